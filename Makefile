@@ -1,0 +1,81 @@
+# Each target sets up .venv by itself, and only when pyproject.toml has changed since the last time.
+
+PYTHON ?= python3
+FUZZ_SECONDS ?= 60
+JOBS ?= auto
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check --editable
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+.NOTPARALLEL:
+.PHONY: help demo test bench lint format docs fuzz protos clean
+
+help:  ## print this list
+	@echo "tensorkeep: make TARGET"
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo "Variables: PYTHON=$(PYTHON) JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) PYTEST_ARGS=$(PYTEST_ARGS)"
+
+demo: $(VENV)/.stamp-core  ## save, inspect and read checkpoints; needs no TensorFlow
+	@$(RUN) examples/demo.py
+
+test: $(VENV)/.stamp-test lint  ## lint, then run every test, next to a live TensorFlow
+	@echo "test: pytest over tests/, in $(JOBS) processes"
+	@$(RUN) -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile $(PYTEST_ARGS)
+
+bench: $(VENV)/.stamp-bench  ## measure against TensorFlow and safetensors
+	@echo "bench: timing tensorkeep beside TensorFlow on this machine"
+	@$(RUN) -m benchmarks
+
+lint: $(VENV)/.stamp-lint  ## check style, format and types; needs no TensorFlow
+	@echo "lint: ruff (rules), ruff (format; \"make format\" mends it), mypy (strict)"
+	@$(RUN) -m ruff check --quiet .
+	@$(RUN) -m ruff format --quiet --check --diff .
+	@$(RUN) -m mypy --no-error-summary
+
+format: $(VENV)/.stamp-lint  ## bring every file into the project's format
+	@echo "format: ruff, over the whole tree"
+	@$(RUN) -m ruff check --quiet --fix .
+	@$(RUN) -m ruff format --quiet .
+
+docs: $(VENV)/.stamp-docs  ## build the documentation into site/
+	@echo "docs: building site/, where a broken link is an error"
+	@NO_MKDOCS_2_WARNING=1 $(RUN) -m mkdocs build --strict --quiet
+
+fuzz: $(VENV)/.stamp-fuzz  ## feed damaged bytes to every decoder, FUZZ_SECONDS each
+	@echo "fuzz: $(FUZZ_SECONDS) seconds for each target"
+	@$(RUN) fuzz/run.py --seconds $(FUZZ_SECONDS)
+
+protos: $(VENV)/.stamp-protos  ## compile the protocol buffer schemas anew
+	@echo "protos: compiling src/tensorkeep/proto/schemas"
+	@$(RUN) tools/compile_protos.py
+
+clean:  ## remove what was built or cached (.venv stays)
+	@echo "clean: removing build outputs and caches"
+	@rm -rf build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
+	@find . -path ./$(VENV) -prune -o -type d -name __pycache__ -exec rm -rf {} +
+
+$(VENV)/.stamp-core: pyproject.toml | $(RUN)
+	@echo "setup: installing tensorkeep and what it depends on, since pyproject.toml is newer than $@"
+	@$(PIP_INSTALL) .
+	@touch $@
+
+$(VENV)/.stamp-%: pyproject.toml | $(RUN)
+	@echo "setup: installing tensorkeep with the tools for \"$*\", since pyproject.toml is newer than $@"
+	@$(PIP_INSTALL) ".[$*]"
+	@touch $@ $(VENV)/.stamp-core
+
+# Installing for tests covers linting.
+$(VENV)/.stamp-test: pyproject.toml | $(RUN)
+	@echo "setup: installing tensorkeep with the tools for tests, since pyproject.toml is newer than $@;"
+	@echo "       TensorFlow is among them, so this may take minutes"
+	@$(PIP_INSTALL) ".[test]"
+	@touch $@ $(VENV)/.stamp-core $(VENV)/.stamp-lint $(VENV)/.stamp-protos
+
+$(RUN):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \
+	    { echo "tensorkeep needs Python 3.10 or newer, and \"$(PYTHON)\" is not; try: make PYTHON=python3.12" >&2; exit 1; }
+	@echo "setup: creating $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV) || { rm -rf $(VENV); echo "\"$(PYTHON) -m venv\" failed" >&2; exit 1; }
