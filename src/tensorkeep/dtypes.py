@@ -1,0 +1,148 @@
+"""The element types of TensorFlow, one row each.
+
+A row says how a type is numbered in files, what it is called, which NumPy type holds it in memory, which field of a
+TensorProto carries it, and how many low bits of a stored byte mean anything. Nothing else in the package knows a
+type by name; a new type is a new row.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Final
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.errors import DataLossError, InvalidArgumentError
+
+__all__ = ["ALL_DTYPES", "DType"]
+
+REF_OFFSET: Final = 100  # a reference type is numbered 100 above its base type; it occurs in graphs, never in files
+
+
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
+class DType:
+    """An element type. There is one object per type: compare with `is` or `==`."""
+
+    number: int
+    name: str  # as TensorFlow's Python spells it: float32
+    label: str  # as TensorFlow's messages spell it: float
+    numpy: npt.DTypeLike  # what `read` returns; for strings and variants an array of `bytes` objects
+    field: str  # the field of TensorProto that holds its values
+    bits: int = 0  # for types narrower than a byte: how many low bits of each stored byte count
+    quantized: bool = False
+
+    @property
+    def enum_name(self) -> str:
+        """The name in protocol buffers, such as DT_FLOAT."""
+        return f"DT_{self.label.upper()}"
+
+    @property
+    def array_dtype(self) -> np.dtype[Any]:
+        return np.dtype(self.numpy)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes per stored element; 0 for strings, variants and resources, whose elements vary in size."""
+        return 0 if self.is_object else np.dtype(self.numpy).itemsize
+
+    @property
+    def is_object(self) -> bool:
+        return self.numpy is object
+
+    @property
+    def is_storable(self) -> bool:
+        """Whether a checkpoint can hold it: all but resource handles can be stored."""
+        return self is not RESOURCE
+
+    def __repr__(self) -> str:
+        return f"tensorkeep.{self.name}"
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return dtype_of_number, (self.number,)
+
+    @classmethod
+    def of(cls, value: DType | npt.DTypeLike | str) -> DType:
+        """The type meant by a DType, a TensorFlow name or label, or anything NumPy takes for a dtype."""
+        if isinstance(value, DType):
+            return value
+        if isinstance(value, str) and (known := _BY_NAME.get(value)):
+            return known
+        try:
+            array_dtype = np.dtype(value)
+        except TypeError as error:
+            raise InvalidArgumentError(f"{value!r} is not a data type: {error}") from None
+        return dtype_of_array(array_dtype)
+
+
+FLOAT32 = DType(1, "float32", "float", np.float32, "float_val")
+FLOAT64 = DType(2, "float64", "double", np.float64, "double_val")
+INT32 = DType(3, "int32", "int32", np.int32, "int_val")
+UINT8 = DType(4, "uint8", "uint8", np.uint8, "int_val")
+INT16 = DType(5, "int16", "int16", np.int16, "int_val")
+INT8 = DType(6, "int8", "int8", np.int8, "int_val")
+STRING = DType(7, "string", "string", object, "string_val")
+COMPLEX64 = DType(8, "complex64", "complex64", np.complex64, "scomplex_val")
+INT64 = DType(9, "int64", "int64", np.int64, "int64_val")
+BOOL = DType(10, "bool", "bool", np.bool_, "bool_val")
+QINT8 = DType(11, "qint8", "qint8", np.int8, "int_val", quantized=True)
+QUINT8 = DType(12, "quint8", "quint8", np.uint8, "int_val", quantized=True)
+QINT32 = DType(13, "qint32", "qint32", np.int32, "int_val", quantized=True)
+BFLOAT16 = DType(14, "bfloat16", "bfloat16", ml_dtypes.bfloat16, "half_val")
+QINT16 = DType(15, "qint16", "qint16", np.int16, "int_val", quantized=True)
+QUINT16 = DType(16, "quint16", "quint16", np.uint16, "int_val", quantized=True)
+UINT16 = DType(17, "uint16", "uint16", np.uint16, "int_val")
+COMPLEX128 = DType(18, "complex128", "complex128", np.complex128, "dcomplex_val")
+FLOAT16 = DType(19, "float16", "half", np.float16, "half_val")
+RESOURCE = DType(20, "resource", "resource", object, "resource_handle_val")
+VARIANT = DType(21, "variant", "variant", object, "variant_val")
+UINT32 = DType(22, "uint32", "uint32", np.uint32, "uint32_val")
+UINT64 = DType(23, "uint64", "uint64", np.uint64, "uint64_val")
+FLOAT8_E5M2 = DType(24, "float8_e5m2", "float8_e5m2", ml_dtypes.float8_e5m2, "float8_val")
+FLOAT8_E4M3FN = DType(25, "float8_e4m3fn", "float8_e4m3fn", ml_dtypes.float8_e4m3fn, "float8_val")
+FLOAT8_E4M3FNUZ = DType(26, "float8_e4m3fnuz", "float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, "float8_val")
+FLOAT8_E4M3B11FNUZ = DType(27, "float8_e4m3b11fnuz", "float8_e4m3b11fnuz", ml_dtypes.float8_e4m3b11fnuz, "float8_val")
+FLOAT8_E5M2FNUZ = DType(28, "float8_e5m2fnuz", "float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, "float8_val")
+INT4 = DType(29, "int4", "int4", ml_dtypes.int4, "int_val", bits=4)
+UINT4 = DType(30, "uint4", "uint4", ml_dtypes.uint4, "int_val", bits=4)
+INT2 = DType(31, "int2", "int2", ml_dtypes.int2, "int_val", bits=2)
+UINT2 = DType(32, "uint2", "uint2", ml_dtypes.uint2, "int_val", bits=2)
+FLOAT4_E2M1FN = DType(33, "float4_e2m1fn", "float4_e2m1fn", ml_dtypes.float4_e2m1fn, "float8_val", bits=4)
+
+ALL_DTYPES: Final[tuple[DType, ...]] = tuple(value for value in list(globals().values()) if isinstance(value, DType))
+
+_BY_NUMBER: Final = {dtype.number: dtype for dtype in ALL_DTYPES}
+_BY_NAME: Final = {name: dtype for dtype in ALL_DTYPES for name in (dtype.name, dtype.label, dtype.enum_name)}
+_BY_NUMPY: Final = {np.dtype(dtype.numpy): dtype for dtype in ALL_DTYPES if not dtype.quantized and not dtype.is_object}
+# TensorFlow's Python marks quantised arrays by a structured type of one field: [("qint8", int8)].
+_BY_STRUCTURE: Final = {np.dtype([(dtype.name, dtype.array_dtype)]): dtype for dtype in ALL_DTYPES if dtype.quantized}
+
+
+def dtype_of_number(number: int) -> DType:
+    """The type with that number in a file. An unknown number means damage, or a file from a later TensorFlow."""
+    try:
+        return _BY_NUMBER[number]
+    except KeyError:
+        known = f"{ALL_DTYPES[0].number}..{ALL_DTYPES[-1].number}"
+        raise DataLossError(f"data type number {number} is unknown (known are {known})") from None
+
+
+def dtype_of_array(array_dtype: np.dtype[Any]) -> DType:
+    """The type that stores arrays of this NumPy dtype: text, bytes and object arrays are strings."""
+    found = _BY_NUMPY.get(array_dtype)
+    if found is None:
+        found = _BY_NUMPY.get(array_dtype.newbyteorder("=")) if array_dtype.names is None else None
+    if found is None and array_dtype.kind in "OSUT":
+        found = STRING
+    if found is None:
+        found = _BY_STRUCTURE.get(array_dtype)
+    if found is None:
+        raise InvalidArgumentError(
+            f"TensorFlow has no type for NumPy's {array_dtype}; convert the array to one of "
+            + ", ".join(dtype.name for dtype in ALL_DTYPES if dtype.is_storable)
+        )
+    return found

@@ -1,0 +1,85 @@
+"""Everything tensorkeep raises on purpose.
+
+    TensorKeepError
+    ├── InvalidArgumentError (ValueError)          the caller asked for something that makes no sense
+    ├── NotFoundError (KeyError)                   the checkpoint, file or tensor does not exist
+    │   └── MissingFileError (FileNotFoundError)   … and it is a file or folder that is missing
+    ├── AlreadyExistsError (ValueError)            it exists, and replacing it would not be safe
+    ├── FailedPreconditionError (RuntimeError)     the object is in the wrong state, e.g. closed
+    ├── UnimplementedError (NotImplementedError)   well-formed, and not supported by the format or by us
+    ├── DataLossError (ValueError)                 the bytes are damaged or not what they claim to be
+    └── StorageError (OSError)                     the operating system refused
+        ├── ResourceExhaustedError                 … for lack of space
+        └── PermissionDeniedError (PermissionError)   … for lack of rights
+
+Each leaf also is the built-in exception that a Python caller would expect. A message says what, where, got,
+wanted, and the remedy if one is known.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "AlreadyExistsError",
+    "DataLossError",
+    "FailedPreconditionError",
+    "InvalidArgumentError",
+    "MissingFileError",
+    "NotFoundError",
+    "PermissionDeniedError",
+    "ResourceExhaustedError",
+    "StorageError",
+    "TensorKeepError",
+    "UnimplementedError",
+]
+
+
+class TensorKeepError(Exception):
+    """The root: `except TensorKeepError` catches all that the package raises on purpose."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+    def __str__(self) -> str:
+        # KeyError would show the repr of its argument, quotes and escapes included.
+        return self.message
+
+
+class InvalidArgumentError(TensorKeepError, ValueError):
+    """The caller's argument is wrong in itself, whatever the files hold."""
+
+
+class NotFoundError(TensorKeepError, KeyError):
+    """What was asked for does not exist. The message lists what was looked for."""
+
+
+class MissingFileError(NotFoundError, FileNotFoundError):
+    """A file or folder does not exist."""
+
+
+class AlreadyExistsError(TensorKeepError, ValueError):
+    """The target exists and could not be replaced without a moment in which neither old nor new is whole."""
+
+
+class FailedPreconditionError(TensorKeepError, RuntimeError):
+    """The call is fine, the time is wrong: the object is closed, or not yet open."""
+
+
+class UnimplementedError(TensorKeepError, NotImplementedError):
+    """A well-formed request that the format cannot express or that we do not support."""
+
+
+class DataLossError(TensorKeepError, ValueError):
+    """Stored bytes are damaged, truncated, or not of the format they claim to be."""
+
+
+class StorageError(TensorKeepError, OSError):
+    """The operating system refused a file operation."""
+
+
+class ResourceExhaustedError(StorageError):
+    """No space is left, or a quota is used up. What was being written has been removed again."""
+
+
+class PermissionDeniedError(StorageError, PermissionError):
+    """The file or folder may not be read, or not be written."""
