@@ -1,0 +1,269 @@
+"""The local disk."""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import fcntl
+import mmap
+import os
+import stat
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Final
+
+from tensorkeep.errors import (
+    AlreadyExistsError,
+    DataLossError,
+    InvalidArgumentError,
+    MissingFileError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+    StorageError,
+    TensorKeepError,
+)
+from tensorkeep.io.filesystem import Buffer, FileSystem
+
+__all__ = ["LOCAL", "LocalFileSystem"]
+
+_NO_SPACE: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_NO_RIGHT: Final = {errno.EACCES, errno.EPERM, errno.EROFS}
+_NO_FILE: Final = {errno.ENOENT, errno.ENOTDIR}
+_NO_LINKS: Final = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV, errno.ENOSYS}
+
+
+class LocalFile:
+    """A file opened for reading: `pread` for copies, one memory map, made on first use, for views."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._map: mmap.mmap | None = None
+        self._lock = threading.Lock()
+        with _explained("open", path):
+            # A pipe, opened the ordinary way, would wait for its other end forever.
+            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            status = os.fstat(self._descriptor)
+        if not stat.S_ISREG(status.st_mode):
+            self.close()
+            kind = "folder" if stat.S_ISDIR(status.st_mode) else "device or pipe"
+            raise InvalidArgumentError(f'"{path}" is a {kind}, expected a file')
+        self.size = status.st_size
+
+    def read(self, offset: int, length: int) -> memoryview:
+        self._check(offset, length)
+        with _explained("read", self.path):
+            data = os.pread(self._descriptor, length, offset)
+        if len(data) == length:
+            return memoryview(data)
+        buffer = memoryview(bytearray(length))  # more than one system call hands over
+        self.read_into(offset, buffer)
+        return buffer.toreadonly()
+
+    def read_into(self, offset: int, buffer: memoryview) -> None:
+        length = len(buffer)
+        self._check(offset, length)
+        done = 0
+        while done < length:
+            with _explained("read", self.path):
+                count = os.preadv(self._descriptor, [buffer[done:]], offset + done)
+            if count == 0:
+                raise DataLossError(f'"{self.path}" ended at byte {offset + done} while it was read; did it shrink?')
+            done += count
+
+    def map(self, offset: int, length: int) -> memoryview:
+        self._check(offset, length)
+        if length == 0:
+            return memoryview(b"")
+        with self._lock:
+            if self._map is None:
+                with _explained("map", self.path):
+                    self._map = mmap.mmap(self._descriptor, self.size, prot=mmap.PROT_READ)
+        return memoryview(self._map)[offset : offset + length]
+
+    def close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        self._map = None  # the mapping itself lives on in the views that were handed out
+        if descriptor >= 0:
+            os.close(descriptor)
+
+    def __del__(self) -> None:
+        if getattr(self, "_descriptor", -1) >= 0:
+            self.close()
+
+    def _check(self, offset: int, length: int) -> None:
+        if offset < 0 or length < 0 or offset + length > self.size:
+            raise DataLossError(
+                f'"{self.path}" is {self.size} bytes long, but bytes {offset}..{offset + length} were expected in it'
+            )
+
+
+class LocalWritableFile:
+    """A file being written. Its lock, which the system drops when the process dies, says that somebody lives."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        while True:
+            with _explained("create", path):
+                self._descriptor = os.open(path, flags, 0o666)
+            try:
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                break  # no locks here; then nobody can take the file for abandoned either
+            if os.fstat(self._descriptor).st_nlink:
+                break
+            os.close(self._descriptor)  # swept away between creation and lock: again
+
+    def write(self, data: Buffer) -> None:
+        view = memoryview(data)
+        done = 0
+        with _explained("write", self.path):
+            while done < len(view):
+                done += os.write(self._descriptor, view[done:] if done else view)
+
+    def reserve(self, size: int) -> None:
+        with _explained("write", self.path):
+            _reserve(self._descriptor, size)
+
+    def sync(self) -> None:
+        with _explained("sync", self.path):
+            os.fsync(self._descriptor)
+
+    def close(self) -> None:
+        descriptor, self._descriptor = self._descriptor, -1
+        if descriptor >= 0:
+            with _explained("close", self.path):
+                os.close(descriptor)
+
+
+class LocalFileSystem(FileSystem):
+    """The operating system's files. `LOCAL` is the one instance anybody needs."""
+
+    def open(self, path: str) -> LocalFile:
+        return LocalFile(path)
+
+    def create(self, path: str) -> LocalWritableFile:
+        return LocalWritableFile(path)
+
+    def rename(self, source: str, target: str) -> None:
+        with _explained("rename", source, target):
+            os.replace(source, target)
+
+    def link(self, source: str, target: str) -> None:
+        with _explained("link", source, target):
+            try:
+                os.link(source, target)
+            except OSError as error:
+                if error.errno not in _NO_LINKS:
+                    raise
+                _copy(source, target)
+
+    def delete(self, path: str) -> None:
+        with _explained("delete", path):
+            os.unlink(path)
+
+    def exists(self, path: str) -> bool:
+        return os.path.exists(path)
+
+    def is_directory(self, path: str) -> bool:
+        return os.path.isdir(path)
+
+    def list(self, directory: str) -> Sequence[str]:
+        with _explained("list", directory):
+            return sorted(os.listdir(directory or "."))
+
+    def modified(self, path: str) -> float:
+        with _explained("look at", path):
+            return os.stat(path).st_mtime
+
+    def make_directory(self, path: str) -> None:
+        with _explained("make folder", path):
+            os.makedirs(path or ".", exist_ok=True)
+
+    def remove_directory(self, path: str) -> None:
+        with _explained("remove folder", path):
+            os.rmdir(path)
+
+    def sync_directory(self, path: str) -> None:
+        with _explained("sync folder", path):
+            descriptor = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            except OSError as error:
+                if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some stores have no such thing
+                    raise
+            finally:
+                os.close(descriptor)
+
+    def is_abandoned(self, path: str) -> bool:
+        with _explained("look at", path):
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                return False
+            finally:
+                os.close(descriptor)
+        return True
+
+
+def _copy(source: str, target: str) -> None:
+    with open(source, "rb") as reader, open(target, "xb") as writer:
+        while chunk := reader.read(1 << 20):
+            writer.write(chunk)
+        writer.flush()
+        os.fsync(writer.fileno())
+
+
+def _find_fallocate() -> ctypes._NamedFuncPointer | None:
+    """Linux's own call. The portable one writes zeros where the file system cannot reserve, which only costs time."""
+    function = getattr(ctypes.CDLL(None, use_errno=True), "fallocate", None)
+    if function is not None:
+        function.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+        function.restype = ctypes.c_int
+    return function
+
+
+_fallocate: Final = _find_fallocate()
+_KEEP_SIZE: Final = 1
+
+
+def _reserve(descriptor: int, size: int) -> None:
+    """Reserves space beyond the end without changing the size. Only a lack of space is an error."""
+    if _fallocate is not None and size > 0 and _fallocate(descriptor, _KEEP_SIZE, 0, size) != 0:
+        code = ctypes.get_errno()
+        if code in _NO_SPACE:
+            raise OSError(code, os.strerror(code))
+
+
+@contextmanager
+def _explained(action: str, path: str, target: str | None = None) -> Iterator[None]:
+    """Turns the system's errors into ours, naming what was tried and on which path."""
+    try:
+        yield
+    except TensorKeepError:
+        raise
+    except OSError as error:
+        raise _translate(error, action, path, target) from error
+    except ValueError as error:
+        raise InvalidArgumentError(f'cannot {action} "{path}": {error}') from error
+
+
+def _translate(error: OSError, action: str, path: str, target: str | None) -> TensorKeepError:
+    what = f'cannot {action} "{path}"' + (f' to "{target}"' if target else "")
+    reason = error.strerror or str(error)
+    if error.errno in _NO_FILE:
+        return MissingFileError(f"{what}: {reason}")
+    if error.errno == errno.EEXIST:
+        return AlreadyExistsError(f"{what}: {reason}")
+    if error.errno in _NO_SPACE:
+        return ResourceExhaustedError(f"{what}: {reason}; free some space or choose another folder")
+    if error.errno in _NO_RIGHT:
+        return PermissionDeniedError(f"{what}: {reason}")
+    if error.errno in (errno.EISDIR, errno.ENAMETOOLONG):
+        return InvalidArgumentError(f"{what}: {reason}")
+    return StorageError(f"{what}: {reason}")
+
+
+LOCAL: Final = LocalFileSystem()

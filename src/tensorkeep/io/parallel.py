@@ -1,0 +1,29 @@
+"""Doing several things at once: reading and checksums let other threads run, so threads are enough."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import TypeVar
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_MOST_THREADS = 8  # memory bandwidth is used up long before processors are
+
+
+def default_threads() -> int:
+    """As many threads as this process may use processors, within reason."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return min(len(affinity(0)) if affinity else os.cpu_count() or 1, _MOST_THREADS)
+
+
+def in_parallel(work: Callable[[T], R], items: Iterable[T], threads: int | None = None) -> Sequence[R]:
+    """The results of `work` on every item, in order. The first error ends it, and is raised."""
+    todo = list(items)
+    threads = min(threads or default_threads(), len(todo))
+    if threads <= 1:
+        return [work(item) for item in todo]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, todo))
