@@ -1,0 +1,184 @@
+"""Our messages beside TensorFlow's own: the same schemas, the same bytes, the same text, in one process."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import tensorflow as tf
+from google.protobuf import descriptor_pool, text_format
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor
+from google.protobuf.message_factory import GetMessageClass
+
+from tensorkeep.proto import messages
+from tensorkeep.proto.messages import CheckpointState, CollectionDef, Message, VersionDef, parse, serialize
+from tensorkeep.proto.text import format_text, parse_text
+from tests.proto.golden_messages import binary_files
+from tests.support.golden import ROOT
+
+# Importing a module adds its messages, and those they are made of, to the default pool.
+for _module in [
+    "tensorflow.core.example.example_pb2",
+    "tensorflow.core.framework.graph_pb2",
+    "tensorflow.core.framework.variable_pb2",
+    "tensorflow.core.protobuf.control_flow_pb2",
+    "tensorflow.core.protobuf.fingerprint_pb2",
+    "tensorflow.core.protobuf.queue_runner_pb2",
+    "tensorflow.core.protobuf.saved_model_pb2",
+    "tensorflow.core.protobuf.tensor_bundle_pb2",
+    "tensorflow.core.util.saved_tensor_slice_pb2",
+    "tensorflow.python.training.checkpoint_state_pb2",
+]:
+    importlib.import_module(_module)
+
+THEIRS = descriptor_pool.Default()
+
+# A placeholder that no file can hold.
+LEFT_OUT = {"tensorflow.error.Code": {"DO_NOT_USE_RESERVED_FOR_FUTURE_EXPANSION_USE_DEFAULT_IN_SWITCH_INSTEAD_": 20}}
+
+PATHS = ["plain", 'a"b', "a'b", "a\\b", "a\nb", "a\tb", "ünï → 漢 😀", "\x01\x7f\x85\u2028", "/absolute"]
+
+
+def nested(descriptor: Descriptor) -> Iterator[Descriptor]:
+    yield descriptor
+    for inner in descriptor.nested_types:
+        yield from nested(inner)
+
+
+def our_messages() -> dict[str, Descriptor]:
+    exported = [getattr(messages, name) for name in messages.__all__]
+    outer = [each.DESCRIPTOR for each in exported if isinstance(each, type) and each is not Message]
+    return {each.full_name: each for descriptor in outer for each in nested(descriptor)}
+
+
+def our_enums() -> dict[str, EnumDescriptor]:
+    exported = [getattr(getattr(messages, name), "DESCRIPTOR", None) for name in messages.__all__]
+    outer = [each for each in exported if isinstance(each, EnumDescriptor)]
+    inner = [enum for descriptor in our_messages().values() for enum in descriptor.enum_types]
+    return {each.full_name: each for each in outer + inner}
+
+
+def fields(descriptor: Descriptor) -> dict[int, dict[str, object]]:
+    return {field.number: describe(field) for field in descriptor.fields}
+
+
+def describe(field: FieldDescriptor) -> dict[str, object]:
+    return {
+        "name": field.name,
+        "type": field.type,
+        "label": "required" if field.is_required else "repeated" if field.is_repeated else "optional",
+        "packed": field.is_packed,
+        "presence": field.has_presence,
+        "default": field.default_value,
+        "json name": field.json_name,
+        "deprecated": field.GetOptions().deprecated,
+        "oneof": field.containing_oneof and field.containing_oneof.name,
+        "map": bool(field.message_type and field.message_type.GetOptions().map_entry),
+        "message": field.message_type and field.message_type.full_name,
+        "enum": field.enum_type and field.enum_type.full_name,
+    }
+
+
+def their_type(ours: type[Message]) -> Any:
+    return GetMessageClass(THEIRS.FindMessageTypeByName(ours.DESCRIPTOR.full_name))
+
+
+class TestSchemas:
+    def test_are_compared_one_and_all(self):
+        assert {"tensorflow.GraphDef", "tensorflow.TensorShapeProto.Dim"} < our_messages().keys()
+        assert {"tensorflow.DataType", "tensorflow.SaverDef.CheckpointFormatVersion"} < our_enums().keys()
+        assert (len(our_messages()), len(our_enums())) == (122, 9)
+
+    @pytest.mark.parametrize("name", sorted(our_messages()))
+    def test_a_message_has_the_same_fields(self, name):
+        ours, theirs = our_messages()[name], THEIRS.FindMessageTypeByName(name)
+        assert ours is not theirs
+        assert fields(ours) == fields(theirs)
+        assert set(ours.nested_types_by_name) == set(theirs.nested_types_by_name)
+        assert set(ours.enum_types_by_name) == set(theirs.enum_types_by_name)
+        assert set(ours.oneofs_by_name) == set(theirs.oneofs_by_name)
+
+    @pytest.mark.parametrize("name", sorted(our_enums()))
+    def test_an_enum_has_the_same_values(self, name):
+        ours, theirs = our_enums()[name], THEIRS.FindEnumTypeByName(name)
+        wanted = {value.name: value.number for value in theirs.values}
+        assert {value.name: value.number for value in ours.values} | LEFT_OUT.get(name, {}) == wanted
+
+
+class TestExchange:
+    @pytest.mark.parametrize(("name", "message_type"), binary_files())
+    def test_text_is_the_same_and_goes_both_ways(self, name, message_type):
+        ours = parse(message_type, (ROOT / name).read_bytes(), name)
+        theirs = their_type(message_type).FromString(serialize(ours))
+        text = text_format.MessageToString(theirs)
+        assert format_text(ours) == text
+        assert serialize(parse_text(message_type, text, name)) == serialize(ours)
+
+    @pytest.mark.parametrize(("name", "message_type"), binary_files())
+    def test_bytes_are_the_same_and_go_both_ways(self, name, message_type):
+        theirs = their_type(message_type).FromString((ROOT / name).read_bytes())
+        data = theirs.SerializeToString(deterministic=True)
+        assert serialize(parse(message_type, data, name)) == data
+
+    def test_any_goes_both_ways(self):
+        theirs = their_type(CollectionDef)()
+        theirs.any_list.value.add().Pack(their_type(VersionDef)(producer=3))
+        ours = CollectionDef()
+        ours.any_list.value.add().Pack(VersionDef(producer=3))
+        assert ours.any_list.value[0].type_url == "type.googleapis.com/tensorflow.VersionDef"
+        assert serialize(ours) == theirs.SerializeToString()
+        text = text_format.MessageToString(theirs, descriptor_pool=THEIRS)
+        assert format_text(ours) == text
+        assert parse_text(CollectionDef, text, "collection") == ours
+
+    def test_a_state_file_has_the_same_escapes(self, tmp_path):
+        times = [1794725063.960991, 1e300, 0.1, 5.0, 1e-7, 0.0, 3.0, 1794725062.9256759, 1e16]
+        tf.compat.v1.train.update_checkpoint_state(
+            str(tmp_path), PATHS[-1], PATHS, all_model_checkpoint_timestamps=times, last_preserved_timestamp=1.0
+        )
+        written = (tmp_path / "checkpoint").read_bytes()
+        state = parse_text(CheckpointState, written, "checkpoint")
+        assert list(state.all_model_checkpoint_paths) == PATHS
+        assert list(state.all_model_checkpoint_timestamps) == times
+        assert format_text(state).encode("utf-8") == written
+
+    def test_tensorflow_reads_a_state_file_of_ours(self, tmp_path):
+        absolute = [f"/{path}" for path in PATHS]
+        state = CheckpointState(model_checkpoint_path=absolute[-1], all_model_checkpoint_paths=absolute)
+        (tmp_path / "checkpoint").write_text(format_text(state), encoding="utf-8")
+        assert list(tf.train.get_checkpoint_state(str(tmp_path)).all_model_checkpoint_paths) == absolute
+
+
+class TestOneProcess:
+    IMPORT_OURS = "from tensorkeep.proto import messages, text"
+    IMPORT_THEIRS = "import tensorflow as tf"
+    PROGRAM = """
+from google.protobuf import text_format
+graph = tf.Graph()
+with graph.as_default():
+    tf.compat.v1.placeholder(tf.float32, [None, 3], name="x")
+theirs = graph.as_graph_def()
+ours = messages.parse(messages.GraphDef, theirs.SerializeToString(), "graph")
+assert type(ours) is not type(theirs)
+assert tf.compat.v1.GraphDef.FromString(messages.serialize(ours)) == theirs
+their_text = text_format.MessageToString(theirs)
+assert text.format_text(ours) == their_text
+assert text.parse_text(messages.GraphDef, their_text, "graph") == ours
+info = messages.MetaGraphDef.MetaInfoDef()
+info.any_info.Pack(ours)
+assert info.any_info.type_url == "type.googleapis.com/tensorflow.GraphDef", info
+their_info = tf.compat.v1.MetaGraphDef.MetaInfoDef.FromString(messages.serialize(info))
+unpacked = tf.compat.v1.GraphDef()
+assert their_info.any_info.Unpack(unpacked) and unpacked == theirs
+assert "x" in str(their_info)
+"""
+
+    @pytest.mark.parametrize("imports", [(IMPORT_OURS, IMPORT_THEIRS), (IMPORT_THEIRS, IMPORT_OURS)])
+    def test_either_may_be_imported_first(self, imports):
+        program = "\n".join((*imports, self.PROGRAM))
+        result = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
+        assert result.returncode == 0, result.stderr
