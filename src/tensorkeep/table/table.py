@@ -1,0 +1,167 @@
+"""Tables: sorted maps from bytes to bytes in one file (see format.py for its parts, block.py for the entries).
+
+Data blocks hold the entries in key order. The index block has one entry per data block: a *separator*, at or above
+the block's last key and below the first key of the next, and the block's handle. To find a key, take the first
+separator at or above it, and look in that block alone.
+
+Byte for byte what TensorFlow writes: a block is closed once it has reached 256 KiB, a value of 512 KiB or more starts
+a block of its own, keys restart every 16 entries, separators are shortened, and nothing is compressed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Protocol
+
+from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.io.filesystem import Buffer, RandomAccessFile
+from tensorkeep.table.block import EMPTY_BLOCK, Block, BlockBuilder
+from tensorkeep.table.format import BlockHandle, Footer, read_block, seal_block
+
+_RECENT_SIZE = 1 << 20
+_RECENT_COUNT = 8
+
+
+@dataclass(frozen=True, slots=True)
+class TableOptions:
+    """How entries are packed. The defaults are TensorFlow's; others are for tests and for other readers."""
+
+    block_size: int = 256 * 1024
+    restart_interval: int = 16
+
+
+class Sink(Protocol):
+    """Where a table goes."""
+
+    def write(self, data: Buffer) -> None: ...
+
+
+class TableWriter:
+    """Writes a table to anything with a `write` method. Keys must come in strictly ascending order."""
+
+    def __init__(self, file: Sink, options: TableOptions = TableOptions()) -> None:
+        self._file = file
+        self._options = options
+        self._block = BlockBuilder(options.restart_interval)
+        self._index = BlockBuilder(restart_interval=1)
+        self._offset = 0
+        self._last_key: bytes | None = None
+        # Invariant: a handle is pending only while the current block is empty. Its separator can be chosen only once
+        # the first key of the next block is known.
+        self._pending: BlockHandle | None = None
+
+    def add(self, key: bytes, value: bytes) -> None:
+        """Adds an entry; a key that is not above the last one is an error."""
+        last = self._last_key
+        if last is not None and key <= last:
+            raise InvalidArgumentError(f"table keys must ascend: {key!r} after {last!r}")
+        if last is not None and len(key) + len(value) >= 2 * self._options.block_size:
+            self._flush()
+        if self._pending is not None:
+            assert last is not None
+            self._index.add(shortest_separator(last, key), self._pending.encode())
+            self._pending = None
+        self._block.add(key, value)
+        self._last_key = key
+        if self._block.size >= self._options.block_size:
+            self._flush()
+
+    def finish(self) -> None:
+        """Writes what is left. Nothing may be added after it."""
+        self._flush()
+        meta_index = self._write(EMPTY_BLOCK)
+        if self._pending is not None:
+            assert self._last_key is not None
+            self._index.add(short_successor(self._last_key), self._pending.encode())
+            self._pending = None
+        index = self._write(self._index.finish())
+        self._file.write(Footer(meta_index, index).encode())
+
+    def _flush(self) -> None:
+        if self._block:
+            self._pending = self._write(self._block.finish())
+
+    def _write(self, contents: bytes) -> BlockHandle:
+        handle = BlockHandle(self._offset, len(contents))
+        self._file.write(seal_block(contents))
+        self._offset = handle.end
+        return handle
+
+
+class Table:
+    """A table opened for reading. Opening reads the footer and the index block; blocks are checked as they are read."""
+
+    def __init__(self, file: RandomAccessFile) -> None:
+        self._file = file
+        index = Footer.read(file).index
+        self.path = file.path
+        self.size = file.size
+        self._recent: dict[int, Block] = {}  # blocks just used, by offset: neighbours are often asked for in turn
+        self._index = self._block(index)
+
+    def get(self, key: bytes) -> bytes | None:
+        """The value of a key, or None."""
+        for found, value in self.items(key):
+            return value if found == key else None
+        return None
+
+    def __contains__(self, key: bytes) -> bool:
+        return self.get(key) is not None
+
+    def items(self, start: bytes = b"") -> Iterator[tuple[bytes, bytes]]:
+        """The entries at or above `start`, in order. DataLossError at the first damaged block."""
+        for _, handle in self._handles(start):
+            yield from self._block(handle).seek(start)
+
+    def blocks(self) -> Iterator[tuple[BlockHandle, Block | DataLossError]]:
+        """Every data block, or, where a block is damaged, the error that says so: for readers that go on regardless.
+
+        The index block itself has to be sound, and blocks must follow one another in the file.
+        """
+        end = 0
+        for separator, handle in self._handles(b""):
+            if handle.offset < end:
+                raise DataLossError(
+                    f'"{self.path}": the block of keys up to {separator!r} starts at byte {handle.offset}, inside '
+                    f"the block before it, which ends at byte {end}"
+                )
+            end = handle.end
+            try:
+                yield handle, self._block(handle)
+            except DataLossError as error:
+                yield handle, error
+
+    def _handles(self, start: bytes) -> Iterator[tuple[bytes, BlockHandle]]:
+        for separator, value in self._index.seek(start):
+            try:
+                handle, _ = BlockHandle.decode(value)
+            except DataLossError as error:
+                raise DataLossError(f'"{self.path}": damaged handle for keys up to {separator!r}: {error}') from None
+            yield separator, handle
+
+    def _block(self, handle: BlockHandle) -> Block:
+        block = self._recent.get(handle.offset)
+        if block is None:
+            block = Block(read_block(self._file, handle), f'"{self.path}": block at byte {handle.offset}')
+            if handle.size <= _RECENT_SIZE:
+                if len(self._recent) >= _RECENT_COUNT:
+                    self._recent = {}
+                self._recent[handle.offset] = block
+        return block
+
+
+def shortest_separator(start: bytes, limit: bytes) -> bytes:
+    """A short key at or above `start` and below `limit`, chosen as TensorFlow chooses it."""
+    for at, (low, high) in enumerate(zip(start, limit, strict=False)):
+        if low != high:
+            return start[:at] + bytes((low + 1,)) if low < 0xFF and low + 1 < high else start
+    return start
+
+
+def short_successor(key: bytes) -> bytes:
+    """A short key at or above `key`: its first byte that can grow, grown."""
+    for at, byte in enumerate(key):
+        if byte != 0xFF:
+            return key[:at] + bytes((byte + 1,))
+    return key
