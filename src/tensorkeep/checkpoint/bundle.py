@@ -1,0 +1,139 @@
+"""V2 checkpoints, the tensor bundle: what stands in their files.
+
+    prefix.index                   a table (see table/):  "" -> BundleHeaderProto
+                                                          name, or key of a slice -> BundleEntryProto
+    prefix.data-SSSSS-of-NNNNN     the bytes of tensors (see codec.py), in the order they were added
+
+An entry gives type, shape, data file, offset, size and checksum. A tensor stored in slices has an entry of its own
+that lists the slices and has no data, and one entry per slice under a key made from name and slice (see slices.py).
+The header gives the number of data files, their byte order, and which versions may read them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Final, NamedTuple
+
+from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.dtypes import DType, dtype_of_number
+from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
+from tensorkeep.io.varint import encode_varint
+from tensorkeep.proto.messages import BundleEntryProto, BundleHeaderProto, TensorShapeProto, parse, serialize
+from tensorkeep.proto.wire import encode_bytes_field, encode_fixed32_field, encode_varint_field
+
+HEADER_KEY: Final = b""
+VERSION: Final = 1  # the version of the format that TensorFlow writes, and the newest that we read
+_ENDIANNESS: Final = {"<": 0, ">": 1}
+
+
+def encode_name(name: str) -> bytes:
+    """A tensor's name as a key. Bytes that are not UTF-8 travel as lone surrogates, so that any key round-trips."""
+    try:
+        return name.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError as error:
+        raise InvalidArgumentError(f"{name!r} cannot be the name of a tensor: {error.reason}") from None
+
+
+def decode_name(key: bytes) -> str:
+    return key.decode("utf-8", "surrogateescape")
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The first entry of an index."""
+
+    shard_count: int
+    byte_order: str = "<"  # of the data files, as NumPy writes it
+
+    def encode(self) -> bytes:
+        message = BundleHeaderProto(num_shards=self.shard_count, endianness=_ENDIANNESS[self.byte_order])
+        message.version.producer = VERSION
+        return serialize(message)
+
+    @classmethod
+    def decode(cls, value: bytes, where: str) -> Header:
+        message = parse(BundleHeaderProto, value, where)
+        version = message.version
+        if version.min_consumer > VERSION:
+            raise UnimplementedError(
+                f"{where}: only readers of version {version.min_consumer} or later may read this checkpoint, "
+                f"this one is of version {VERSION}"
+            )
+        if VERSION in version.bad_consumers:
+            raise UnimplementedError(f"{where}: the checkpoint forbids readers of version {VERSION}, as this one is")
+        orders = [order for order, number in _ENDIANNESS.items() if number == message.endianness]
+        if message.num_shards < 1 or not orders:
+            raise DataLossError(
+                f"{where}: {message.num_shards} data files in byte order {message.endianness}; expected at least one "
+                "file, and 0 (little-endian) or 1 (big-endian)"
+            )
+        return cls(message.num_shards, orders[0])
+
+
+class Entry(NamedTuple):
+    """What an index says of one stored tensor, one stored slice, or one tensor stored in slices."""
+
+    name: str  # for messages; a slice is called `name [slice]`
+    dtype: DType
+    shape: tuple[int, ...]
+    shard: int = 0
+    offset: int = 0
+    size: int = 0
+    masked_crc: int = 0
+    slices: tuple[TensorSlice, ...] = ()
+
+    @property
+    def extent(self) -> str:
+        """Where its bytes lie, for messages."""
+        return f"bytes {self.offset}..{self.offset + self.size} of data file {self.shard}"
+
+    def encode(self) -> bytes:
+        """The bytes of a BundleEntryProto: protocol buffers leave out fields that are zero, but never the shape."""
+        value = _encode_type_and_shape(self.dtype.number, self.shape)
+        if self.shard:
+            value += encode_varint_field(3, self.shard)
+        if self.offset:
+            value += b"\x20" + encode_varint(self.offset)
+        if self.size:
+            value += b"\x28" + encode_varint(self.size)
+        if self.masked_crc:
+            value += encode_fixed32_field(6, self.masked_crc)
+        for part in self.slices:
+            value += encode_bytes_field(7, serialize(part.to_proto()))
+        return value
+
+    @classmethod
+    def decode(cls, name: str, value: bytes, where: str) -> Entry:
+        """Checks what can be checked without the data files."""
+        what = f'{where}: entry of "{name}"'
+        message = parse(BundleEntryProto, value, what)
+        try:
+            dtype = dtype_of_number(message.dtype)
+            shape = decode_shape(message.shape)
+            slices = tuple(TensorSlice.from_proto(part) for part in message.slices)
+            for part in slices:
+                part.box(shape)
+        except TensorKeepError as error:
+            raise DataLossError(f"{what}: {error}") from None
+        entry = cls(name, dtype, shape, message.shard_id, message.offset, message.size, message.crc32c, slices)
+        if entry.shard < 0 or entry.offset < 0 or entry.size < 0:
+            raise DataLossError(f"{what}: shard {entry.shard}, offset {entry.offset}, size {entry.size}: negative")
+        return entry
+
+
+@lru_cache(maxsize=4096)
+def _encode_type_and_shape(number: int, shape: tuple[int, ...]) -> bytes:
+    message = BundleEntryProto(dtype=number)
+    message.shape.SetInParent()
+    for size in shape:
+        message.shape.dim.add(size=size)
+    return serialize(message)
+
+
+def decode_shape(message: TensorShapeProto) -> tuple[int, ...]:
+    """The shape of a stored tensor, every size of which is known."""
+    shape = tuple([dim.size for dim in message.dim])
+    if message.unknown_rank or (shape and min(shape) < 0):
+        raise DataLossError(f"a stored tensor of unknown shape {list(shape)}")
+    return shape

@@ -1,0 +1,502 @@
+"""Reading V2 checkpoints. The files are described in bundle.py."""
+
+from __future__ import annotations
+
+import re
+import threading
+from collections.abc import Iterator, Sequence
+from functools import cached_property
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.bundle import HEADER_KEY, Entry, Header, decode_name, encode_name
+from tensorkeep.checkpoint.codec import CHUNK, check_shape, decode_objects
+from tensorkeep.checkpoint.naming import data_path, index_path
+from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
+from tensorkeep.checkpoint.regions import read_box, read_rows
+from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, slice_key
+from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import DataLossError, FailedPreconditionError, MissingFileError, TensorKeepError
+from tensorkeep.io.crc32c import combine, crc32c, unmask
+from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.local import LOCAL
+from tensorkeep.io.parallel import in_parallel
+from tensorkeep.shapes import element_count
+from tensorkeep.table.table import Table
+
+__all__ = ["BundleReader"]
+
+Array = npt.NDArray[Any]
+
+_TASK: Final = 32 << 20  # what one thread reads at a time; large, for the checksums of pieces have to be combined
+_SMALL: Final = 64 << 10  # tensors up to this size are read together with their neighbours ...
+_SPAN: Final = 1 << 20  # ... in stretches of up to this size ...
+_GAP: Final = 4096  # ... that may hold gaps of this size
+# Keys are stored as differences, so a hostile table can spell very long ones in very few bytes.
+_KEY_BYTES: Final = 16 << 20
+_KEY_EXPANSION: Final = 64
+# An entry as everybody writes it: type, shape in at most 127 bytes; then data file, offset, size, checksum, no slices.
+_USUAL_HEAD: Final = re.compile(rb"\x08[\x00-\x7f]\x12[\x00-\x7f]")
+_USUAL_TAIL: Final = re.compile(
+    rb"(?:\x18[\x80-\xff]*[\x00-\x7f])?(?:\x20[\x80-\xff]*[\x00-\x7f])?(?:\x28[\x80-\xff]*[\x00-\x7f])?"
+    rb"(?:\x35.{4})?",
+    re.DOTALL,
+)
+
+
+class _Index(NamedTuple):
+    """All of an index file that is sound."""
+
+    tensors: dict[str, bytes]
+    slices: dict[bytes, bytes]  # entries of slices, by key
+    damage: tuple[DataLossError, ...]
+
+
+class BundleReader(CheckpointReader):
+    """A V2 checkpoint, open for reading. Opening reads the header; the rest of the index follows on first use.
+
+    A damaged part of the index, or of a data file, is an error for what lies in it, and for nothing else.
+    """
+
+    format = "V2"
+
+    def __init__(self, prefix: str, fs: FileSystem = LOCAL, options: ReadOptions = ReadOptions()) -> None:
+        self.path = prefix
+        self.options = options
+        self._fs = fs
+        self._lock = threading.Lock()
+        self._shards: dict[int, RandomAccessFile] = {}
+        self._infos: dict[bytes, TensorInfo] = {}
+        self._checked: set[tuple[int, int]] = set()
+        self._is_closed = False
+        self._file = fs.open(index_path(prefix))
+        try:
+            self._table = Table(self._file)
+            self.header = self._read_header()
+        except BaseException:
+            self._file.close()
+            raise
+
+    def _read_header(self) -> Header:
+        where = f'"{self._file.path}"'
+        for key, value in self._table.items():
+            if key == HEADER_KEY:
+                return Header.decode(value, f"{where}: header")
+            break
+        raise DataLossError(f"{where} is a table but not the index of a checkpoint: it has no header")
+
+    # The mapping
+
+    def __getitem__(self, name: str) -> TensorInfo:
+        value = self._index.tensors.get(name)
+        if value is None:
+            self._raise_damage(f'tensor "{name}" is not in the parts of the index that can be read')
+            raise self._not_found(name)
+        return self._info(name, value)
+
+    def __contains__(self, name: object) -> bool:
+        if name in self._index.tensors:
+            return True
+        self._raise_damage(f'tensor "{name}" is not in the parts of the index that can be read')
+        return False
+
+    def __iter__(self) -> Iterator[str]:
+        self._raise_damage("the index cannot be listed in full (`intact_names` lists what can be read)")
+        return iter(self._index.tensors)
+
+    def __len__(self) -> int:
+        self._raise_damage("the index cannot be counted in full")
+        return len(self._index.tensors)
+
+    @property
+    def shard_count(self) -> int:
+        """The number of data files."""
+        return self.header.shard_count
+
+    @property
+    def damage(self) -> Sequence[TensorKeepError]:
+        return self._index.damage
+
+    @property
+    def intact_names(self) -> Sequence[str]:
+        return list(self._index.tensors)
+
+    def entry(self, name: str, part: TensorSlice | None = None) -> Entry:
+        """What the index says of a tensor, or of one of the slices it is stored in."""
+        self[name]
+        if part is None:
+            return self._decode(name, self._index.tensors[name])
+        value = self._index.slices.get(slice_key(encode_name(name), part))
+        if value is None:
+            self._raise_damage(f'slice {part} of tensor "{name}" is not in the parts of the index that can be read')
+            raise DataLossError(f'"{self._file.path}": tensor "{name}" lists the slice {part}, which has no entry')
+        return self._decode(f"{name} [{part}]", value)
+
+    def entries(self) -> dict[bytes, Entry]:
+        """Everything in the index but the header, by key. DataLossError if any of it is damaged."""
+        self._raise_damage("the index cannot be read in full")
+        tensors = {encode_name(name): self._decode(name, value) for name, value in self._index.tensors.items()}
+        slices = {
+            slice_key(key, part): self.entry(entry.name, part)
+            for key, entry in tensors.items()
+            for part in entry.slices
+        }
+        return tensors | slices
+
+    def source(self, name: str) -> ArraySource:
+        info = self[name]
+        if info.slices or info.dtype.is_object or not self._is_native(info.dtype):
+            return ArraySource.of(self.read(name), info.dtype)
+        entry = self.entry(name)
+        check_shape(entry.shape, entry.dtype)
+        return ArraySource(info.dtype, info.shape, self._chunks(entry))
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            for file in (self._file, *self._shards.values()):
+                file.close()
+            self._shards.clear()
+
+    def shard(self, number: int) -> RandomAccessFile:
+        """One of the data files, opened on first use."""
+        file = self._shards.get(number)
+        if file is not None:
+            return file
+        with self._lock:
+            self._require_open()
+            if number >= self.shard_count:
+                raise DataLossError(f'"{self._file.path}": data file {number} of {self.shard_count}')
+            return self._shards.setdefault(number, self._fs.open(data_path(self.path, number, self.shard_count)))
+
+    # Reading whole tensors
+
+    def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array:
+        if info.slices:
+            return self._read_part(name, info, TensorSlice.whole(len(info.shape)))
+        return self._read_stored(self.entry(name), copy)
+
+    def _read_stored(self, entry: Entry, copy: bool) -> Array:
+        """One stored tensor or slice."""
+        check_shape(entry.shape, entry.dtype)
+        with _Locating(entry):
+            if entry.dtype.is_object:
+                return self._read_objects(entry)
+            self.check_extent(entry)
+            if not copy and self._is_native(entry.dtype):
+                return self._map(entry)
+        out = np.empty(entry.shape, self._stored_dtype(entry.dtype))
+        self._fill([(entry, out)], None)
+        return self._to_native(out, entry.dtype)
+
+    def _read_objects(self, entry: Entry) -> Array:
+        if entry.size < element_count(entry.shape):
+            raise DataLossError(f"{element_count(entry.shape)} elements cannot fit in {entry.size} bytes")
+        data = self.shard(entry.shard).read(entry.offset, entry.size)
+        array, crc = decode_objects(entry.dtype, data, entry.shape, self.header.byte_order)
+        if self._wants_check(entry):
+            self._compare(entry, crc)
+        return array
+
+    def _map(self, entry: Entry) -> Array:
+        view = self.shard(entry.shard).map(entry.offset, entry.size)
+        if self.options.checksums is not Checksums.OFF and not self._is_checked(entry):
+            self._compare(entry, crc32c(view))
+        array = np.frombuffer(view, entry.dtype.array_dtype).reshape(entry.shape)
+        array.flags.writeable = False
+        return array
+
+    def _fill(self, wanted: list[tuple[Entry, Array]], threads: int | None) -> None:
+        """Fills arrays with the bytes of stored tensors, shared out between threads in stretches, and checks them."""
+        tasks: list[tuple[Entry, int, memoryview]] = []
+        for entry, array in wanted:
+            target = array.reshape(-1).view(np.uint8).data
+            tasks += [(entry, at, target[at : at + _TASK]) for at in range(0, entry.size, _TASK)]
+        crcs = iter(in_parallel(self._fill_stretch, tasks, threads))
+        for entry, _ in wanted:
+            crc = 0
+            for at in range(0, entry.size, _TASK):
+                crc = combine(crc, next(crcs), min(_TASK, entry.size - at)) if at else next(crcs)
+            if self._wants_check(entry):
+                with _Locating(entry):
+                    self._compare(entry, crc)
+
+    def _fill_stretch(self, task: tuple[Entry, int, memoryview]) -> int:
+        entry, start, target = task
+        check = self._wants_check(entry)
+        crc = 0
+        with _Locating(entry):
+            file = self.shard(entry.shard)
+            for at in range(0, len(target), CHUNK):
+                chunk = target[at : at + CHUNK]
+                file.read_into(entry.offset + start + at, chunk)
+                if check:
+                    crc = crc32c(chunk, crc)
+        return crc
+
+    def _chunks(self, entry: Entry) -> Iterator[Array]:
+        """The elements of a stored tensor in chunks; a wrong checksum is found with the last of them."""
+        with _Locating(entry):
+            self.check_extent(entry)
+            file = self.shard(entry.shard)
+            crc = 0
+            for at in range(0, entry.size, CHUNK):
+                chunk = file.read(entry.offset + at, min(CHUNK, entry.size - at))
+                crc = crc32c(chunk, crc)
+                yield np.frombuffer(chunk, entry.dtype.array_dtype)
+            if self.options.checksums is not Checksums.OFF:
+                self._compare(entry, crc)
+
+    # Reading many tensors
+
+    def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]:
+        small: list[Entry] = []
+        large: list[Entry] = []
+        other: list[str] = []
+        for name in names:
+            entry = self.entry(name)
+            if entry.slices or entry.dtype.is_object or not self._is_native(entry.dtype) or not copy:
+                other.append(name)
+                continue
+            check_shape(entry.shape, entry.dtype)
+            self.check_extent(entry)
+            (small if entry.size <= _SMALL else large).append(entry)
+        found = self._read_small(small)
+        outs = [(entry, np.empty(entry.shape, entry.dtype.array_dtype)) for entry in large]
+        self._fill(outs, threads)
+        found.update((entry.name, out) for entry, out in outs)
+        found.update(zip(other, in_parallel(lambda name: self.read(name, copy=copy), other, threads), strict=True))
+        return {name: found[name] for name in names}
+
+    def _read_small(self, entries: list[Entry]) -> dict[str, Array]:
+        """Many small tensors, those that lie close together by one read."""
+        found: dict[str, Array] = {}
+        entries = sorted(entries, key=lambda entry: (entry.shard, entry.offset))
+        first = 0
+        while first < len(entries):
+            start = entries[first]
+            last, end = first + 1, start.offset + start.size
+            while last < len(entries):
+                entry = entries[last]
+                near = entry.shard == start.shard and entry.offset <= end + _GAP
+                if not near or entry.offset + entry.size > start.offset + _SPAN:
+                    break
+                end = max(end, entry.offset + entry.size)
+                last += 1
+            self._read_span(entries[first:last], end, found)
+            first = last
+        return found
+
+    def _read_span(self, entries: list[Entry], end: int, found: dict[str, Array]) -> None:
+        base = entries[0].offset
+        with _Locating(entries[-1]):
+            span = self.shard(entries[0].shard).read(base, end - base)
+        check = self.options.checksums is not Checksums.OFF
+        for entry in entries:
+            at = entry.offset - base
+            data = span[at : at + entry.size]
+            if check:
+                crc = crc32c(data)
+                if crc != unmask(entry.masked_crc):
+                    with _Locating(entry):
+                        self._compare(entry, crc)
+            out = np.empty(entry.shape, entry.dtype.array_dtype)
+            out.reshape(-1).view(np.uint8).data[:] = data
+            found[entry.name] = out
+
+    # Reading parts
+
+    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice) -> Array:
+        wanted = part.box(info.shape)
+        if not info.slices:
+            return self._read_box(self.entry(name), wanted)
+        try:
+            return stitch(info, wanted, lambda piece, box: self._read_box(self._slice_entry(name, info, piece), box))
+        except DataLossError as error:
+            raise in_tensor(self.path, name, error) from error
+
+    def _read_box(self, entry: Entry, box: Box) -> Array:
+        """A box of one stored tensor or slice, from only the bytes it needs."""
+        if box_shape(box) == entry.shape:
+            return self._read_stored(entry, copy=True)
+        if entry.dtype.is_object:
+            return self._read_stored(entry, copy=True)[as_index(box)].copy()
+        self._prepare_partial(entry)
+        with _Locating(entry):
+            file = self.shard(entry.shard)
+            array = read_box(file, entry.offset, entry.shape, box, self._stored_dtype(entry.dtype))
+        return self._to_native(array, entry.dtype)
+
+    def _read_rows(self, name: str, info: TensorInfo, rows: Rows) -> Array:
+        if not info.slices:
+            return self._read_stored_rows(self.entry(name), rows)
+        try:
+            return stitch_rows(
+                info, rows, lambda piece, chosen: self._read_stored_rows(self._slice_entry(name, info, piece), chosen)
+            )
+        except DataLossError as error:
+            raise in_tensor(self.path, name, error) from error
+
+    def _read_stored_rows(self, entry: Entry, rows: Rows) -> Array:
+        if entry.dtype.is_object:
+            array: Array = self._read_stored(entry, copy=True)[rows]
+            return array
+        self._prepare_partial(entry)
+        with _Locating(entry):
+            file = self.shard(entry.shard)
+            array = read_rows(file, entry.offset, entry.shape, rows, self._stored_dtype(entry.dtype))
+        return self._to_native(array, entry.dtype)
+
+    def _slice_entry(self, name: str, info: TensorInfo, part: TensorSlice) -> Entry:
+        """The entry of a slice, which must fit the tensor it belongs to."""
+        entry = self.entry(name, part)
+        shape = box_shape(part.box(info.shape))
+        if entry.dtype is not info.dtype or entry.shape != shape or entry.slices:
+            raise DataLossError(
+                f'"{self._file.path}": slice {part} of tensor "{name}" is stored as {entry.dtype} '
+                f"{list(entry.shape)}, expected {info.dtype} {list(shape)}"
+            )
+        return entry
+
+    def _prepare_partial(self, entry: Entry) -> None:
+        """Before part of a stored tensor is read: its checksum, if that is wanted, can only be compared as a whole."""
+        check_shape(entry.shape, entry.dtype)
+        with _Locating(entry):
+            self.check_extent(entry)
+            if self.options.checksums is Checksums.ONCE and not self._is_checked(entry):
+                file = self.shard(entry.shard)
+                crc = 0
+                for at in range(0, entry.size, CHUNK):
+                    crc = crc32c(file.read(entry.offset + at, min(CHUNK, entry.size - at)), crc)
+                self._compare(entry, crc)
+
+    # The index
+
+    @cached_property
+    def _index(self) -> _Index:
+        """Goes through the whole index once. Damaged blocks are noted and passed over."""
+        self._require_open()
+        entries: dict[bytes, bytes] = {}
+        damage: list[DataLossError] = []
+        last = b""
+        allowance = _KEY_BYTES + _KEY_EXPANSION * self._table.size
+        for handle, block in self._table.blocks():
+            if isinstance(block, DataLossError):
+                damage.append(block)
+                continue
+            try:
+                for key, value in block:
+                    if key <= last and entries:
+                        raise DataLossError(f"key {key!r} after {last!r}: not in order")
+                    allowance -= len(key)
+                    if allowance < 0:
+                        raise DataLossError("the keys expand to many times the size of the file")
+                    entries[key] = value
+                    last = key
+            except DataLossError as error:
+                damage.append(DataLossError(f'"{self._table.path}": block at byte {handle.offset}: {error}'))
+        entries.pop(HEADER_KEY, None)
+        return self._sort_out(entries, damage)
+
+    def _sort_out(self, entries: dict[bytes, bytes], damage: list[DataLossError]) -> _Index:
+        """Tells the entries of slices from those of tensors: they are the ones that a tensor lists."""
+        slices: dict[bytes, bytes] = {}
+        if next(iter(entries), b"\xff")[0] == 0:  # keys of slices begin with a zero byte, and so sort first
+            for key in list(entries):
+                try:
+                    parts = self._info(decode_name(key), entries[key]).slices
+                except DataLossError:
+                    continue  # reported when that tensor is asked for
+                for part in parts:
+                    at = slice_key(key, part)
+                    if at in entries:
+                        slices[at] = entries.pop(at)
+        return _Index({decode_name(key): value for key, value in entries.items()}, slices, tuple(damage))
+
+    def _info(self, name: str, value: bytes) -> TensorInfo:
+        """What an entry says of type and shape. Few different ones occur: usual entries are looked up, not parsed."""
+        head = value[: 4 + value[3]] if len(value) > 3 else b""
+        if not (_USUAL_HEAD.match(head) and _USUAL_TAIL.fullmatch(value, len(head))):
+            entry = self._decode(name, value)
+            return TensorInfo(entry.dtype, entry.shape, entry.slices)
+        info = self._infos.get(head)
+        if info is None:
+            entry = self._decode(name, value)
+            info = self._infos[head] = TensorInfo(entry.dtype, entry.shape)
+        return info
+
+    def _decode(self, name: str, value: bytes) -> Entry:
+        return Entry.decode(name, value, f'"{self._file.path}"')
+
+    def _require_open(self) -> None:
+        if self._is_closed:
+            raise FailedPreconditionError(f'the reader of "{self.path}" is closed')
+
+    # Types and checks
+
+    def _is_native(self, dtype: DType) -> bool:
+        """Whether the stored bytes of a numeric tensor are the bytes of the array."""
+        return self.header.byte_order == "<" or dtype.itemsize == 1
+
+    def _stored_dtype(self, dtype: DType) -> np.dtype[Any]:
+        return dtype.array_dtype if self._is_native(dtype) else np.dtype(f"V{dtype.itemsize}")
+
+    def _to_native(self, array: Array, dtype: DType) -> Array:
+        if self._is_native(dtype):
+            return array
+        width = dtype.itemsize // 2 if dtype.array_dtype.kind == "c" else dtype.itemsize
+        words = array.reshape(-1).view(f"u{width}").byteswap(inplace=True)
+        return words.view(dtype.array_dtype).reshape(array.shape)
+
+    def check_extent(self, entry: Entry) -> None:
+        """DataLossError unless the bytes of a stored tensor are as many as its shape asks for, and are there."""
+        if entry.slices:
+            return
+        expected = element_count(entry.shape) * entry.dtype.itemsize
+        if entry.size != expected and not entry.dtype.is_object:
+            raise DataLossError(
+                f'"{self._file.path}": tensor "{entry.name}" has {entry.size} bytes, expected {expected} for '
+                f"{entry.dtype} {list(entry.shape)}"
+            )
+        file = self.shard(entry.shard)
+        if entry.offset + entry.size > file.size:
+            raise DataLossError(
+                f'"{file.path}" is {file.size} bytes long, but tensor "{entry.name}" lies at bytes '
+                f"{entry.offset}..{entry.offset + entry.size}"
+            )
+
+    def _wants_check(self, entry: Entry) -> bool:
+        policy = self.options.checksums
+        return policy is Checksums.ALWAYS or (policy is Checksums.ONCE and not self._is_checked(entry))
+
+    def _is_checked(self, entry: Entry) -> bool:
+        return (entry.shard, entry.offset) in self._checked
+
+    def _compare(self, entry: Entry, crc: int) -> None:
+        stored = unmask(entry.masked_crc)
+        if crc != stored:
+            raise DataLossError(
+                f"its checksum is {crc:#010x}, expected {stored:#010x}: the data file or the index is damaged"
+            )
+        self._checked.add((entry.shard, entry.offset))
+
+
+class _Locating:
+    """Adds the file, the tensor and the place to errors about damaged or missing data, once."""
+
+    def __init__(self, entry: Entry) -> None:
+        self._entry = entry
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        entry = self._entry
+        if isinstance(error, DataLossError) and f'tensor "{entry.name}"' not in error.message:
+            raise DataLossError(f'tensor "{entry.name}" ({entry.extent}): {error}') from error
+        if isinstance(error, MissingFileError):
+            raise MissingFileError(f'tensor "{entry.name}" ({entry.extent}): {error}') from error

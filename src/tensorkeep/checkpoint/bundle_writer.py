@@ -1,0 +1,329 @@
+"""Writing V2 checkpoints. The files are described in bundle.py.
+
+How a checkpoint is replaced without a moment in which neither the old nor the new one is whole:
+
+Data files are written under temporary names, and moved into place before the index that speaks of them. The index
+names the number of data files, and data files carry that number in their names; so as long as old and new have
+different numbers, no data file of the old one is touched before the index is replaced, in one step. If they have the
+same number, N, the new data first goes by the names of a checkpoint of N + 1 files whose first is empty of tensors,
+with an index to match; then, the old one being gone, by its proper names, with its proper index. Every state on the
+way is a checkpoint that TensorFlow reads too.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Final
+
+from tensorkeep.checkpoint.bundle import HEADER_KEY, Entry, Header, encode_name
+from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.codec import write_tensor
+from tensorkeep.checkpoint.naming import data_path, index_path, parse_data_path
+from tensorkeep.checkpoint.slices import TensorSlice, box_shape, intersection, slice_key
+from tensorkeep.checkpoint.sources import ArrayLike, ArraySource
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
+from tensorkeep.io.crc32c import mask
+from tensorkeep.io.filesystem import (
+    Buffer,
+    Durability,
+    FileSystem,
+    PathLike,
+    TemporaryFile,
+    path_text,
+    remove_abandoned,
+    temporary_path,
+)
+from tensorkeep.io.local import LOCAL
+from tensorkeep.table.table import TableWriter
+
+__all__ = ["BundleWriter"]
+
+_BUFFER: Final = 1 << 20  # small tensors are collected to this size before they are written
+
+
+class BundleWriter:
+    """Writes a V2 checkpoint, tensor by tensor. Use it with `with`.
+
+    Tensors are stored in the order they are added, as by one SaveV2 operation of TensorFlow, whose files it equals
+    byte for byte. Leaving the block commits the checkpoint; leaving it by an exception leaves nothing behind.
+
+    `shard` puts a tensor in that data file; those numbers must run from 0 without a gap. `alignment` pads with zeros
+    so that every tensor starts at a multiple of it.
+    """
+
+    def __init__(
+        self,
+        prefix: PathLike,
+        fs: FileSystem = LOCAL,
+        *,
+        alignment: int = 1,
+        durability: Durability = Durability.DISK,
+    ) -> None:
+        if alignment < 1:
+            raise InvalidArgumentError(f"alignment {alignment}: expected 1 or more")
+        self._prefix = path_text(prefix)
+        if not posixpath.basename(self._prefix):
+            raise InvalidArgumentError(f'"{self._prefix}" is a folder; a checkpoint needs a name in it')
+        self._fs = fs
+        self._alignment = alignment
+        self._durability = durability
+        self._shards: dict[int, _DataFile] = {}
+        self._tensors: dict[str, Entry] = {}
+        self._slices: dict[str, list[tuple[TensorSlice, Entry]]] = {}
+        self._is_open = True
+        directory = posixpath.dirname(self._prefix)
+        fs.make_directory(directory)
+        remove_abandoned(fs, directory)
+
+    def add(self, name: str, value: ArrayLike | ArraySource, *, shard: int = 0) -> None:
+        """Stores a tensor whole."""
+        if name in self._tensors:
+            raise InvalidArgumentError(f'tensor "{name}" was added before')
+        if not name:
+            raise InvalidArgumentError("a tensor needs a name; the empty one is taken by the header")
+        self._tensors[name] = self._store(name, ArraySource.of(value), shard)
+
+    def add_slice(
+        self, name: str, shape: Sequence[int], part: TensorSlice, value: ArrayLike | ArraySource, *, shard: int = 0
+    ) -> None:
+        """Stores one slice of a tensor of that full shape. A slice that covers it is stored as a whole tensor."""
+        shape = tuple(shape)
+        source = ArraySource.of(value)
+        expected = box_shape(part.box(shape))
+        if source.shape != expected:
+            raise InvalidArgumentError(
+                f'slice {part} of "{name}" {list(shape)} has shape {list(expected)}, got an array of '
+                f"{list(source.shape)}"
+            )
+        if part.is_whole(shape):
+            self.add(name, source, shard=shard)
+            return
+        self._check_slice(name, shape, part, source)
+        entry = self._store(f"{name} [{part}]", source, shard)
+        self._slices.setdefault(name, []).append((part, entry))
+        self._tensors.setdefault(name, Entry(name, source.dtype, shape))
+
+    def reserve(self, size: int, *, shard: int = 0) -> None:
+        """Says that a data file will have about that size. It is then found out early if the disk cannot hold it."""
+        self._shard(shard).reserve(size)
+
+    def commit(self) -> None:
+        """Makes the checkpoint appear under its name. Leaving a `with` block does this."""
+        self._require_open()
+        self._is_open = False
+        try:
+            count = max(self._shards, default=0) + 1
+            if len(self._shards) not in (count, 0):
+                raise InvalidArgumentError(f"data files {sorted(self._shards)} were used: expected 0..{count - 1}")
+            if not self._shards:
+                self._shard_file(0)
+            files = [self._shards[number] for number in range(count)]
+            for file in files:
+                file.finish(self._durability)
+            commit_bundle(self._fs, self._prefix, [file.place for file in files], self._entries(), self._durability)
+        finally:
+            self._close()
+
+    def abort(self) -> None:
+        """Gives up: nothing of what was added remains."""
+        self._is_open = False
+        self._close()
+
+    def _entries(self) -> dict[bytes, Entry]:
+        entries: dict[bytes, Entry] = {}
+        for name, entry in self._tensors.items():
+            key = encode_name(name)
+            parts = sorted(self._slices.get(name, ()), key=lambda item: item[1].shard)
+            if parts:
+                # The data file of a tensor in slices means nothing; TensorFlow leaves that of the first slice there.
+                entry = entry._replace(shard=parts[0][1].shard, slices=tuple(part for part, _ in parts))
+            entries[key] = entry
+            for part, piece in parts:
+                entries[slice_key(key, part)] = piece
+        return entries
+
+    def _check_slice(self, name: str, shape: tuple[int, ...], part: TensorSlice, source: ArraySource) -> None:
+        known = self._tensors.get(name)
+        if known is None:
+            return
+        stored = self._slices.get(name)
+        if stored is None:
+            raise InvalidArgumentError(f'tensor "{name}" was added whole before; now comes slice {part} of it')
+        if (known.dtype, known.shape) != (source.dtype, shape):
+            raise InvalidArgumentError(
+                f'slice {part} belongs to "{name}" {source.dtype} {list(shape)}; earlier slices belong to '
+                f"{known.dtype} {list(known.shape)}"
+            )
+        box = part.box(shape)
+        for other, _ in stored:
+            if intersection(box, other.box(shape)) is not None:
+                raise InvalidArgumentError(f'slices {other} and {part} of "{name}" overlap')
+
+    def _store(self, name: str, source: ArraySource, shard: int) -> Entry:
+        self._require_open()
+        file = self._shards.get(shard) or self._shard_file(shard)
+        offset = file.offset
+        try:
+            size, crc = write_tensor(source, file.write)
+        except BaseException:
+            self.abort()  # part of a tensor may stand in the file
+            raise
+        file.pad(self._alignment)
+        return Entry(name, source.dtype, source.shape, shard, offset, size, mask(crc))
+
+    def _shard(self, number: int) -> _DataFile:
+        return self._shards.get(number) or self._shard_file(number)
+
+    def _shard_file(self, number: int) -> _DataFile:
+        if number < 0:
+            raise InvalidArgumentError(f"data file {number}: they are numbered from 0")
+        file = self._shards[number] = _DataFile(self._fs, f"{self._prefix}.data-{number:05d}")
+        return file
+
+    def _require_open(self) -> None:
+        if not self._is_open:
+            raise FailedPreconditionError(f'the writer of "{self._prefix}" is closed')
+
+    def _close(self) -> None:
+        for file in self._shards.values():
+            file.close()
+
+    def __enter__(self) -> BundleWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if kind is not None:
+            self.abort()
+        elif self._is_open:
+            self.commit()
+
+
+class _DataFile:
+    """A data file in the making, which collects small writes."""
+
+    def __init__(self, fs: FileSystem, target: str) -> None:
+        self._file = TemporaryFile(fs, target)
+        self._buffer = bytearray()
+        self.offset = 0
+        self.reserve = self._file.reserve
+        self.place = self._file.rename
+        self.close = self._file.close
+
+    def write(self, data: Buffer) -> None:
+        self.offset += len(data)
+        if len(data) >= _BUFFER // 16:
+            self._flush()
+            self._file.write(data)
+            return
+        self._buffer += data
+        if len(self._buffer) >= _BUFFER:
+            self._flush()
+
+    def pad(self, alignment: int) -> None:
+        if excess := self.offset % alignment:
+            self.write(bytes(alignment - excess))
+
+    def finish(self, durability: Durability) -> None:
+        self._flush()
+        if durability is Durability.DISK:
+            self._file.sync()
+
+    def _flush(self) -> None:
+        if self._buffer:
+            self._file.write(self._buffer)
+            self._buffer = bytearray()
+
+
+def commit_bundle(
+    fs: FileSystem,
+    prefix: str,
+    place: Sequence[Callable[[str], None]],
+    entries: Mapping[bytes, Entry],
+    durability: Durability,
+    byte_order: str = "<",
+) -> None:
+    """Replaces the checkpoint `prefix`: `place[i]` moves the finished data file `i` to the name it is given.
+
+    Whenever this is interrupted, the old checkpoint or the new one is whole.
+    """
+    count = len(place)
+    staged = 1 if _shard_count(fs, prefix) == count else 0
+    names = [data_path(prefix, number + staged, count + staged) for number in range(count)]
+    done: list[str] = []
+    try:
+        for move, name in zip(place, names, strict=True):
+            move(name)
+            done.append(name)
+        _write_index(fs, prefix, Header(count + staged, byte_order), entries, durability, shift=staged)
+    except TensorKeepError:
+        _delete_quietly(fs, done)
+        raise
+    if staged:
+        for number, name in enumerate(names):
+            second = temporary_path(name)
+            fs.link(name, second)
+            fs.rename(second, data_path(prefix, number, count))
+        _write_index(fs, prefix, Header(count, byte_order), entries, durability)
+    _remove_stale_data(fs, prefix, count)
+
+
+def _shard_count(fs: FileSystem, prefix: str) -> int | None:
+    """The number of data files of the checkpoint that is there now; None if there is none that could be read."""
+    if not fs.exists(index_path(prefix)):
+        return None
+    try:
+        with BundleReader(prefix, fs) as reader:
+            return reader.shard_count
+    except TensorKeepError:
+        return None
+
+
+def _write_index(
+    fs: FileSystem,
+    prefix: str,
+    header: Header,
+    entries: Mapping[bytes, Entry],
+    durability: Durability,
+    shift: int = 0,
+) -> None:
+    directory = posixpath.dirname(prefix)
+    with TemporaryFile(fs, index_path(prefix)) as file:
+        writer = TableWriter(file)
+        writer.add(HEADER_KEY, header.encode())
+        for key, entry in sorted(entries.items()):
+            writer.add(key, (entry._replace(shard=entry.shard + shift) if shift else entry).encode())
+        writer.finish()
+        if durability is Durability.DISK:
+            file.sync()
+            fs.sync_directory(directory)  # the names of the data files come before that of the index
+        file.commit(durability)
+
+
+def remove_bundle(fs: FileSystem, prefix: str) -> None:
+    """Deletes a V2 checkpoint: the index first, which makes it cease to exist, then what it spoke of."""
+    fs.delete(index_path(prefix))
+    _remove_stale_data(fs, prefix, 0)
+
+
+def _remove_stale_data(fs: FileSystem, prefix: str, count: int) -> None:
+    """Deletes data files of numbers other than `count`, of which no index speaks any more."""
+    directory, base = posixpath.split(prefix)
+    stale: list[str] = []
+    for name in fs.list(directory):
+        found = parse_data_path(name)
+        if found and found[0] == base and (found[2] != count or found[1] >= count):
+            stale.append(posixpath.join(directory, name))
+    _delete_quietly(fs, stale)
+
+
+def _delete_quietly(fs: FileSystem, paths: Sequence[str]) -> None:
+    """Tidies up. What cannot be deleted stays: whether the checkpoint is whole does not depend on it."""
+    for path in paths:
+        try:
+            fs.delete(path)
+        except TensorKeepError:
+            continue

@@ -1,0 +1,76 @@
+"""Checking a checkpoint from end to end, and saying everything that is wrong with it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
+from tensorkeep.errors import NotFoundError, TensorKeepError
+from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.local import LOCAL
+from tensorkeep.io.parallel import in_parallel
+
+__all__ = ["CheckpointReport", "TensorProblem", "check_checkpoint"]
+
+
+@dataclass(frozen=True)
+class TensorProblem:
+    """One thing that is wrong."""
+
+    tensor: str | None
+    """The tensor it befell; None if it concerns a file as a whole."""
+    error: TensorKeepError
+
+    def __str__(self) -> str:
+        return str(self.error)
+
+
+@dataclass(frozen=True)
+class CheckpointReport:
+    """What a check found."""
+
+    path: str
+    intact: tuple[str, ...]
+    """The tensors that can be read, and whose checksums are right."""
+    problems: tuple[TensorProblem, ...]
+
+    @property
+    def is_intact(self) -> bool:
+        return not self.problems
+
+    def __str__(self) -> str:
+        if self.is_intact:
+            return f'"{self.path}": all {len(self.intact)} tensors are intact'
+        lines = [f'"{self.path}": {len(self.problems)} problems, {len(self.intact)} tensors are intact']
+        return "\n".join((*lines, *(f"  {problem}" for problem in self.problems)))
+
+
+def check_checkpoint(path: PathLike, *, fs: FileSystem = LOCAL, threads: int | None = None) -> CheckpointReport:
+    """Reads every tensor of a checkpoint, compares every checksum, and reports all that is wrong.
+
+    Never raises for damage, however bad: that is what the report is for. A path with nothing there is an error.
+    """
+    text = path_text(path)
+    try:
+        reader = open_checkpoint(text, ReadOptions(checksums=Checksums.ALWAYS), fs=fs)
+    except NotFoundError:
+        raise
+    except TensorKeepError as error:
+        return CheckpointReport(text, (), (TensorProblem(None, error),))
+    with reader:
+        names = reader.intact_names
+        results = in_parallel(lambda name: _problem(reader, name), names, threads)
+        problems = [TensorProblem(None, error) for error in reader.damage]
+        problems += [problem for problem in results if problem is not None]
+        intact = tuple(name for name, problem in zip(names, results, strict=True) if problem is None)
+        return CheckpointReport(reader.path, intact, tuple(problems))
+
+
+def _problem(reader: CheckpointReader, name: str) -> TensorProblem | None:
+    try:
+        for _ in reader.source(name).chunks:
+            pass
+    except TensorKeepError as error:
+        return TensorProblem(name, error)
+    return None

@@ -1,0 +1,109 @@
+"""Merging the bundles of a sharded save into one: only the indexes are rewritten, data files just change names."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Sequence
+from functools import partial
+
+from tensorkeep.checkpoint.bundle import Entry
+from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.bundle_writer import commit_bundle
+from tensorkeep.checkpoint.naming import data_path, index_path
+from tensorkeep.errors import InvalidArgumentError, MissingFileError, TensorKeepError
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, remove_abandoned, temporary_path
+from tensorkeep.io.local import LOCAL
+
+__all__ = ["merge_bundles"]
+
+
+def merge_bundles(
+    prefixes: Sequence[PathLike],
+    destination: PathLike,
+    *,
+    delete_inputs: bool = True,
+    allow_missing: bool = False,
+    durability: Durability = Durability.DISK,
+    fs: FileSystem = LOCAL,
+) -> None:
+    """Makes one V2 checkpoint of several that hold different tensors, or different slices of the same ones.
+
+    The result is TensorFlow's, byte for byte: data files are numbered in the order in which the tensors of the first
+    checkpoint, by name, then those of the second, and so on, first speak of them. Unless told otherwise it deletes
+    the inputs, and their folders once those are empty, when the result is in place.
+    """
+    inputs = _present([path_text(prefix) for prefix in prefixes], allow_missing, fs)
+    target = path_text(destination)
+    merged: dict[bytes, Entry] = {}
+    numbers: dict[str, int] = {}  # data files and their numbers in the result
+    orders: set[str] = set()
+    for prefix in inputs:
+        with BundleReader(prefix, fs) as reader:
+            orders.add(reader.header.byte_order)
+            for key, entry in sorted(reader.entries().items()):
+                path = data_path(prefix, entry.shard, reader.shard_count)
+                _merge_entry(merged, key, entry, prefix, numbers, path)
+    if len(orders) > 1:
+        raise InvalidArgumentError("cannot merge checkpoints of different byte orders")
+    directory = posixpath.dirname(target)
+    fs.make_directory(directory)
+    remove_abandoned(fs, directory)
+    place: list[Callable[[str], None]] = [partial(_place_link, fs, path) for path in numbers]
+    commit_bundle(fs, target, place, merged, durability, byte_order=orders.pop())
+    if delete_inputs:
+        _delete_inputs(fs, inputs, target, list(numbers))
+
+
+def _present(prefixes: list[str], allow_missing: bool, fs: FileSystem) -> list[str]:
+    if repeated := {prefix for prefix in prefixes if prefixes.count(prefix) > 1}:
+        raise InvalidArgumentError(f"cannot merge a checkpoint with itself: {sorted(repeated)} given more than once")
+    present = [prefix for prefix in prefixes if fs.exists(index_path(prefix))]
+    missing = [prefix for prefix in prefixes if prefix not in present]
+    if missing and not allow_missing:
+        raise MissingFileError(f'cannot merge: "{index_path(missing[0])}" does not exist ({len(missing)} are missing)')
+    if not present:
+        raise MissingFileError("cannot merge: none of the checkpoints exists")
+    return present
+
+
+def _merge_entry(
+    merged: dict[bytes, Entry], key: bytes, entry: Entry, prefix: str, numbers: dict[str, int], path: str
+) -> None:
+    known = merged.get(key)
+    if known is None:
+        merged[key] = entry._replace(shard=numbers.setdefault(path, len(numbers)))
+    elif not (known.slices and entry.slices):
+        raise InvalidArgumentError(f'cannot merge: tensor "{entry.name}" of "{prefix}" is in an earlier one too')
+    elif (known.dtype, known.shape) != (entry.dtype, entry.shape):
+        raise InvalidArgumentError(
+            f'cannot merge: tensor "{entry.name}" is {entry.dtype} {list(entry.shape)} in "{prefix}", but '
+            f"{known.dtype} {list(known.shape)} in an earlier one"
+        )
+    else:
+        merged[key] = known._replace(slices=known.slices + entry.slices)
+
+
+def _place_link(fs: FileSystem, source: str, target: str) -> None:
+    """Gives a data file its new name beside the old one, so that its checkpoint stays whole until the merge is done."""
+    second = temporary_path(target)
+    fs.link(source, second)
+    fs.rename(second, target)
+
+
+def _delete_inputs(fs: FileSystem, inputs: list[str], target: str, data: list[str]) -> None:
+    """As TensorFlow does, without complaint if something cannot be deleted: the result is complete by now."""
+    with BundleReader(target, fs) as reader:
+        keep = {index_path(target), *(data_path(target, number, reader.shard_count) for number in range(len(data)))}
+    for path in (*map(index_path, inputs), *data):
+        if path not in keep:
+            _try(fs.delete, path)
+    for directory in dict.fromkeys(map(posixpath.dirname, inputs)):
+        if directory != posixpath.dirname(target):
+            _try(fs.remove_directory, directory)
+
+
+def _try(action: Callable[[str], None], path: str) -> None:
+    try:
+        action(path)
+    except TensorKeepError:
+        return

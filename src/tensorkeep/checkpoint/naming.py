@@ -1,0 +1,64 @@
+"""The names of checkpoint files.
+
+V2   prefix.index, prefix.data-00000-of-00003 ...        the index says how many data files there are
+V1   path                                                 one file
+     path-00000-of-00003 ...                              several; together they go by path-?????-of-00003
+both prefix.meta                                          the graph, if one was saved along
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+INDEX_SUFFIX: Final = ".index"
+META_SUFFIX: Final = ".meta"
+
+_DATA: Final = re.compile(r"(?P<prefix>.*)\.data-(?P<shard>\d{5,})-of-(?P<count>\d{5,})", re.DOTALL)
+_PATTERN: Final = re.compile(r"(?P<path>.*)-\?{5}-of-(?P<count>\d{5,})", re.DOTALL)
+_SHARD: Final = re.compile(r"(?P<path>.*)-(?P<shard>\d{5,})-of-(?P<count>\d{5,})", re.DOTALL)
+
+
+def index_path(prefix: str) -> str:
+    return prefix + INDEX_SUFFIX
+
+
+def data_path(prefix: str, shard: int, count: int) -> str:
+    return f"{prefix}.data-{shard:05d}-of-{count:05d}"
+
+
+def shard_path(path: str, shard: int, count: int) -> str:
+    """One file of a V1 checkpoint in several."""
+    return f"{path}-{shard:05d}-of-{count:05d}"
+
+
+def shard_pattern(path: str, count: int) -> str:
+    """The name by which the files of a V1 checkpoint in several go together."""
+    return f"{path}-?????-of-{count:05d}"
+
+
+def parse_data_path(path: str) -> tuple[str, int, int] | None:
+    """Prefix, shard and number of shards, if it is the name of a data file."""
+    found = _DATA.fullmatch(path)
+    return found and (found["prefix"], int(found["shard"]), int(found["count"]))
+
+
+def parse_shard_pattern(path: str) -> tuple[str, int] | None:
+    """Path and number of files, if it is the common name of a V1 checkpoint in several files."""
+    found = _PATTERN.fullmatch(path)
+    return found and (found["path"], int(found["count"]))
+
+
+def parse_shard_path(path: str) -> tuple[str, int, int] | None:
+    """Path, shard and number of files, if it could be one of several files of a V1 checkpoint."""
+    found = _SHARD.fullmatch(path)
+    return found and (found["path"], int(found["shard"]), int(found["count"]))
+
+
+def prefix_of_file(path: str) -> str | None:
+    """The prefix that somebody meant who gave one of its files instead; None if it is no such file's name."""
+    for suffix in (INDEX_SUFFIX, META_SUFFIX):
+        if path.endswith(suffix) and len(path) > len(suffix):
+            return path[: -len(suffix)]
+    data = parse_data_path(path)
+    return data[0] if data else None

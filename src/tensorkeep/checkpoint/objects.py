@@ -1,0 +1,232 @@
+"""Object-based checkpoints (TensorFlow 2): the same bundle, seen through the objects it was saved from.
+
+Such a checkpoint has one more tensor, a string that holds a TrackableObjectGraph: the objects, their children by
+name, the attributes each saved, with the key of the tensor that holds it, and which variables are an optimizer's
+slots for which others. Plain keys are paths through this graph, escaped, plus ".ATTRIBUTES/" and the attribute.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
+from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.checkpoint.stitching import Rows
+from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
+from tensorkeep.proto.messages import TrackableObjectGraph, parse
+
+__all__ = ["ObjectGraph", "RenamedReader", "SavedAttribute", "SlotVariable"]
+
+OBJECT_GRAPH_KEY: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
+VARIABLE_VALUE: Final = "VARIABLE_VALUE"
+
+Array = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class SavedAttribute:
+    """One saved value of an object."""
+
+    path: str
+    """Where the object was: names of children, each "/" in one written ".S" and "." written "..", joined by "/"."""
+    attribute: str
+    """What of it was saved: VARIABLE_VALUE for a variable."""
+    full_name: str
+    """The variable's name in a graph, if it had one."""
+    key: str
+    """The tensor that holds it. A few objects, such as hash tables, save several whose names begin with this."""
+
+    @property
+    def label(self) -> str:
+        """The path for a variable's value; for anything else, the path and the attribute."""
+        return self.path if self.attribute == VARIABLE_VALUE else f"{self.path}.{self.attribute}"
+
+
+@dataclass(frozen=True, slots=True)
+class SlotVariable:
+    """A variable that an optimizer keeps for another one, such as its momentum."""
+
+    optimizer: str
+    slot: str
+    variable: str
+    path: str
+    """Where the slot variable itself is; paths are those of `SavedAttribute`."""
+
+
+@dataclass(frozen=True)
+class ObjectGraph:
+    """The objects of a checkpoint."""
+
+    attributes: tuple[SavedAttribute, ...]
+    slots: tuple[SlotVariable, ...]
+    children: tuple[Mapping[str, int], ...]
+    """For each object, its children by name; object 0 is the root."""
+
+    @classmethod
+    def read(cls, reader: CheckpointReader) -> ObjectGraph:
+        """The objects of an open checkpoint; NotFoundError if it was not saved from objects."""
+        if OBJECT_GRAPH_KEY not in reader:
+            raise NotFoundError(f'"{reader.path}" is not an object-based checkpoint: it has no {OBJECT_GRAPH_KEY}')
+        value = reader.read(OBJECT_GRAPH_KEY)
+        what = f'"{reader.path}": object graph'
+        if value.ndim or not isinstance(value.item(), bytes):
+            raise DataLossError(f"{what}: expected one string, got {reader[OBJECT_GRAPH_KEY]}")
+        return cls.parse(value.item(), what)
+
+    @classmethod
+    def parse(cls, data: bytes, what: str = "object graph") -> ObjectGraph:
+        """The objects that a serialized TrackableObjectGraph describes."""
+        message = parse(TrackableObjectGraph, data, what)
+        nodes = message.nodes
+        children = tuple({child.local_name: child.node_id for child in node.children} for node in nodes)
+        for node in nodes:
+            named = [child.node_id for child in node.children]
+            for slot in node.slot_variables:
+                named += (slot.original_variable_node_id, slot.slot_variable_node_id)
+            if any(not 0 <= number < len(nodes) for number in named):
+                raise DataLossError(f"{what}: objects {named} are referred to, there are {len(nodes)}")
+        paths = _paths(message)
+        attributes = tuple(
+            SavedAttribute(paths[at], item.name, item.full_name, item.checkpoint_key)
+            for at, node in enumerate(nodes)
+            for item in node.attributes
+        )
+        slots = tuple(
+            SlotVariable(
+                paths[at], slot.slot_name, paths[slot.original_variable_node_id], paths[slot.slot_variable_node_id]
+            )
+            for at, node in enumerate(nodes)
+            for slot in node.slot_variables
+        )
+        return cls(attributes, slots, children)
+
+    def keys_by_path(self) -> dict[str, str]:
+        """The tensors by the paths of their objects: "model/dense/kernel" for a variable's value."""
+        return {item.label: item.key for item in self.attributes}
+
+    def keys_by_full_name(self) -> dict[str, str]:
+        """The tensors by the names their variables had in a graph, such as "dense/kernel".
+
+        Where several variables had one name, the last one counts, as in TensorFlow.
+        """
+        return {item.full_name: item.key for item in self.attributes}
+
+    def find(self, path: str) -> int:
+        """The object at a path from the root; not only the shortest path to an object will do."""
+        at = 0
+        for step in path.split("/") if path else []:
+            child = self.children[at].get(unescape_name(step)) if at < len(self.children) else None
+            if child is None:
+                known = ", ".join(sorted(map(escape_name, self.children[at]))) if at < len(self.children) else ""
+                raise NotFoundError(f'no object "{path}": there is no "{step}"; children there: {known or "none"}')
+            at = child
+        return at
+
+
+def escape_name(name: str) -> str:
+    """A child's name as a step of a path."""
+    return name.replace(".", "..").replace("/", ".S")
+
+
+def unescape_name(step: str) -> str:
+    return step.replace(".S", "/").replace("..", ".")
+
+
+def _paths(message: TrackableObjectGraph) -> list[str]:
+    """A shortest path from the root to each object, as TensorFlow names them: breadth first, children in order."""
+    paths: dict[int, str] = {0: ""}
+    queue = deque([0] if message.nodes else [])
+    while queue:
+        at = queue.popleft()
+        for child in message.nodes[at].children:
+            if child.node_id not in paths:
+                step = escape_name(child.local_name)
+                paths[child.node_id] = f"{paths[at]}/{step}" if paths[at] else step
+                queue.append(child.node_id)
+    return [paths.get(at, f"(object {at})") for at in range(len(message.nodes))]
+
+
+class RenamedReader(CheckpointReader):
+    """A checkpoint seen under other names: a mapping from each new name to the name it has in the file."""
+
+    def __init__(self, reader: CheckpointReader, names: Mapping[str, str]) -> None:
+        self.path = reader.path
+        self.format = reader.format
+        self.options = reader.options
+        self._reader = reader
+        self._names = dict(sorted(names.items()))
+        if missing := sorted({key for key in self._names.values() if key not in reader}):
+            raise NotFoundError(f'"{reader.path}" holds no tensors {missing[:5]}, which new names refer to')
+
+    @classmethod
+    def by_path(cls, reader: CheckpointReader) -> RenamedReader:
+        """An object-based checkpoint by the paths of its objects."""
+        return cls._of_objects(reader, ObjectGraph.read(reader).keys_by_path())
+
+    @classmethod
+    def by_full_name(cls, reader: CheckpointReader) -> RenamedReader:
+        """An object-based checkpoint by the names its variables had."""
+        names = ObjectGraph.read(reader).keys_by_full_name()
+        return cls._of_objects(reader, {name: key for name, key in names.items() if name})
+
+    @classmethod
+    def _of_objects(cls, reader: CheckpointReader, names: Mapping[str, str]) -> RenamedReader:
+        found = {}
+        for name, key in names.items():
+            if key in reader:
+                found[name] = key
+                continue
+            # A table saves its keys and values as two tensors whose names continue the one in the object graph.
+            found.update({name + other[len(key) :]: other for other in reader if other.startswith(f"{key}-")})
+        return cls(reader, found)
+
+    def __getitem__(self, name: str) -> TensorInfo:
+        return self._reader[self._key(name)]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    @property
+    def damage(self) -> Sequence[TensorKeepError]:
+        return self._reader.damage
+
+    @property
+    def intact_names(self) -> Sequence[str]:
+        return list(self._names)
+
+    def source(self, name: str) -> ArraySource:
+        return self._reader.source(self._key(name))
+
+    def close(self) -> None:
+        self._reader.close()
+
+    def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array:
+        return self._reader.read(self._key(name), copy=copy)
+
+    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice) -> Array:
+        return self._reader.read(self._key(name), part)
+
+    def _read_rows(self, name: str, info: TensorInfo, rows: Rows) -> Array:
+        return self._reader.read_rows(self._key(name), rows)
+
+    def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]:
+        found = self._reader.read_many([self._key(name) for name in names], threads=threads, copy=copy)
+        return {name: found[self._key(name)] for name in names}
+
+    def _key(self, name: str) -> str:
+        key = self._names.get(name)
+        if key is None:
+            raise self._not_found(name)
+        return key

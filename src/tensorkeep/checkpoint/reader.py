@@ -1,0 +1,185 @@
+"""What every checkpoint looks like when it is read: names and arrays, whatever the format on disk."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from enum import Enum
+from types import TracebackType
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, TensorKeepError
+from tensorkeep.shapes import element_count
+
+__all__ = ["CheckpointReader", "Checksums", "Part", "ReadOptions", "TensorInfo"]
+
+Array = npt.NDArray[Any]
+Reader = TypeVar("Reader", bound="CheckpointReader")
+Part = TensorSlice | slice | tuple[slice, ...]
+
+
+class Checksums(Enum):
+    """When the stored checksums of tensors are compared. (Those of the index always are.)
+
+    A checksum covers a stored tensor, or a stored slice of one, as a whole.
+    """
+
+    ALWAYS = "always"
+    """Whenever a stored tensor or slice is read whole. Reading a part of one reads that part only, unchecked."""
+
+    ONCE = "once"
+    """Before the first use of a stored tensor or slice, whole or in part; not again in the life of the reader."""
+
+    OFF = "off"
+    """Never."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """How a reader reads unless a call says otherwise."""
+
+    checksums: Checksums = Checksums.ALWAYS
+    copy: bool = True
+    """Whether arrays own their memory. If not, they are read-only views of the file, mapped into memory, wherever the
+    stored bytes are the array's bytes, and each tensor is checked once rather than at every read."""
+
+
+@dataclass(frozen=True, slots=True)
+class TensorInfo:
+    """What a checkpoint says about a tensor without reading it."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    slices: tuple[TensorSlice, ...] = ()
+    """The slices it is stored in; empty if it is stored whole."""
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        return element_count(self.shape)
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of its elements in memory; for strings, those of the pointers to them."""
+        return self.size * self.dtype.array_dtype.itemsize
+
+    def __str__(self) -> str:
+        text = f"{self.dtype} {list(self.shape)}"
+        return f"{text} in {len(self.slices)} slices" if self.slices else text
+
+
+class CheckpointReader(Mapping[str, TensorInfo]):
+    """An open checkpoint: a mapping from tensor names to what is known of them, in order of name.
+
+    `read` gives the arrays. Readers may be shared between threads, and should be closed, best by `with`.
+    """
+
+    path: str
+    """The prefix or pattern that was opened."""
+
+    format: str
+    """"V1" or "V2"."""
+
+    options: ReadOptions
+
+    @property
+    @abstractmethod
+    def damage(self) -> Sequence[TensorKeepError]:
+        """What is wrong with whole files or whole parts of an index. Empty unless something is.
+
+        Listing such a checkpoint is an error; tensors in the sound parts can be read all the same.
+        """
+
+    @property
+    @abstractmethod
+    def intact_names(self) -> Sequence[str]:
+        """The tensors listed in the sound parts: all of them, unless there is damage."""
+
+    def read(self, name: str, part: Part | None = None, *, copy: bool | None = None) -> Array:
+        """The tensor, or a part of it: a TensorSlice, or Python slices such as `np.s_[10:20, :]`.
+
+        Strings and variants come as arrays of `bytes`, quantised types as their integers, everything else as the
+        NumPy or ml_dtypes type of the same name. Scalars are arrays of no dimensions.
+        """
+        info = self[name]
+        if part is None:
+            return self._read_whole(name, info, self.options.copy if copy is None else copy)
+        wanted = TensorSlice.of(part, info.shape)
+        wanted.box(info.shape)
+        return self._read_part(name, info, wanted)
+
+    def read_rows(self, name: str, rows: npt.ArrayLike) -> Array:
+        """The given indices along the first axis, in the given order, repeated ones repeatedly: `tensor[rows]`."""
+        info = self[name]
+        wanted = np.asarray(rows)
+        if not info.shape or wanted.ndim != 1 or (wanted.dtype.kind not in "iu" and wanted.size):
+            raise InvalidArgumentError(
+                f'rows of "{name}" ({info}): expected a list of integers and a tensor of at least one dimension'
+            )
+        wanted = wanted.astype(np.int64)
+        if wanted.size and (wanted.min() < -info.shape[0] or wanted.max() >= info.shape[0]):
+            raise InvalidArgumentError(
+                f'rows of "{name}": {wanted.min()}..{wanted.max()} asked for, the tensor has {info.shape[0]}'
+            )
+        return self._read_rows(name, info, np.where(wanted < 0, wanted + info.shape[0], wanted))
+
+    def read_many(
+        self, names: Iterable[str] | None = None, *, threads: int | None = None, copy: bool | None = None
+    ) -> dict[str, Array]:
+        """Many tensors at once (all, unless named), by several threads (as many as help, unless said)."""
+        wanted = list(self if names is None else names)
+        if missing := [name for name in wanted if name not in self]:
+            raise self._not_found(*missing)
+        return self._read_many(wanted, threads, self.options.copy if copy is None else copy)
+
+    @abstractmethod
+    def source(self, name: str) -> ArraySource:
+        """The tensor as something to write elsewhere, read in chunks as it is written, its exact type kept."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Gives files back. Arrays read before stay valid, mapped ones included."""
+
+    @abstractmethod
+    def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array: ...
+
+    @abstractmethod
+    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice) -> Array: ...
+
+    @abstractmethod
+    def _read_rows(self, name: str, info: TensorInfo, rows: npt.NDArray[np.int64]) -> Array: ...
+
+    @abstractmethod
+    def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]: ...
+
+    def _raise_damage(self, consequence: str) -> None:
+        if self.damage:
+            listed = "; ".join(str(error) for error in self.damage[:3]) + (" ..." if self.damage[3:] else "")
+            raise DataLossError(f"{consequence}: {listed}")
+
+    def _not_found(self, *names: str) -> NotFoundError:
+        """The error for names that are not there, with a few that are, nearest first."""
+        known = list(self)
+        listed = ", ".join(f'"{name}"' for name in names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")
+        if len(names) == 1:
+            known.sort(key=lambda candidate: (names[0] not in candidate, candidate not in names[0], candidate))
+        some = ", ".join(f'"{name}"' for name in known[:5]) + (f" and {len(known) - 5} more" if known[5:] else "")
+        return NotFoundError(f'"{self.path}" holds no tensor {listed}; it holds {some or "none at all"}')
+
+    def __enter__(self: Reader) -> Reader:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f'<{type(self).__name__} "{self.path}">'

@@ -1,0 +1,163 @@
+"""Slices: boxes within a tensor, as partitioned variables are stored and as parts of a tensor are asked for.
+
+As text, and so in messages:  an item per dimension joined by ":", "-" for all of it or "start,length".
+As a table key (see io/ordered_code.py):
+
+    slice key = number(0) string(name) number(rank) ( signed(start) signed(length) )*      all of it: start 0, length -1
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.io.ordered_code import encode_number, encode_signed, encode_string
+from tensorkeep.proto.messages import TensorSliceProto
+from tensorkeep.shapes import element_count
+
+__all__ = ["Box", "SliceLike", "TensorSlice", "box_shape", "copies_for", "slice_key"]
+
+Extent = tuple[int, int] | None  # (start, length), or all of a dimension
+Box = tuple[tuple[int, int], ...]  # per dimension (start, stop), within a tensor of known shape
+SliceLike = "TensorSlice | slice | tuple[slice, ...]"
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSlice:
+    """A box within a tensor: for each dimension a start and a length, or None for all of it."""
+
+    extents: tuple[Extent, ...]
+
+    def __post_init__(self) -> None:
+        for extent in self.extents:
+            if extent is not None and (extent[0] < 0 or extent[1] < 0):
+                raise InvalidArgumentError(f"slice {self.extents}: starts and lengths are 0 or more, got {extent}")
+
+    @classmethod
+    def whole(cls, rank: int) -> TensorSlice:
+        return cls((None,) * rank)
+
+    @classmethod
+    def parse(cls, text: str) -> TensorSlice:
+        """Reads "0,3:-": rows 0 to 2, all columns."""
+        return cls(tuple(_parse_extent(item, text) for item in text.split(":"))) if text else cls(())
+
+    @classmethod
+    def of(cls, part: TensorSlice | slice | tuple[slice, ...], shape: Sequence[int]) -> TensorSlice:
+        """Takes a part as people write it: a TensorSlice, or Python slices (`np.s_[2:5, :]`) without a step."""
+        if isinstance(part, TensorSlice):
+            return part
+        items = part if isinstance(part, tuple) else (part,)
+        if len(items) > len(shape):
+            raise InvalidArgumentError(f"{len(items)} slices for a tensor of shape {list(shape)}")
+        extents: list[Extent] = []
+        for item, size in zip(items, shape, strict=False):
+            if not isinstance(item, slice) or item.step not in (None, 1):
+                raise InvalidArgumentError(f"a part is made of plain slices such as 3:8, without a step; got {item!r}")
+            start, stop, _ = item.indices(size)
+            extents.append(None if (start, stop) == (0, size) else (start, max(stop - start, 0)))
+        return cls((*extents, *(None,) * (len(shape) - len(items))))
+
+    @classmethod
+    def from_proto(cls, message: TensorSliceProto) -> TensorSlice:
+        extents: list[Extent] = []
+        for extent in message.extent:
+            if not extent.HasField("length"):
+                extents.append(None)
+            elif extent.start < 0 or extent.length < 0:
+                raise DataLossError(f"slice with start {extent.start} and length {extent.length}: negative")
+            else:
+                extents.append((extent.start, extent.length))
+        return cls(tuple(extents))
+
+    def to_proto(self) -> TensorSliceProto:
+        message = TensorSliceProto()
+        for extent in self.extents:
+            item = message.extent.add()
+            if extent is not None:
+                item.start, item.length = extent
+        return message
+
+    def __str__(self) -> str:
+        return ":".join("-" if extent is None else f"{extent[0]},{extent[1]}" for extent in self.extents)
+
+    def box(self, shape: Sequence[int]) -> Box:
+        """The box in a tensor of that shape. InvalidArgumentError if it does not lie within."""
+        if len(self.extents) != len(shape):
+            raise InvalidArgumentError(
+                f"slice {self} has {len(self.extents)} dimensions, the tensor has shape {list(shape)}"
+            )
+        box = tuple(
+            (0, size) if extent is None else (extent[0], extent[0] + extent[1])
+            for extent, size in zip(self.extents, shape, strict=True)
+        )
+        if any(stop > size for (_, stop), size in zip(box, shape, strict=True)):
+            raise InvalidArgumentError(f"slice {self} reaches beyond the shape {list(shape)}")
+        return box
+
+    def is_whole(self, shape: Sequence[int]) -> bool:
+        """Whether it covers a tensor of that shape, spelled out or not."""
+        return self.box(shape) == tuple((0, size) for size in shape)
+
+
+def _parse_extent(item: str, text: str) -> Extent:
+    if item == "-":
+        return None
+    start, comma, length = item.partition(",")
+    if not (comma and start.isdecimal() and length.isdecimal()):
+        raise InvalidArgumentError(f'slice "{text}": expected "start,length" or "-" per dimension, got "{item}"')
+    return int(start), int(length)
+
+
+def slice_key(name: bytes, part: TensorSlice) -> bytes:
+    """The table key under which a slice of a tensor is stored."""
+    key = encode_number(0) + encode_string(name) + encode_number(len(part.extents))
+    for extent in part.extents:
+        start, length = (0, -1) if extent is None else extent
+        key += encode_signed(start) + encode_signed(length)
+    return key
+
+
+def box_shape(box: Box) -> tuple[int, ...]:
+    return tuple(stop - start for start, stop in box)
+
+
+def intersection(first: Box, second: Box) -> Box | None:
+    """What two boxes share, or None."""
+    shared = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(first, second, strict=True))
+    return shared if all(start < stop for start, stop in shared) else None
+
+
+def copies_for(wanted: Box, stored: Sequence[Box]) -> list[tuple[int, Box]]:
+    """Which part of which stored box to copy to fill `wanted`: (position in `stored`, what they share).
+
+    DataLossError if the stored boxes leave a gap in it, or overlap there: of two versions of a value, which is right?
+    """
+    copies = [(at, shared) for at, box in enumerate(stored) if (shared := intersection(wanted, box)) is not None]
+    _check_disjoint([shared for _, shared in copies])
+    have = sum(element_count(box_shape(shared)) for _, shared in copies)
+    want = element_count(box_shape(wanted))
+    if have != want:
+        raise DataLossError(f"the stored slices hold {have} of the {want} elements of {_box_text(wanted)}")
+    return copies
+
+
+def _check_disjoint(boxes: list[Box]) -> None:
+    """A sweep along the axis that separates the boxes best: only neighbours there are compared in full."""
+    if len(boxes) < 2 or not boxes[0]:
+        if len(boxes) > 1:
+            raise DataLossError("a scalar is stored in more than one slice")
+        return
+    axis = max(range(len(boxes[0])), key=lambda at: len({box[at][0] for box in boxes}))
+    active: list[Box] = []
+    for box in sorted(boxes, key=lambda box: box[axis]):
+        active = [other for other in active if other[axis][1] > box[axis][0]]
+        for other in active:
+            if intersection(box, other) is not None:
+                raise DataLossError(f"stored slices {_box_text(other)} and {_box_text(box)} overlap")
+        active.append(box)
+
+
+def _box_text(box: Box) -> str:
+    return "[" + ", ".join(f"{start}:{stop}" for start, stop in box) + "]"

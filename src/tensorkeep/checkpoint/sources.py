@@ -1,0 +1,231 @@
+"""What can be written: arrays of all kinds, given whole or in chunks.
+
+An `ArraySource` knows its type and shape before its first element, so a writer can plan; its elements come in
+chunks, in row-major order, so a tensor need never be in memory at once.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.dtypes import VARIANT, DType, dtype_of_array
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.shapes import element_count
+
+__all__ = ["ArrayLike", "ArraySource", "PartitionedArray", "Variant"]
+
+Array = npt.NDArray[Any]
+
+_BUFFER_ELEMENTS: Final = 1 << 18  # for arrays that must be gathered or byte-swapped on the way out
+
+
+class SupportsDLPack(Protocol):
+    """An array of another library that can be shared by the DLPack protocol."""
+
+    def __dlpack__(self) -> object: ...
+
+    def __dlpack_device__(self) -> tuple[int, int]: ...
+
+
+ArrayLike = npt.ArrayLike | SupportsDLPack
+
+
+class Variant(bytes):
+    """One element of a variant tensor: a serialized VariantTensorDataProto, carried along unopened."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArraySource:
+    """An array to be written: its type, its shape, and its elements in chunks.
+
+    `chunks` yields arrays of the type's NumPy dtype (any shape) that together hold the elements in row-major order.
+    It is gone through once, when the tensor is written.
+    """
+
+    dtype: DType
+    shape: tuple[int, ...]
+    chunks: Iterable[Array]
+
+    def __post_init__(self) -> None:
+        if not self.dtype.is_storable:
+            raise InvalidArgumentError(f"{self.dtype} tensors cannot be stored in a checkpoint")
+        if any(size < 0 for size in self.shape):
+            raise InvalidArgumentError(f"shape {list(self.shape)} has a negative size")
+
+    @classmethod
+    def of(cls, value: ArrayLike | ArraySource, dtype: DType | npt.DTypeLike | None = None) -> ArraySource:
+        """A source for anything that is an array: NumPy, ml_dtypes, `__array__`, `__dlpack__`, or Python numbers.
+
+        `dtype` names the stored type where the array alone does not: "qint8" for an int8 array, "variant" for bytes.
+        """
+        if isinstance(value, ArraySource):
+            return value
+        array = _as_array(value)
+        if dtype is not None:
+            stored = DType.of(dtype)
+        elif array.dtype == object and array.size and all(isinstance(item, Variant) for item in array.flat):
+            stored = VARIANT
+        else:
+            stored = dtype_of_array(array.dtype)
+        return cls(stored, array.shape, _array_chunks(array, stored))
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes its elements take in a file. Strings are counted only if they are at hand, not if they stream."""
+        if not self.dtype.is_object:
+            return element_count(self.shape) * self.dtype.itemsize
+        at_hand = self.chunks if isinstance(self.chunks, tuple) else ()
+        return sum(len(item) + 1 for chunk in at_hand for item in chunk.flat)
+
+    def gather(self) -> Array:
+        """The whole array, in memory, one-dimensional."""
+        if self.dtype.is_object:
+            items = self.elements()
+            array = np.empty(len(items), dtype=object)
+            array[:] = items
+            return array
+        return np.frombuffer(b"".join(self.buffers()), self.dtype.array_dtype)
+
+    def elements(self) -> list[bytes]:
+        """All elements of a string or variant tensor."""
+        found: list[bytes] = []
+        for chunk in self.chunks:
+            found += [_as_bytes(item, len(found) + at) for at, item in enumerate(np.asarray(chunk).flat)]
+        self._check_count(len(found))
+        return found
+
+    def buffers(self) -> Iterator[memoryview]:
+        """The bytes of a numeric tensor, little-endian, as chunks that stay valid until the next one is asked for."""
+        expected = self.dtype.array_dtype
+        count = 0
+        for chunk in self.chunks:
+            array = np.asarray(chunk)
+            if array.dtype != expected and dtype_of_array(array.dtype).array_dtype != expected:
+                raise InvalidArgumentError(f"a chunk of {array.dtype} in a source of {self.dtype}")
+            for piece in _contiguous_pieces(array, self.dtype):
+                count += piece.nbytes // self.dtype.itemsize
+                yield piece
+        self._check_count(count)
+
+    def _check_count(self, count: int) -> None:
+        if count != element_count(self.shape):
+            raise InvalidArgumentError(
+                f"a source of shape {list(self.shape)} gave {count} elements, expected {element_count(self.shape)}"
+            )
+
+
+@dataclass(frozen=True)
+class PartitionedArray:
+    """A tensor given in slices, to be stored in slices under one name, as partitioned variables are.
+
+    The slices need not cover the tensor (other files may hold the rest), but they must not overlap.
+    """
+
+    shape: tuple[int, ...]
+    parts: Sequence[tuple[TensorSlice, ArrayLike | ArraySource]]
+
+    @classmethod
+    def split(cls, array: ArrayLike, pieces: int, axis: int = 0) -> PartitionedArray:
+        """An array cut along an axis into nearly equal pieces, the larger ones first, as TensorFlow partitions."""
+        whole = _as_array(array)
+        if not -whole.ndim <= axis < whole.ndim or not 1 <= pieces <= max(whole.shape[axis], 1):
+            raise InvalidArgumentError(f"cannot cut shape {list(whole.shape)} into {pieces} pieces along axis {axis}")
+        parts: list[tuple[TensorSlice, ArrayLike | ArraySource]] = []
+        start = 0
+        for piece in np.array_split(whole, pieces, axis):
+            extents = [(0, size) for size in whole.shape]
+            extents[axis] = (start, piece.shape[axis])
+            parts.append((TensorSlice(tuple(extents)), piece))
+            start += piece.shape[axis]
+        return cls(whole.shape, tuple(parts))
+
+
+def _as_array(value: ArrayLike) -> Array:
+    """An array that shares memory with `value` where that is possible."""
+    if isinstance(value, np.ndarray):
+        return value
+    try:
+        if hasattr(value, "__dlpack__"):
+            return _foreign_array(value)
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError, BufferError) as error:
+        raise InvalidArgumentError(f"cannot take {type(value).__name__} for an array: {error}") from error
+    if array.dtype == object and not all(isinstance(item, bytes | str) for item in array.flat):
+        raise InvalidArgumentError(f"cannot take {type(value).__name__} for an array: its elements are not numbers")
+    return array
+
+
+def _foreign_array(value: Any) -> Array:
+    """An array of another library, brought to the CPU and detached from any gradient first."""
+    if hasattr(value, "detach"):
+        value = value.detach()
+    if hasattr(value, "cpu") and value.__dlpack_device__()[0] != 1:
+        value = value.cpu()
+    if hasattr(value, "__array__"):
+        try:
+            return np.asarray(value)
+        except TypeError:
+            pass  # PyTorch has types, such as bfloat16, that NumPy lacks
+    torch = sys.modules.get("torch")
+    if torch is not None and isinstance(value, torch.Tensor):
+        stored = DType.of(str(value.dtype).removeprefix("torch."))
+        bits = value.contiguous().view(torch.uint8 if stored.itemsize == 1 else torch.int16)
+        return np.asarray(bits).view(stored.array_dtype)
+    return np.from_dlpack(value)
+
+
+def _array_chunks(array: Array, dtype: DType) -> tuple[Array, ...]:
+    if dtype.is_object:
+        if array.dtype.kind not in "OSUT":
+            raise InvalidArgumentError(f"{dtype} tensors hold bytes or text, got an array of {array.dtype}")
+        return (array,)
+    if array.dtype.names is not None:
+        array = array[array.dtype.names[0]]  # TensorFlow's structured spelling of a quantised type
+    if array.dtype.newbyteorder("=") != dtype.array_dtype:
+        raise InvalidArgumentError(f"{dtype} tensors are stored from {dtype.array_dtype} arrays, got {array.dtype}")
+    return (array,)
+
+
+def _as_bytes(item: object, at: int) -> bytes:
+    if isinstance(item, bytes):
+        return item
+    if isinstance(item, str):
+        return item.encode("utf-8", "surrogateescape")
+    raise InvalidArgumentError(f"element {at} of a string tensor is {type(item).__name__}, expected bytes or str")
+
+
+def _contiguous_pieces(array: Array, dtype: DType) -> Iterator[memoryview]:
+    """The elements in row-major order and little-endian: the array's own memory if it is so already."""
+    swapped = array.dtype.newbyteorder("<") != array.dtype
+    if dtype.bits:
+        # Bits above the type's own mean nothing in memory; in a file they are zero.
+        low = np.uint8((1 << dtype.bits) - 1)
+        raw = array.view(np.uint8)
+        pieces: Iterable[Array] = (piece & low for piece in _buffered(raw, raw.dtype))
+    elif array.flags.c_contiguous and not swapped:
+        pieces = (array,)
+    elif dtype.array_dtype.kind == "V" or array.dtype.type.__module__ == ml_dtypes.bfloat16.__module__:
+        bits = np.dtype(f"u{array.dtype.itemsize}")  # NumPy's iterator does not know these types, but knows their bits
+        pieces = _buffered(array.view(bits), bits)
+    else:
+        pieces = _buffered(array, array.dtype.newbyteorder("<"))
+    for piece in pieces:
+        if piece.size:
+            yield piece.reshape(-1).view(np.uint8).data
+
+
+def _buffered(array: Array, dtype: np.dtype[Any]) -> Iterator[Array]:
+    flags: Any = ["external_loop", "buffered", "zerosize_ok"]
+    with np.nditer(
+        array, flags=flags, op_dtypes=[dtype], casting="equiv", order="C", buffersize=_BUFFER_ELEMENTS
+    ) as pieces:
+        for piece in pieces:
+            yield np.ascontiguousarray(piece)
