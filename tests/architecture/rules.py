@@ -1,0 +1,247 @@
+"""Which folder of the source may do what, decided from the syntax alone.
+
+A rule takes the modules of a tree and returns its violations, each as `file:line: what is wrong`. The syntax tells
+what is written, not what happens: a name built at run time (`importlib`, `getattr`) goes unseen.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Final
+
+PACKAGE: Final = "tensorkeep"
+
+# The layers, lowest first: a layer may import itself, those named beside it, and all that these may import.
+STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
+    "_version": (),
+    "errors": ("_version",),
+    "dtypes": ("errors",),
+    "shapes": ("dtypes",),
+    "io": ("shapes",),
+    "proto": ("io",),  # for varints, which its wire format shares with tables
+    "table": ("proto",),
+    # Two columns that do not know of each other: arrays on disk …
+    "checkpoint": ("table",),
+    "embedding": ("checkpoint",),
+    # … and graphs,
+    "graph": ("proto",),
+    "onnx": ("graph",),
+    "runtime": ("onnx",),
+    # which meet here.
+    "ops": ("embedding", "runtime"),
+    "variables": ("ops",),
+    "metagraph": ("variables",),
+    "train": ("metagraph",),
+    "saved_model": ("train",),
+    "convert": ("saved_model",),
+    "inspect": ("saved_model",),
+    "__init__": ("convert", "inspect"),
+    "cli": ("__init__",),
+    "serving": ("__init__",),
+    "viewer": ("__init__",),
+    "v1": ("__init__",),
+    "testing": ("__init__",),
+}
+
+_OPERATING_SYSTEM: Final = ("os", "io", "mmap", "pathlib", "shutil", "tempfile", "fcntl", "glob")
+_NUMPY_FILE_ACCESS: Final = ("fromfile", "tofile", "memmap", "open_memmap")
+_LOGGING_FUNCTIONS: Final = ("basicConfig", "captureWarnings", "disable", "setLoggerClass")
+_LOGGER_METHODS: Final = ("addHandler", "removeHandler", "setLevel")
+_AMBIENT_NAMES: Final = ("default_graph", "default_session")
+
+_Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+
+
+@cache
+def may_import(layer: str) -> frozenset[str]:
+    """The layers that `layer` may import, itself among them."""
+    return frozenset({layer}).union(*(may_import(below) for below in STANDS_ON[layer]))
+
+
+@dataclass(frozen=True)
+class Import:
+    """One imported name, absolute and dotted: `from ..errors import DataLossError` in `io/` leads to
+    tensorkeep.errors.DataLossError.
+    """
+
+    target: str
+    line: int
+    in_function: bool
+
+    def is_of(self, *modules: str) -> bool:
+        return any(self.target == module or self.target.startswith(f"{module}.") for module in modules)
+
+    @property
+    def layer(self) -> str | None:
+        """The layer it leads to, or None if that lies outside the package. A name that is no layer is the API's."""
+        package, _, rest = self.target.partition(".")
+        if package != PACKAGE:
+            return None
+        first = rest.partition(".")[0]
+        return first if first in STANDS_ON else "__init__"
+
+
+@dataclass(frozen=True)
+class Module:
+    """A parsed source file. `name` is dotted; a package's is that of its `__init__.py`."""
+
+    name: str
+    path: Path
+    tree: ast.Module
+
+    @property
+    def layer(self) -> str:
+        return self.name.split(".")[1]
+
+    @cached_property
+    def imports(self) -> tuple[Import, ...]:
+        functions = [node for node in ast.walk(self.tree) if isinstance(node, _Function)]
+        hidden = {id(node) for function in functions for node in ast.walk(function)}
+        return tuple(
+            Import(target, node.lineno, id(node) in hidden)
+            for node in ast.walk(self.tree)
+            if isinstance(node, ast.Import | ast.ImportFrom)
+            for target in self._targets(node)
+        )
+
+    def _targets(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        else:
+            parts = self.name.split(".")[: -node.level] if node.level else []
+            source = ".".join([*parts, node.module] if node.module else parts)
+            yield from (f"{source}.{alias.name}" for alias in node.names)
+
+    def at(self, line: int, what: str) -> str:
+        return f"{self.path}:{line}: {what}"
+
+
+def load(source: Path, package: str = PACKAGE) -> tuple[Module, ...]:
+    """Parses the package that lies in the folder `source`."""
+    return tuple(
+        Module(".".join(path.relative_to(source).with_suffix("").parts), path, ast.parse(path.read_bytes(), str(path)))
+        for path in sorted((source / package).rglob("*.py"))
+    )
+
+
+Rule = Callable[[Sequence[Module]], list[str]]
+
+
+def unlisted_layers(modules: Sequence[Module]) -> list[str]:
+    unlisted = {module.layer: module for module in modules if module.layer not in STANDS_ON}
+    return [module.at(1, f'"{layer}" is not in the table of layers') for layer, module in unlisted.items()]
+
+
+def upward_imports(modules: Sequence[Module]) -> list[str]:
+    return [
+        module.at(found.line, f"{module.layer} must not import {found.layer} ({found.target})")
+        for module in modules
+        if module.layer in STANDS_ON
+        for found in module.imports
+        if found.layer is not None and found.layer not in may_import(module.layer)
+    ]
+
+
+def imports_in_functions(modules: Sequence[Module]) -> list[str]:
+    return [
+        module.at(found.line, f"{found.target} is imported inside a function")
+        for module in modules
+        for found in module.imports
+        if found.in_function and found.layer is not None
+    ]
+
+
+def star_imports(modules: Sequence[Module]) -> list[str]:
+    return [
+        module.at(found.line, f"{found.target} hides what is imported")
+        for module in modules
+        for found in module.imports
+        if found.target.endswith(".*")
+    ]
+
+
+def file_access(modules: Sequence[Module]) -> list[str]:
+    """Only `io/` opens files or names the operating system; the others are handed a file system."""
+    violations = _imports_of(modules, _OPERATING_SYSTEM, allowed=("io", "testing"))
+    for module, node in _nodes(modules, allowed=("io", "testing")):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open":
+            violations.append(module.at(node.lineno, "open() is called"))
+        if isinstance(node, ast.Attribute) and node.attr in _NUMPY_FILE_ACCESS:
+            violations.append(module.at(node.lineno, f"{node.attr} opens a file"))
+    return violations
+
+
+def protobuf_imports(modules: Sequence[Module]) -> list[str]:
+    """Only `proto/` imports the protobuf runtime."""
+    return _imports_of(modules, ("google.protobuf",), allowed=("proto",))
+
+
+def ambient_defaults(modules: Sequence[Module]) -> list[str]:
+    """Only `v1/` keeps ambient defaults.
+
+    Looked for are the means to keep them (thread-locals, rebound globals, context variables called a default) and
+    the two that TensorFlow has by name. A context variable without a default is explicit enough: unset, it raises.
+    """
+    violations = _imports_of(modules, ("threading.local",), allowed=("v1",))
+    for module, node in _nodes(modules, allowed=("v1",)):
+        if isinstance(node, ast.Global):
+            violations.append(module.at(node.lineno, f"the global {', '.join(node.names)} is rebound"))
+        elif isinstance(node, ast.Attribute) and ast.unparse(node) == "threading.local":
+            violations.append(module.at(node.lineno, "threading.local keeps ambient state"))
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef) and any(name in node.name for name in _AMBIENT_NAMES):
+            violations.append(module.at(node.lineno, f"{node.name} is an ambient default"))
+        elif isinstance(node, ast.Assign | ast.AnnAssign) and "default" in (kept := _context_variable(node)):
+            violations.append(module.at(node.lineno, f"the context variable {kept} is an ambient default"))
+    return violations
+
+
+def prints(modules: Sequence[Module]) -> list[str]:
+    """Only `cli/` prints."""
+    violations = _imports_of(modules, ("sys.stdout", "sys.stderr"), allowed=("cli",))
+    for module, node in _nodes(modules, allowed=("cli",)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
+            violations.append(module.at(node.lineno, "print() is called"))
+        if isinstance(node, ast.Attribute) and ast.unparse(node) in ("sys.stdout", "sys.stderr"):
+            violations.append(module.at(node.lineno, f"{ast.unparse(node)} is used"))
+    return violations
+
+
+def logging_configuration(modules: Sequence[Module]) -> list[str]:
+    """Only `cli/` and `serving/` configure logging."""
+    allowed = ("cli", "serving")
+    functions = tuple(f"logging.{name}" for name in _LOGGING_FUNCTIONS)
+    violations = _imports_of(modules, ("logging.config", "logging.handlers", *functions), allowed)
+    for module, node in _nodes(modules, allowed):
+        if isinstance(node, ast.Attribute) and (node.attr in _LOGGER_METHODS or ast.unparse(node) in functions):
+            violations.append(module.at(node.lineno, f"{ast.unparse(node)} configures logging"))
+    return violations
+
+
+def tensorflow_imports(modules: Sequence[Module]) -> list[str]:
+    return _imports_of(modules, ("tensorflow", "keras", "tensorboard"), allowed=())
+
+
+def _imports_of(modules: Sequence[Module], names: Iterable[str], allowed: Iterable[str]) -> list[str]:
+    return [
+        module.at(found.line, f"{found.target} is imported")
+        for module in modules
+        if module.layer not in allowed
+        for found in module.imports
+        if found.is_of(*names)
+    ]
+
+
+def _nodes(modules: Sequence[Module], allowed: Iterable[str]) -> Iterator[tuple[Module, ast.AST]]:
+    return ((module, node) for module in modules if module.layer not in allowed for node in ast.walk(module.tree))
+
+
+def _context_variable(node: ast.Assign | ast.AnnAssign) -> str:
+    """Both names of the context variable that the statement makes, in lower case; empty if it makes none."""
+    if not isinstance(node.value, ast.Call) or "ContextVar" not in ast.unparse(node.value.func):
+        return ""
+    targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+    return " ".join(ast.unparse(part) for part in [*targets, *node.value.args[:1]]).lower()
