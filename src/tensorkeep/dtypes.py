@@ -7,7 +7,7 @@ type by name; a new type is a new row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import InitVar, dataclass, field
 from typing import Any, Final
 
 import ml_dtypes
@@ -28,28 +28,28 @@ class DType:
     number: int
     name: str  # as TensorFlow's Python spells it: float32
     label: str  # as TensorFlow's messages spell it: float
-    numpy: npt.DTypeLike  # what `read` returns; for strings and variants an array of `bytes` objects
-    field: str  # the field of TensorProto that holds its values
+    numpy: InitVar[npt.DTypeLike]
+    proto_field: str  # the field of TensorProto that holds its values
     bits: int = 0  # for types narrower than a byte: how many low bits of each stored byte count
     quantized: bool = False
+    array_dtype: np.dtype[Any] = field(init=False)
+    """NumPy's type of the arrays that `read` returns; for strings and variants, arrays of `bytes` objects."""
+    is_object: bool = field(init=False)
+    """Whether elements vary in size: strings, variants, resources."""
+    itemsize: int = field(init=False)
+    """Bytes per stored element; 0 where elements vary in size."""
+
+    def __post_init__(self, numpy: npt.DTypeLike) -> None:
+        array_dtype = np.dtype(numpy)
+        is_object = array_dtype.hasobject
+        object.__setattr__(self, "array_dtype", array_dtype)
+        object.__setattr__(self, "is_object", is_object)
+        object.__setattr__(self, "itemsize", 0 if is_object else array_dtype.itemsize)
 
     @property
     def enum_name(self) -> str:
         """The name in protocol buffers, such as DT_FLOAT."""
         return f"DT_{self.label.upper()}"
-
-    @property
-    def array_dtype(self) -> np.dtype[Any]:
-        return np.dtype(self.numpy)
-
-    @property
-    def itemsize(self) -> int:
-        """Bytes per stored element; 0 for strings, variants and resources, whose elements vary in size."""
-        return 0 if self.is_object else np.dtype(self.numpy).itemsize
-
-    @property
-    def is_object(self) -> bool:
-        return self.numpy is object
 
     @property
     def is_storable(self) -> bool:
@@ -117,7 +117,7 @@ ALL_DTYPES: Final[tuple[DType, ...]] = tuple(value for value in list(globals().v
 
 _BY_NUMBER: Final = {dtype.number: dtype for dtype in ALL_DTYPES}
 _BY_NAME: Final = {name: dtype for dtype in ALL_DTYPES for name in (dtype.name, dtype.label, dtype.enum_name)}
-_BY_NUMPY: Final = {np.dtype(dtype.numpy): dtype for dtype in ALL_DTYPES if not dtype.quantized and not dtype.is_object}
+_BY_NUMPY: Final = {dtype.array_dtype: dtype for dtype in ALL_DTYPES if not dtype.quantized and not dtype.is_object}
 # TensorFlow's Python marks quantised arrays by a structured type of one field: [("qint8", int8)].
 _BY_STRUCTURE: Final = {np.dtype([(dtype.name, dtype.array_dtype)]): dtype for dtype in ALL_DTYPES if dtype.quantized}
 
@@ -129,6 +129,11 @@ def dtype_of_number(number: int) -> DType:
     except KeyError:
         known = f"{ALL_DTYPES[0].number}..{ALL_DTYPES[-1].number}"
         raise DataLossError(f"data type number {number} is unknown (known are {known})") from None
+
+
+def dtype_of_plain_array(array_dtype: np.dtype[Any]) -> DType | None:
+    """The type whose elements are stored as this NumPy dtype holds them, or None."""
+    return _BY_NUMPY.get(array_dtype)
 
 
 def dtype_of_array(array_dtype: np.dtype[Any]) -> DType:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from operator import lt
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -17,6 +17,7 @@ from tensorkeep.checkpoint.naming import data_path, index_path
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.regions import read_box, read_rows
 from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, slice_key
+from tensorkeep.checkpoint.small_tensors import SMALL, Kind, SmallTensors, spans, usual_head
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
 from tensorkeep.dtypes import DType
@@ -33,19 +34,6 @@ __all__ = ["BundleReader"]
 Array = npt.NDArray[Any]
 
 _TASK: Final = 32 << 20  # what one thread reads at a time; large, for the checksums of pieces have to be combined
-_SMALL: Final = 64 << 10  # tensors up to this size are read together with their neighbours ...
-_SPAN: Final = 1 << 20  # ... in stretches of up to this size ...
-_GAP: Final = 4096  # ... that may hold gaps of this size
-# Keys are stored as differences, so a hostile table can spell very long ones in very few bytes.
-_KEY_BYTES: Final = 16 << 20
-_KEY_EXPANSION: Final = 64
-# An entry as everybody writes it: type, shape in at most 127 bytes; then data file, offset, size, checksum, no slices.
-_USUAL_HEAD: Final = re.compile(rb"\x08[\x00-\x7f]\x12[\x00-\x7f]")
-_USUAL_TAIL: Final = re.compile(
-    rb"(?:\x18[\x80-\xff]*[\x00-\x7f])?(?:\x20[\x80-\xff]*[\x00-\x7f])?(?:\x28[\x80-\xff]*[\x00-\x7f])?"
-    rb"(?:\x35.{4})?",
-    re.DOTALL,
-)
 
 
 class _Index(NamedTuple):
@@ -70,8 +58,9 @@ class BundleReader(CheckpointReader):
         self._fs = fs
         self._lock = threading.Lock()
         self._shards: dict[int, RandomAccessFile] = {}
-        self._infos: dict[bytes, TensorInfo] = {}
-        self._checked: set[tuple[int, int]] = set()
+        self._infos: dict[bytes, TensorInfo] = {}  # by the beginning of an entry, see `_info`
+        self._kinds: dict[bytes, Kind] = {}
+        self._checked: set[tuple[int, int, int, int]] = set()
         self._is_closed = False
         self._file = fs.open(index_path(prefix))
         try:
@@ -183,7 +172,7 @@ class BundleReader(CheckpointReader):
     def _read_stored(self, entry: Entry, copy: bool) -> Array:
         """One stored tensor or slice."""
         check_shape(entry.shape, entry.dtype)
-        with _Locating(entry):
+        with _Locating(self, entry):
             if entry.dtype.is_object:
                 return self._read_objects(entry)
             self.check_extent(entry)
@@ -222,14 +211,14 @@ class BundleReader(CheckpointReader):
             for at in range(0, entry.size, _TASK):
                 crc = combine(crc, next(crcs), min(_TASK, entry.size - at)) if at else next(crcs)
             if self._wants_check(entry):
-                with _Locating(entry):
+                with _Locating(self, entry):
                     self._compare(entry, crc)
 
     def _fill_stretch(self, task: tuple[Entry, int, memoryview]) -> int:
         entry, start, target = task
         check = self._wants_check(entry)
         crc = 0
-        with _Locating(entry):
+        with _Locating(self, entry):
             file = self.shard(entry.shard)
             for at in range(0, len(target), CHUNK):
                 chunk = target[at : at + CHUNK]
@@ -240,7 +229,7 @@ class BundleReader(CheckpointReader):
 
     def _chunks(self, entry: Entry) -> Iterator[Array]:
         """The elements of a stored tensor in chunks; a wrong checksum is found with the last of them."""
-        with _Locating(entry):
+        with _Locating(self, entry):
             self.check_extent(entry)
             file = self.shard(entry.shard)
             crc = 0
@@ -254,17 +243,25 @@ class BundleReader(CheckpointReader):
     # Reading many tensors
 
     def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]:
-        small: list[Entry] = []
+        small = SmallTensors()
         large: list[Entry] = []
         other: list[str] = []
+        tensors, kinds = self._index.tensors, self._kinds
         for name in names:
-            entry = self.entry(name)
-            if entry.slices or entry.dtype.is_object or not self._is_native(entry.dtype) or not copy:
+            value = tensors[name]
+            head = value[: 4 + value[3]] if len(value) > 3 else b""
+            if copy and (kind := kinds.get(head)) is not None and small.add(name, kind, value, head):
+                continue
+            info = self._info(name, value)
+            if info.slices or info.dtype.is_object or not self._is_native(info.dtype) or not copy:
                 other.append(name)
                 continue
+            entry = self._decode(name, value)
             check_shape(entry.shape, entry.dtype)
             self.check_extent(entry)
-            (small if entry.size <= _SMALL else large).append(entry)
+            large.append(entry)
+            if info.nbytes <= SMALL and usual_head(value) == head:
+                kinds[head] = Kind(info.shape, info.dtype.array_dtype, info.nbytes)
         found = self._read_small(small)
         outs = [(entry, np.empty(entry.shape, entry.dtype.array_dtype)) for entry in large]
         self._fill(outs, threads)
@@ -272,41 +269,24 @@ class BundleReader(CheckpointReader):
         found.update(zip(other, in_parallel(lambda name: self.read(name, copy=copy), other, threads), strict=True))
         return {name: found[name] for name in names}
 
-    def _read_small(self, entries: list[Entry]) -> dict[str, Array]:
-        """Many small tensors, those that lie close together by one read."""
+    def _read_small(self, small: SmallTensors) -> dict[str, Array]:
+        extents = small.extents()
+        for name in small.wrong_sizes(extents):
+            self.check_extent(self.entry(name))
         found: dict[str, Array] = {}
-        entries = sorted(entries, key=lambda entry: (entry.shard, entry.offset))
-        first = 0
-        while first < len(entries):
-            start = entries[first]
-            last, end = first + 1, start.offset + start.size
-            while last < len(entries):
-                entry = entries[last]
-                near = entry.shard == start.shard and entry.offset <= end + _GAP
-                if not near or entry.offset + entry.size > start.offset + _SPAN:
-                    break
-                end = max(end, entry.offset + entry.size)
-                last += 1
-            self._read_span(entries[first:last], end, found)
-            first = last
-        return found
-
-    def _read_span(self, entries: list[Entry], end: int, found: dict[str, Array]) -> None:
-        base = entries[0].offset
-        with _Locating(entries[-1]):
-            span = self.shard(entries[0].shard).read(base, end - base)
+        offsets, crcs = extents.offsets.tolist(), extents.crcs.tolist()
         check = self.options.checksums is not Checksums.OFF
-        for entry in entries:
-            at = entry.offset - base
-            data = span[at : at + entry.size]
-            if check:
-                crc = crc32c(data)
-                if crc != unmask(entry.masked_crc):
-                    with _Locating(entry):
+        for shard, start, end, positions in spans(extents):
+            with _Locating(self, self.entry(small.names[positions[-1]])):
+                data = self.shard(shard).read(start, end - start)
+            arrays = small.arrays(data, start, positions, offsets)
+            for at, (crc, array) in zip(positions, arrays, strict=True):
+                if check and crc != crcs[at]:
+                    entry = self.entry(small.names[at])
+                    with _Locating(self, entry):
                         self._compare(entry, crc)
-            out = np.empty(entry.shape, entry.dtype.array_dtype)
-            out.reshape(-1).view(np.uint8).data[:] = data
-            found[entry.name] = out
+                found[small.names[at]] = array
+        return found
 
     # Reading parts
 
@@ -326,7 +306,7 @@ class BundleReader(CheckpointReader):
         if entry.dtype.is_object:
             return self._read_stored(entry, copy=True)[as_index(box)].copy()
         self._prepare_partial(entry)
-        with _Locating(entry):
+        with _Locating(self, entry):
             file = self.shard(entry.shard)
             array = read_box(file, entry.offset, entry.shape, box, self._stored_dtype(entry.dtype))
         return self._to_native(array, entry.dtype)
@@ -346,7 +326,7 @@ class BundleReader(CheckpointReader):
             array: Array = self._read_stored(entry, copy=True)[rows]
             return array
         self._prepare_partial(entry)
-        with _Locating(entry):
+        with _Locating(self, entry):
             file = self.shard(entry.shard)
             array = read_rows(file, entry.offset, entry.shape, rows, self._stored_dtype(entry.dtype))
         return self._to_native(array, entry.dtype)
@@ -365,7 +345,7 @@ class BundleReader(CheckpointReader):
     def _prepare_partial(self, entry: Entry) -> None:
         """Before part of a stored tensor is read: its checksum, if that is wanted, can only be compared as a whole."""
         check_shape(entry.shape, entry.dtype)
-        with _Locating(entry):
+        with _Locating(self, entry):
             self.check_extent(entry)
             if self.options.checksums is Checksums.ONCE and not self._is_checked(entry):
                 file = self.shard(entry.shard)
@@ -382,23 +362,21 @@ class BundleReader(CheckpointReader):
         self._require_open()
         entries: dict[bytes, bytes] = {}
         damage: list[DataLossError] = []
-        last = b""
-        allowance = _KEY_BYTES + _KEY_EXPANSION * self._table.size
+        last: bytes | None = None
         for handle, block in self._table.blocks():
-            if isinstance(block, DataLossError):
-                damage.append(block)
-                continue
             try:
-                for key, value in block:
-                    if key <= last and entries:
-                        raise DataLossError(f"key {key!r} after {last!r}: not in order")
-                    allowance -= len(key)
-                    if allowance < 0:
-                        raise DataLossError("the keys expand to many times the size of the file")
-                    entries[key] = value
-                    last = key
+                if isinstance(block, DataLossError):
+                    raise block
+                keys, values = block.load()
+                if not keys:
+                    continue
+                if (last is not None and keys[0] <= last) or not all(map(lt, keys, keys[1:])):
+                    raise DataLossError(f'"{self._table.path}": block at byte {handle.offset}: keys are not in order')
             except DataLossError as error:
-                damage.append(DataLossError(f'"{self._table.path}": block at byte {handle.offset}: {error}'))
+                damage.append(error)
+                continue
+            last = keys[-1]
+            entries.update(zip(keys, values, strict=True))
         entries.pop(HEADER_KEY, None)
         return self._sort_out(entries, damage)
 
@@ -406,9 +384,9 @@ class BundleReader(CheckpointReader):
         """Tells the entries of slices from those of tensors: they are the ones that a tensor lists."""
         slices: dict[bytes, bytes] = {}
         if next(iter(entries), b"\xff")[0] == 0:  # keys of slices begin with a zero byte, and so sort first
-            for key in list(entries):
+            for key, value in list(entries.items()):
                 try:
-                    parts = self._info(decode_name(key), entries[key]).slices
+                    parts = self._info(decode_name(key), value).slices
                 except DataLossError:
                     continue  # reported when that tensor is asked for
                 for part in parts:
@@ -419,8 +397,8 @@ class BundleReader(CheckpointReader):
 
     def _info(self, name: str, value: bytes) -> TensorInfo:
         """What an entry says of type and shape. Few different ones occur: usual entries are looked up, not parsed."""
-        head = value[: 4 + value[3]] if len(value) > 3 else b""
-        if not (_USUAL_HEAD.match(head) and _USUAL_TAIL.fullmatch(value, len(head))):
+        head = usual_head(value)
+        if head is None:
             entry = self._decode(name, value)
             return TensorInfo(entry.dtype, entry.shape, entry.slices)
         info = self._infos.get(head)
@@ -474,7 +452,7 @@ class BundleReader(CheckpointReader):
         return policy is Checksums.ALWAYS or (policy is Checksums.ONCE and not self._is_checked(entry))
 
     def _is_checked(self, entry: Entry) -> bool:
-        return (entry.shard, entry.offset) in self._checked
+        return (entry.shard, entry.offset, entry.size, entry.masked_crc) in self._checked
 
     def _compare(self, entry: Entry, crc: int) -> None:
         stored = unmask(entry.masked_crc)
@@ -482,13 +460,15 @@ class BundleReader(CheckpointReader):
             raise DataLossError(
                 f"its checksum is {crc:#010x}, expected {stored:#010x}: the data file or the index is damaged"
             )
-        self._checked.add((entry.shard, entry.offset))
+        # Not by offset alone: an empty tensor shares its own with the next.
+        self._checked.add((entry.shard, entry.offset, entry.size, entry.masked_crc))
 
 
 class _Locating:
     """Adds the file, the tensor and the place to errors about damaged or missing data, once."""
 
-    def __init__(self, entry: Entry) -> None:
+    def __init__(self, reader: BundleReader, entry: Entry) -> None:
+        self._reader = reader
         self._entry = entry
 
     def __enter__(self) -> None:
@@ -497,6 +477,8 @@ class _Locating:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         entry = self._entry
         if isinstance(error, DataLossError) and f'tensor "{entry.name}"' not in error.message:
-            raise DataLossError(f'tensor "{entry.name}" ({entry.extent}): {error}') from error
+            path = data_path(self._reader.path, entry.shard, self._reader.shard_count)
+            file = "" if error.message.startswith('"') else f'"{path}": '  # some errors name the file already
+            raise DataLossError(f'{file}tensor "{entry.name}" ({entry.extent}): {error}') from error
         if isinstance(error, MissingFileError):
             raise MissingFileError(f'tensor "{entry.name}" ({entry.extent}): {error}') from error

@@ -59,7 +59,10 @@ def check_checkpoint(path: PathLike, *, fs: FileSystem = LOCAL, threads: int | N
     except TensorKeepError as error:
         return CheckpointReport(text, (), (TensorProblem(None, error),))
     with reader:
-        names = reader.intact_names
+        try:
+            names = reader.intact_names
+        except TensorKeepError as error:
+            return CheckpointReport(reader.path, (), (TensorProblem(None, error),))
         results = in_parallel(lambda name: _problem(reader, name), names, threads)
         problems = [TensorProblem(None, error) for error in reader.damage]
         problems += [problem for problem in results if problem is not None]

@@ -8,10 +8,10 @@ from functools import partial
 
 from tensorkeep.checkpoint.bundle import Entry
 from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.bundle_writer import commit_bundle
+from tensorkeep.checkpoint.bundle_writer import commit_bundle, place_link
 from tensorkeep.checkpoint.naming import data_path, index_path
 from tensorkeep.errors import InvalidArgumentError, MissingFileError, TensorKeepError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, remove_abandoned, temporary_path
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
 
 __all__ = ["merge_bundles"]
@@ -45,11 +45,10 @@ def merge_bundles(
                 _merge_entry(merged, key, entry, prefix, numbers, path)
     if len(orders) > 1:
         raise InvalidArgumentError("cannot merge checkpoints of different byte orders")
-    directory = posixpath.dirname(target)
-    fs.make_directory(directory)
-    remove_abandoned(fs, directory)
-    place: list[Callable[[str], None]] = [partial(_place_link, fs, path) for path in numbers]
-    commit_bundle(fs, target, place, merged, durability, byte_order=orders.pop())
+    prepare_directory(fs, posixpath.dirname(target), durability)
+    place: list[Callable[[str], None]] = [partial(place_link, fs, path) for path in numbers]
+    entries = {key: entry.encode() for key, entry in merged.items()}
+    commit_bundle(fs, target, place, entries, durability, byte_order=orders.pop())
     if delete_inputs:
         _delete_inputs(fs, inputs, target, list(numbers))
 
@@ -81,13 +80,6 @@ def _merge_entry(
         )
     else:
         merged[key] = known._replace(slices=known.slices + entry.slices)
-
-
-def _place_link(fs: FileSystem, source: str, target: str) -> None:
-    """Gives a data file its new name beside the old one, so that its checkpoint stays whole until the merge is done."""
-    second = temporary_path(target)
-    fs.link(source, second)
-    fs.rename(second, target)
 
 
 def _delete_inputs(fs: FileSystem, inputs: list[str], target: str, data: list[str]) -> None:

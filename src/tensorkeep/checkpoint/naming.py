@@ -14,9 +14,9 @@ from typing import Final
 INDEX_SUFFIX: Final = ".index"
 META_SUFFIX: Final = ".meta"
 
-_DATA: Final = re.compile(r"(?P<prefix>.*)\.data-(?P<shard>\d{5,})-of-(?P<count>\d{5,})", re.DOTALL)
-_PATTERN: Final = re.compile(r"(?P<path>.*)-\?{5}-of-(?P<count>\d{5,})", re.DOTALL)
-_SHARD: Final = re.compile(r"(?P<path>.*)-(?P<shard>\d{5,})-of-(?P<count>\d{5,})", re.DOTALL)
+_DATA: Final = re.compile(r"(?P<prefix>.*)\.data-(?P<shard>[0-9]{5,10})-of-(?P<count>[0-9]{5,10})", re.DOTALL)
+_PATTERN: Final = re.compile(r"(?P<path>.*)-\?{5}-of-(?P<count>[0-9]{5,10})", re.DOTALL)
+_SHARD: Final = re.compile(r"(?P<path>.*)-(?P<shard>[0-9]{5,10})-of-(?P<count>[0-9]{5,10})", re.DOTALL)
 
 
 def index_path(prefix: str) -> str:

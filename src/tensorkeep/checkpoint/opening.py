@@ -146,7 +146,7 @@ def _is_checkpoint(prefix: str, fs: FileSystem) -> bool:
     if fs.exists(index_path(prefix)):
         return True
     if (pattern := parse_shard_pattern(prefix)) is not None:
-        return fs.exists(shard_path(pattern[0], 0, pattern[1]))
+        return fs.exists(shard_path(pattern[0], 0, pattern[1])) and not fs.is_directory(prefix)
     return fs.exists(prefix) and not fs.is_directory(prefix)
 
 
@@ -177,7 +177,7 @@ def _candidate(path: str) -> str | None:
 
 def _is_complete(prefix: str, fs: FileSystem) -> bool:
     """Whether all its files are there, and are as long as they have to be."""
-    if fs.is_directory(prefix):
+    if fs.is_directory(prefix) and not fs.exists(index_path(prefix)):
         return False
     try:
         with open_checkpoint(prefix, fs=fs) as reader:

@@ -89,6 +89,7 @@ def _outer(box: Box, strides: list[int]) -> Iterator[Positions]:
 def _read_runs(file: RandomAccessFile, offset: int, starts: Positions, length: int, out: Array) -> None:
     """Reads runs of `length` elements, in ascending order of position, into consecutive places of `out`."""
     width = out.dtype.itemsize
+    out = out.view(f"V{width}")  # sliding windows know NumPy's own types alone, not those of ml_dtypes
     target = out.view(np.uint8).data
     size = length * width
     gaps = np.diff(starts) * width - size

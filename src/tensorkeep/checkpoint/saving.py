@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from enum import Enum
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter, remove_bundle
-from tensorkeep.checkpoint.naming import index_path, shard_path, shard_pattern
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.bundle_writer import BundleWriter, delete_quietly, remove_bundle
+from tensorkeep.checkpoint.naming import shard_path, shard_pattern
 from tensorkeep.checkpoint.slices import TensorSlice, copies_for
-from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray
+from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray, plain_array
 from tensorkeep.checkpoint.v1 import SliceFileWriter
 from tensorkeep.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
@@ -117,52 +119,84 @@ def save_checkpoint(
         raise InvalidArgumentError(f'no tensors to save to "{path}"')
     if wrong := [name for name in tensors if not isinstance(name, str)]:
         raise InvalidArgumentError(f"names of tensors are text, got {wrong[0]!r}")
-    stored = [item for name in sorted(tensors) for item in _stored(name, tensors[name])]
-    numbers = options.sharding.assign([item.piece for item in stored])
-    if len(numbers) != len(stored):
-        raise InvalidArgumentError(f"the sharding gave {len(numbers)} numbers for {len(stored)} pieces")
-    order = {number: at for at, number in enumerate(sorted(set(numbers)))}
-    placed = [(order[number], item) for number, item in zip(numbers, stored, strict=True)]
+    ready = {name: _prepared(name, tensors[name]) for name in sorted(tensors)}
+    files = _assign_files(ready, options.sharding)
     if options.format is CheckpointFormat.V1:
-        return _save_slice_files(path, placed, len(order), options, fs)
+        return _save_slice_files(path, ready, files, options, fs)
     with BundleWriter(path, fs, alignment=options.alignment, durability=options.durability) as writer:
-        for shard in range(len(order)):
-            writer.reserve(sum(item.piece.nbytes for at, item in placed if at == shard), shard=shard)
-        for shard, (piece, shape, source) in placed:
-            if piece.part is None:
-                writer.add(piece.name, source, shard=shard)
+        for shard, size in enumerate(_file_sizes(ready, files)):
+            writer.reserve(size, shard=shard)
+        whole = {name: value for name, value in ready.items() if not isinstance(value, PartitionedArray)}
+        if len(whole) == len(ready) and not any(files):
+            writer.add_many(whole)
+            return path
+        for shard, (name, part, shape, value) in zip(files, _pieces(ready), strict=True):
+            if part is None:
+                writer.add(name, value, shard=shard)
             else:
-                writer.add_slice(piece.name, shape, piece.part, source, shard=shard)
+                writer.add_slice(name, shape, part, value, shard=shard)
     return path
 
 
-class _Stored(NamedTuple):
-    piece: Piece
-    shape: tuple[int, ...]
-    source: ArraySource
+Prepared = npt.NDArray[Any] | ArraySource | PartitionedArray
 
 
-def _stored(name: str, value: ArrayLike | ArraySource | PartitionedArray) -> list[_Stored]:
-    """What is to be stored for a tensor. Mistakes in it are found before anything is written."""
+def _prepared(name: str, value: ArrayLike | ArraySource | PartitionedArray) -> Prepared:
+    """The same array in a form we know. Mistakes in it are found here, before anything is written."""
     try:
-        if not isinstance(value, PartitionedArray):
-            source = ArraySource.of(value)
-            return [_Stored(Piece(name, None, source.nbytes), source.shape, source)]
-        parts = [(part, ArraySource.of(array)) for part, array in value.parts]
-        whole = tuple((0, size) for size in value.shape)
-        copies_for(whole, [part.box(value.shape) for part, _ in parts])
+        if isinstance(value, PartitionedArray):
+            parts = [(part, ArraySource.of(array)) for part, array in value.parts]
+            whole = tuple((0, size) for size in value.shape)
+            copies_for(whole, [part.box(value.shape) for part, _ in parts])
+            return PartitionedArray(value.shape, parts)
+        plain = plain_array(value)
+        return ArraySource.of(value) if plain is None else plain[1]
     except DataLossError as error:
         raise InvalidArgumentError(f'tensor "{name}": {error}') from None
     except TensorKeepError as error:
         raise type(error)(f'tensor "{name}": {error}') from error
-    return [_Stored(Piece(name, part, source.nbytes), value.shape, source) for part, source in parts]
+
+
+def _pieces(
+    ready: Mapping[str, Prepared],
+) -> Iterator[tuple[str, TensorSlice | None, tuple[int, ...], npt.NDArray[Any] | ArraySource]]:
+    """What is stored by itself: name, slice if it is one, full shape, and the array.
+
+    Made anew for each pass: thousands of small objects that stay around would keep the collector busy.
+    """
+    for name, value in ready.items():
+        if isinstance(value, PartitionedArray):
+            for part, array in value.parts:
+                yield name, part, value.shape, ArraySource.of(array)
+        else:
+            yield name, None, value.shape, value
+
+
+def _assign_files(ready: Mapping[str, Prepared], sharding: Sharding) -> Sequence[int]:
+    """The number of the file of each piece, the numbers a sharding gave made dense."""
+    if isinstance(sharding, OneFile):
+        return [0] * sum(len(value.parts) if isinstance(value, PartitionedArray) else 1 for value in ready.values())
+    pieces = [Piece(name, part, value.nbytes) for name, part, _, value in _pieces(ready)]
+    numbers = sharding.assign(pieces)
+    if len(numbers) != len(pieces):
+        raise InvalidArgumentError(f"the sharding gave {len(numbers)} numbers for {len(pieces)} pieces")
+    order = {number: at for at, number in enumerate(sorted(set(numbers)))}
+    return [order[number] for number in numbers]
+
+
+def _file_sizes(ready: Mapping[str, Prepared], files: Sequence[int]) -> list[int]:
+    sizes = [0] * (max(files) + 1)
+    for number, (_, _, _, value) in zip(files, _pieces(ready), strict=True):
+        sizes[number] += value.nbytes
+    return sizes
 
 
 def _save_slice_files(
-    path: str, placed: Sequence[tuple[int, _Stored]], count: int, options: SaveOptions, fs: FileSystem
+    path: str, ready: Mapping[str, Prepared], numbers: Sequence[int], options: SaveOptions, fs: FileSystem
 ) -> str:
     """One file is replaced in one step. Several cannot be, for nothing ties them together; so they must be new."""
     is_sharded = not isinstance(options.sharding, OneFile)
+    count = max(numbers) + 1
     files = [shard_path(path, number, count) for number in range(count)] if is_sharded else [path]
     if is_sharded and (existing := [file for file in files if fs.exists(file)]):
         raise AlreadyExistsError(
@@ -170,17 +204,17 @@ def _save_slice_files(
             "save under another name"
         )
     writers = [SliceFileWriter(file, fs, durability=options.durability) for file in files]
-    for number, (piece, shape, source) in placed:
-        if piece.part is None:
-            writers[number].add(piece.name, source)
+    for number, (name, part, shape, value) in zip(numbers, _pieces(ready), strict=True):
+        if part is None:
+            writers[number].add(name, value)
         else:
-            writers[number].add_slice(piece.name, shape, piece.part, source)
+            writers[number].add_slice(name, shape, part, value)
     with ExitStack() as undo:
-        for writer, file in zip(writers, files, strict=True):
+        if is_sharded:
+            undo.callback(delete_quietly, fs, files)
+        for writer in writers:
             writer.commit()
-            if is_sharded:
-                undo.callback(fs.delete, file)
         undo.pop_all()
-    if not is_sharded and fs.exists(index_path(path)):
-        remove_bundle(fs, path)  # it would hide the new one: where both exist, V2 is read
+    if not is_sharded:
+        remove_bundle(fs, path, options.durability)  # it would hide the new one: where both exist, V2 is read
     return shard_pattern(path, count) if is_sharded else path

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.slices import TensorSlice
-from tensorkeep.dtypes import VARIANT, DType, dtype_of_array
+from tensorkeep.dtypes import RESOURCE, VARIANT, DType, dtype_of_array, dtype_of_plain_array
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.shapes import element_count
 
@@ -42,7 +42,6 @@ class Variant(bytes):
     """One element of a variant tensor: a serialized VariantTensorDataProto, carried along unopened."""
 
 
-@dataclass(frozen=True, slots=True)
 class ArraySource:
     """An array to be written: its type, its shape, and its elements in chunks.
 
@@ -50,15 +49,16 @@ class ArraySource:
     It is gone through once, when the tensor is written.
     """
 
-    dtype: DType
-    shape: tuple[int, ...]
-    chunks: Iterable[Array]
+    __slots__ = ("chunks", "dtype", "shape")
 
-    def __post_init__(self) -> None:
-        if not self.dtype.is_storable:
-            raise InvalidArgumentError(f"{self.dtype} tensors cannot be stored in a checkpoint")
-        if any(size < 0 for size in self.shape):
-            raise InvalidArgumentError(f"shape {list(self.shape)} has a negative size")
+    def __init__(self, dtype: DType, shape: tuple[int, ...], chunks: Iterable[Array]) -> None:
+        if dtype is RESOURCE:
+            raise InvalidArgumentError("resource handles cannot be stored in a checkpoint")
+        if shape and min(shape) < 0:
+            raise InvalidArgumentError(f"shape {list(shape)} has a negative size")
+        self.dtype = dtype
+        self.shape = shape
+        self.chunks = chunks
 
     @classmethod
     def of(cls, value: ArrayLike | ArraySource, dtype: DType | npt.DTypeLike | None = None) -> ArraySource:
@@ -75,7 +75,7 @@ class ArraySource:
             stored = VARIANT
         else:
             stored = dtype_of_array(array.dtype)
-        return cls(stored, array.shape, _array_chunks(array, stored))
+        return cls(stored, array.shape, (_checked_array(array, stored),))
 
     @property
     def nbytes(self) -> int:
@@ -92,7 +92,8 @@ class ArraySource:
             array = np.empty(len(items), dtype=object)
             array[:] = items
             return array
-        return np.frombuffer(b"".join(self.buffers()), self.dtype.array_dtype)
+        # Each is copied at once: `join` would first collect them all, by when they are no longer valid.
+        return np.frombuffer(b"".join(map(bytes, self.buffers())), self.dtype.array_dtype)
 
     def elements(self) -> list[bytes]:
         """All elements of a string or variant tensor."""
@@ -148,6 +149,17 @@ class PartitionedArray:
         return cls(whole.shape, tuple(parts))
 
 
+def plain_array(value: object) -> tuple[DType, Array] | None:
+    """The type and the array itself, if `value` is an array that lies in memory just as it is stored.
+
+    Most arrays do, and many are small: for them it pays to know at once that there is nothing to prepare.
+    """
+    if type(value) is not np.ndarray or not value.flags.c_contiguous:
+        return None
+    dtype = dtype_of_plain_array(value.dtype)
+    return None if dtype is None or dtype.bits else (dtype, value)
+
+
 def _as_array(value: ArrayLike) -> Array:
     """An array that shares memory with `value` where that is possible."""
     if isinstance(value, np.ndarray):
@@ -182,16 +194,18 @@ def _foreign_array(value: Any) -> Array:
     return np.from_dlpack(value)
 
 
-def _array_chunks(array: Array, dtype: DType) -> tuple[Array, ...]:
+def _checked_array(array: Array, dtype: DType) -> Array:
+    if array.dtype == dtype.array_dtype:
+        return array
     if dtype.is_object:
         if array.dtype.kind not in "OSUT":
             raise InvalidArgumentError(f"{dtype} tensors hold bytes or text, got an array of {array.dtype}")
-        return (array,)
+        return array
     if array.dtype.names is not None:
         array = array[array.dtype.names[0]]  # TensorFlow's structured spelling of a quantised type
     if array.dtype.newbyteorder("=") != dtype.array_dtype:
         raise InvalidArgumentError(f"{dtype} tensors are stored from {dtype.array_dtype} arrays, got {array.dtype}")
-    return (array,)
+    return array
 
 
 def _as_bytes(item: object, at: int) -> bytes:

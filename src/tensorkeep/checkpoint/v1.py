@@ -39,7 +39,7 @@ from tensorkeep.io.filesystem import (
     RandomAccessFile,
     TemporaryFile,
     path_text,
-    remove_abandoned,
+    prepare_directory,
 )
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
@@ -280,9 +280,7 @@ class SliceFileWriter:
 
     def commit(self) -> None:
         """Writes the file and puts it in place. Leaving a `with` block does this."""
-        directory = posixpath.dirname(self._path)
-        self._fs.make_directory(directory)
-        remove_abandoned(self._fs, directory)
+        prepare_directory(self._fs, posixpath.dirname(self._path), self._durability)
         with TemporaryFile(self._fs, self._path) as file:
             writer = TableWriter(file)
             writer.add(META_KEY, self._encode_meta())

@@ -10,6 +10,8 @@ from __future__ import annotations
 from functools import cache
 from typing import Final
 
+import numpy as np
+import numpy.typing as npt
 from fastcrc.crc32 import iscsi as _extend
 
 _MASK_DELTA: Final = 0xA282EAD8
@@ -31,6 +33,17 @@ def mask(crc: int) -> int:
 def unmask(masked: int) -> int:
     rotated = (masked - _MASK_DELTA) & _WORD
     return ((rotated >> 17) | (rotated << 15)) & _WORD
+
+
+def unmask_array(masked: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """`unmask` of every element."""
+    rotated = masked - np.uint32(_MASK_DELTA)
+    return (rotated >> np.uint32(17)) | (rotated << np.uint32(15))
+
+
+def mask_array(crc: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
+    """`mask` of every element."""
+    return ((crc >> np.uint32(15)) | (crc << np.uint32(17))) + np.uint32(_MASK_DELTA)
 
 
 def masked_crc32c(data: Buffer, crc: int = 0) -> int:

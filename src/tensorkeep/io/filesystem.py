@@ -18,7 +18,7 @@ from enum import Enum
 from types import TracebackType
 from typing import Final, Protocol
 
-from tensorkeep.errors import InvalidArgumentError, StorageError, TensorKeepError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError, StorageError, TensorKeepError
 
 __all__ = [
     "Buffer",
@@ -29,6 +29,7 @@ __all__ = [
     "WritableFile",
     "atomic_write",
     "path_text",
+    "prepare_directory",
     "remove_abandoned",
     "temporary_path",
 ]
@@ -166,6 +167,20 @@ def is_temporary(name: str) -> bool:
     return name.endswith(_TEMPORARY_END) and _TEMPORARY_MARK in name
 
 
+def prepare_directory(fs: FileSystem, path: str, durability: Durability) -> None:
+    """Makes a folder ready to be written to: it is there, for good if that is wanted, and tidied up."""
+    made: list[str] = []
+    above = path
+    while above and not fs.is_directory(above):
+        made.append(above)
+        above = posixpath.dirname(above)
+    fs.make_directory(path)
+    if durability is Durability.DISK:
+        for folder in made:  # a folder is a name in the one above it
+            fs.sync_directory(posixpath.dirname(folder))
+    remove_abandoned(fs, path)
+
+
 def remove_abandoned(fs: FileSystem, directory: str) -> None:
     """Deletes temporary files that a writer left in a folder when it died. Those of living writers stay."""
     for name in fs.list(directory):
@@ -224,7 +239,7 @@ class TemporaryFile:
             self._is_pending = False
             try:
                 self._fs.delete(self.path)
-            except StorageError:
+            except (StorageError, NotFoundError):
                 return  # an error is on its way already; the next save tidies up
 
     def __enter__(self) -> TemporaryFile:

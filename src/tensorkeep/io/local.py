@@ -16,6 +16,7 @@ from typing import Final
 from tensorkeep.errors import (
     AlreadyExistsError,
     DataLossError,
+    FailedPreconditionError,
     InvalidArgumentError,
     MissingFileError,
     PermissionDeniedError,
@@ -92,6 +93,8 @@ class LocalFile:
             self.close()
 
     def _check(self, offset: int, length: int) -> None:
+        if self._descriptor < 0:  # as a descriptor, -1 would map zeros
+            raise FailedPreconditionError(f'"{self.path}" is closed')
         if offset < 0 or length < 0 or offset + length > self.size:
             raise DataLossError(
                 f'"{self.path}" is {self.size} bytes long, but bytes {offset}..{offset + length} were expected in it'

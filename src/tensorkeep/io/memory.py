@@ -126,11 +126,13 @@ class MemoryFileSystem(FileSystem):
     def make_directory(self, path: str) -> None:
         with self._lock:
             folder = path.rstrip("/")
+            missing: set[str] = set()
             while folder and folder not in self._directories:
                 if folder in self._nodes:
                     raise AlreadyExistsError(f'cannot make folder "{path}": "{folder}" is a file')
-                self._directories.add(folder)
+                missing.add(folder)
                 folder = posixpath.dirname(folder)
+            self._directories |= missing
 
     def remove_directory(self, path: str) -> None:
         with self._lock:

@@ -20,9 +20,13 @@ _LIMITS = np.array([1 << (7 * n) for n in range(1, MAX_BYTES)], dtype=np.uint64)
 
 def encode_varint(value: int) -> bytes:
     """The bytes of `value`, which must lie in 0 .. 2**64 - 1."""
-    assert 0 <= value < 1 << 64
     if value < 0x80:
         return bytes((value,))
+    if value < 0x4000:
+        return bytes((value & 0x7F | 0x80, value >> 7))
+    if value < 0x200000:
+        return bytes((value & 0x7F | 0x80, value >> 7 & 0x7F | 0x80, value >> 14))
+    assert value < 1 << 64
     out = bytearray()
     while value >= 0x80:
         out.append(value & 0x7F | 0x80)
@@ -52,17 +56,21 @@ def decode_varint(data: bytes | memoryview, at: int = 0) -> tuple[int, int]:
 
 def encode_varints(values: npt.NDArray[np.uint64]) -> bytes:
     """The concatenated varints of a one-dimensional array."""
-    if values.size == 0:
-        return b""
-    if values.max() < 0x80:
-        return values.astype(np.uint8).tobytes()
+    groups, lengths = varint_groups(values)
+    if groups.shape[1] == 1:
+        return groups.tobytes()
+    return groups[np.arange(groups.shape[1]) < lengths[:, None]].tobytes()
+
+
+def varint_groups(values: npt.NDArray[np.uint64]) -> tuple[npt.NDArray[np.uint8], npt.NDArray[np.intp]]:
+    """The bytes of each varint, a row each, padded to the longest, and how many of them count."""
     lengths = np.searchsorted(_LIMITS, values, side="right") + 1
-    width = int(lengths.max())
+    width = int(lengths.max(initial=1))
     groups = np.empty((values.size, width), dtype=np.uint8)
     for column in range(width):
         groups[:, column] = (values >> np.uint64(7 * column)) & np.uint64(0x7F)
         groups[:, column] |= (lengths > column + 1).astype(np.uint8) << 7
-    return groups[np.arange(width) < lengths[:, None]].tobytes()
+    return groups, lengths
 
 
 def decode_varints(data: bytes | memoryview, at: int, count: int) -> tuple[npt.NDArray[np.uint64], int]:

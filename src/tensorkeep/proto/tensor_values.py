@@ -39,7 +39,7 @@ _BYTES: Final = "float8_val"
 
 def field_number(dtype: DType) -> int:
     """The number of the TensorProto field that holds elements of this type."""
-    return int(TensorProto.DESCRIPTOR.fields_by_name[dtype.field].number)
+    return int(TensorProto.DESCRIPTOR.fields_by_name[dtype.proto_field].number)
 
 
 def encode_values(dtype: DType, array: Array) -> bytes:
@@ -50,12 +50,12 @@ def encode_values(dtype: DType, array: Array) -> bytes:
     if array.size == 0:
         return b""
     flat = np.ascontiguousarray(array).reshape(-1)
-    if dtype.field in _FIXED:
-        stored, _ = _FIXED[dtype.field]
+    if dtype.proto_field in _FIXED:
+        stored, _ = _FIXED[dtype.proto_field]
         return encode_bytes_field(number, flat.view(stored).data.cast("B"))
-    if dtype.field == _BYTES:
+    if dtype.proto_field == _BYTES:
         return encode_bytes_field(number, flat.view(np.uint8).data)
-    if dtype.field == _BIT_PATTERN:
+    if dtype.proto_field == _BIT_PATTERN:
         flat = flat.view(np.uint16)
     # Sign extension to 64 bits is what a negative int32 or int64 looks like as a varint.
     wide = flat if flat.dtype.kind == "u" else flat.astype(np.int64)
@@ -74,7 +74,7 @@ def decode_values(dtype: DType, data: bytes | memoryview, count: int, what: str)
     except DataLossError as error:
         raise DataLossError(f"{what}: {error}") from None
     if array.size != count:
-        raise DataLossError(f"{what}: {dtype.field} holds {array.size} elements, expected {count}")
+        raise DataLossError(f"{what}: {dtype.proto_field} holds {array.size} elements, expected {count}")
     return array
 
 
@@ -83,13 +83,13 @@ def _decode_pieces(dtype: DType, pieces: list[tuple[int, int | memoryview]]) -> 
         items = np.empty(len(pieces), dtype=object)
         items[:] = [_view(value, dtype).tobytes() for _, value in pieces]
         return items
-    if dtype.field in _FIXED:
-        stored, single = _FIXED[dtype.field]
+    if dtype.proto_field in _FIXED:
+        stored, single = _FIXED[dtype.proto_field]
         numbers = _joined(stored, [_fixed(piece, stored, single, dtype) for piece in pieces])
         if numbers.nbytes % dtype.itemsize:
-            raise DataLossError(f"{dtype.field} has {numbers.nbytes} bytes, not a multiple of {dtype.itemsize}")
+            raise DataLossError(f"{dtype.proto_field} has {numbers.nbytes} bytes, not a multiple of {dtype.itemsize}")
         return numbers.view(dtype.array_dtype)
-    if dtype.field == _BYTES:
+    if dtype.proto_field == _BYTES:
         last = _view(pieces[-1][1], dtype) if pieces else memoryview(b"")
         return np.frombuffer(bytes(last), dtype.array_dtype)
     values = _joined(np.dtype(np.uint64), [_varints(piece, dtype) for piece in pieces])
@@ -106,7 +106,7 @@ def _fixed(piece: tuple[int, int | memoryview], stored: np.dtype[Any], single: i
         return np.frombuffer(value.to_bytes(stored.itemsize, "little"), stored)
     view = _view(value, dtype)
     if len(view) % stored.itemsize:
-        raise DataLossError(f"{dtype.field} has {len(view)} bytes, not a multiple of {stored.itemsize}")
+        raise DataLossError(f"{dtype.proto_field} has {len(view)} bytes, not a multiple of {stored.itemsize}")
     return np.frombuffer(view, stored).copy()
 
 
@@ -118,20 +118,20 @@ def _varints(piece: tuple[int, int | memoryview], dtype: DType) -> Array:
     count = int(np.count_nonzero(np.frombuffer(view, np.uint8) < 0x80))
     values, end = decode_varints(view, 0, count)
     if end != len(view):
-        raise DataLossError(f"{dtype.field} ends in the middle of a number")
+        raise DataLossError(f"{dtype.proto_field} ends in the middle of a number")
     return values
 
 
 def _view(value: int | memoryview, dtype: DType) -> memoryview:
     if isinstance(value, int):
-        raise DataLossError(f"{dtype.field} holds a number of another kind")
+        raise DataLossError(f"{dtype.proto_field} holds a number of another kind")
     return value
 
 
 def _narrow(values: npt.NDArray[np.uint64], dtype: DType) -> Array:
     """Elements of the right type from the 64-bit numbers that were stored; those that do not fit are damage."""
     target = dtype.array_dtype
-    if dtype.field == _BIT_PATTERN:
+    if dtype.proto_field == _BIT_PATTERN:
         narrow: Array = values.astype(np.uint16)
         restored = narrow.astype(np.uint64)
     elif dtype.bits:
@@ -141,5 +141,5 @@ def _narrow(values: npt.NDArray[np.uint64], dtype: DType) -> Array:
         narrow = values.astype(target)
         restored = (narrow if target.kind == "u" else narrow.astype(np.int64)).astype(np.uint64)
     if not np.array_equal(restored, values):
-        raise DataLossError(f"{dtype.field} holds a number that is no {dtype}")
+        raise DataLossError(f"{dtype.proto_field} holds a number that is no {dtype}")
     return narrow.view(target)

@@ -10,59 +10,124 @@ the position of that entry is a restart: reading can start there, so a search ca
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.varint import decode_varint, encode_varint
 
 EMPTY_BLOCK = struct.pack("<II", 0, 1)
 
+Lengths = npt.NDArray[np.int64]
 
-class BlockBuilder:
-    """Collects entries in key order; `finish` gives the bytes and starts over."""
 
-    def __init__(self, restart_interval: int) -> None:
-        self._restart_interval = restart_interval
-        self._clear()
+class BlockPlan:
+    """How a sequence of entries would be stored: what keys share, and from that where blocks end.
 
-    def _clear(self) -> None:
-        self._parts: list[bytes] = []
-        self._length = 0
-        self._restarts = [0]
-        self._count = 0
-        self._last_key = b""
+    Lengths are worked out for all entries together, which is a few operations on arrays, not a loop.
+    """
 
-    def __bool__(self) -> bool:
-        return self._count > 0
+    def __init__(self, keys: Sequence[bytes], values: Sequence[bytes], restart_interval: int) -> None:
+        self._keys = keys
+        self._values = values
+        self._interval = restart_interval
+        self._key_lengths = _lengths(keys)
+        self._value_lengths = _lengths(values)
+        self._shared = _shared_lengths(keys, self._key_lengths)
 
-    @property
-    def size(self) -> int:
-        """The bytes `finish` would give now."""
-        return self._length + 4 * len(self._restarts) + 4
+    def __len__(self) -> int:
+        return len(self._keys)
 
-    def add(self, key: bytes, value: bytes) -> None:
-        """Appends an entry. The caller has checked that `key` is above the previous one."""
-        shared = 0
-        if self._count % self._restart_interval:
-            shared = common_prefix(self._last_key, key)
-        elif self._count:
-            self._restarts.append(self._length)
-        unshared = len(key) - shared
-        if unshared < 0x80 and shared < 0x80 and len(value) < 0x80:
-            head = bytes((shared, unshared, len(value)))
-        else:
-            head = encode_varint(shared) + encode_varint(unshared) + encode_varint(len(value))
-        self._parts += (head, key[shared:] if shared else key, value)
-        self._length += len(head) + unshared + len(value)
-        self._last_key = key
-        self._count += 1
+    def end_of_block(self, start: int, block_size: int) -> int | None:
+        """The first position at which a block that begins at `start` is closed; None if more entries would still fit.
 
-    def finish(self) -> bytes:
-        restarts = self._restarts
-        self._parts.append(struct.pack(f"<{len(restarts) + 1}I", *restarts, len(restarts)))
-        contents = b"".join(self._parts)
-        self._clear()
-        return contents
+        A block is closed after the entry with which it reaches `block_size`, and before one of twice that size.
+        """
+        sizes = self._key_lengths[start:] + self._value_lengths[start:]
+        large = np.flatnonzero(sizes[1:] >= 2 * block_size)
+        before_large = int(large[0]) + 1 if large.size else len(sizes)
+        stored = self._stored_sizes(start, start + before_large)
+        full = np.flatnonzero(stored >= block_size)
+        if full.size:
+            return start + int(full[0]) + 1
+        return start + before_large if large.size else None
+
+    def encode(self, start: int, end: int) -> bytes:
+        """The block of the entries from `start` to `end`."""
+        heads, shared = self._heads(start, end)
+        parts: list[bytes] = []
+        for at, head in enumerate(heads, start):
+            parts += (head, self._keys[at][shared[at - start] :], self._values[at])
+        restarts = self._entry_offsets(start, end)[:: self._interval].tolist() or [0]
+        parts.append(struct.pack(f"<{len(restarts) + 1}I", *restarts, len(restarts)))
+        return b"".join(parts)
+
+    def _stored_sizes(self, start: int, end: int) -> Lengths:
+        """For each entry from `start` to `end`: the size of a block that begins at `start` and ends with it."""
+        offsets = self._entry_offsets(start, end + 1)[1:]
+        restarts = np.arange(end - start) // self._interval + 1
+        return offsets + 4 * restarts + 4
+
+    def _entry_offsets(self, start: int, end: int) -> Lengths:
+        """Where each entry from `start` to `end` lies in a block that begins at `start`."""
+        shared = self._shared_from(start, end - 1)
+        unshared = self._key_lengths[start : end - 1] - shared
+        values = self._value_lengths[start : end - 1]
+        sizes = _varint_sizes(shared) + _varint_sizes(unshared) + _varint_sizes(values) + unshared + values
+        return np.concatenate((np.zeros(1, np.int64), np.cumsum(sizes)))
+
+    def _shared_from(self, start: int, end: int) -> Lengths:
+        shared = self._shared[start:end].copy()
+        shared[:: self._interval] = 0
+        return shared
+
+    def _heads(self, start: int, end: int) -> tuple[list[bytes], list[int]]:
+        """The three lengths before each entry, encoded, and how much of its key it shares."""
+        shared = self._shared_from(start, end)
+        unshared = self._key_lengths[start:end] - shared
+        lengths = np.stack((shared, unshared, self._value_lengths[start:end]), axis=1)
+        if lengths.size and lengths.max() < 0x80:  # one byte each, as nearly always
+            packed = lengths.astype(np.uint8).tobytes()
+            return [packed[at : at + 3] for at in range(0, len(packed), 3)], shared.tolist()
+        return [b"".join(map(encode_varint, row)) for row in lengths.tolist()], shared.tolist()
+
+
+def _lengths(items: Sequence[bytes]) -> Lengths:
+    return np.fromiter(map(len, items), dtype=np.int64, count=len(items))
+
+
+def _varint_sizes(values: Lengths) -> Lengths:
+    sizes = np.ones_like(values)
+    limit = 0x80
+    while values.size and values.max() >= limit:
+        sizes += values >= limit
+        limit <<= 7
+    return sizes
+
+
+def _shared_lengths(keys: Sequence[bytes], lengths: Lengths) -> Lengths:
+    """How many leading bytes each key shares with the one before it; nothing for the first."""
+    shared = np.zeros(len(keys), np.int64)
+    width = int(lengths.max(initial=0))
+    if width == 0:
+        return shared
+    step = max(2, _COMPARED // width)
+    for first in range(0, len(keys) - 1, step - 1):
+        chunk = keys[first : first + step]
+        table = np.zeros((len(chunk), width + 1), np.uint8)  # the last column differs, so that a difference is found
+        table[:, :width] = np.array(chunk, dtype=f"S{width}").view(np.uint8).reshape(len(chunk), width)
+        table[::2, width] = 1
+        differs = (table[1:] != table[:-1]).argmax(axis=1)
+        limits = np.minimum(lengths[first + 1 : first + step], lengths[first : first + len(chunk) - 1])
+        shared[first + 1 : first + len(chunk)] = np.minimum(differs, limits)
+    return shared
+
+
+_COMPARED = 1 << 22  # bytes of keys compared in one go
+_BATCH = 16  # entries parsed together when a few are wanted
+_MOST_EXPANSION = 64  # with a restart every 16 entries, honest keys take less than 16 times the size of their block
 
 
 class Block:
@@ -82,6 +147,11 @@ class Block:
     def __iter__(self) -> Iterator[tuple[bytes, bytes]]:
         return self._entries(0)
 
+    def load(self) -> tuple[list[bytes], list[bytes]]:
+        """All keys and all values, which is quicker than one after the other."""
+        keys, values, _ = self._parse(0, b"")
+        return keys, values
+
     def seek(self, target: bytes) -> Iterator[tuple[bytes, bytes]]:
         """The entries with keys at or above `target`, in order."""
         entries = self._entries(self._restart_below(target))
@@ -100,9 +170,20 @@ class Block:
         return self._restarts[low] if self._restarts else 0
 
     def _entries(self, at: int) -> Iterator[tuple[bytes, bytes]]:
-        data, end = self._data, self._end
         key = b""
-        while at < end:
+        while at < self._end:
+            keys, values, at = self._parse(at, key, _BATCH)
+            key = keys[-1]
+            yield from zip(keys, values, strict=True)
+
+    def _parse(self, at: int, key: bytes, most: int | None = None) -> tuple[list[bytes], list[bytes], int]:
+        """Keys and values of the entries from `at` on, which follow `key`, and the position after the last of them."""
+        data, end = self._data, self._end
+        keys: list[bytes] = []
+        values: list[bytes] = []
+        # Keys are stored as differences, so a hostile block could spell enormous ones in very few bytes.
+        room = _MOST_EXPANSION * len(data)
+        while at < end and len(keys) != most:
             start = at
             # Nearly all lengths fit in one byte each; the three are then read together.
             shared, unshared, size = data[at], data[at + 1], data[at + 2]  # restarts follow: no entry is last
@@ -119,11 +200,11 @@ class Block:
                 )
             key = key[:shared] + data[at:middle] if shared else data[at:middle]
             at = middle + size
-            yield key, data[middle:at]
-
-
-def common_prefix(first: bytes, second: bytes) -> int:
-    """How many leading bytes two keys share. One big comparison instead of a loop over bytes."""
-    size = min(len(first), len(second))
-    difference = int.from_bytes(first[:size], "big") ^ int.from_bytes(second[:size], "big")
-    return size - (difference.bit_length() + 7) // 8
+            room -= shared + unshared
+            if room < 0:
+                raise DataLossError(
+                    f"{self._where}: its keys take more than {_MOST_EXPANSION} times its {len(data)} bytes"
+                )
+            keys.append(key)
+            values.append(data[middle:at])
+        return keys, values, at

@@ -16,9 +16,10 @@ from typing import Protocol
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.filesystem import Buffer, RandomAccessFile
-from tensorkeep.table.block import EMPTY_BLOCK, Block, BlockBuilder
+from tensorkeep.table.block import EMPTY_BLOCK, Block, BlockPlan
 from tensorkeep.table.format import BlockHandle, Footer, read_block, seal_block
 
+_PLANNED_BLOCKS = 4  # about how many blocks are worked out together
 _RECENT_SIZE = 1 << 20
 _RECENT_COUNT = 8
 
@@ -43,44 +44,55 @@ class TableWriter:
     def __init__(self, file: Sink, options: TableOptions = TableOptions()) -> None:
         self._file = file
         self._options = options
-        self._block = BlockBuilder(options.restart_interval)
-        self._index = BlockBuilder(restart_interval=1)
+        self._keys: list[bytes] = []
+        self._values: list[bytes] = []
+        self._unplanned = 0  # bytes that came since blocks were last cut off
         self._offset = 0
         self._last_key: bytes | None = None
-        # Invariant: a handle is pending only while the current block is empty. Its separator can be chosen only once
-        # the first key of the next block is known.
-        self._pending: BlockHandle | None = None
+        self._index: list[tuple[bytes, BlockHandle]] = []
+        # Invariant: only the last handle can be pending. Its separator needs the first key of the next block.
+        self._pending: tuple[bytes, BlockHandle] | None = None
 
     def add(self, key: bytes, value: bytes) -> None:
         """Adds an entry; a key that is not above the last one is an error."""
-        last = self._last_key
-        if last is not None and key <= last:
-            raise InvalidArgumentError(f"table keys must ascend: {key!r} after {last!r}")
-        if last is not None and len(key) + len(value) >= 2 * self._options.block_size:
-            self._flush()
-        if self._pending is not None:
-            assert last is not None
-            self._index.add(shortest_separator(last, key), self._pending.encode())
-            self._pending = None
-        self._block.add(key, value)
+        if self._last_key is not None and key <= self._last_key:
+            raise InvalidArgumentError(f"table keys must ascend: {key!r} after {self._last_key!r}")
         self._last_key = key
-        if self._block.size >= self._options.block_size:
-            self._flush()
+        self._keys.append(key)
+        self._values.append(value)
+        self._unplanned += len(key) + len(value)
+        if self._unplanned >= _PLANNED_BLOCKS * self._options.block_size:
+            self._cut_blocks()
 
     def finish(self) -> None:
         """Writes what is left. Nothing may be added after it."""
-        self._flush()
+        plan = self._cut_blocks()
+        if self._keys:
+            self._write_block(plan.encode(len(plan) - len(self._keys), len(plan)), self._keys)
         meta_index = self._write(EMPTY_BLOCK)
         if self._pending is not None:
-            assert self._last_key is not None
-            self._index.add(short_successor(self._last_key), self._pending.encode())
-            self._pending = None
-        index = self._write(self._index.finish())
-        self._file.write(Footer(meta_index, index).encode())
+            self._index.append((short_successor(self._pending[0]), self._pending[1]))
+        separators = [separator for separator, _ in self._index]
+        index = BlockPlan(separators, [handle.encode() for _, handle in self._index], restart_interval=1)
+        self._file.write(Footer(meta_index, self._write(index.encode(0, len(index)))).encode())
 
-    def _flush(self) -> None:
-        if self._block:
-            self._pending = self._write(self._block.finish())
+    def _cut_blocks(self) -> BlockPlan:
+        """Writes the blocks that are complete; the entries of the last, incomplete one stay."""
+        self._unplanned = 0
+        plan = BlockPlan(self._keys, self._values, self._options.restart_interval)
+        start = 0
+        while (end := plan.end_of_block(start, self._options.block_size)) is not None:
+            self._write_block(plan.encode(start, end), self._keys[start:end])
+            start = end
+        self._keys = self._keys[start:]
+        self._values = self._values[start:]
+        return plan
+
+    def _write_block(self, contents: bytes, keys: list[bytes]) -> None:
+        if self._pending is not None:
+            last, handle = self._pending
+            self._index.append((shortest_separator(last, keys[0]), handle))
+        self._pending = (keys[-1], self._write(contents))
 
     def _write(self, contents: bytes) -> BlockHandle:
         handle = BlockHandle(self._offset, len(contents))

@@ -1,0 +1,227 @@
+"""What TensorFlow writes, we read: values, types, shapes and slices, whole and in part, by every kind of reader."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import tensorflow as tf
+from tensorflow.core.framework.tensor_pb2 import VariantTensorDataProto
+
+import tensorkeep
+from tensorkeep import CheckpointReader, Checksums, ReadOptions, TensorSlice
+from tests.interop.samples import BYTES_NAMES, EAGER_VARIABLES, ODD_NAMES, V1_VARIABLES, VARIABLES, Samples
+from tests.support.tensorflow_oracle import (
+    STORABLE,
+    V1_STORABLE,
+    Stored,
+    Tensor,
+    Variable,
+    as_array,
+    assert_same,
+    merge_v2,
+    save_slices,
+    save_v2,
+    saver_save,
+    whole,
+)
+
+SHAPES = [(), (0,), (1,), (7,), (3, 0, 2), (2, 3, 4), (1, 1, 1, 5), (2, 1, 2, 1, 2, 1, 2, 3)]
+WAYS = [
+    ReadOptions(),
+    ReadOptions(copy=False),
+    ReadOptions(Checksums.ONCE),
+    ReadOptions(Checksums.OFF, copy=False),
+]
+
+
+def expect(path: Path | str, tensors: dict[str, Tensor], samples: Samples) -> None:
+    """Every way to read finds exactly these tensors, and any part of them that is asked for."""
+    for options in WAYS:
+        with tensorkeep.open_checkpoint(path, options) as reader:
+            assert list(reader) == sorted(tensors, key=lambda name: name.encode("utf-8", "surrogateescape"))
+            found = reader.read_many(threads=1 + samples.below(3))
+            for name, tensor in tensors.items():
+                info, what = reader[name], f'{path}: "{name}" {tensor.dtype}, {options}'
+                assert (info.dtype, info.shape) == (tensor.dtype, tensor.array.shape), what
+                assert_same(found[name], tensor.array, what)
+                assert_same(reader.read(name), tensor.array, what)
+                expect_parts(reader, name, tensor, samples)
+    assert tensorkeep.check_checkpoint(path).is_intact
+
+
+def expect_parts(reader: CheckpointReader, name: str, tensor: Tensor, samples: Samples) -> None:
+    shape = tensor.array.shape
+    if 0 not in shape:
+        part = samples.part(shape)
+        assert_same(reader.read(name, part), tensor.part(part).array, f'"{name}" [{part}]')
+    index = tuple(np.s_[a:b] for a, b in samples.rng.integers(-9, 9, size=(samples.below(len(shape) + 1), 2)).tolist())
+    assert_same(reader.read(name, index), tensor.array[(*index, ...)], f'"{name}" {index}')
+    if shape and shape[0]:
+        rows = samples.rng.integers(-shape[0], shape[0], size=samples.below(6))
+        assert_same(reader.read_rows(name, rows), tensor.array[rows], f'"{name}" rows {rows.tolist()}')
+
+
+def expect_slices(path: Path | str, pieces: list[Stored]) -> None:
+    """The slices are those that were saved, in the order they were saved in."""
+    wanted: dict[str, list[TensorSlice]] = {}
+    for piece in pieces:
+        wanted.setdefault(piece.name, [])
+        if piece.part is not None and not piece.part.is_whole(piece.shape):
+            wanted[piece.name].append(piece.part)
+    assert {name: list(info.slices) for name, info in tensorkeep.list_tensors(path).items()} == wanted
+
+
+class TestSaveV2:
+    @pytest.mark.parametrize("dtype", STORABLE, ids=str)
+    def test_every_type_in_every_shape(self, tmp_path, dtype):
+        samples = Samples(dtype.number)
+        tensors = {str(shape): Tensor(dtype, samples.array(dtype, shape)) for shape in SHAPES}
+        save_v2(tmp_path / "whole", whole(tensors))
+        expect(tmp_path / "whole", tensors, samples)
+        pieces = samples.pieces(tensors, partitioned=1)
+        save_v2(tmp_path / "parts", pieces)
+        expect(tmp_path / "parts", tensors, samples)
+        expect_slices(tmp_path / "parts", pieces)
+
+    @pytest.mark.parametrize("seed", range(60))
+    def test_any_set_of_tensors_and_slices(self, tmp_path, seed):
+        samples = Samples(seed)
+        tensors = samples.tensors(1 + samples.below(30), odd=ODD_NAMES + BYTES_NAMES)
+        pieces = samples.pieces(tensors)
+        save_v2(tmp_path / "model", pieces)
+        expect(tmp_path / "model", tensors, samples)
+        expect_slices(tmp_path / "model", pieces)
+
+    def test_every_odd_name_at_once(self, tmp_path):
+        samples = Samples(0)
+        tensors = {name: samples.tensor() for name in ODD_NAMES + BYTES_NAMES}
+        save_v2(tmp_path / "model", samples.pieces(tensors))
+        expect(tmp_path / "model", tensors, samples)
+
+    def test_variants_come_as_the_messages_that_tensorflow_wrote(self, tmp_path):
+        values = [[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]
+        lists = tf.stack([tf.raw_ops.TensorListFromTensor(tensor=[value], element_shape=[2]) for value in values])
+        tf.raw_ops.SaveV2(prefix=f"{tmp_path}/model", tensor_names=["v"], shape_and_slices=[""], tensors=[lists])
+        with tensorkeep.open_checkpoint(tmp_path / "model") as reader:
+            assert str(reader["v"]) == "variant [3]"
+            found = reader.read("v").tolist()
+        assert [type(item) for item in found] == [tensorkeep.Variant] * 3
+        messages = [VariantTensorDataProto.FromString(item) for item in found]
+        assert {message.type_name for message in messages} == {"tensorflow::TensorList"}
+        assert [tf.make_ndarray(message.tensors[0]).tolist() for message in messages] == values
+
+
+class TestSaveSlices:
+    @pytest.mark.parametrize("dtype", V1_STORABLE, ids=str)
+    def test_every_type_in_every_shape(self, tmp_path, dtype):
+        samples = Samples(dtype.number)
+        tensors = {str(shape): Tensor(dtype, samples.array(dtype, shape)) for shape in SHAPES}
+        save_slices(tmp_path / "whole", whole(tensors))
+        expect(tmp_path / "whole", tensors, samples)
+        save_slices(tmp_path / "parts", samples.pieces(tensors, partitioned=1))
+        expect(tmp_path / "parts", tensors, samples)
+
+    @pytest.mark.parametrize("seed", range(40))
+    def test_any_set_of_tensors_and_slices(self, tmp_path, seed):
+        samples = Samples(seed)
+        tensors = samples.tensors(1 + samples.below(20), V1_STORABLE, [*ODD_NAMES, "a\0b", "\0a"])
+        pieces = samples.pieces(tensors)
+        save_slices(tmp_path / "model", pieces)
+        expect(tmp_path / "model", tensors, samples)
+        if len(pieces) <= 16:
+            # With more of them, TensorFlow shuffles slices of one tensor: it sorts by name, and not stably.
+            expect_slices(tmp_path / "model", pieces)
+
+    @pytest.mark.parametrize("seed", range(10))
+    def test_several_files_are_one_checkpoint(self, tmp_path, seed):
+        samples = Samples(seed)
+        tensors = samples.tensors(12, V1_STORABLE)
+        files: list[list[Stored]] = [[] for _ in range(3)]
+        for at, piece in enumerate(samples.pieces(tensors, partitioned=0.8)):
+            files[at % 3].append(piece)
+        for number, pieces in enumerate(files):
+            save_slices(tmp_path / f"model-{number:05d}-of-00003", pieces)
+        expect(f"{tmp_path}/model-?????-of-00003", tensors, samples)
+        expect(f"{tmp_path}/model", tensors, samples)
+
+
+class TestMergeV2Checkpoints:
+    @pytest.mark.parametrize("seed", range(30))
+    def test_any_merge_of_any_number(self, tmp_path, seed):
+        samples = Samples(seed)
+        tensors = samples.tensors(5 + samples.below(15))
+        count = 1 + samples.below(4)
+        inputs: list[list[Stored]] = [[] for _ in range(count)]
+        for at, piece in enumerate(samples.pieces(tensors, partitioned=0.7)):
+            inputs[at % count].append(piece)
+        prefixes = [tmp_path / f"model_temp/part-{number:05d}-of-{count:05d}" for number in range(count)]
+        for prefix, pieces in zip(prefixes, inputs, strict=True):
+            save_v2(prefix, pieces)
+        merge_v2(prefixes, tmp_path / "model")
+        expect(tmp_path / "model", tensors, samples)
+        expect_slices(tmp_path / "model", [piece for pieces in inputs for piece in pieces])
+
+
+class TestSaver:
+    @pytest.mark.parametrize("seed", range(6))
+    @pytest.mark.parametrize("is_resource", [True, False], ids=["resource", "ref"])
+    @pytest.mark.parametrize("sharded", [True, False], ids=["sharded", "single"])
+    @pytest.mark.parametrize("version", ["V1", "V2"])
+    def test_variables_of_a_graph(self, tmp_path, version, sharded, is_resource, seed):
+        samples = Samples(seed, sharded, is_resource)
+        variables = samples.variables(V1_VARIABLES if version == "V1" else VARIABLES, is_resource=is_resource)
+        path = saver_save(tmp_path / "model", variables, sharded=sharded, version=version)
+        with tensorkeep.open_checkpoint(path) as reader:
+            assert reader.format == version
+            parts = {name: len(info.slices) for name, info in reader.items()}
+        assert any(parts.values()) or not any(variable.partitioner for variable in variables.values()), parts
+        assert (len(list(tmp_path.glob("model*-of-*"))) > 1) == sharded
+        expect(path, {name: variable.tensor for name, variable in variables.items()}, samples)
+        assert tensorkeep.latest_checkpoint(tmp_path) == path
+
+    def test_a_pattern_of_v1_files_is_what_the_state_file_names(self, tmp_path):
+        variables = {f"v{at}": Variable(Samples(at).tensor(V1_STORABLE[:4]), device=at) for at in range(3)}
+        path = saver_save(tmp_path / "model", variables, sharded=True, version="V1")
+        assert path == f"{tmp_path}/model-?????-of-00003"
+        with tensorkeep.open_checkpoint(tmp_path) as reader:
+            assert (reader.path, list(reader)) == (path, ["v0", "v1", "v2"])
+
+
+def their_tensor(reader: Any, name: str) -> Tensor:
+    dtype = tensorkeep.DType.of(reader.get_variable_to_dtype_map()[name].name)
+    return Tensor(dtype, as_array(reader.get_tensor(name), dtype))
+
+
+class TestCheckpoint:
+    """Object-based checkpoints are bundles like others; test_objects_interop.py has what is more to them."""
+
+    @pytest.mark.parametrize("seed", range(12))
+    def test_nested_objects(self, tmp_path, seed):
+        samples = Samples(seed)
+
+        def variable() -> tf.Variable:
+            return tf.Variable(samples.tensor(EAGER_VARIABLES).theirs, name=str(samples.choice(["v", "w", "scope/v"])))
+
+        def tree(depth: int) -> Any:
+            if not depth or samples.chance(0.3):
+                return variable()
+            kind = samples.below(4)
+            if kind == 0:
+                return [tree(depth - 1) for _ in range(samples.below(4))]
+            if kind == 1:
+                return {str(samples.choice(["a", "b/c", "d.e", ".S"])): tree(depth - 1) for _ in range(3)}
+            if kind == 2:
+                return (tree(depth - 1), variable())
+            module = tf.Module()
+            module.child, module.leaf = tree(depth - 1), variable()
+            return module
+
+        checkpoint = tf.train.Checkpoint(first=tree(3), second=tree(3), leaf=variable())
+        path = checkpoint.save(str(tmp_path / "model"))
+        theirs = tf.train.load_checkpoint(path)
+        wanted = {name: their_tensor(theirs, name) for name in theirs.get_variable_to_shape_map()}
+        expect(path, wanted, samples)
+        assert tensorkeep.latest_checkpoint(tmp_path) == path
