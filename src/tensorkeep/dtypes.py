@@ -57,10 +57,13 @@ class DType:
         return self is not RESOURCE
 
     def __repr__(self) -> str:
-        return f"tensorkeep.{self.name}"
+        return f'DType.of("{self.name}")'
 
     def __str__(self) -> str:
         return self.name
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(repr(self))  # IPython and Hypothesis would otherwise look into every field
 
     def __reduce__(self) -> tuple[Any, ...]:
         return dtype_of_number, (self.number,)
@@ -74,7 +77,7 @@ class DType:
             return known
         try:
             array_dtype = np.dtype(value)
-        except TypeError as error:
+        except (TypeError, ValueError, SyntaxError) as error:
             raise InvalidArgumentError(f"{value!r} is not a data type: {error}") from None
         return dtype_of_array(array_dtype)
 
@@ -139,10 +142,10 @@ def dtype_of_plain_array(array_dtype: np.dtype[Any]) -> DType | None:
 def dtype_of_array(array_dtype: np.dtype[Any]) -> DType:
     """The type that stores arrays of this NumPy dtype: text, bytes and object arrays are strings."""
     found = _BY_NUMPY.get(array_dtype)
+    if found is None and array_dtype.kind in "OSUT":  # first, for NumPy's newest string type has no byte order
+        found = STRING
     if found is None:
         found = _BY_NUMPY.get(array_dtype.newbyteorder("=")) if array_dtype.names is None else None
-    if found is None and array_dtype.kind in "OSUT":
-        found = STRING
     if found is None:
         found = _BY_STRUCTURE.get(array_dtype)
     if found is None:

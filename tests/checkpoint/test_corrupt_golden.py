@@ -146,8 +146,7 @@ READING: dict[tuple[str, str], dict[str, tuple[type[TensorKeepError], str]]] = {
         ),
         "strs": (
             DataLossError,
-            'tensor "strs" (bytes 48..66 of data file 0): "PATH.data-00000-of-00002" is 20 bytes long, but bytes '
-            "48..66 were expected in it",
+            '"PATH.data-00000-of-00002" is 20 bytes long, but tensor "strs" lies at bytes 48..66',
         ),
     },
     (V2, "entry_bad_crc"): {

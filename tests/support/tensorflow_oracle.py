@@ -104,7 +104,8 @@ def in_parts(name: str, tensor: Tensor, parts: Iterable[TensorSlice]) -> list[St
 
 
 def save_v2(prefix: Path | str, pieces: Sequence[Stored]) -> None:
-    """One SaveV2 operation."""
+    """One SaveV2 operation. It makes no more than one folder; here all that are missing are made."""
+    Path(prefix).parent.mkdir(parents=True, exist_ok=True)
     tf.raw_ops.SaveV2(
         prefix=str(prefix),
         tensor_names=[encode_name(piece.name) for piece in pieces],

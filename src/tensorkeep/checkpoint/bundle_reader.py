@@ -17,7 +17,7 @@ from tensorkeep.checkpoint.naming import data_path, index_path
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.regions import read_box, read_rows
 from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, slice_key
-from tensorkeep.checkpoint.small_tensors import SMALL, Kind, SmallTensors, spans, usual_head
+from tensorkeep.checkpoint.small_tensors import SMALL, Kind, SmallTensors, has_usual_tail, head_of, is_usual, spans, tail_of
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
 from tensorkeep.dtypes import DType
@@ -58,8 +58,7 @@ class BundleReader(CheckpointReader):
         self._fs = fs
         self._lock = threading.Lock()
         self._shards: dict[int, RandomAccessFile] = {}
-        self._infos: dict[bytes, TensorInfo] = {}  # by the beginning of an entry, see `_info`
-        self._kinds: dict[bytes, Kind] = {}
+        self._infos: dict[bytes, TensorInfo] = {}  # by the beginning of an entry, if that is usual
         self._checked: set[tuple[int, int, int, int]] = set()
         self._is_closed = False
         self._file = fs.open(index_path(prefix))
@@ -72,20 +71,23 @@ class BundleReader(CheckpointReader):
 
     def _read_header(self) -> Header:
         where = f'"{self._file.path}"'
-        for key, value in self._table.items():
-            if key == HEADER_KEY:
-                return Header.decode(value, f"{where}: header")
-            break
-        raise DataLossError(f"{where} is a table but not the index of a checkpoint: it has no header")
+        value = self._table.get(HEADER_KEY)
+        if value is None:
+            raise DataLossError(f"{where} is a table but not the index of a checkpoint: it has no header")
+        return Header.decode(value, f"{where}: header")
 
     # The mapping
 
     def __getitem__(self, name: str) -> TensorInfo:
+        return self._info(name, self._value(name))
+
+    def _value(self, name: str) -> bytes:
+        """The entry of a tensor, encoded."""
         value = self._index.tensors.get(name)
         if value is None:
             self._raise_damage(f'tensor "{name}" is not in the parts of the index that can be read')
             raise self._not_found(name)
-        return self._info(name, value)
+        return value
 
     def __contains__(self, name: object) -> bool:
         if name in self._index.tensors:
@@ -116,9 +118,9 @@ class BundleReader(CheckpointReader):
 
     def entry(self, name: str, part: TensorSlice | None = None) -> Entry:
         """What the index says of a tensor, or of one of the slices it is stored in."""
-        self[name]
         if part is None:
-            return self._decode(name, self._index.tensors[name])
+            return self._decode(name, self._value(name))
+        self._value(name)
         value = self._index.slices.get(slice_key(encode_name(name), part))
         if value is None:
             self._raise_damage(f'slice {part} of tensor "{name}" is not in the parts of the index that can be read')
@@ -140,9 +142,7 @@ class BundleReader(CheckpointReader):
         info = self[name]
         if info.slices or info.dtype.is_object or not self._is_native(info.dtype):
             return ArraySource.of(self.read(name), info.dtype)
-        entry = self.entry(name)
-        check_shape(entry.shape, entry.dtype)
-        return ArraySource(info.dtype, info.shape, self._chunks(entry))
+        return ArraySource(info.dtype, info.shape, self._chunks(self.entry(name)))
 
     def close(self) -> None:
         with self._lock:
@@ -171,20 +171,25 @@ class BundleReader(CheckpointReader):
 
     def _read_stored(self, entry: Entry, copy: bool) -> Array:
         """One stored tensor or slice."""
-        check_shape(entry.shape, entry.dtype)
         with _Locating(self, entry):
+            self.check_extent(entry)
             if entry.dtype.is_object:
                 return self._read_objects(entry)
-            self.check_extent(entry)
             if not copy and self._is_native(entry.dtype):
                 return self._map(entry)
+            if entry.size <= SMALL:
+                return self._read_at_once(entry)
         out = np.empty(entry.shape, self._stored_dtype(entry.dtype))
         self._fill([(entry, out)], None)
         return self._to_native(out, entry.dtype)
 
+    def _read_at_once(self, entry: Entry) -> Array:
+        data = bytearray(self.shard(entry.shard).read(entry.offset, entry.size))
+        if self._wants_check(entry):
+            self._compare(entry, crc32c(data))
+        return self._to_native(np.ndarray(entry.shape, self._stored_dtype(entry.dtype), data), entry.dtype)
+
     def _read_objects(self, entry: Entry) -> Array:
-        if entry.size < element_count(entry.shape):
-            raise DataLossError(f"{element_count(entry.shape)} elements cannot fit in {entry.size} bytes")
         data = self.shard(entry.shard).read(entry.offset, entry.size)
         array, crc = decode_objects(entry.dtype, data, entry.shape, self.header.byte_order)
         if self._wants_check(entry):
@@ -246,21 +251,20 @@ class BundleReader(CheckpointReader):
         small = SmallTensors()
         large: list[Entry] = []
         other: list[str] = []
-        tensors, kinds = self._index.tensors, self._kinds
+        kinds: dict[bytes, Kind] = {}
         for name in names:
-            value = tensors[name]
-            head = value[: 4 + value[3]] if len(value) > 3 else b""
-            if copy and (kind := kinds.get(head)) is not None and small.add(name, kind, value, head):
+            value = self._value(name)
+            head = head_of(value)
+            if (kind := kinds.get(head)) is not None and small.add(name, kind, value, head):
                 continue
             info = self._info(name, value)
             if info.slices or info.dtype.is_object or not self._is_native(info.dtype) or not copy:
                 other.append(name)
                 continue
             entry = self._decode(name, value)
-            check_shape(entry.shape, entry.dtype)
             self.check_extent(entry)
             large.append(entry)
-            if info.nbytes <= SMALL and usual_head(value) == head:
+            if info.nbytes <= SMALL and head in self._infos:
                 kinds[head] = Kind(info.shape, info.dtype.array_dtype, info.nbytes)
         found = self._read_small(small)
         outs = [(entry, np.empty(entry.shape, entry.dtype.array_dtype)) for entry in large]
@@ -295,7 +299,12 @@ class BundleReader(CheckpointReader):
         if not info.slices:
             return self._read_box(self.entry(name), wanted)
         try:
-            return stitch(info, wanted, lambda piece, box: self._read_box(self._slice_entry(name, info, piece), box))
+            return stitch(
+                info,
+                wanted,
+                lambda piece: self.check_extent(self._slice_entry(name, info, piece)),
+                lambda piece, box: self._read_box(self._slice_entry(name, info, piece), box),
+            )
         except DataLossError as error:
             raise in_tensor(self.path, name, error) from error
 
@@ -316,7 +325,10 @@ class BundleReader(CheckpointReader):
             return self._read_stored_rows(self.entry(name), rows)
         try:
             return stitch_rows(
-                info, rows, lambda piece, chosen: self._read_stored_rows(self._slice_entry(name, info, piece), chosen)
+                info,
+                rows,
+                lambda piece: self.check_extent(self._slice_entry(name, info, piece)),
+                lambda piece, chosen: self._read_stored_rows(self._slice_entry(name, info, piece), chosen),
             )
         except DataLossError as error:
             raise in_tensor(self.path, name, error) from error
@@ -344,7 +356,6 @@ class BundleReader(CheckpointReader):
 
     def _prepare_partial(self, entry: Entry) -> None:
         """Before part of a stored tensor is read: its checksum, if that is wanted, can only be compared as a whole."""
-        check_shape(entry.shape, entry.dtype)
         with _Locating(self, entry):
             self.check_extent(entry)
             if self.options.checksums is Checksums.ONCE and not self._is_checked(entry):
@@ -397,18 +408,23 @@ class BundleReader(CheckpointReader):
 
     def _info(self, name: str, value: bytes) -> TensorInfo:
         """What an entry says of type and shape. Few different ones occur: usual entries are looked up, not parsed."""
-        head = usual_head(value)
-        if head is None:
-            entry = self._decode(name, value)
-            return TensorInfo(entry.dtype, entry.shape, entry.slices)
+        head = head_of(value)
         info = self._infos.get(head)
-        if info is None:
-            entry = self._decode(name, value)
-            info = self._infos[head] = TensorInfo(entry.dtype, entry.shape)
+        if info is not None and has_usual_tail(value, head):
+            return info
+        entry = Entry.decode(name, value, f'"{self._file.path}"')
+        info = TensorInfo(entry.dtype, entry.shape, entry.slices)
+        if is_usual(value):
+            self._infos[head] = info
         return info
 
     def _decode(self, name: str, value: bytes) -> Entry:
-        return Entry.decode(name, value, f'"{self._file.path}"')
+        head = head_of(value)
+        info = self._infos.get(head)
+        tail = None if info is None else tail_of(value, head)
+        if info is None or tail is None:
+            return Entry.decode(name, value, f'"{self._file.path}"')
+        return Entry(name, info.dtype, info.shape, *tail)
 
     def _require_open(self) -> None:
         if self._is_closed:
@@ -431,20 +447,24 @@ class BundleReader(CheckpointReader):
         return words.view(dtype.array_dtype).reshape(array.shape)
 
     def check_extent(self, entry: Entry) -> None:
-        """DataLossError unless the bytes of a stored tensor are as many as its shape asks for, and are there."""
-        if entry.slices:
+        """DataLossError unless the bytes of a stored tensor are there, and as many as its shape asks for."""
+        _, dtype, shape, shard, offset, size, _, slices = entry
+        if slices:
             return
-        expected = element_count(entry.shape) * entry.dtype.itemsize
-        if entry.size != expected and not entry.dtype.is_object:
+        check_shape(shape, dtype)
+        count = element_count(shape)
+        if size != count * dtype.itemsize and (not dtype.is_object or size < count):
+            expected = f"at least {count}" if dtype.is_object else f"{count * dtype.itemsize}"
             raise DataLossError(
-                f'"{self._file.path}": tensor "{entry.name}" has {entry.size} bytes, expected {expected} for '
-                f"{entry.dtype} {list(entry.shape)}"
+                f'"{self._file.path}": tensor "{entry.name}" has {size} bytes, expected {expected} for '
+                f"{dtype} {list(shape)}"
             )
-        file = self.shard(entry.shard)
-        if entry.offset + entry.size > file.size:
+        with _Locating(self, entry):
+            file = self.shard(shard)
+        if offset + size > file.size:
             raise DataLossError(
                 f'"{file.path}" is {file.size} bytes long, but tensor "{entry.name}" lies at bytes '
-                f"{entry.offset}..{entry.offset + entry.size}"
+                f"{offset}..{offset + size}"
             )
 
     def _wants_check(self, entry: Entry) -> bool:
@@ -480,5 +500,5 @@ class _Locating:
             path = data_path(self._reader.path, entry.shard, self._reader.shard_count)
             file = "" if error.message.startswith('"') else f'"{path}": '  # some errors name the file already
             raise DataLossError(f'{file}tensor "{entry.name}" ({entry.extent}): {error}') from error
-        if isinstance(error, MissingFileError):
+        if isinstance(error, MissingFileError) and f'tensor "{entry.name}"' not in error.message:
             raise MissingFileError(f'tensor "{entry.name}" ({entry.extent}): {error}') from error

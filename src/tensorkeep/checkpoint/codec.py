@@ -85,11 +85,10 @@ def _encode_variants(elements: list[bytes]) -> Iterator[tuple[Buffer, int]]:
 
 
 def check_shape(shape: tuple[int, ...], dtype: DType) -> None:
-    """Refuses shapes that NumPy cannot hold, before anything is allocated for them."""
+    """Refuses shapes that NumPy cannot hold. Those without a zero are as large as their data, which others check."""
     if len(shape) > MAX_RANK:
         raise UnimplementedError(f"{len(shape)} dimensions are more than the {MAX_RANK} that NumPy can hold")
-    largest = element_count([max(size, 1) for size in shape]) * max(dtype.itemsize, 8)
-    if largest >= 1 << 63:
+    if 0 in shape and element_count([size or 1 for size in shape]) * (dtype.itemsize or 8) >= 1 << 63:
         raise UnimplementedError(f"a {dtype} array of shape {list(shape)} is more than NumPy can hold")
 
 

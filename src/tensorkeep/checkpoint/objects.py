@@ -7,6 +7,7 @@ slots for which others. Plain keys are paths through this graph, escaped, plus "
 
 from __future__ import annotations
 
+import re
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +26,7 @@ __all__ = ["ObjectGraph", "RenamedReader", "SavedAttribute", "SlotVariable"]
 
 OBJECT_GRAPH_KEY: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VARIABLE_VALUE: Final = "VARIABLE_VALUE"
+SLOTS: Final = ".OPTIMIZER_SLOT"
 
 Array = npt.NDArray[Any]
 
@@ -135,7 +137,7 @@ def escape_name(name: str) -> str:
 
 
 def unescape_name(step: str) -> str:
-    return step.replace(".S", "/").replace("..", ".")
+    return re.sub(r"\.([.S])", lambda found: "." if found[1] == "." else "/", step)
 
 
 def _paths(message: TrackableObjectGraph) -> list[str]:
@@ -149,6 +151,12 @@ def _paths(message: TrackableObjectGraph) -> list[str]:
                 step = escape_name(child.local_name)
                 paths[child.node_id] = f"{paths[at]}/{step}" if paths[at] else step
                 queue.append(child.node_id)
+    for at, node in enumerate(message.nodes):
+        for slot in node.slot_variables:  # which are nobody's children
+            variable, optimizer = paths.get(slot.original_variable_node_id), paths.get(at)
+            if variable is not None and optimizer is not None:
+                path = f"{variable}/{SLOTS}/{optimizer}/{escape_name(slot.slot_name)}"
+                paths.setdefault(slot.slot_variable_node_id, path)
     return [paths.get(at, f"(object {at})") for at in range(len(message.nodes))]
 
 

@@ -157,7 +157,7 @@ def _newest_complete(folder: str, fs: FileSystem) -> str | None:
     found: list[tuple[float, str]] = []
     for name in fs.list(folder):
         path = posixpath.join(folder, name)
-        prefix = _candidate(path)
+        prefix = None if fs.is_directory(path) else _candidate(path)
         if prefix is not None and _is_complete(prefix, fs):
             found.append((fs.modified(path), prefix))
     return max(found)[1] if found else None
@@ -177,8 +177,6 @@ def _candidate(path: str) -> str | None:
 
 def _is_complete(prefix: str, fs: FileSystem) -> bool:
     """Whether all its files are there, and are as long as they have to be."""
-    if fs.is_directory(prefix) and not fs.exists(index_path(prefix)):
-        return False
     try:
         with open_checkpoint(prefix, fs=fs) as reader:
             if isinstance(reader, BundleReader):

@@ -154,7 +154,7 @@ def _prepared(name: str, value: ArrayLike | ArraySource | PartitionedArray) -> P
     except DataLossError as error:
         raise InvalidArgumentError(f'tensor "{name}": {error}') from None
     except TensorKeepError as error:
-        raise type(error)(f'tensor "{name}": {error}') from error
+        raise type(error)(f'tensor "{name}": {error}') from None
 
 
 def _pieces(

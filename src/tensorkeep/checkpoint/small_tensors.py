@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.io.crc32c import Buffer, crc32c, unmask_array
-from tensorkeep.io.varint import decode_varints
+from tensorkeep.io.varint import decode_varint, decode_varints
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
@@ -34,10 +34,27 @@ _TAIL: Final = re.compile(
 )
 
 
-def usual_head(value: bytes) -> bytes | None:
-    """Type and shape of an entry, still encoded, if the entry is of the usual form."""
-    head = value[: 4 + value[3]] if len(value) > 3 else b""
-    return head if _HEAD.match(head) and _TAIL.fullmatch(value, len(head)) else None
+def head_of(value: bytes) -> bytes:
+    """Type and shape of an entry, still encoded, provided that the entry `is_usual`."""
+    return value[: 4 + value[3]] if len(value) > 3 else b""
+
+
+def is_usual(value: bytes) -> bool:
+    head = head_of(value)
+    return _HEAD.match(head) is not None and has_usual_tail(value, head)
+
+
+def has_usual_tail(value: bytes, head: bytes) -> bool:
+    return _TAIL.fullmatch(value, len(head)) is not None
+
+
+def tail_of(value: bytes, head: bytes) -> tuple[int, int, int, int] | None:
+    """Data file, offset, size and checksum of an entry whose `head` is usual; None if the rest is not."""
+    fields = _TAIL.fullmatch(value, len(head))
+    if fields is None:
+        return None
+    shard, offset, size, crc = fields.groups(b"\0")
+    return decode_varint(shard)[0], decode_varint(offset)[0], decode_varint(size)[0], int.from_bytes(crc, "little")
 
 
 class Kind(NamedTuple):

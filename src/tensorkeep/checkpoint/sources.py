@@ -227,8 +227,8 @@ def _contiguous_pieces(array: Array, dtype: DType) -> Iterator[memoryview]:
     elif array.flags.c_contiguous and not swapped:
         pieces = (array,)
     elif dtype.array_dtype.kind == "V" or array.dtype.type.__module__ == ml_dtypes.bfloat16.__module__:
-        bits = np.dtype(f"u{array.dtype.itemsize}")  # NumPy's iterator does not know these types, but knows their bits
-        pieces = _buffered(array.view(bits), bits)
+        bits = np.dtype(f"<u{array.dtype.itemsize}")  # NumPy's iterator does not know these types, but knows their bits
+        pieces = _buffered(array.view(bits.newbyteorder(">") if swapped else bits), bits)
     else:
         pieces = _buffered(array, array.dtype.newbyteorder("<"))
     for piece in pieces:

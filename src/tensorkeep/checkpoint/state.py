@@ -84,15 +84,14 @@ def write_checkpoint_state(
     """
     folder = path_text(directory)
     path = posixpath.join(folder, _checked_filename(filename))
-    newest = path_text(latest)
-    paths = [path_text(item) for item in all_paths]
+    newest, *paths = (_given_path(path_text(item), folder, relative) for item in (latest, *all_paths))
     if not paths or paths[-1] != newest:
         paths.append(newest)
     if timestamps and len(timestamps) != len(paths):
         raise InvalidArgumentError(f"{len(timestamps)} timestamps for {len(paths)} checkpoints: {paths}")
     message = messages.CheckpointState(
-        model_checkpoint_path=_stored_path(newest, folder, relative),
-        all_model_checkpoint_paths=[_stored_path(item, folder, relative) for item in paths],
+        model_checkpoint_path=_stored_path(newest, folder),
+        all_model_checkpoint_paths=[_stored_path(item, folder) for item in paths],
         all_model_checkpoint_timestamps=timestamps,
         last_preserved_timestamp=last_preserved,
     )
@@ -101,12 +100,12 @@ def write_checkpoint_state(
     atomic_write(fs, path, format_text(message).encode(), durability)
 
 
-def _stored_path(path: str, folder: str, relative: bool) -> str:
-    if posixpath.isabs(path):
-        if not relative:
-            return path
-        path = posixpath.relpath(path, folder)
-    return path if posixpath.isabs(folder) else posixpath.relpath(path, folder)
+def _given_path(path: str, folder: str, relative: bool) -> str:
+    return posixpath.relpath(path, folder) if relative and posixpath.isabs(path) else path
+
+
+def _stored_path(path: str, folder: str) -> str:
+    return path if posixpath.isabs(path) or posixpath.isabs(folder) else posixpath.relpath(path, folder)
 
 
 def _checked_filename(filename: str) -> str:

@@ -1,6 +1,7 @@
 """Putting a tensor, or a part of one, together from the slices it is stored in.
 
-The caller says how to read a box, or rows, of one stored slice; positions are relative to that slice.
+The caller says how to check that a stored slice is there in full, before memory is taken for it, and how to read a box
+or rows of it; positions are relative to that slice.
 """
 
 from __future__ import annotations
@@ -20,25 +21,38 @@ Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 
 
-def stitch(info: TensorInfo, wanted: Box, read: Callable[[TensorSlice, Box], Array]) -> Array:
+def stitch(
+    info: TensorInfo,
+    wanted: Box,
+    check: Callable[[TensorSlice], None],
+    read: Callable[[TensorSlice, Box], Array],
+) -> Array:
     """The elements of `wanted`. DataLossError if the slices leave a gap in it or overlap there."""
     check_shape(info.shape, info.dtype)
     stored = [part.box(info.shape) for part in info.slices]
     copies = copies_for(wanted, stored)
+    for at, _ in copies:
+        check(info.slices[at])
     out = np.empty(box_shape(wanted), info.dtype.array_dtype)
     for at, shared in copies:
         out[as_index(relative(shared, wanted))] = read(info.slices[at], relative(shared, stored[at]))
     return out
 
 
-def stitch_rows(info: TensorInfo, rows: Rows, read: Callable[[TensorSlice, Rows], Array]) -> Array:
+def stitch_rows(
+    info: TensorInfo,
+    rows: Rows,
+    check: Callable[[TensorSlice], None],
+    read: Callable[[TensorSlice, Rows], Array],
+) -> Array:
     """The given rows. DataLossError if the slices leave a gap between the first and the last, or overlap."""
-    check_shape((rows.size, *info.shape[1:]), info.dtype)
-    out = np.empty((rows.size, *info.shape[1:]), info.dtype.array_dtype)
+    check_shape(info.shape, info.dtype)
     boxes = [part.box(info.shape) for part in info.slices]
     if rows.size:
         span = (int(rows.min()), int(rows.max()) + 1)
-        copies_for((span, *((0, size) for size in info.shape[1:])), boxes)
+        for at, _ in copies_for((span, *((0, size) for size in info.shape[1:])), boxes):
+            check(info.slices[at])
+    out = np.empty((rows.size, *info.shape[1:]), info.dtype.array_dtype)
     for part, box in zip(info.slices, boxes, strict=True):
         chosen = np.flatnonzero((rows >= box[0][0]) & (rows < box[0][1]))
         if chosen.size:

@@ -172,14 +172,14 @@ class SliceFileReader(CheckpointReader):
 
     def _read_part(self, name: str, info: TensorInfo, part: TensorSlice) -> Array:
         wanted = part.box(info.shape)
-        return self._stitched(name, lambda pieces: stitch(pieces, wanted, self._box_reader(name)))
+        return self._stitched(name, lambda pieces: stitch(pieces, wanted, self._checker(name), self._box_reader(name)))
 
     def _read_rows(self, name: str, info: TensorInfo, rows: Rows) -> Array:
         def read(part: TensorSlice, chosen: Rows) -> Array:
             values: Array = self._read_piece(name, part)[chosen]
             return values
 
-        return self._stitched(name, lambda pieces: stitch_rows(pieces, rows, read))
+        return self._stitched(name, lambda pieces: stitch_rows(pieces, rows, self._checker(name), read))
 
     def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]:
         return dict(zip(names, in_parallel(self.read, names, threads), strict=True))
@@ -191,6 +191,15 @@ class SliceFileReader(CheckpointReader):
             return join(TensorInfo(stored.dtype, stored.shape, tuple(stored.tables)))
         except DataLossError as error:
             raise in_tensor(self.path, name, error) from error
+
+    def _checker(self, name: str) -> Callable[[TensorSlice], None]:
+        def check(part: TensorSlice) -> None:
+            stored = self._tensors[name]
+            count = element_count(box_shape(part.box(stored.shape)))
+            if count > stored.tables[part].size:  # no type takes less than a byte per element
+                raise DataLossError(f'"{stored.tables[part].path}" is too small to hold the {count} elements of {part}')
+
+        return check
 
     def _box_reader(self, name: str) -> Callable[[TensorSlice, Box], Array]:
         return lambda part, box: self._read_piece(name, part)[as_index(box)]
@@ -317,7 +326,7 @@ class SliceFileWriter:
 
     def _encode_meta(self) -> bytes:
         message = SavedTensorSlices()
-        message.meta.tensor.extend(self._metas.values())
+        message.meta.tensor.extend(self._metas[name] for name in sorted(self._metas))  # the order TensorFlow gives them
         message.meta.versions.producer = VERSION
         return serialize(message)
 

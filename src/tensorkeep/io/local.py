@@ -53,8 +53,10 @@ class LocalFile:
 
     def read(self, offset: int, length: int) -> memoryview:
         self._check(offset, length)
-        with _explained("read", self.path):
+        try:
             data = os.pread(self._descriptor, length, offset)
+        except OSError as error:
+            raise _translate(error, "read", self.path) from error
         if len(data) == length:
             return memoryview(data)
         buffer = memoryview(bytearray(length))  # more than one system call hands over
@@ -66,8 +68,10 @@ class LocalFile:
         self._check(offset, length)
         done = 0
         while done < length:
-            with _explained("read", self.path):
+            try:
                 count = os.preadv(self._descriptor, [buffer[done:]], offset + done)
+            except OSError as error:
+                raise _translate(error, "read", self.path) from error
             if count == 0:
                 raise DataLossError(f'"{self.path}" ended at byte {offset + done} while it was read; did it shrink?')
             done += count
@@ -253,7 +257,7 @@ def _explained(action: str, path: str, target: str | None = None) -> Iterator[No
         raise InvalidArgumentError(f'cannot {action} "{path}": {error}') from error
 
 
-def _translate(error: OSError, action: str, path: str, target: str | None) -> TensorKeepError:
+def _translate(error: OSError, action: str, path: str, target: str | None = None) -> TensorKeepError:
     what = f'cannot {action} "{path}"' + (f' to "{target}"' if target else "")
     reason = error.strerror or str(error)
     if error.errno in _NO_FILE:

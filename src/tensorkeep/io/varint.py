@@ -37,6 +37,8 @@ def encode_varint(value: int) -> bytes:
 
 def decode_varint(data: bytes | memoryview, at: int = 0) -> tuple[int, int]:
     """Returns the value that starts at `at`, and the position after it."""
+    if at < len(data) and data[at] < 0x80:
+        return data[at], at + 1
     value = shift = 0
     start = at
     end = min(len(data), at + MAX_BYTES)

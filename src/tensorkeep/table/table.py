@@ -113,9 +113,11 @@ class Table:
         self._index = self._block(index)
 
     def get(self, key: bytes) -> bytes | None:
-        """The value of a key, or None."""
-        for found, value in self.items(key):
-            return value if found == key else None
+        """The value of a key, or None. Looks in one block: a hostile index could name a large one over and over."""
+        for _, handle in self._handles(key):
+            for found, value in self._block(handle).seek(key):
+                return value if found == key else None
+            return None
         return None
 
     def __contains__(self, key: bytes) -> bool:

@@ -1,0 +1,61 @@
+"""Runs the measurements: `python -m benchmarks [name ...]`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import tempfile
+from pathlib import Path
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
+    parser.add_argument("names", nargs="*", help="which to run: save load rows small memory footprint (all)")
+    parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
+    parser.add_argument("--count", type=int, default=50_000, help="number of small tensors")
+    parser.add_argument("--rounds", type=int, default=7, help="rounds after the first, which warms up")
+    parser.add_argument("--chart", type=Path, help="draw the speeds as an SVG picture")
+    parser.add_argument("--folder", type=Path, help="where to put files (default: a temporary folder here)")
+    arguments = parser.parse_args()
+
+    import numpy as np
+    import tensorflow as tf
+
+    import tensorkeep as tk
+    from benchmarks import chart, footprint, large, memory, small
+
+    size, rounds = arguments.mib << 20, arguments.rounds
+    with tempfile.TemporaryDirectory(prefix=".bench-", dir=arguments.folder or Path.cwd()) as name:
+        folder = Path(name)
+        runs = {
+            "save": lambda: large.saving(folder / "save", size, rounds),
+            "load": lambda: large.loading(folder / "load", size, rounds),
+            "rows": lambda: large.rows(folder / "rows", size, rounds),
+            "small": lambda: small.small_tensors(folder / "small", arguments.count, rounds),
+            "memory": lambda: memory.memory(folder / "memory", size),
+            "footprint": lambda: footprint.footprint(rounds),
+        }
+        wanted = arguments.names or list(runs)
+        if unknown := [item for item in wanted if item not in runs]:
+            parser.error(f"unknown: {', '.join(unknown)}; known are {', '.join(runs)}")
+        print(
+            f"tensorkeep {tk.__version__}, TensorFlow {tf.__version__}, NumPy {np.__version__}, Python "
+            f"{platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors, {rounds} rounds\n"
+        )
+        bars: dict[str, float] = {}
+        for item in wanted:
+            report = runs[item]()
+            bars.update(report.bars)
+            print(report.text, "\n", flush=True)
+    if arguments.chart:
+        arguments.chart.write_text(chart.draw(bars))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,65 @@
+"""Timing contenders in turn, and setting out what came of it."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+Work = Callable[[], object]
+
+
+@dataclass(frozen=True)
+class Contender:
+    """Something to be timed. What `prepare` and `clean` do is not counted."""
+
+    name: str
+    work: Work
+    prepare: Work = lambda: None
+    clean: Work = lambda: None
+
+
+def take_turns(contenders: Sequence[Contender], rounds: int) -> dict[str, list[float]]:
+    """Seconds each contender took in each round; a first round, to warm up, is left out."""
+    seconds: dict[str, list[float]] = {contender.name: [] for contender in contenders}
+    for number in range(rounds + 1):
+        for contender in contenders:
+            contender.prepare()
+            gc.collect()
+            start = time.perf_counter()
+            result = contender.work()
+            taken = time.perf_counter() - start
+            del result
+            contender.clean()
+            if number:
+                seconds[contender.name].append(taken)
+    return seconds
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a run has to say: tables, and for the chart how many times TensorFlow's speed we had."""
+
+    text: str
+    bars: Mapping[str, float] = field(default_factory=dict)
+
+
+def medians(seconds: Mapping[str, Sequence[float]]) -> dict[str, float]:
+    return {name: statistics.median(values) for name, values in seconds.items()}
+
+
+def spread(values: Sequence[float]) -> str:
+    """The range of the rounds, for judging how much a figure is worth."""
+    return f"{min(values):.3f}-{max(values):.3f}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table in Markdown, its columns lined up for those who read it as text."""
+    widths = [max(len(row[at]) for row in (head, *rows)) for at in range(len(head))]
+    lines = ["| " + " | ".join(cell.ljust(width) for cell, width in zip(head, widths, strict=True)) + " |"]
+    lines.append("|" + "|".join("-" * (width + 2) for width in widths) + "|")
+    for row in rows:
+        lines.append("| " + " | ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) + " |")
+    return "\n".join(lines)

@@ -1,0 +1,185 @@
+"""The main job from end to end, on generated data and without TensorFlow: save, look, read, damage, check, recover.
+
+Run it with `make demo`, or `python examples/demo.py`. It works in a temporary folder and takes a few seconds.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+import numpy as np
+
+import tensorkeep as tk
+
+T = TypeVar("T")
+
+GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
+
+
+def main() -> int:
+    print(f"tensorkeep {tk.__version__}: TensorFlow's checkpoints, without TensorFlow\n")
+    with tempfile.TemporaryDirectory(prefix="tensorkeep-demo-") as name:
+        folder = Path(name)
+        model = make_model()
+        save_and_list(folder, model)
+        read(folder, model)
+        partition_and_shard(folder, model)
+        read_what_tensorflow_wrote()
+        survive_a_crash(folder, model)
+        find_damage(folder)
+    print("Done. docs/guide/checkpoints.md tells the rest.")
+    return 0
+
+
+def make_model() -> dict[str, np.ndarray]:
+    """A small recommender: an embedding table, two dense layers, a vocabulary, a step."""
+    random = np.random.default_rng(7)
+    return {
+        "embedding/table": random.standard_normal((200_000, 64), dtype=np.float32),
+        "dense/kernel": random.standard_normal((64, 256), dtype=np.float32),
+        "dense/bias": np.zeros(256, np.float32),
+        "dense_1/kernel": random.standard_normal((256, 1), dtype=np.float32),
+        "vocabulary": np.array(["shoes", "hats", "gloves", "ünïcödé"], dtype=object),
+        "global_step": np.int64(1000),
+    }
+
+
+def save_and_list(folder: Path, model: dict[str, np.ndarray]) -> None:
+    heading("1", "Save arrays as a V2 checkpoint, as tf.train.Saver would, and list it")
+    prefix = folder / "run" / "model-1000"
+    seconds, _ = timed(lambda: tk.save_checkpoint(prefix, model))
+    tk.write_checkpoint_state(folder / "run", prefix)
+    size = sum(path.stat().st_size for path in prefix.parent.iterdir())
+    say(f"saved {size / 1e6:.1f} MB in {seconds * 1000:.0f} ms, flushed to the disk:")
+    for path in sorted(prefix.parent.iterdir()):
+        print(f"      {path.name:36} {path.stat().st_size:>12,} bytes")
+    say("what is in it (found through the folder's state file):")
+    for tensor, info in tk.list_tensors(folder / "run").items():
+        print(f"      {tensor:20} {info}")
+
+
+def read(folder: Path, model: dict[str, np.ndarray]) -> None:
+    heading("2", "Read: whole, a part, some rows, all at once, without copying")
+    with tk.open_checkpoint(folder / "run") as checkpoint:
+        kernel = checkpoint.read("dense/kernel")
+        part = checkpoint.read("embedding/table", np.s_[100:103, :4])
+        wanted = [7, 199_999, 42]
+        seconds, rows = timed(lambda: checkpoint.read_rows("embedding/table", wanted))
+        everything = checkpoint.read_many()
+        mapped = checkpoint.read("embedding/table", copy=False)
+    assert np.array_equal(kernel, model["dense/kernel"])
+    assert np.array_equal(rows, model["embedding/table"][wanted])
+    assert all(np.array_equal(everything[tensor], array) for tensor, array in model.items() if tensor != "vocabulary")
+    say(f"dense/kernel {kernel.shape} {kernel.dtype}, checksum compared")
+    say(f"embedding/table[100:103, :4], from those bytes alone:\n{indent(np.array2string(part, precision=3))}")
+    say(f"3 rows of 200,000 in {seconds * 1e6:.0f} µs")
+    say(f"vocabulary: {[item.decode() for item in everything['vocabulary']]}")
+    say(f"mapped into memory: {mapped.nbytes / 1e6:.0f} MB, no copy, read-only: writeable is {mapped.flags.writeable}")
+
+
+def partition_and_shard(folder: Path, model: dict[str, np.ndarray]) -> None:
+    heading("3", "A partitioned variable over several files, in both formats")
+    tensors = {**model, "embedding/table": tk.PartitionedArray.split(model["embedding/table"], 4)}
+    for kind in tk.CheckpointFormat:
+        options = tk.SaveOptions(format=kind, sharding=tk.ShardBySize(16 << 20))
+        saved = tk.save_checkpoint(folder / f"sharded-{kind.value}", tensors, options)
+        with tk.open_checkpoint(saved) as checkpoint:
+            info = checkpoint["embedding/table"]
+            assert np.array_equal(checkpoint.read("embedding/table"), model["embedding/table"])
+            files = [path for path in folder.iterdir() if path.name.startswith(f"sharded-{kind.value}")]
+            say(f"{kind.value}: {len(files)} files, opened as {Path(saved).name}")
+            say(f"    embedding/table is {info}, and reads as one")
+
+
+def read_what_tensorflow_wrote() -> None:
+    heading("4", "Read what TensorFlow 2.21 wrote, and write the same bytes")
+    source = GOLDEN / "g06_v2_dtypes" / "all"
+    if not source.with_suffix(".index").exists():
+        say("(the golden files are not here; skipped)")
+        return
+    memory = tk.MemoryFileSystem()
+    with tk.open_checkpoint(source) as checkpoint:
+        assert isinstance(checkpoint, tk.BundleReader)
+        order = sorted(checkpoint, key=lambda tensor: (checkpoint.entry(tensor).offset, tensor))
+        with tk.BundleWriter("copy", memory) as writer:
+            for tensor in order:
+                writer.add(tensor, checkpoint.source(tensor))
+        types = sorted({str(info.dtype) for info in checkpoint.values()})
+    same = all(
+        data == Path(f"{source}{path.removeprefix('copy')}").read_bytes() for path, data in memory.contents().items()
+    )
+    say(f"{len(order)} tensors of {len(types)} types: {', '.join(types[:12])} ...")
+    say(f"written again: byte for byte the same: {same}")
+    assert same
+
+
+def survive_a_crash(folder: Path, model: dict[str, np.ndarray]) -> None:
+    heading("5", "Kill a process in the middle of replacing a checkpoint")
+    child = (
+        "import sys, time, numpy as np, tensorkeep as tk\n"
+        "def chunks():\n"
+        "    yield np.zeros((1000, 64), np.float32)\n"
+        "    print('writing', flush=True)\n"
+        "    time.sleep(60)\n"
+        "table = tk.ArraySource(tk.DType.of('float32'), (2000, 64), chunks())\n"
+        "tk.save_checkpoint(sys.argv[1], {'embedding/table': table})\n"
+    )
+    prefix = folder / "run" / "model-1000"
+    process = subprocess.Popen([sys.executable, "-c", child, str(prefix)], stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "writing\n"
+    process.send_signal(signal.SIGKILL)
+    process.wait()
+    process.stdout.close()
+    left = [name for name in os.listdir(prefix.parent) if name.endswith(".tmp")]
+    say(f"killed while it wrote; it left {len(left)} temporary file behind")
+    say(f"the old checkpoint: {str(tk.check_checkpoint(prefix)).replace(str(folder), '...')}")
+    tk.save_checkpoint(prefix, model)
+    left = [name for name in os.listdir(prefix.parent) if name.endswith(".tmp")]
+    say(f"after the next save, {len(left)} temporary files are left")
+
+
+def find_damage(folder: Path) -> None:
+    heading("6", "Flip one bit of 51 MB")
+    prefix = folder / "run" / "model-1000"
+    data = next(prefix.parent.glob("*.data-*"))
+    with open(data, "r+b") as file:
+        file.seek(20_000_000)
+        byte = file.read(1)[0]
+        file.seek(20_000_000)
+        file.write(bytes((byte ^ 4,)))
+    report = tk.check_checkpoint(prefix)
+    say(f"intact: {', '.join(report.intact)}")
+    for problem in report.problems:
+        say(f"damaged: {str(problem).replace(str(folder), '...')}")
+    assert [problem.tensor for problem in report.problems] == ["embedding/table"]
+
+
+def heading(number: str, text: str) -> None:
+    print(f"[{number}/6] {text}")
+
+
+def say(text: str) -> None:
+    print(f"    {text}", flush=True)
+
+
+def indent(text: str) -> str:
+    return "\n".join(f"      {line}" for line in text.splitlines())
+
+
+def timed(work: Callable[[], T]) -> tuple[float, T]:
+    start = time.perf_counter()
+    result = work()
+    return time.perf_counter() - start, result
+
+
+if __name__ == "__main__":
+    sys.exit(main())

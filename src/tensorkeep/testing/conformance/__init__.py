@@ -1,0 +1,17 @@
+"""What every implementation of a protocol has to do, as tests to inherit.
+
+A file system or a checkpoint format of yours is tested by a subclass of a few lines:
+
+    class TestMyFileSystem(FileSystemConformance):
+        @pytest.fixture
+        def fs(self): return MyFileSystem()
+
+    class TestMyFormat(CheckpointFormatConformance):
+        def save(self, fs, path, tensors): ...
+        def open(self, fs, path): ...
+"""
+
+from tensorkeep.testing.conformance.checkpoint_format import CheckpointFormatConformance
+from tensorkeep.testing.conformance.file_system import FileSystemConformance
+
+__all__ = ["CheckpointFormatConformance", "FileSystemConformance"]

@@ -1,0 +1,43 @@
+"""Doing several things at once."""
+
+from __future__ import annotations
+
+import threading
+
+import pytest
+
+from tensorkeep.errors import DataLossError
+from tensorkeep.io.parallel import default_threads, in_parallel
+
+
+@pytest.mark.parametrize("threads", [None, 1, 2, 8])
+def test_results_come_in_the_order_of_the_items(threads: int | None) -> None:
+    assert list(in_parallel(lambda number: number * number, range(100), threads)) == [n * n for n in range(100)]
+
+
+def test_nothing_to_do_is_done_at_once() -> None:
+    assert list(in_parallel(str, [])) == []
+
+
+def test_threads_do_work_together() -> None:
+    meeting = threading.Barrier(3, timeout=10)
+    assert sorted(in_parallel(lambda _: meeting.wait(), range(3), threads=3)) == [0, 1, 2]
+
+
+def test_one_thread_is_the_caller_s_own() -> None:
+    assert in_parallel(lambda _: threading.current_thread(), [0], threads=4) == [threading.current_thread()]
+
+
+@pytest.mark.parametrize("threads", [1, 4])
+def test_the_first_error_is_raised(threads: int) -> None:
+    def work(number: int) -> int:
+        if number % 7 == 3:
+            raise DataLossError(f"item {number}")
+        return number
+
+    with pytest.raises(DataLossError, match="item 3"):
+        in_parallel(work, range(50), threads)
+
+
+def test_there_are_as_many_threads_as_help() -> None:
+    assert 1 <= default_threads() <= 8
