@@ -16,6 +16,7 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib.util
+import inspect
 import io
 import re
 import textwrap
@@ -29,9 +30,12 @@ from typing import Any, NamedTuple
 import pytest
 
 import tensorkeep
+from tensorkeep.dtypes import ALL_DTYPES
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
+GUIDE = (DOCS / "guide" / "checkpoints.md").read_text(encoding="utf-8")
+REFERENCE = (DOCS / "reference.md").read_text(encoding="utf-8")
 PAGES = sorted(DOCS.rglob("*.md")) + [path for path in [ROOT / "README.md"] if path.exists()]
 
 FENCED = re.compile(r"^(?P<indent> *)```(?P<kind>[^\n]*)\n(?P<code>.*?)^(?P=indent)```[ ]*$", re.DOTALL | re.MULTILINE)
@@ -148,8 +152,46 @@ def anchors(page: Path) -> set[str]:
 
 @pytest.mark.parametrize("name", [name for name in tensorkeep.__all__ if not name.startswith("_")])
 def test_every_public_name_is_in_the_guide_or_the_reference(name: str) -> None:
-    pages = [DOCS / "reference.md", *(DOCS / "guide").rglob("*.md")]
-    assert any(re.search(rf"\b{name}\b", page.read_text(encoding="utf-8")) for page in pages)
+    assert re.search(rf"\b{name}\b", GUIDE + REFERENCE)
+
+
+SIGNATURES = re.findall(r"^\* \*\*`(\w+)\((.*)\)`\*\*", REFERENCE, re.MULTILINE)
+
+
+@pytest.mark.parametrize(("name", "written"), SIGNATURES, ids=[name for name, _ in SIGNATURES])
+def test_a_signature_in_the_reference_is_the_real_one(name: str, written: str) -> None:
+    parameters = inspect.signature(getattr(tensorkeep, name)).parameters.values()
+    real: list[str] = []
+    for parameter in parameters:
+        if parameter.kind is parameter.KEYWORD_ONLY and "*" not in real:
+            real.append("*")
+        real.append(parameter.name + ("" if parameter.default is parameter.empty else "=…"))
+    # A class without a constructor of its own seems to take anything.
+    assert ", ".join(item for item in real if item not in ("args", "kwargs")).removeprefix("*") == written
+
+
+@pytest.mark.parametrize("name", tensorkeep.__all__)
+def test_every_function_has_its_signature_in_the_reference(name: str) -> None:
+    if inspect.isfunction(getattr(tensorkeep, name)):
+        assert name in dict(SIGNATURES)
+
+
+@pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
+def test_the_table_of_types_has_a_row_for_each(dtype: tensorkeep.DType) -> None:
+    rows = re.findall(rf"^\| {dtype.number} \| `{dtype.name}` \| (.*?) \| (.*?) \| (.*?) \|", GUIDE, re.MULTILINE)
+    [(array_type, size, in_v1)] = rows
+    assert size == str(dtype.itemsize or "–")
+    assert dtype.is_object or array_type.strip("`").removeprefix("ml_dtypes.") == dtype.array_dtype.name
+    assert in_v1 == ("yes" if can_be_stored_in_v1(dtype) else "no")
+
+
+def can_be_stored_in_v1(dtype: tensorkeep.DType) -> bool:
+    try:
+        source = tensorkeep.ArraySource(dtype, (0,), ())
+        tensorkeep.SliceFileWriter("unused", tensorkeep.MemoryFileSystem()).add("x", source)
+    except (tensorkeep.UnimplementedError, tensorkeep.InvalidArgumentError):
+        return False
+    return True
 
 
 @pytest.mark.parametrize(

@@ -185,24 +185,26 @@ def slice_file(
 # Limits
 
 
-class TookTooLong(BaseException):
+class _TookTooLong(BaseException):
     """Not an Exception, so that no handler in the library can take it for one of its own."""
 
 
 @contextmanager
 def within(seconds: float) -> Iterator[None]:
-    """Breaks off, by TookTooLong, what takes longer. In the main thread only."""
+    """An AssertionError if the block takes more time on the processor. In the main thread only."""
 
     def stop(number: int, frame: FrameType | None) -> NoReturn:
-        raise TookTooLong(f"still running after {seconds} seconds")
+        raise _TookTooLong
 
-    before = signal.signal(signal.SIGALRM, stop)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
+    before = signal.signal(signal.SIGPROF, stop)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
+    except _TookTooLong:
+        raise AssertionError(f"still running after {seconds} seconds") from None
     finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def peak_memory(act: Callable[[], T]) -> tuple[T, int]:

@@ -53,6 +53,7 @@ MODEL = graph(
         {"attributes": [("table", "", "T")]},
     ]
 )
+SLOT = "model/dense/kernel/.OPTIMIZER_SLOT/optimizer/m"
 TENSORS = {
     OBJECT_GRAPH_KEY: np.array(MODEL, object),
     "K": np.arange(6.0).reshape(2, 3),
@@ -76,19 +77,19 @@ class TestGraphs:
         assert found.attributes == (
             SavedAttribute("model/dense/kernel", "VARIABLE_VALUE", "dense/kernel", "K"),
             SavedAttribute("model/a.Sb", "VARIABLE_VALUE", "", "AB"),
-            SavedAttribute("(object 6)", "VARIABLE_VALUE", "dense/kernel/m", "M"),
+            SavedAttribute(SLOT, "VARIABLE_VALUE", "dense/kernel/m", "M"),
             SavedAttribute("optimizer/table", "table", "", "T"),
         )
 
     def test_slots(self):
-        assert ObjectGraph.parse(MODEL).slots == (SlotVariable("optimizer", "m", "model/dense/kernel", "(object 6)"),)
+        assert ObjectGraph.parse(MODEL).slots == (SlotVariable("optimizer", "m", "model/dense/kernel", SLOT),)
 
     def test_tensors_by_path_and_by_name(self):
         found = ObjectGraph.parse(MODEL)
         assert found.keys_by_path() == {
             "model/dense/kernel": "K",
             "model/a.Sb": "AB",
-            "(object 6)": "M",
+            SLOT: "M",
             "optimizer/table.table": "T",
         }
         assert found.keys_by_full_name() == {"dense/kernel": "K", "": "T", "dense/kernel/m": "M"}
@@ -104,6 +105,10 @@ class TestGraphs:
         )
         with pytest.raises(NotFoundError, match='there is no "x"; children there: none'):
             found.find("model/dense/kernel/x")
+
+    def test_an_object_that_nothing_leads_to_goes_by_its_number(self):
+        found = ObjectGraph.parse(graph([{}, {"attributes": [("VARIABLE_VALUE", "w", "W")]}]))
+        assert found.keys_by_path() == {"(object 1)": "W"}
 
     def test_cycles_end(self):
         found = ObjectGraph.parse(graph([{"children": {"self": 0, "child": 1}}, {"children": {"parent": 0}}]))
@@ -149,9 +154,9 @@ class TestRenamed:
     def test_by_path(self, reader):
         view = RenamedReader.by_path(reader)
         assert list(view) == [
-            "(object 6)",
             "model/a.Sb",
             "model/dense/kernel",
+            SLOT,
             "optimizer/table.table-keys",
             "optimizer/table.table-values",
         ]

@@ -1,7 +1,11 @@
-"""Random tensors, names and partitions, the same for the same seed."""
+"""Random tensors, names and partitions, the same for the same seed.
+
+TENSORKEEP_SEED=1 (or any other number) gives all tests other tensors to work on.
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 import numpy as np
@@ -12,12 +16,13 @@ from tests.support.tensorflow_oracle import (
     STORABLE,
     V1_STORABLE,
     Array,
-    Partitioner,
     Stored,
     Tensor,
     Variable,
     in_parts,
 )
+
+OTHER_SEED = int(os.environ.get("TENSORKEEP_SEED", "0"))
 
 ODD_NAMES = [
     *("A", "a", "a.b", "a/b", "a b", " ", "-", ".", "..", "/", "//a", "a//b", "0", "100%", "[a]", "a*?b", "{a}"),
@@ -48,7 +53,7 @@ class Samples:
     """A source of random things."""
 
     def __init__(self, *seed: int) -> None:
-        self.rng = np.random.default_rng(seed)
+        self.rng = np.random.default_rng((OTHER_SEED, *seed))
 
     def below(self, limit: int) -> int:
         return int(self.rng.integers(limit))
@@ -146,17 +151,28 @@ class Samples:
                 found.append(Stored(name, tensor, tensor.array.shape))
         return [found[at] for at in self.rng.permutation(len(found))]
 
+    def laid_out(self, array: Array) -> Array:
+        """The same array in other memory: backwards, transposed, with gaps, or of the other byte order."""
+        way = self.below(5)
+        if way == 0 and array.ndim:
+            return array[::-1].copy()[::-1]
+        if way == 1 and array.ndim:
+            return np.asfortranarray(array)
+        if way == 2 and array.ndim:
+            return np.repeat(array, 2, axis=-1)[..., ::2]
+        if way == 3 and array.dtype.isbuiltin == 1:
+            return array.astype(array.dtype.newbyteorder(">"))
+        return array
+
     def variables(self, types: Sequence[DType], *, is_resource: bool = True) -> dict[str, Variable]:
-        """Variables for a graph, on several devices, some of them partitioned."""
+        """Variables for a graph, on several devices, some of them partitioned; the first one is, in three."""
         found: dict[str, Variable] = {}
         for at in range(4 + self.below(6)):
-            partitioned = self.chance(0.5)
+            partitioned = at == 0 or self.chance(0.4)
             tensor = self.tensor(types, least_rank=2 * partitioned, least=int(partitioned), largest=3)
             if partitioned:  # a dimension must not be smaller than the number of parts it may be cut into
                 tensor = Tensor(tensor.dtype, np.concatenate([np.concatenate([tensor.array] * 4)] * 4, axis=1))
             name = f"scope_{at % 3}/variable_{at}"
-            found[name] = Variable(tensor, self.partitioner() if partitioned else None, is_resource, self.below(3))
+            partitioner = PARTITIONERS[self.below(len(PARTITIONERS)) if at else 0] if partitioned else None
+            found[name] = Variable(tensor, partitioner, is_resource, self.below(3))
         return found
-
-    def partitioner(self) -> Partitioner:
-        return PARTITIONERS[self.below(len(PARTITIONERS))]

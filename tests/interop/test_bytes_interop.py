@@ -160,6 +160,54 @@ class TestBundles:
         assert_same_files(tmp_path / "ours", tmp_path / "theirs")
 
 
+class TestSaveCheckpoint:
+    """Arrays as people have them, rather than sources of a given type."""
+
+    def same(self, folder: Path, arrays: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
+        save_v2(folder / "theirs", whole(dict(sorted(tensors.items()))))
+        tensorkeep.save_checkpoint(folder / "ours", arrays, SaveOptions(durability=FAST))
+        assert_same_files(folder / "ours", folder / "theirs")
+
+    @pytest.mark.parametrize("seed", range(40))
+    def test_any_set_of_arrays_in_any_layout(self, tmp_path, seed):
+        samples = Samples(seed)
+        tensors = samples.tensors(1 + samples.below(60), [dtype for dtype in STORABLE if not dtype.quantized])
+        self.same(tmp_path, {name: samples.laid_out(tensor.array) for name, tensor in tensors.items()}, tensors)
+
+    def test_numbers_lists_and_text(self, tmp_path):
+        values = {
+            "float": (1.5, "float64"),
+            "int": (2, "int64"),
+            "bool": (True, "bool"),
+            "complex": (1j, "complex128"),
+            "list": ([[1, 2], [3, 4]], "int64"),
+            "text": ("ä", "string"),
+            "bytes": (b"\0\xff", "string"),
+            "texts": (["a", "", "漢"], "string"),
+            "none": ([], "float64"),
+            "scalar": (np.float32(3), "float32"),
+            "row": (range(3), "int64"),
+        }
+        tensors = {}
+        for name, (value, dtype) in values.items():
+            encoded = [item.encode() for item in value] if name == "texts" else value
+            array = np.array(encoded.encode() if isinstance(encoded, str) else encoded, DType.of(dtype).array_dtype)
+            tensors[name] = Tensor(DType.of(dtype), array)
+        self.same(tmp_path, {name: value for name, (value, _) in values.items()}, tensors)
+
+    @pytest.mark.parametrize("seed", range(3))
+    def test_thousands_of_small_arrays(self, tmp_path, seed):
+        samples = Samples(seed)
+        types = [dtype for dtype in STORABLE if not dtype.quantized and not dtype.is_object]
+        tensors = {f"model/{samples.rng.bytes(8).hex()}": samples.tensor(types, largest=4) for _ in range(4000)}
+        self.same(tmp_path, {name: tensor.array for name, tensor in tensors.items()}, tensors)
+
+    @pytest.mark.parametrize("rank", [30, 31, 32, 33, 63, 64])
+    def test_so_many_dimensions_that_a_shape_is_long(self, tmp_path, rank):
+        array = np.arange(3, dtype=np.int16).reshape(3, *(1,) * (rank - 1))
+        self.same(tmp_path, {"w": array}, {"w": Tensor(DType.of("int16"), array)})
+
+
 class TestMerging:
     @pytest.mark.parametrize("count", [1, 2, 3])
     @pytest.mark.parametrize("seed", range(20))

@@ -32,7 +32,6 @@ from tests.support.tensorflow_oracle import (
     STORABLE,
     V1_GETTABLE,
     V1_STORABLE,
-    Array,
     Stored,
     Tensor,
     Variable,
@@ -117,20 +116,6 @@ def expect_from_reader(path: Path | str, tensors: dict[str, Tensor], gettable: l
         assert_same(as_array(reader.get_tensor(name), tensor.dtype), tensor.array, f'{path}: "{name}" by get_tensor')
 
 
-def laid_out(array: Array, samples: Samples) -> Array:
-    """The same array in other memory: transposed, with gaps, backwards, or of the other byte order."""
-    way = samples.below(5)
-    if way == 0 and array.ndim:
-        return array[::-1].copy()[::-1]
-    if way == 1 and array.ndim:
-        return np.asfortranarray(array)
-    if way == 2 and array.ndim:
-        return np.repeat(array, 2, axis=-1)[..., ::2]
-    if way == 3 and array.dtype.isbuiltin == 1:
-        return array.astype(array.dtype.newbyteorder(">"))
-    return array
-
-
 def to_save(tensors: dict[str, Tensor], samples: Samples) -> tuple[dict[str, Any], Slices]:
     """Tensors for `save_checkpoint`, some of them in slices, and those slices."""
     values: dict[str, Any] = {}
@@ -141,7 +126,7 @@ def to_save(tensors: dict[str, Tensor], samples: Samples) -> tuple[dict[str, Any
             values[name] = PartitionedArray(tensor.array.shape, [(part, tensor.part(part).source) for part in parts])
             slices[name] = [] if len(parts) == 1 else parts
         else:
-            values[name] = Tensor(tensor.dtype, laid_out(tensor.array, samples)).source
+            values[name] = Tensor(tensor.dtype, samples.laid_out(tensor.array)).source
     return values, slices
 
 

@@ -29,6 +29,7 @@ from tensorkeep.proto.wire import encode_bytes_field
 
 HEADER_KEY: Final = b""
 VERSION: Final = 1  # the version of the format that TensorFlow writes, and the newest that we read
+MAX_RANK: Final = 254  # TensorFlow's
 _ENDIANNESS: Final = {"<": 0, ">": 1}
 
 
@@ -169,6 +170,8 @@ def encode_type_and_shape(number: int, shape: tuple[int, ...]) -> bytes:
 
 def decode_shape(message: TensorShapeProto) -> tuple[int, ...]:
     """The shape of a stored tensor, every size of which is known."""
+    if len(message.dim) > MAX_RANK:
+        raise DataLossError(f"{len(message.dim)} dimensions, more than the {MAX_RANK} that TensorFlow knows")
     shape = tuple([dim.size for dim in message.dim])
     if message.unknown_rank or (shape and min(shape) < 0):
         raise DataLossError(f"a stored tensor of unknown shape {list(shape)}")

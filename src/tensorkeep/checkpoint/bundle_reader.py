@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
 from operator import lt
 from typing import Any, Final, NamedTuple
@@ -17,7 +17,16 @@ from tensorkeep.checkpoint.naming import data_path, index_path
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.regions import read_box, read_rows
 from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, slice_key
-from tensorkeep.checkpoint.small_tensors import SMALL, Kind, SmallTensors, has_usual_tail, head_of, is_usual, spans, tail_of
+from tensorkeep.checkpoint.small_tensors import (
+    SMALL,
+    Kind,
+    SmallTensors,
+    has_usual_tail,
+    head_of,
+    is_usual,
+    spans,
+    tail_of,
+)
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
 from tensorkeep.dtypes import DType
@@ -27,6 +36,7 @@ from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.shapes import element_count
+from tensorkeep.table.block import MOST_EXPANSION
 from tensorkeep.table.table import Table
 
 __all__ = ["BundleReader"]
@@ -302,7 +312,7 @@ class BundleReader(CheckpointReader):
             return stitch(
                 info,
                 wanted,
-                lambda piece: self.check_extent(self._slice_entry(name, info, piece)),
+                self._slice_checker(name, info),
                 lambda piece, box: self._read_box(self._slice_entry(name, info, piece), box),
             )
         except DataLossError as error:
@@ -327,7 +337,7 @@ class BundleReader(CheckpointReader):
             return stitch_rows(
                 info,
                 rows,
-                lambda piece: self.check_extent(self._slice_entry(name, info, piece)),
+                self._slice_checker(name, info),
                 lambda piece, chosen: self._read_stored_rows(self._slice_entry(name, info, piece), chosen),
             )
         except DataLossError as error:
@@ -353,6 +363,19 @@ class BundleReader(CheckpointReader):
                 f"{list(entry.shape)}, expected {info.dtype} {list(shape)}"
             )
         return entry
+
+    def _slice_checker(self, name: str, info: TensorInfo) -> Callable[[TensorSlice], None]:
+        """Checks that slices are there in full, each in a place of its own."""
+        taken: dict[int, int] = {}
+
+        def check(part: TensorSlice) -> None:
+            entry = self._slice_entry(name, info, part)
+            self.check_extent(entry)
+            taken[entry.shard] = taken.get(entry.shard, 0) + entry.size
+            if taken[entry.shard] > self.shard(entry.shard).size:
+                raise DataLossError(f"its slices take more bytes than data file {entry.shard} has: they overlap there")
+
+        return check
 
     def _prepare_partial(self, entry: Entry) -> None:
         """Before part of a stored tensor is read: its checksum, if that is wanted, can only be compared as a whole."""
@@ -384,7 +407,7 @@ class BundleReader(CheckpointReader):
                 if (last is not None and keys[0] <= last) or not all(map(lt, keys, keys[1:])):
                     raise DataLossError(f'"{self._table.path}": block at byte {handle.offset}: keys are not in order')
             except DataLossError as error:
-                damage.append(error)
+                damage.append(error.with_traceback(None))  # there may be thousands
                 continue
             last = keys[-1]
             entries.update(zip(keys, values, strict=True))
@@ -400,6 +423,8 @@ class BundleReader(CheckpointReader):
                     parts = self._info(decode_name(key), value).slices
                 except DataLossError:
                     continue  # reported when that tensor is asked for
+                if len(parts) * len(key) > MOST_EXPANSION * self._table.size:
+                    continue  # so many keys the table cannot hold; found missing when that tensor is asked for
                 for part in parts:
                     at = slice_key(key, part)
                     if at in entries:

@@ -303,7 +303,8 @@ def commit_bundle(
         for move, name in zip(place, names, strict=True):
             move(name)
             done.append(name)
-        _write_index(fs, prefix, Header(count + staged, byte_order), entries, durability, shift=staged)
+        header = Header(max(count + staged, 1), byte_order)  # one at least, be there no tensors and no data files
+        _write_index(fs, prefix, header, entries, durability, shift=staged)
     except TensorKeepError:
         if _shard_count(fs, prefix) != count + staged:  # else the index that speaks of them is in place already
             delete_quietly(fs, done)

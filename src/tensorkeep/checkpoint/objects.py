@@ -28,6 +28,10 @@ OBJECT_GRAPH_KEY: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VARIABLE_VALUE: Final = "VARIABLE_VALUE"
 SLOTS: Final = ".OPTIMIZER_SLOT"
 
+# A chain of objects has paths whose lengths add up to the square of its own, so a hostile graph could fill the memory.
+_PATHS: Final = 1 << 20
+_PATHS_EXPANSION: Final = 16
+
 Array = npt.NDArray[Any]
 
 
@@ -93,7 +97,7 @@ class ObjectGraph:
                 named += (slot.original_variable_node_id, slot.slot_variable_node_id)
             if any(not 0 <= number < len(nodes) for number in named):
                 raise DataLossError(f"{what}: objects {named} are referred to, there are {len(nodes)}")
-        paths = _paths(message)
+        paths = _paths(message, _PATHS + _PATHS_EXPANSION * len(data), what)
         attributes = tuple(
             SavedAttribute(paths[at], item.name, item.full_name, item.checkpoint_key)
             for at, node in enumerate(nodes)
@@ -140,23 +144,32 @@ def unescape_name(step: str) -> str:
     return re.sub(r"\.([.S])", lambda found: "." if found[1] == "." else "/", step)
 
 
-def _paths(message: TrackableObjectGraph) -> list[str]:
+def _paths(message: TrackableObjectGraph, most: int, what: str) -> list[str]:
     """A shortest path from the root to each object, as TensorFlow names them: breadth first, children in order."""
     paths: dict[int, str] = {0: ""}
+    total = 0
+
+    def remember(number: int, path: str) -> None:
+        nonlocal total
+        total += len(path)
+        if total > most:
+            raise DataLossError(f"{what}: the paths of its objects take more than {most} characters")
+        paths[number] = path
+
     queue = deque([0] if message.nodes else [])
     while queue:
         at = queue.popleft()
         for child in message.nodes[at].children:
             if child.node_id not in paths:
                 step = escape_name(child.local_name)
-                paths[child.node_id] = f"{paths[at]}/{step}" if paths[at] else step
+                remember(child.node_id, f"{paths[at]}/{step}" if paths[at] else step)
                 queue.append(child.node_id)
     for at, node in enumerate(message.nodes):
         for slot in node.slot_variables:  # which are nobody's children
             variable, optimizer = paths.get(slot.original_variable_node_id), paths.get(at)
-            if variable is not None and optimizer is not None:
+            if variable is not None and optimizer is not None and slot.slot_variable_node_id not in paths:
                 path = f"{variable}/{SLOTS}/{optimizer}/{escape_name(slot.slot_name)}"
-                paths.setdefault(slot.slot_variable_node_id, path)
+                remember(slot.slot_variable_node_id, path)
     return [paths.get(at, f"(object {at})") for at in range(len(message.nodes))]
 
 

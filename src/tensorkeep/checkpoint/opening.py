@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import warnings
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy.typing as npt
 
@@ -28,6 +29,8 @@ from tensorkeep.io.local import LOCAL
 __all__ = ["latest_checkpoint", "list_tensors", "load_tensor", "load_tensors", "open_checkpoint"]
 
 Array = npt.NDArray[Any]
+
+_MOST_REPORTED: Final = 1000
 
 
 def open_checkpoint(
@@ -113,8 +116,11 @@ def _open_slice_files(given: str, options: ReadOptions, fs: FileSystem) -> Check
         found = (given, counts[0]) if counts else None
     if found is not None:
         base, count = found
-        files = [shard_path(base, number, count) for number in range(count)]
-        if any(fs.exists(file) for file in files):
+        there = _shards_there(base, count, fs)
+        if there:
+            # Files that are missing are reported; but a name alone must not make us look for millions of them.
+            numbers = sorted(there.union(range(min(count, _MOST_REPORTED))))
+            files = [shard_path(base, number, count) for number in numbers]
             return SliceFileReader(shard_pattern(base, count), files, fs, options)
     raise MissingFileError(
         f'"{given}" holds no checkpoint: neither "{index_path(given)}" (V2) nor "{given}" (V1) nor '
@@ -124,19 +130,33 @@ def _open_slice_files(given: str, options: ReadOptions, fs: FileSystem) -> Check
 
 def _shard_counts(path: str, fs: FileSystem) -> list[int]:
     """How many files V1 checkpoints saved to that path have, going by the names there are."""
-    folder, base = posixpath.split(path)
-    if not fs.is_directory(folder or "."):
-        return []
-    parsed = (parse_shard_path(name) for name in fs.list(folder))
+    base = posixpath.basename(path)
+    parsed = (parse_shard_path(name) for name in _names_beside(path, fs) or ())
     return sorted({found[2] for found in parsed if found and found[0] == base})
+
+
+def _shards_there(path: str, count: int, fs: FileSystem) -> set[int]:
+    """The numbers of those files of a V1 checkpoint in several that exist."""
+    base = posixpath.basename(path)
+    parsed = (parse_shard_path(name) for name in _names_beside(path, fs) or ())
+    return {found[1] for found in parsed if found and (found[0], found[2]) == (base, count) and found[1] < count}
+
+
+def _names_beside(path: str, fs: FileSystem) -> Sequence[str] | None:
+    """The names in the folder of a path; None if there is no such folder."""
+    try:
+        return fs.list(posixpath.dirname(path))
+    except MissingFileError:
+        return None
 
 
 def _similar(path: str, fs: FileSystem) -> str:
     """What else the folder holds, for somebody who mistyped a name."""
     folder, base = posixpath.split(path)
-    if not fs.is_directory(folder or "."):
+    names = _names_beside(path, fs)
+    if names is None:
         return f'; nor does the folder "{folder}"'
-    prefixes = [name.removesuffix(".index") for name in fs.list(folder) if name.endswith(".index")]
+    prefixes = [name.removesuffix(".index") for name in names if name.endswith(".index")]
     prefixes.sort(key=lambda name: (not name.startswith(base), not base.startswith(name), name))
     return f"; the folder holds {', '.join(prefixes[:5])}{' ...' if prefixes[5:] else ''}" if prefixes else ""
 

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.ordered_code import encode_number, encode_signed, encode_string
 from tensorkeep.proto.messages import TensorSliceProto
@@ -150,13 +152,15 @@ def _check_disjoint(boxes: list[Box]) -> None:
             raise DataLossError("a scalar is stored in more than one slice")
         return
     axis = max(range(len(boxes[0])), key=lambda at: len({box[at][0] for box in boxes}))
-    active: list[Box] = []
-    for box in sorted(boxes, key=lambda box: box[axis]):
-        active = [other for other in active if other[axis][1] > box[axis][0]]
-        for other in active:
-            if intersection(box, other) is not None:
-                raise DataLossError(f"stored slices {_box_text(other)} and {_box_text(box)} overlap")
-        active.append(box)
+    boxes = sorted(boxes, key=lambda box: box[axis])
+    starts, stops = np.array(boxes, np.int64).transpose(2, 0, 1)
+    ends = np.searchsorted(starts[:, axis], stops[:, axis]).tolist()  # beyond these, boxes start where one has ended
+    for at, end in enumerate(ends):
+        rivals = slice(at + 1, end)
+        overlap = np.all((starts[rivals] < stops[at]) & (stops[rivals] > starts[at]), axis=1)
+        if overlap.any():
+            other = boxes[at + 1 + int(overlap.argmax())]
+            raise DataLossError(f"stored slices {_box_text(boxes[at])} and {_box_text(other)} overlap")
 
 
 def _box_text(box: Box) -> str:

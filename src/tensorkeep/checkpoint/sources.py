@@ -71,7 +71,7 @@ class ArraySource:
         array = _as_array(value)
         if dtype is not None:
             stored = DType.of(dtype)
-        elif array.dtype == object and array.size and all(isinstance(item, Variant) for item in array.flat):
+        elif array.dtype == object and array.size and all(isinstance(item, Variant) for item in array.reshape(-1)):
             stored = VARIANT
         else:
             stored = dtype_of_array(array.dtype)
@@ -83,7 +83,7 @@ class ArraySource:
         if not self.dtype.is_object:
             return element_count(self.shape) * self.dtype.itemsize
         at_hand = self.chunks if isinstance(self.chunks, tuple) else ()
-        return sum(len(item) + 1 for chunk in at_hand for item in chunk.flat)
+        return sum(len(item) + 1 for chunk in at_hand for item in chunk.reshape(-1))
 
     def gather(self) -> Array:
         """The whole array, in memory, one-dimensional."""
@@ -99,7 +99,7 @@ class ArraySource:
         """All elements of a string or variant tensor."""
         found: list[bytes] = []
         for chunk in self.chunks:
-            found += [_as_bytes(item, len(found) + at) for at, item in enumerate(np.asarray(chunk).flat)]
+            found += [_as_bytes(item, len(found) + at) for at, item in enumerate(np.asarray(chunk).reshape(-1))]
         self._check_count(len(found))
         return found
 
@@ -170,7 +170,7 @@ def _as_array(value: ArrayLike) -> Array:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError, BufferError) as error:
         raise InvalidArgumentError(f"cannot take {type(value).__name__} for an array: {error}") from error
-    if array.dtype == object and not all(isinstance(item, bytes | str) for item in array.flat):
+    if array.dtype == object and not all(isinstance(item, bytes | str) for item in array.reshape(-1)):
         raise InvalidArgumentError(f"cannot take {type(value).__name__} for an array: its elements are not numbers")
     return array
 

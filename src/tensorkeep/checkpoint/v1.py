@@ -193,11 +193,14 @@ class SliceFileReader(CheckpointReader):
             raise in_tensor(self.path, name, error) from error
 
     def _checker(self, name: str) -> Callable[[TensorSlice], None]:
+        stored = self._tensors[name]
+        counts: dict[str, int] = {}
+
         def check(part: TensorSlice) -> None:
-            stored = self._tensors[name]
-            count = element_count(box_shape(part.box(stored.shape)))
-            if count > stored.tables[part].size:  # no type takes less than a byte per element
-                raise DataLossError(f'"{stored.tables[part].path}" is too small to hold the {count} elements of {part}')
+            table = stored.tables[part]
+            counts[table.path] = counts.get(table.path, 0) + element_count(box_shape(part.box(stored.shape)))
+            if counts[table.path] > table.size:  # no type takes less than a byte per element
+                raise DataLossError(f'"{table.path}" is too small to hold {counts[table.path]} elements, up to {part}')
 
         return check
 

@@ -127,7 +127,7 @@ def _shared_lengths(keys: Sequence[bytes], lengths: Lengths) -> Lengths:
 
 _COMPARED = 1 << 22  # bytes of keys compared in one go
 _BATCH = 16  # entries parsed together when a few are wanted
-_MOST_EXPANSION = 64  # with a restart every 16 entries, honest keys take less than 16 times the size of their block
+MOST_EXPANSION = 64  # with a restart every 16 entries, honest keys take less than 16 times the size of their block
 
 
 class Block:
@@ -171,9 +171,13 @@ class Block:
 
     def _entries(self, at: int) -> Iterator[tuple[bytes, bytes]]:
         key = b""
+        room = MOST_EXPANSION * len(self._data)
         while at < self._end:
             keys, values, at = self._parse(at, key, _BATCH)
             key = keys[-1]
+            room -= sum(map(len, keys))
+            if room < 0:
+                raise self._too_much_key()
             yield from zip(keys, values, strict=True)
 
     def _parse(self, at: int, key: bytes, most: int | None = None) -> tuple[list[bytes], list[bytes], int]:
@@ -182,7 +186,7 @@ class Block:
         keys: list[bytes] = []
         values: list[bytes] = []
         # Keys are stored as differences, so a hostile block could spell enormous ones in very few bytes.
-        room = _MOST_EXPANSION * len(data)
+        room = MOST_EXPANSION * len(data)
         while at < end and len(keys) != most:
             start = at
             # Nearly all lengths fit in one byte each; the three are then read together.
@@ -202,9 +206,12 @@ class Block:
             at = middle + size
             room -= shared + unshared
             if room < 0:
-                raise DataLossError(
-                    f"{self._where}: its keys take more than {_MOST_EXPANSION} times its {len(data)} bytes"
-                )
+                raise self._too_much_key()
             keys.append(key)
             values.append(data[middle:at])
         return keys, values, at
+
+    def _too_much_key(self) -> DataLossError:
+        return DataLossError(
+            f"{self._where}: its keys take more than {MOST_EXPANSION} times its {len(self._data)} bytes"
+        )
