@@ -47,6 +47,11 @@ class DType:
         object.__setattr__(self, "itemsize", 0 if is_object else array_dtype.itemsize)
 
     @property
+    def dtype(self) -> np.dtype[Any]:
+        """The same as `array_dtype`: by this name NumPy finds it, so that `np.zeros(3, info.dtype)` works."""
+        return self.array_dtype
+
+    @property
     def enum_name(self) -> str:
         """The name in protocol buffers, such as DT_FLOAT."""
         return f"DT_{self.label.upper()}"

@@ -79,7 +79,7 @@ def test_every_problem_is_reported_at_once(fs: MemoryFileSystem) -> None:
     kinds = [type(problem.error) for problem in report.problems]
     assert kinds == [DataLossError, DataLossError, MissingFileError, MissingFileError, DataLossError, DataLossError]
     lines = str(report).splitlines()
-    assert lines[0] == '"m": 6 problems, 1 tensors are intact'
+    assert lines[0] == '"m": 6 problems, 1 tensor is intact'
     assert lines[1].startswith('  "m.data-00000-of-00004": tensor "a" (bytes 0..10 of data file 0): its checksum is 0x')
     assert lines[3] == ('  tensor "c" (bytes 0..10 of data file 1): "m.data-00001-of-00004" does not exist')
     assert lines[6] == '  "m.data-00002-of-00004" is 15 bytes long, but tensor "f" lies at bytes 10..20'

@@ -165,7 +165,6 @@ def test_a_folder_made_for_a_save_outlasts_a_power_cut(options: SaveOptions) -> 
         assert find_checkpoint(remains, "deep/down") == found(NEW), outcome
 
 
-@pytest.mark.xfail(reason="a file system has no way to sync a file that somebody else wrote")
 def test_a_merge_makes_durable_what_its_inputs_were_not() -> None:
     fs = PowerCutFileSystem()
     fs.make_directory(ROOT)

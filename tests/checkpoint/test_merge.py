@@ -138,7 +138,7 @@ class TestInputs:
         before = fs.contents()
         with pytest.raises(MissingFileError) as caught:
             merge_bundles(["t/a", "t/b", "t/c"], "out", fs=fs)
-        assert str(caught.value) == 'cannot merge: "t/b.index" does not exist (2 are missing)'
+        assert str(caught.value) == 'cannot merge: "t/b.index", "t/c.index" missing'
         assert fs.contents() == before
 
     def test_unless_allowed(self, fs):
@@ -147,9 +147,13 @@ class TestInputs:
         assert values(fs) == {"x": [0, 1]}
 
     def test_but_one_must_be_there(self, fs):
-        for prefixes in (["t/a", "t/b"], []):
-            with pytest.raises(MissingFileError, match="cannot merge: none of the checkpoints exists"):
-                merge_bundles(prefixes, "out", allow_missing=True, fs=fs)
+        with pytest.raises(MissingFileError, match="cannot merge: none of the checkpoints exists"):
+            merge_bundles(["t/a", "t/b"], "out", allow_missing=True, fs=fs)
+
+    @pytest.mark.parametrize("prefixes", [[], "t/a"])
+    def test_what_is_no_list_of_checkpoints_is_refused(self, fs, prefixes):
+        with pytest.raises(InvalidArgumentError, match="expected a list of the checkpoints to merge"):
+            merge_bundles(prefixes, "out", fs=fs)
 
     def test_one_given_twice(self, fs):
         save_checkpoint("t/a", {"x": np.arange(2)}, fs=fs)

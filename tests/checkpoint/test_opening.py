@@ -300,8 +300,13 @@ class TestV1InSeveralFiles:
         assert list(list_tensors("m")) == ["a", "b", "c/d"]
         assert list(list_tensors("m-?????-of-00003")) == ["a", "b", "c/d"]
 
-    def test_one_of_the_files_is_a_checkpoint_by_itself(self, sharded):
-        assert list(list_tensors("run/m-00001-of-00003", fs=sharded)) == ["b"]
+    def test_one_of_the_files_stands_for_all_of_them(self, sharded):
+        with pytest.warns(UserWarning, match=r'is one file of a checkpoint; opening "run/m-\?\?\?\?\?-of-00003"'):
+            assert list(list_tensors("run/m-00001-of-00003", fs=sharded)) == ["a", "b", "c/d"]
+
+    def test_one_of_the_files_by_itself_takes_a_reader_of_files(self, sharded):
+        with SliceFileReader("run/m-00001-of-00003", fs=sharded) as reader:
+            assert list(reader) == ["b"]
 
     def test_two_of_different_numbers_are_ambiguous(self, sharded):
         options = SaveOptions(format=CheckpointFormat.V1, sharding=ShardByName(lambda name: name == "a"))

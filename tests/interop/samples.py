@@ -12,7 +12,7 @@ import numpy as np
 import tensorflow as tf
 
 from tensorkeep import DType, TensorSlice
-from tests.support.tensorflow_oracle import (
+from tests.interop.tensorflow_oracle import (
     STORABLE,
     V1_STORABLE,
     Array,

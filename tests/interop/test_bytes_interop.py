@@ -26,7 +26,7 @@ from tensorkeep import (
     merge_bundles,
 )
 from tests.interop.samples import BYTES_NAMES, ODD_NAMES, V1_VARIABLES, VARIABLES, Samples
-from tests.support.tensorflow_oracle import (
+from tests.interop.tensorflow_oracle import (
     CPUS,
     STORABLE,
     V1_STORABLE,

@@ -14,7 +14,7 @@ from tensorflow.python.training.saver import object_graph_key_mapping
 import tensorkeep
 from tensorkeep import CheckpointReader, DType, ObjectGraph, RenamedReader, SlotVariable
 from tests.interop.samples import EAGER_VARIABLES, Samples
-from tests.support.tensorflow_oracle import as_array, assert_same
+from tests.interop.tensorflow_oracle import as_array, assert_same
 
 OBJECT_GRAPH = "_CHECKPOINTABLE_OBJECT_GRAPH"
 NAMES = ["a", "b", "b/c", "d.e", ".S", "/", "..", "kernel", "x/.S.y"]

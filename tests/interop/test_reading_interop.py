@@ -15,7 +15,7 @@ from tensorflow.core.framework.tensor_pb2 import VariantTensorDataProto
 import tensorkeep
 from tensorkeep import CheckpointReader, Checksums, DType, ReadOptions, TensorSlice
 from tests.interop.samples import BYTES_NAMES, ODD_NAMES, V1_VARIABLES, VARIABLES, Samples
-from tests.support.tensorflow_oracle import (
+from tests.interop.tensorflow_oracle import (
     STORABLE,
     V1_STORABLE,
     Stored,

@@ -108,14 +108,14 @@ class TestStateFiles:
         given = {"all_model_checkpoint_timestamps": [1.0, 2.0]}
         with pytest.raises(ValueError, match="must match"):
             tf.compat.v1.train.update_checkpoint_state(str(tmp_path), "a", ["a"], **given)
-        with pytest.raises(InvalidArgumentError, match="2 timestamps for 1 checkpoints"):
+        with pytest.raises(InvalidArgumentError, match="timestamps"):
             tensorkeep.write_checkpoint_state(tmp_path, "a", ["a"], timestamps=[1.0, 2.0])
 
     def test_a_checkpoint_of_the_name_of_the_state_file_is_refused(self, tmp_path):
         path = str(tmp_path / "checkpoint")
         with pytest.raises(RuntimeError, match="conflicts with path used for checkpoint state"):
             tf.compat.v1.train.update_checkpoint_state(str(tmp_path), path)
-        with pytest.raises(InvalidArgumentError, match="would be overwritten by the state file"):
+        with pytest.raises(InvalidArgumentError, match="state file"):
             tensorkeep.write_checkpoint_state(tmp_path, path)
 
 

@@ -27,7 +27,7 @@ from tensorkeep import (
     TensorSlice,
 )
 from tests.interop.samples import BYTES_NAMES, EAGER_VARIABLES, ODD_NAMES, V1_VARIABLES, VARIABLES, Samples
-from tests.support.tensorflow_oracle import (
+from tests.interop.tensorflow_oracle import (
     STITCHABLE,
     STORABLE,
     V1_GETTABLE,

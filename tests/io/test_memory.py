@@ -22,6 +22,14 @@ def test_contents_are_all_files_by_path() -> None:
     assert list(fs.contents().items()) == [("a", b"A"), ("folder/b", b"B")]
 
 
+def test_a_store_can_be_filled_from_the_contents_of_another() -> None:
+    fs = MemoryFileSystem({"deep/down/b": b"B", "a": b"A"})
+    assert fs.contents() == {"a": b"A", "deep/down/b": b"B"}
+    assert fs.is_directory("deep/down")
+    assert fs.is_abandoned("a")
+    assert fs.modified("deep/down/b") < fs.modified("a")
+
+
 def test_the_root_goes_by_two_names_and_always_exists() -> None:
     fs = MemoryFileSystem()
     write(fs, "a", b"")

@@ -43,10 +43,12 @@ def all_changes(fs: FileSystem) -> None:
     file = fs.create("folder/a")
     file.reserve(100)
     file.write(b"one")
+    file.push()
     file.sync()
     file.close()
     fs.link("folder/a", "folder/b")
     fs.rename("folder/b", "folder/c")
+    fs.sync("folder/c")
     fs.sync_directory("folder")
     fs.delete("folder/a")
     fs.delete("folder/c")
@@ -60,6 +62,7 @@ ALL_CHANGES = [
     Change("sync", "folder/a"),
     Change("link", "folder/a", "folder/b"),
     Change("rename", "folder/b", "folder/c"),
+    Change("sync", "folder/c"),
     Change("sync_directory", "folder"),
     Change("delete", "folder/a"),
     Change("delete", "folder/c"),
@@ -107,6 +110,9 @@ def test_after_a_crash_nothing_works_any_more() -> None:
         lambda: reader.map(0, 1),
         lambda: file.write(b"more"),
         lambda: file.reserve(1),
+        lambda: fs.sync("folder/a"),
+        file.push,
+        reader.is_current,
         file.close,
         reader.close,
     ]
@@ -298,6 +304,15 @@ def test_a_file_that_was_never_synced_may_be_empty() -> None:
     write(fs, "a", b"written")
     fs.sync_directory("")
     assert after(fs, UnsyncedContents.LOST, NONE) == {"a": b""}
+
+
+def test_a_file_can_be_synced_by_somebody_else_under_any_of_its_names() -> None:
+    fs = PowerCutFileSystem()
+    write(fs, "a", b"written")
+    fs.link("a", "b")
+    fs.sync_directory("")
+    fs.sync("b")
+    assert after(fs, UnsyncedContents.LOST, NONE) == {"a": b"written", "b": b"written"}
 
 
 def test_names_that_were_not_synced_may_be_lost_and_old_ones_come_back() -> None:

@@ -170,13 +170,20 @@ class BundleReader(CheckpointReader):
             self._require_open()
             if number >= self.shard_count:
                 raise DataLossError(f'"{self._file.path}": data file {number} of {self.shard_count}')
-            return self._shards.setdefault(number, self._fs.open(data_path(self.path, number, self.shard_count)))
+            file = self._fs.open(data_path(self.path, number, self.shard_count))
+            # A checkpoint is replaced index first, so this data file belongs to our index if that is still in place.
+            if not self._file.is_current():
+                file.close()
+                raise FailedPreconditionError(
+                    f'"{self.path}" was replaced or deleted since it was opened: open it anew'
+                )
+            return self._shards.setdefault(number, file)
 
     # Reading whole tensors
 
     def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array:
         if info.slices:
-            return self._read_part(name, info, TensorSlice.whole(len(info.shape)))
+            return self._read_part(name, info, TensorSlice.whole(len(info.shape)), copy)
         return self._read_stored(self.entry(name), copy)
 
     def _read_stored(self, entry: Entry, copy: bool) -> Array:
@@ -207,9 +214,14 @@ class BundleReader(CheckpointReader):
         return array
 
     def _map(self, entry: Entry) -> Array:
-        view = self.shard(entry.shard).map(entry.offset, entry.size)
+        array = self._view(entry)
         if self.options.checksums is not Checksums.OFF and not self._is_checked(entry):
-            self._compare(entry, crc32c(view))
+            self._compare(entry, crc32c(array.reshape(-1).view(np.uint8).data))
+        return array
+
+    def _view(self, entry: Entry) -> Array:
+        """A stored tensor as it lies in the file, read-only."""
+        view = self.shard(entry.shard).map(entry.offset, entry.size)
         array = np.frombuffer(view, entry.dtype.array_dtype).reshape(entry.shape)
         array.flags.writeable = False
         return array
@@ -304,10 +316,10 @@ class BundleReader(CheckpointReader):
 
     # Reading parts
 
-    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice) -> Array:
+    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice, copy: bool) -> Array:
         wanted = part.box(info.shape)
         if not info.slices:
-            return self._read_box(self.entry(name), wanted)
+            return self._read_box(self.entry(name), wanted, copy)
         try:
             return stitch(
                 info,
@@ -318,15 +330,17 @@ class BundleReader(CheckpointReader):
         except DataLossError as error:
             raise in_tensor(self.path, name, error) from error
 
-    def _read_box(self, entry: Entry, box: Box) -> Array:
+    def _read_box(self, entry: Entry, box: Box, copy: bool = True) -> Array:
         """A box of one stored tensor or slice, from only the bytes it needs."""
         if box_shape(box) == entry.shape:
-            return self._read_stored(entry, copy=True)
+            return self._read_stored(entry, copy)
         if entry.dtype.is_object:
             return self._read_stored(entry, copy=True)[as_index(box)].copy()
         self._prepare_partial(entry)
         with _Locating(self, entry):
             file = self.shard(entry.shard)
+            if not copy and self._is_native(entry.dtype):
+                return self._view(entry)[as_index(box)]
             array = read_box(file, entry.offset, entry.shape, box, self._stored_dtype(entry.dtype))
         return self._to_native(array, entry.dtype)
 

@@ -29,7 +29,7 @@ from tensorkeep.checkpoint.bundle import (
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.codec import write_tensor
 from tensorkeep.checkpoint.naming import data_path, index_path, parse_data_path
-from tensorkeep.checkpoint.slices import TensorSlice, box_shape, intersection, slice_key
+from tensorkeep.checkpoint.slices import Part, TensorSlice, box_shape, intersection, slice_key
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, plain_array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
@@ -50,6 +50,7 @@ __all__ = ["BundleWriter"]
 
 _BUFFER: Final = 1 << 20  # small tensors are collected to this size before they are written
 _SMALL: Final = _BUFFER // 16  # what counts as small
+_PUSH: Final = 8 << 20  # after so many bytes the disk is set to work, if the data has to reach it anyway
 
 
 class BundleWriter:
@@ -117,10 +118,11 @@ class BundleWriter:
             self._entries.update(zip(keys, encode_entries(heads, shard, offsets, sizes, crcs), strict=True))
 
     def add_slice(
-        self, name: str, shape: Sequence[int], part: TensorSlice, value: ArrayLike | ArraySource, *, shard: int = 0
+        self, name: str, shape: Sequence[int], part: Part, value: ArrayLike | ArraySource, *, shard: int = 0
     ) -> None:
         """Stores one slice of a tensor of that full shape. A slice that covers it is stored as a whole tensor."""
         shape = tuple(shape)
+        part = TensorSlice.of(part, shape)
         source = ArraySource.of(value)
         expected = box_shape(part.box(shape))
         if source.shape != expected:
@@ -156,7 +158,7 @@ class BundleWriter:
                 self._shard_file(0)
             files = [self._shards[number] for number in range(count)]
             for file in files:
-                file.finish(self._durability)
+                file.finish()
             for tensor in self._sliced.values():
                 self._entries[encode_name(tensor.name)] = tensor.entry().encode()
             commit_bundle(self._fs, self._prefix, [file.place for file in files], self._entries, self._durability)
@@ -195,7 +197,7 @@ class BundleWriter:
     def _shard_file(self, number: int) -> _DataFile:
         if number < 0:
             raise InvalidArgumentError(f"data file {number}: they are numbered from 0")
-        file = self._shards[number] = _DataFile(self._fs, f"{self._prefix}.data-{number:05d}")
+        file = self._shards[number] = _DataFile(self._fs, f"{self._prefix}.data-{number:05d}", self._durability)
         return file
 
     def _require_open(self) -> None:
@@ -248,9 +250,11 @@ class _SlicedTensor:
 class _DataFile:
     """A data file in the making, which collects small writes."""
 
-    def __init__(self, fs: FileSystem, target: str) -> None:
+    def __init__(self, fs: FileSystem, target: str, durability: Durability) -> None:
         self._file = TemporaryFile(fs, target)
         self._buffer = bytearray()
+        self._durability = durability
+        self._pushed = 0
         self.offset = 0
         self.reserve = self._file.reserve
         self.place = self._file.rename
@@ -261,6 +265,9 @@ class _DataFile:
         if len(data) > _SMALL:
             self._flush()
             self._file.write(data)
+            if self._durability is Durability.DISK and self.offset - self._pushed >= _PUSH:
+                self._file.push()
+                self._pushed = self.offset
             return
         self._buffer += data
         if len(self._buffer) >= _BUFFER:
@@ -270,9 +277,9 @@ class _DataFile:
         if alignment > 1 and (excess := self.offset % alignment):
             self.write(bytes(alignment - excess))
 
-    def finish(self, durability: Durability) -> None:
+    def finish(self) -> None:
         self._flush()
-        if durability is Durability.DISK:
+        if self._durability is Durability.DISK:
             self._file.sync()
 
     def _flush(self) -> None:

@@ -40,9 +40,12 @@ class CheckpointReport:
         return not self.problems
 
     def __str__(self) -> str:
+        intact, problems = len(self.intact), len(self.problems)
         if self.is_intact:
-            return f'"{self.path}": all {len(self.intact)} tensors are intact'
-        lines = [f'"{self.path}": {len(self.problems)} problems, {len(self.intact)} tensors are intact']
+            which = "its one tensor is" if intact == 1 else f"all {intact} tensors are"
+            return f'"{self.path}": {which} intact'
+        tensors = "1 tensor is" if intact == 1 else f"{intact} tensors are"
+        lines = [f'"{self.path}": {problems} problem{"s" if problems > 1 else ""}, {tensors} intact']
         return "\n".join((*lines, *(f"  {problem}" for problem in self.problems)))
 
 

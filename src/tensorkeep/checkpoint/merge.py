@@ -32,6 +32,8 @@ def merge_bundles(
     checkpoint, by name, then those of the second, and so on, first speak of them. Unless told otherwise it deletes
     the inputs, and their folders once those are empty, when the result is in place.
     """
+    if isinstance(prefixes, str) or not prefixes:
+        raise InvalidArgumentError(f"prefixes: expected a list of the checkpoints to merge, got {prefixes!r}")
     inputs = _present([path_text(prefix) for prefix in prefixes], allow_missing, fs)
     target = path_text(destination)
     merged: dict[bytes, Entry] = {}
@@ -46,6 +48,9 @@ def merge_bundles(
     if len(orders) > 1:
         raise InvalidArgumentError("cannot merge checkpoints of different byte orders")
     prepare_directory(fs, posixpath.dirname(target), durability)
+    if durability is Durability.DISK:
+        for path in numbers:
+            fs.sync(path)
     place: list[Callable[[str], None]] = [partial(place_link, fs, path) for path in numbers]
     entries = {key: entry.encode() for key, entry in merged.items()}
     commit_bundle(fs, target, place, entries, durability, byte_order=orders.pop())
@@ -59,7 +64,8 @@ def _present(prefixes: list[str], allow_missing: bool, fs: FileSystem) -> list[s
     present = [prefix for prefix in prefixes if fs.exists(index_path(prefix))]
     missing = [prefix for prefix in prefixes if prefix not in present]
     if missing and not allow_missing:
-        raise MissingFileError(f'cannot merge: "{index_path(missing[0])}" does not exist ({len(missing)} are missing)')
+        listed = ", ".join(f'"{index_path(prefix)}"' for prefix in missing[:5]) + (" ..." if missing[5:] else "")
+        raise MissingFileError(f"cannot merge: {listed} missing")
     if not present:
         raise MissingFileError("cannot merge: none of the checkpoints exists")
     return present

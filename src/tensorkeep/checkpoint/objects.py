@@ -236,8 +236,8 @@ class RenamedReader(CheckpointReader):
     def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array:
         return self._reader.read(self._key(name), copy=copy)
 
-    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice) -> Array:
-        return self._reader.read(self._key(name), part)
+    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice, copy: bool) -> Array:
+        return self._reader.read(self._key(name), part, copy=copy)
 
     def _read_rows(self, name: str, info: TensorInfo, rows: Rows) -> Array:
         return self._reader.read_rows(self._key(name), rows)

@@ -19,10 +19,11 @@ from tensorkeep.checkpoint.naming import (
     shard_path,
     shard_pattern,
 )
-from tensorkeep.checkpoint.reader import CheckpointReader, Part, ReadOptions, TensorInfo
+from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
+from tensorkeep.checkpoint.slices import Part
 from tensorkeep.checkpoint.state import STATE_FILE, read_checkpoint_state
 from tensorkeep.checkpoint.v1 import SliceFileReader
-from tensorkeep.errors import MissingFileError, NotFoundError, TensorKeepError
+from tensorkeep.errors import InvalidArgumentError, MissingFileError, NotFoundError, TensorKeepError
 from tensorkeep.io.filesystem import FileSystem, PathLike, is_temporary, path_text
 from tensorkeep.io.local import LOCAL
 
@@ -39,11 +40,13 @@ def open_checkpoint(
     """Opens a checkpoint of any format for reading.
 
     `path` is the prefix that was saved to. A folder stands for the latest checkpoint in it. One of a checkpoint's
-    files (.index, .data-..., .meta) stands for the checkpoint, with a warning. Names are taken literally: `*`, `?` and
+    files stands for the checkpoint, with a warning. Names are taken literally: `*`, `?` and
     `[` have no special meaning, except in the pattern `...-?????-of-00003` by which TensorFlow knows the files of a V1
     checkpoint in several.
     """
     given = path_text(path)
+    if not isinstance(options, ReadOptions):
+        raise InvalidArgumentError(f"options: expected ReadOptions, got {type(options).__name__}")
     if fs.exists(index_path(given)):
         return BundleReader(given, fs, options)
     if fs.is_directory(given):
@@ -53,7 +56,12 @@ def open_checkpoint(
         warnings.warn(f'"{given}" is one file of a checkpoint; opening "{prefix}"', stacklevel=2)
         return open_checkpoint(prefix, options, fs=fs)
     if fs.exists(given):
-        return SliceFileReader(given, fs=fs, options=options)
+        shard = parse_shard_path(given)
+        if shard is None or shard[2] == 1:
+            return SliceFileReader(given, fs=fs, options=options)
+        pattern = shard_pattern(shard[0], shard[2])
+        warnings.warn(f'"{given}" is one file of a checkpoint; opening "{pattern}"', stacklevel=2)
+        return _open_slice_files(pattern, options, fs)
     return _open_slice_files(given, options, fs)
 
 

@@ -12,17 +12,16 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.slices import Part, TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.shapes import element_count
 
-__all__ = ["CheckpointReader", "Checksums", "Part", "ReadOptions", "TensorInfo"]
+__all__ = ["CheckpointReader", "Checksums", "ReadOptions", "TensorInfo"]
 
 Array = npt.NDArray[Any]
 Reader = TypeVar("Reader", bound="CheckpointReader")
-Part = TensorSlice | slice | tuple[slice, ...]
 
 
 class Checksums(Enum):
@@ -49,6 +48,12 @@ class ReadOptions:
     copy: bool = True
     """Whether arrays own their memory. If not, they are read-only views of the file, mapped into memory, wherever the
     stored bytes are the array's bytes, and each tensor is checked once rather than at every read."""
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.checksums, Checksums):
+            raise InvalidArgumentError(
+                f"checksums: expected one of {', '.join(map(str, Checksums))}, got {self.checksums!r}"
+            )
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +118,7 @@ class CheckpointReader(Mapping[str, TensorInfo]):
             return self._read_whole(name, info, self.options.copy if copy is None else copy)
         wanted = TensorSlice.of(part, info.shape)
         wanted.box(info.shape)
-        return self._read_part(name, info, wanted)
+        return self._read_part(name, info, wanted, self.options.copy if copy is None else copy)
 
     def read_rows(self, name: str, rows: npt.ArrayLike) -> Array:
         """The given indices along the first axis, in the given order, repeated ones repeatedly: `tensor[rows]`."""
@@ -121,7 +126,8 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         wanted = np.asarray(rows)
         if not info.shape or wanted.ndim != 1 or (wanted.dtype.kind not in "iu" and wanted.size):
             raise InvalidArgumentError(
-                f'rows of "{name}" ({info}): expected a list of integers and a tensor of at least one dimension'
+                f'rows of "{name}" ({info}): expected a list of integers (np.flatnonzero makes one of a mask) and a '
+                "tensor of at least one dimension"
             )
         wanted = wanted.astype(np.int64)
         if wanted.size and (wanted.min() < -info.shape[0] or wanted.max() >= info.shape[0]):
@@ -151,7 +157,7 @@ class CheckpointReader(Mapping[str, TensorInfo]):
     def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array: ...
 
     @abstractmethod
-    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice) -> Array: ...
+    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice, copy: bool) -> Array: ...
 
     @abstractmethod
     def _read_rows(self, name: str, info: TensorInfo, rows: npt.NDArray[np.int64]) -> Array: ...

@@ -12,10 +12,10 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle_writer import BundleWriter, delete_quietly, remove_bundle
 from tensorkeep.checkpoint.naming import shard_path, shard_pattern
-from tensorkeep.checkpoint.slices import TensorSlice, copies_for
+from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray, plain_array
 from tensorkeep.checkpoint.v1 import SliceFileWriter
-from tensorkeep.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, TensorKeepError
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 
@@ -100,6 +100,16 @@ class SaveOptions:
     """V2 only: every tensor starts at a multiple of this many bytes."""
     durability: Durability = Durability.DISK
 
+    def __post_init__(self) -> None:
+        expected = {"format": CheckpointFormat, "durability": Durability, "alignment": int}
+        for name, kind in expected.items():
+            if not isinstance(value := getattr(self, name), kind):
+                raise InvalidArgumentError(f"{name}: expected {kind.__name__}, got {value!r}")
+        if not hasattr(self.sharding, "assign"):
+            raise InvalidArgumentError(
+                f"sharding: expected ShardBySize, ShardByName or the like, got {self.sharding!r}"
+            )
+
 
 def save_checkpoint(
     prefix: PathLike,
@@ -115,6 +125,8 @@ def save_checkpoint(
     whole.
     """
     path = path_text(prefix)
+    if not isinstance(options, SaveOptions):
+        raise InvalidArgumentError(f"options: expected SaveOptions, got {type(options).__name__}")
     if not tensors:
         raise InvalidArgumentError(f'no tensors to save to "{path}"')
     if wrong := [name for name in tensors if not isinstance(name, str)]:
@@ -145,14 +157,9 @@ def _prepared(name: str, value: ArrayLike | ArraySource | PartitionedArray) -> P
     """The same array in a form we know. Mistakes in it are found here, before anything is written."""
     try:
         if isinstance(value, PartitionedArray):
-            parts = [(part, ArraySource.of(array)) for part, array in value.parts]
-            whole = tuple((0, size) for size in value.shape)
-            copies_for(whole, [part.box(value.shape) for part, _ in parts])
-            return PartitionedArray(value.shape, parts)
+            return PartitionedArray(value.shape, value.sources())
         plain = plain_array(value)
         return ArraySource.of(value) if plain is None else plain[1]
-    except DataLossError as error:
-        raise InvalidArgumentError(f'tensor "{name}": {error}') from None
     except TensorKeepError as error:
         raise type(error)(f'tensor "{name}": {error}') from None
 
@@ -166,8 +173,8 @@ def _pieces(
     """
     for name, value in ready.items():
         if isinstance(value, PartitionedArray):
-            for part, array in value.parts:
-                yield name, part, value.shape, ArraySource.of(array)
+            for part, source in value.sources():
+                yield name, part, value.shape, source
         else:
             yield name, None, value.shape, value
 

@@ -18,11 +18,10 @@ from tensorkeep.io.ordered_code import encode_number, encode_signed, encode_stri
 from tensorkeep.proto.messages import TensorSliceProto
 from tensorkeep.shapes import element_count
 
-__all__ = ["Box", "SliceLike", "TensorSlice", "box_shape", "copies_for", "slice_key"]
+__all__ = ["Box", "Part", "TensorSlice", "box_shape", "copies_for", "slice_key"]
 
 Extent = tuple[int, int] | None  # (start, length), or all of a dimension
 Box = tuple[tuple[int, int], ...]  # per dimension (start, stop), within a tensor of known shape
-SliceLike = "TensorSlice | slice | tuple[slice, ...]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +45,7 @@ class TensorSlice:
         return cls(tuple(_parse_extent(item, text) for item in text.split(":"))) if text else cls(())
 
     @classmethod
-    def of(cls, part: TensorSlice | slice | tuple[slice, ...], shape: Sequence[int]) -> TensorSlice:
+    def of(cls, part: Part, shape: Sequence[int]) -> TensorSlice:
         """Takes a part as people write it: a TensorSlice, or Python slices (`np.s_[2:5, :]`) without a step."""
         if isinstance(part, TensorSlice):
             return part
@@ -56,7 +55,9 @@ class TensorSlice:
         extents: list[Extent] = []
         for item, size in zip(items, shape, strict=False):
             if not isinstance(item, slice) or item.step not in (None, 1):
-                raise InvalidArgumentError(f"a part is made of plain slices such as 3:8, without a step; got {item!r}")
+                raise InvalidArgumentError(
+                    f"a part is made of plain slices such as 3:8, without a step (for one index, 3:4); got {item!r}"
+                )
             start, stop, _ = item.indices(size)
             extents.append(None if (start, stop) == (0, size) else (start, max(stop - start, 0)))
         return cls((*extents, *(None,) * (len(shape) - len(items))))
@@ -101,6 +102,9 @@ class TensorSlice:
     def is_whole(self, shape: Sequence[int]) -> bool:
         """Whether it covers a tensor of that shape, spelled out or not."""
         return self.box(shape) == tuple((0, size) for size in shape)
+
+
+Part = TensorSlice | slice | tuple[slice, ...]
 
 
 def _parse_extent(item: str, text: str) -> Extent:

@@ -15,9 +15,9 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.slices import Part, TensorSlice, box_shape, copies_for
 from tensorkeep.dtypes import RESOURCE, VARIANT, DType, dtype_of_array, dtype_of_plain_array
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.shapes import element_count
 
 __all__ = ["ArrayLike", "ArraySource", "PartitionedArray", "Variant"]
@@ -51,14 +51,17 @@ class ArraySource:
 
     __slots__ = ("chunks", "dtype", "shape")
 
-    def __init__(self, dtype: DType, shape: tuple[int, ...], chunks: Iterable[Array]) -> None:
-        if dtype is RESOURCE:
-            raise InvalidArgumentError("resource handles cannot be stored in a checkpoint")
-        if shape and min(shape) < 0:
-            raise InvalidArgumentError(f"shape {list(shape)} has a negative size")
-        self.dtype = dtype
-        self.shape = shape
+    def __init__(self, dtype: DType | npt.DTypeLike, shape: Sequence[int], chunks: Iterable[npt.ArrayLike]) -> None:
+        self.dtype = DType.of(dtype)
+        self.shape = tuple(shape)
         self.chunks = chunks
+        if self.dtype is RESOURCE:
+            raise InvalidArgumentError("resource handles cannot be stored in a checkpoint")
+        if self.shape and min(self.shape) < 0:
+            raise InvalidArgumentError(f"shape {list(shape)} has a negative size")
+
+    def __repr__(self) -> str:
+        return f"<ArraySource: {self.dtype} {list(self.shape)}>"
 
     @classmethod
     def of(cls, value: ArrayLike | ArraySource, dtype: DType | npt.DTypeLike | None = None) -> ArraySource:
@@ -83,7 +86,7 @@ class ArraySource:
         if not self.dtype.is_object:
             return element_count(self.shape) * self.dtype.itemsize
         at_hand = self.chunks if isinstance(self.chunks, tuple) else ()
-        return sum(len(item) + 1 for chunk in at_hand for item in chunk.reshape(-1))
+        return sum(len(item) + 1 for chunk in at_hand for item in np.asarray(chunk).reshape(-1))
 
     def gather(self) -> Array:
         """The whole array, in memory, one-dimensional."""
@@ -127,11 +130,29 @@ class ArraySource:
 class PartitionedArray:
     """A tensor given in slices, to be stored in slices under one name, as partitioned variables are.
 
-    The slices need not cover the tensor (other files may hold the rest), but they must not overlap.
+    A slice is a TensorSlice, or written as `np.s_[0:5]`. Together they must cover the tensor, and none may overlap
+    another. (To write some slices here and others elsewhere, use `BundleWriter.add_slice` and `merge_bundles`.)
     """
 
     shape: tuple[int, ...]
-    parts: Sequence[tuple[TensorSlice, ArrayLike | ArraySource]]
+    parts: Sequence[tuple[Part, ArrayLike | ArraySource]]
+
+    def sources(self) -> list[tuple[TensorSlice, ArraySource]]:
+        """The slices, checked against the shape and against each other."""
+        found = [(TensorSlice.of(part, self.shape), ArraySource.of(array)) for part, array in self.parts]
+        boxes = [part.box(self.shape) for part, _ in found]
+        for (part, source), box in zip(found, boxes, strict=True):
+            if source.shape != box_shape(box):
+                raise InvalidArgumentError(
+                    f"slice {part} has shape {list(box_shape(box))}, got an array of {list(source.shape)}"
+                )
+            if source.dtype is not found[0][1].dtype:
+                raise InvalidArgumentError(f"slice {part} is {source.dtype}, the first one {found[0][1].dtype}")
+        try:
+            copies_for(tuple((0, size) for size in self.shape), boxes)
+        except DataLossError as error:
+            raise InvalidArgumentError(str(error)) from None
+        return found
 
     @classmethod
     def split(cls, array: ArrayLike, pieces: int, axis: int = 0) -> PartitionedArray:
@@ -139,7 +160,7 @@ class PartitionedArray:
         whole = _as_array(array)
         if not -whole.ndim <= axis < whole.ndim or not 1 <= pieces <= max(whole.shape[axis], 1):
             raise InvalidArgumentError(f"cannot cut shape {list(whole.shape)} into {pieces} pieces along axis {axis}")
-        parts: list[tuple[TensorSlice, ArrayLike | ArraySource]] = []
+        parts: list[tuple[Part, ArrayLike | ArraySource]] = []
         start = 0
         for piece in np.array_split(whole, pieces, axis):
             extents = [(0, size) for size in whole.shape]
@@ -162,16 +183,22 @@ def plain_array(value: object) -> tuple[DType, Array] | None:
 
 def _as_array(value: ArrayLike) -> Array:
     """An array that shares memory with `value` where that is possible."""
+    if isinstance(value, np.ma.MaskedArray):
+        raise InvalidArgumentError("a masked array cannot be stored with its mask; fill it first: array.filled(value)")
     if isinstance(value, np.ndarray):
         return value
+    what = f"cannot take {type(value).__name__} for an array"
     try:
         if hasattr(value, "__dlpack__"):
             return _foreign_array(value)
-        array = np.asarray(value)
-    except (TypeError, ValueError, RuntimeError, BufferError) as error:
-        raise InvalidArgumentError(f"cannot take {type(value).__name__} for an array: {error}") from error
+        # NumPy's own types for text drop zeros at the end, and would make numbers of a subclass of bytes.
+        array = np.array(value, dtype=object) if isinstance(value, bytes | str) else np.asarray(value)
+        if array.dtype.kind in "SU":
+            array = np.array(value, dtype=object)
+    except (TypeError, ValueError, RuntimeError, BufferError, OverflowError) as error:
+        raise InvalidArgumentError(f"{what}: {error}") from error
     if array.dtype == object and not all(isinstance(item, bytes | str) for item in array.reshape(-1)):
-        raise InvalidArgumentError(f"cannot take {type(value).__name__} for an array: its elements are not numbers")
+        raise InvalidArgumentError(f"{what}: its elements are neither numbers of up to 64 bits nor bytes or text")
     return array
 
 

@@ -95,7 +95,8 @@ def write_checkpoint_state(
         all_model_checkpoint_timestamps=timestamps,
         last_preserved_timestamp=last_preserved,
     )
-    if message.model_checkpoint_path == path:
+    stored = posixpath.join(folder, message.model_checkpoint_path)
+    if posixpath.normpath(stored) == posixpath.normpath(path):
         raise InvalidArgumentError(f'checkpoint "{newest}" would be overwritten by the state file of that name')
     atomic_write(fs, path, format_text(message).encode(), durability)
 

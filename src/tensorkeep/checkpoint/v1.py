@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.bundle import decode_shape
 from tensorkeep.checkpoint.codec import check_shape
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
-from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, intersection, slice_key
+from tensorkeep.checkpoint.slices import Box, Part, TensorSlice, box_shape, intersection, slice_key
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
 from tensorkeep.dtypes import DType, dtype_of_number
@@ -125,7 +125,10 @@ class SliceFileReader(CheckpointReader):
             raise DataLossError(
                 f'"{path}" is a table but not a V1 checkpoint: it does not begin with a list of tensors'
             )
-        meta = parse(SavedTensorSlices, value, f'"{path}": list of tensors').meta
+        first = parse(SavedTensorSlices, value, f'"{path}": list of tensors')
+        if not first.HasField("meta"):
+            raise DataLossError(f'"{path}" is a table but not a V1 checkpoint: its first entry lists no tensors')
+        meta = first.meta
         if meta.versions.min_consumer > VERSION or VERSION in meta.versions.bad_consumers:
             raise UnimplementedError(f'"{path}" forbids readers of version {VERSION}, as this one is')
         for tensor in meta.tensor:
@@ -168,9 +171,9 @@ class SliceFileReader(CheckpointReader):
             file.close()
 
     def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array:
-        return self._read_part(name, info, TensorSlice.whole(len(info.shape)))
+        return self._read_part(name, info, TensorSlice.whole(len(info.shape)), copy)
 
-    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice) -> Array:
+    def _read_part(self, name: str, info: TensorInfo, part: TensorSlice, copy: bool) -> Array:
         wanted = part.box(info.shape)
         return self._stitched(name, lambda pieces: stitch(pieces, wanted, self._checker(name), self._box_reader(name)))
 
@@ -278,9 +281,10 @@ class SliceFileWriter:
             raise InvalidArgumentError(f'tensor "{name}" was added before')
         self._add(name, source.shape, TensorSlice.whole(len(source.shape)), source)
 
-    def add_slice(self, name: str, shape: Sequence[int], part: TensorSlice, value: ArrayLike | ArraySource) -> None:
+    def add_slice(self, name: str, shape: Sequence[int], part: Part, value: ArrayLike | ArraySource) -> None:
         """Stores one slice of a tensor of that full shape."""
         shape = tuple(shape)
+        part = TensorSlice.of(part, shape)
         source = ArraySource.of(value)
         if source.shape != box_shape(part.box(shape)):
             raise InvalidArgumentError(

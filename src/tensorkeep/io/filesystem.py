@@ -69,6 +69,10 @@ class RandomAccessFile(Protocol):
         """The same bytes as `read`, without a copy where the system can; they change if the file is overwritten."""
         ...
 
+    def is_current(self) -> bool:
+        """Whether the path still leads to this file, and not to another one or to none."""
+        ...
+
     def close(self) -> None:
         """Mapped bytes stay readable for as long as somebody holds them."""
         ...
@@ -85,6 +89,10 @@ class WritableFile(Protocol):
 
     def reserve(self, size: int) -> None:
         """Says that about `size` bytes will come, so that space is set aside, or found lacking, at once."""
+        ...
+
+    def push(self) -> None:
+        """Starts moving what was written to the disk, without waiting for it, so that `sync` has less to do."""
         ...
 
     def sync(self) -> None:
@@ -133,6 +141,10 @@ class FileSystem(Protocol):
 
     def remove_directory(self, path: str) -> None:
         """Removes an empty folder."""
+        ...
+
+    def sync(self, path: str) -> None:
+        """Returns when the contents of a file, whoever wrote it, have reached the disk."""
         ...
 
     def sync_directory(self, path: str) -> None:
@@ -212,6 +224,7 @@ class TemporaryFile:
         self._is_synced = False
         self.write = self._file.write
         self.reserve = self._file.reserve
+        self.push = self._file.push
 
     def sync(self) -> None:
         self._file.sync()

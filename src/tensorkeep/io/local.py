@@ -50,6 +50,7 @@ class LocalFile:
             kind = "folder" if stat.S_ISDIR(status.st_mode) else "device or pipe"
             raise InvalidArgumentError(f'"{path}" is a {kind}, expected a file')
         self.size = status.st_size
+        self._identity = (status.st_dev, status.st_ino)
 
     def read(self, offset: int, length: int) -> memoryview:
         self._check(offset, length)
@@ -85,6 +86,13 @@ class LocalFile:
                 with _explained("map", self.path):
                     self._map = mmap.mmap(self._descriptor, self.size, prot=mmap.PROT_READ)
         return memoryview(self._map)[offset : offset + length]
+
+    def is_current(self) -> bool:
+        try:
+            status = os.stat(self.path)
+        except OSError:
+            return False
+        return (status.st_dev, status.st_ino) == self._identity
 
     def close(self) -> None:
         descriptor, self._descriptor = self._descriptor, -1
@@ -133,6 +141,10 @@ class LocalWritableFile:
         with _explained("write", self.path):
             _reserve(self._descriptor, size)
 
+    def push(self) -> None:
+        if _sync_file_range is not None:
+            _sync_file_range(self._descriptor, 0, 0, _START_WRITING)
+
     def sync(self) -> None:
         with _explained("sync", self.path):
             os.fsync(self._descriptor)
@@ -174,7 +186,7 @@ class LocalFileSystem(FileSystem):
         return os.path.exists(path)
 
     def is_directory(self, path: str) -> bool:
-        return os.path.isdir(path)
+        return os.path.isdir(path or ".")
 
     def list(self, directory: str) -> Sequence[str]:
         with _explained("list", directory):
@@ -191,6 +203,14 @@ class LocalFileSystem(FileSystem):
     def remove_directory(self, path: str) -> None:
         with _explained("remove folder", path):
             os.rmdir(path)
+
+    def sync(self, path: str) -> None:
+        with _explained("sync", path):
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
 
     def sync_directory(self, path: str) -> None:
         with _explained("sync folder", path):
@@ -223,17 +243,20 @@ def _copy(source: str, target: str) -> None:
         os.fsync(writer.fileno())
 
 
-def _find_fallocate() -> ctypes._NamedFuncPointer | None:
-    """Linux's own call. The portable one writes zeros where the file system cannot reserve, which only costs time."""
-    function = getattr(ctypes.CDLL(None, use_errno=True), "fallocate", None)
+def _find(name: str, *arguments: type) -> ctypes._NamedFuncPointer | None:
+    """A function of the C library that Python does not offer; None where there is no such thing."""
+    function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
     if function is not None:
-        function.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
+        function.argtypes = arguments
         function.restype = ctypes.c_int
     return function
 
 
-_fallocate: Final = _find_fallocate()
+# Linux's own call: the portable one writes zeros where the file system cannot reserve, which only costs time.
+_fallocate: Final = _find("fallocate", ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
 _KEEP_SIZE: Final = 1
+_sync_file_range: Final = _find("sync_file_range", ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
+_START_WRITING: Final = 2
 
 
 def _reserve(descriptor: int, size: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import threading
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from tensorkeep.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, MissingFileError, StorageError
@@ -25,10 +25,13 @@ class _Node:
 class MemoryFile:
     """A reader of the bytes as they were when it was opened."""
 
-    def __init__(self, path: str, data: bytes) -> None:
+    def __init__(self, path: str, node: _Node, nodes: Mapping[str, _Node]) -> None:
+        data = bytes(node.data)
         self.path = path
         self.size = len(data)
         self._view = memoryview(data)
+        self._node = node
+        self._nodes = nodes
 
     def read(self, offset: int, length: int) -> memoryview:
         return memoryview(bytes(self.map(offset, length)))
@@ -42,6 +45,9 @@ class MemoryFile:
                 f'"{self.path}" is {self.size} bytes long, but bytes {offset}..{offset + length} were expected in it'
             )
         return self._view[offset : offset + length]
+
+    def is_current(self) -> bool:
+        return self._nodes.get(self.path) is self._node
 
     def close(self) -> None:
         """Nothing to give back."""
@@ -58,6 +64,9 @@ class MemoryWritableFile:
     def reserve(self, size: int) -> None:
         """Memory grows as it is needed."""
 
+    def push(self) -> None:
+        """What is written is where it will stay."""
+
     def sync(self) -> None:
         """What is written is where it will stay."""
 
@@ -66,17 +75,20 @@ class MemoryWritableFile:
 
 
 class MemoryFileSystem(FileSystem):
-    """A dictionary of paths. Folders exist once made, and "" is the root, which always does."""
+    """A dictionary of paths, empty or filled with `contents`. "" is the root, and always exists."""
 
-    def __init__(self) -> None:
+    def __init__(self, contents: Mapping[str, bytes] | None = None) -> None:
         self._nodes: dict[str, _Node] = {}
         self._directories: set[str] = {"", "/"}
         self._lock = threading.RLock()
         self._clock = 0.0  # counts changes, so that "newest" is well defined and the same in every run
+        for path, data in (contents or {}).items():
+            self.make_directory(posixpath.dirname(path))
+            self._nodes[path] = _Node(bytearray(data), self._tick(), is_being_written=False)
 
     def open(self, path: str) -> MemoryFile:
         with self._lock:
-            return MemoryFile(path, bytes(self._node(path).data))
+            return MemoryFile(path, self._node(path), self._nodes)
 
     def create(self, path: str) -> MemoryWritableFile:
         with self._lock:
@@ -140,6 +152,9 @@ class MemoryFileSystem(FileSystem):
             if self.list(path):
                 raise StorageError(f'cannot remove folder "{path}": it is not empty')
             self._directories.discard(path.rstrip("/"))
+
+    def sync(self, path: str) -> None:
+        self._node(path)
 
     def sync_directory(self, path: str) -> None:
         self._require_directory(path)

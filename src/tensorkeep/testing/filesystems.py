@@ -109,6 +109,9 @@ class FileSystemWrapper(FileSystem):
     def remove_directory(self, path: str) -> None:
         self._change(Change("remove_directory", path), lambda: self.inner.remove_directory(path))
 
+    def sync(self, path: str) -> None:
+        self._change(Change("sync", path), lambda: self.inner.sync(path))
+
     def sync_directory(self, path: str) -> None:
         self._change(Change("sync_directory", path), lambda: self.inner.sync_directory(path))
 
@@ -132,6 +135,9 @@ class _WrappedReader:
     def map(self, offset: int, length: int) -> memoryview:
         return self._fs._read(Read(self.path, offset, length, True), lambda: self._inner.map(offset, length))
 
+    def is_current(self) -> bool:
+        return self._fs._look("is_current", self.path, self._inner.is_current)
+
     def close(self) -> None:
         self._fs._look("close", self.path, self._inner.close)
 
@@ -147,6 +153,9 @@ class _WrappedWriter:
 
     def reserve(self, size: int) -> None:
         self._fs._look("reserve", self.path, lambda: self._inner.reserve(size))
+
+    def push(self) -> None:
+        self._fs._look("push", self.path, self._inner.push)
 
     def sync(self) -> None:
         self._fs._change(Change("sync", self.path), self._inner.sync)
@@ -411,6 +420,12 @@ class PowerCutFileSystem(FileSystemWrapper):
         self.inner.remove_directory(path)
         self._note(posixpath.dirname(path.rstrip("/")), removed=path.rstrip("/"))
 
+    def sync(self, path: str) -> None:
+        self.inner.sync(path)
+        contents = self._names[path]
+        if contents is not None:
+            contents.synced = bytes(contents.written)
+
     def sync_directory(self, path: str) -> None:
         self.inner.sync_directory(path)
         folder = path.rstrip("/")
@@ -460,6 +475,7 @@ class _PowerCutWriter:
         self._contents = contents
         self.path = inner.path
         self.reserve = inner.reserve
+        self.push = inner.push
         self.close = inner.close
 
     def write(self, data: Buffer) -> None:

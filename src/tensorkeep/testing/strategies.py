@@ -263,7 +263,7 @@ def cut(array: Array, part: TensorSlice) -> Array:
 def contents(value: Saveable) -> tuple[DType, Array]:
     """The type and the elements that a reader has to find where `value` was saved."""
     if isinstance(value, PartitionedArray):
-        pieces = [(part, *contents(array)) for part, array in value.parts]
+        pieces = [(part, *contents(source)) for part, source in value.sources()]
         dtype = pieces[0][1]
         whole: Array = np.empty(value.shape, dtype.array_dtype)
         for part, _, piece in pieces:

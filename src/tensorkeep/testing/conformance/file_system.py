@@ -141,6 +141,31 @@ class FileSystemConformance:
             assert all(pool.map(read_all, range(4)))
         file.close()
 
+    def test_a_file_knows_whether_its_name_still_leads_to_it(self, fs: FileSystem, root: str) -> None:
+        for name in "abc":
+            self.write(fs, f"{root}/{name}", b"the same")
+        files = {name: fs.open(f"{root}/{name}") for name in "abc"}
+        assert all(file.is_current() for file in files.values())
+        fs.rename(f"{root}/b", f"{root}/a")
+        fs.delete(f"{root}/c")
+        assert not any(file.is_current() for file in files.values())
+        for file in files.values():
+            assert bytes(file.read(0, 8)) == b"the same"
+            file.close()
+
+    def test_what_was_written_can_be_pushed_and_synced_at_any_time(self, fs: FileSystem, root: str) -> None:
+        file = fs.create(f"{root}/f")
+        file.push()
+        file.write(b"one")
+        file.push()
+        file.sync()
+        file.write(b"two")
+        file.close()
+        fs.sync(f"{root}/f")
+        assert self.read(fs, f"{root}/f") == b"onetwo"
+        with pytest.raises(MissingFileError, match="nowhere"):
+            fs.sync(f"{root}/nowhere")
+
     def test_reserved_space_does_not_show(self, fs: FileSystem, root: str) -> None:
         file = fs.create(f"{root}/f")
         file.reserve(1000)

@@ -1,0 +1,1 @@
+"""Fuzzing: damaged bytes for every decoder, for as long as one likes (`make fuzz`)."""

@@ -1,0 +1,85 @@
+"""Runs the fuzzers: `python fuzz/run.py --seconds 60 [TARGET ...]`.
+
+Each target starts from the golden files and runs in a process of its own. It fails on any exception that is not ours,
+on memory above a limit, and on an input that takes too long. The input that did it is then left in `--artifacts`, with
+the line that repeats it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(ROOT))
+
+from fuzz.harness import TARGETS  # noqa: E402
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"all, unless named: {', '.join(TARGETS)}")
+    parser.add_argument("--seconds", type=int, default=60, help="for each target")
+    parser.add_argument("--memory", type=int, default=1024, help="MiB a target may take")
+    parser.add_argument("--patience", type=int, default=10, help="seconds an input may take")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1, help="targets at a time")
+    parser.add_argument("--corpus", type=Path, help="folder to keep what was learnt in, for the next time")
+    parser.add_argument("--artifacts", type=Path, default=ROOT / "build" / "fuzz", help="where findings are left")
+    arguments = parser.parse_args()
+    if unknown := set(arguments.targets) - set(TARGETS):
+        parser.error(f"no such target: {', '.join(sorted(unknown))}; there are {', '.join(TARGETS)}")
+    arguments.artifacts.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory() as folder:
+        corpus = arguments.corpus or Path(folder)
+        with ThreadPoolExecutor(arguments.jobs) as pool:
+            results = pool.map(lambda name: run(name, corpus / name, arguments), arguments.targets or TARGETS)
+            return max(list(results))
+
+
+def run(name: str, corpus: Path, arguments: argparse.Namespace) -> int:
+    """Runs one target and says what came of it. 0 if that is nothing."""
+    corpus.mkdir(parents=True, exist_ok=True)
+    seeds = TARGETS[name][1]()
+    for seed in seeds:
+        (corpus / hashlib.sha1(seed).hexdigest()).write_bytes(seed)
+    prefix = arguments.artifacts / f"{name}-"
+    command = [
+        sys.executable, "-m", "fuzz.target", name, str(corpus),
+        f"-max_total_time={arguments.seconds}",
+        f"-rss_limit_mb={arguments.memory}",
+        f"-timeout={arguments.patience}",
+        f"-artifact_prefix={prefix}",
+        f"-max_len={max(4096, *map(len, seeds))}",
+        "-print_final_stats=1",
+    ]  # fmt: skip
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
+    output = done.stdout + done.stderr
+    count = re.search(r"stat::number_of_executed_units: *(\d+)", output)
+    edges = re.findall(r"cov: (\d+)", output)
+    tried = f"{count[1] if count else '?'} inputs, {edges[-1] if edges else '?'} branches, {len(seeds)} seeds"
+    if done.returncode == 0:
+        print(f"{name}: nothing found ({tried})", flush=True)
+        return 0
+    print(f"{name}: FOUND SOMETHING ({tried})", flush=True)
+    print("\n".join(f"    {line}" for line in _gist(output)), flush=True)
+    for artifact in re.findall(r"Test unit written to (\S+)", output):
+        print(f"    repeat: {sys.executable} -m fuzz.target {name} {artifact}", flush=True)
+    return 1
+
+
+def _gist(output: str) -> list[str]:
+    """The traceback, or the last lines if there is none."""
+    lines = output.splitlines()
+    starts = [at for at, line in enumerate(lines) if "Uncaught Python exception" in line or "ERROR: libFuzzer" in line]
+    return lines[starts[0] :][:40] if starts else lines[-20:]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
