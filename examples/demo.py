@@ -109,7 +109,7 @@ def read_what_tensorflow_wrote() -> None:
     with tk.open_checkpoint(source) as checkpoint:
         assert isinstance(checkpoint, tk.BundleReader)
         order = sorted(checkpoint, key=lambda tensor: (checkpoint.entry(tensor).offset, tensor))
-        with tk.BundleWriter("copy", memory) as writer:
+        with tk.BundleWriter("copy", fs=memory) as writer:
             for tensor in order:
                 writer.add(tensor, checkpoint.source(tensor))
         types = sorted({str(info.dtype) for info in checkpoint.values()})

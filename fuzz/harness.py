@@ -46,7 +46,14 @@ from tensorkeep.checkpoint.slices import box_shape, slice_key
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.io.crc32c import crc32c, mask, masked_crc32c
 from tensorkeep.io.varint import decode_varints
-from tensorkeep.proto.messages import SavedTensorSlices, parse
+from tensorkeep.proto.messages import (
+    BundleEntryProto,
+    BundleHeaderProto,
+    Message,
+    SavedTensorSlices,
+    parse,
+    serialize,
+)
 from tensorkeep.proto.wire import encode_bytes_field
 from tensorkeep.table.table import Table
 from tests.checkpoint.crafting import block, store_of, table_of_blocks
@@ -343,11 +350,52 @@ def mutate(data: bytes, max_size: int, seed: int, change: Callable[[bytes, int],
         key, value = records[at]
         if choice == 4:
             key = change(key, len(key) + 16)
+        elif choice < 8:
+            value = edited(key, value, generator)
         else:
             value = change(value, len(value) + 64)
         records[at] = key[:60_000], value[:60_000]
     out = pack(options, records, rest)
     return out if len(out) <= max_size else data[:max_size]
+
+
+NUMBERS = [0, 1, 2, 3, 7, 64, 65, 127, 128, 255, 2**16, 2**31 - 1, 2**31, 2**32, 2**38, 2**62, 2**63 - 1, -1, -(2**63)]
+
+
+def edited(key: bytes, value: bytes, generator: random.Random) -> bytes:
+    """An entry with one of its fields changed, which keeps the lengths of messages within messages right."""
+    for kind in (SavedTensorSlices, BundleHeaderProto) if not key else (BundleEntryProto, SavedTensorSlices):
+        with suppress(TensorKeepError, ValueError):
+            message = parse(kind, value, "fuzz")
+            for _ in range(generator.randrange(1, 4)):
+                edit_message(message, generator)
+            return serialize(message)
+    return value
+
+
+def edit_message(message: Message, generator: random.Random) -> None:
+    """Changes a field, or one of a message within; numbers become such as have made trouble before."""
+    fields = [field for field, _ in message.ListFields()]
+    field = generator.choice(fields if fields and generator.random() < 0.8 else message.DESCRIPTOR.fields)
+    item = getattr(message, field.name)
+    if field.message_type is not None:
+        if not field.is_repeated:
+            edit_message(item, generator)
+        elif not item or generator.random() < 0.2:
+            edit_message(item.add(), generator)
+        elif generator.random() < 0.2:
+            del item[generator.randrange(len(item))]
+        else:
+            edit_message(generator.choice(item), generator)
+        return
+    number = generator.choice(NUMBERS) if generator.random() < 0.7 else generator.randrange(40)
+    new = {field.CPPTYPE_BOOL: bool(number & 1), field.CPPTYPE_STRING: "t" * (number & 3)}.get(field.cpp_type, number)
+    if field.type == field.TYPE_BYTES:
+        new = b"x" * (number & 63)
+    if field.is_repeated:
+        item.extend([new] * generator.randrange(3))
+    else:
+        setattr(message, field.name, new)
 
 
 # Seeds

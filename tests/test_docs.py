@@ -188,7 +188,7 @@ def test_the_table_of_types_has_a_row_for_each(dtype: tensorkeep.DType) -> None:
 def can_be_stored_in_v1(dtype: tensorkeep.DType) -> bool:
     try:
         source = tensorkeep.ArraySource(dtype, (0,), ())
-        tensorkeep.SliceFileWriter("unused", tensorkeep.MemoryFileSystem()).add("x", source)
+        tensorkeep.SliceFileWriter("unused", fs=tensorkeep.MemoryFileSystem()).add("x", source)
     except (tensorkeep.UnimplementedError, tensorkeep.InvalidArgumentError):
         return False
     return True

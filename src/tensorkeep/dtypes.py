@@ -80,6 +80,8 @@ class DType:
             return value
         if isinstance(value, str) and (known := _BY_NAME.get(value)):
             return known
+        if value is None:
+            raise InvalidArgumentError("None is not a data type")
         try:
             array_dtype = np.dtype(value)
         except (TypeError, ValueError, SyntaxError) as error:

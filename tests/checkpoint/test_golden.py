@@ -374,7 +374,7 @@ class TestVariants:
 
     def test_writing_what_was_read_gives_the_same_files(self):
         fs = MemoryFileSystem()
-        with open_checkpoint(self.PATH) as reader, BundleWriter("var", fs) as writer:
+        with open_checkpoint(self.PATH) as reader, BundleWriter("var", fs=fs) as writer:
             entries = sorted((reader.entry(name) for name in reader), key=lambda entry: entry.offset)
             for entry in entries:
                 writer.add(entry.name, reader.read(entry.name))
@@ -398,7 +398,7 @@ def write_again(reader: BundleReader, prefix: str, fs: MemoryFileSystem) -> None
         for part in info.slices or (None,):
             pieces.append((reader.entry(name, part), name, info, part))
     pieces.sort(key=lambda item: (item[0].shard, item[0].offset, item[0].size))
-    with BundleWriter(prefix, fs) as writer:
+    with BundleWriter(prefix, fs=fs) as writer:
         for entry, name, info, part in pieces:
             if part is None:
                 writer.add(name, reader.source(name), shard=entry.shard)
@@ -445,7 +445,7 @@ class TestWritingV2:
     def test_the_order_of_a_data_file_is_that_of_adding(self):
         fs = MemoryFileSystem()
         stated = expected_tensors("g06_v2_dtypes")
-        with BundleWriter("all", fs) as writer:
+        with BundleWriter("all", fs=fs) as writer:
             for name in expected("g06_v2_dtypes")["write_order"]:
                 dtype, value = stated[name]
                 writer.add(name, ArraySource.of(value, dtype))
@@ -464,7 +464,7 @@ class TestWritingV1:
         opened = LOCAL.open(str(ROOT / file))
         meta = parse(SavedTensorSlices, Table(opened).get(b"") or b"", file).meta
         opened.close()
-        with SliceFileReader(str(ROOT / file)) as reader, SliceFileWriter("file", fs) as writer:
+        with SliceFileReader(str(ROOT / file)) as reader, SliceFileWriter("file", fs=fs) as writer:
             for tensor in meta.tensor:  # in the order in which they were added
                 info = reader[tensor.name]
                 for message in tensor.slice:
@@ -486,7 +486,7 @@ class TestWritingV1:
     def test_types_that_tensorflow_refuses_are_refused(self):
         fs = MemoryFileSystem()
         for name in expected("g13_v1_dtypes")["unsupported"]:
-            writer = SliceFileWriter("file", fs)
+            writer = SliceFileWriter("file", fs=fs)
             zeros = np.zeros(2, DType.of(name).array_dtype)
             with pytest.raises(UnimplementedError) as caught:
                 writer.add("x", ArraySource.of(zeros, name))
@@ -503,7 +503,7 @@ class TestMerging:
         fs = MemoryFileSystem()
         values = {name: value for name, (_, value) in expected_tensors("g09_v2_mergecheckpoints").items()}
         for prefix, names in {"t0/q": "q", "t1/an": "an", "t1/zm": "zm"}.items():
-            with BundleWriter(prefix, fs) as writer:
+            with BundleWriter(prefix, fs=fs) as writer:
                 for name in names:
                     writer.add(name, values[name])
         return fs
@@ -538,7 +538,7 @@ class TestMerging:
             prefixes = []
             for shard, group in groupby(pieces, key=lambda item: item[0].shard):
                 prefixes.append(f"{name}_temp/part-{shard:05d}-of-{reader.shard_count:05d}")
-                with BundleWriter(prefixes[-1], fs) as writer:
+                with BundleWriter(prefixes[-1], fs=fs) as writer:
                     for _, key, info, part in group:
                         if part is None:
                             writer.add(key, reader.read(key))
@@ -741,7 +741,7 @@ class TestBytes:
 
     def test_a_v2_checkpoint_of_one_scalar(self):
         fs = MemoryFileSystem()
-        with BundleWriter("x", fs) as writer:
+        with BundleWriter("x", fs=fs) as writer:
             writer.add("a", np.float32(3.5))
         index = (
             "000006" "08011a020801"  # "" -> one data file; version: producer 1
@@ -758,7 +758,7 @@ class TestBytes:
 
     def test_a_v1_checkpoint_of_one_scalar(self):
         fs = MemoryFileSystem()
-        with SliceFileWriter("x", fs) as writer:
+        with SliceFileWriter("x", fs=fs) as writer:
             writer.add("a", np.float32(3.5))
         file = (
             "000011" "0a0f" "0a09" "0a0161" "1200" "1801" "2200" "12020801"  # "" -> "a": no dimensions, float, whole

@@ -737,7 +737,7 @@ def test_a_reader_is_usable_after_every_kind_of_error() -> None:
         },
         good.tobytes(),
     )
-    with BundleReader("x", fs) as reader:
+    with BundleReader("x", fs=fs) as reader:
         for _ in range(2):
             use(reader)
             assert reader.read("good").tolist() == [0, 1, 2, 3]

@@ -49,7 +49,7 @@ class TestMerging:
 
     def test_slices_of_one_tensor(self, fs):
         for at in (0, 2, 4):
-            with BundleWriter(f"t/{at}", fs) as writer:
+            with BundleWriter(f"t/{at}", fs=fs) as writer:
                 writer.add_slice("w", (6,), TensorSlice(((at, 2),)), np.arange(at, at + 2))
         merge_bundles(["t/4", "t/0", "t/2"], "out", fs=fs)
         assert values(fs) == {"w": [0, 1, 2, 3, 4, 5]}
@@ -107,7 +107,7 @@ class TestMerging:
         homes = data.draw(st.lists(st.integers(0, 2), min_size=len(parts), max_size=len(parts)))
         prefixes = [f"t/{home}" for home in sorted(set(homes))]
         for prefix in prefixes:
-            with BundleWriter(prefix, fs) as writer:
+            with BundleWriter(prefix, fs=fs) as writer:
                 writer.add(f"other{prefix}", np.zeros(1))
                 for part, home in zip(parts, homes, strict=True):
                     if f"t/{home}" == prefix:
@@ -182,7 +182,7 @@ class TestConflicts:
                 merge_bundles(prefixes, "out", fs=fs)
 
     def test_slices_of_different_tensors(self, fs):
-        with BundleWriter("t/b", fs) as writer:
+        with BundleWriter("t/b", fs=fs) as writer:
             writer.add_slice("w", (5,), TensorSlice(((4, 1),)), np.zeros(1))
         with pytest.raises(InvalidArgumentError) as caught:
             merge_bundles(["t/a", "t/b"], "out", fs=fs)
@@ -191,7 +191,7 @@ class TestConflicts:
         )
 
     def test_the_same_slice_twice(self, fs):
-        with BundleWriter("t/b", fs) as writer:
+        with BundleWriter("t/b", fs=fs) as writer:
             writer.add_slice("w", (4,), TensorSlice(((0, 2),)), np.zeros(2))
         with pytest.raises(InvalidArgumentError, match="cannot merge"):
             merge_bundles(["t/a", "t/b"], "out", fs=fs)

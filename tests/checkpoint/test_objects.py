@@ -68,7 +68,7 @@ TENSORS = {
 def reader() -> BundleReader:
     fs = MemoryFileSystem()
     save_checkpoint("m", TENSORS, fs=fs)
-    return BundleReader("m", fs)
+    return BundleReader("m", fs=fs)
 
 
 class TestGraphs:

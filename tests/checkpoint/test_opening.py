@@ -91,7 +91,7 @@ class TestPrefixes:
 
     def test_a_v2_checkpoint_hides_a_v1_checkpoint_of_the_same_name(self, fs):
         save(fs, "m", 1, V1)
-        with BundleWriter("m", fs) as writer:
+        with BundleWriter("m", fs=fs) as writer:
             writer.add("marker", np.array(2.0))
         assert marker("m", fs) == 2
         with open_checkpoint("m", fs=fs) as reader:

@@ -205,7 +205,7 @@ class TestChecksums:
                 reader.read("full", copy=False)
 
     def open_prefix(self, fs: MemoryFileSystem, prefix: str, policy: Checksums) -> BundleReader:
-        return BundleReader(prefix, fs, ReadOptions(checksums=policy))
+        return BundleReader(prefix, fs=fs, options=ReadOptions(checksums=policy))
 
     @pytest.mark.parametrize("way", WHOLE)
     def test_off_never_compares(self, live, way):
@@ -274,7 +274,7 @@ class TestDamagedIndex:
         index[at] ^= 1
         fs = bundle({}, bytes(4))
         put(fs, "x.index", bytes(index))
-        return BundleReader("x", fs)
+        return BundleReader("x", fs=fs)
 
     def test_what_lies_in_sound_blocks_is_read(self, reader):
         assert reader.intact_names == ["a", "c"]
@@ -309,7 +309,7 @@ class TestDamagedIndex:
     def test_a_slice_without_an_entry(self):
         part = TensorSlice(((0, 2),))
         fs = bundle({"w": entry((2,), slices=[part])})
-        with BundleReader("x", fs) as reader, pytest.raises(DataLossError) as caught:
+        with BundleReader("x", fs=fs) as reader, pytest.raises(DataLossError) as caught:
             reader.read("w")
         assert str(caught.value) == ('"x": tensor "w": "x.index": tensor "w" lists the slice 0,2, which has no entry')
 
@@ -317,7 +317,7 @@ class TestDamagedIndex:
         part = TensorSlice(((0, 2),))
         for wrong in (entry((3,), size=12), entry((2,), dtype=9, size=16), entry((2,), slices=[part])):
             fs = bundle({"w": entry((2,), slices=[part]), slice_key(b"w", part): wrong})
-            with BundleReader("x", fs) as reader, pytest.raises(DataLossError) as caught:
+            with BundleReader("x", fs=fs) as reader, pytest.raises(DataLossError) as caught:
                 reader.read("w")
             assert 'slice 0,2 of tensor "w" is stored as' in str(caught.value)
             assert "expected float32 [2]" in str(caught.value)
@@ -325,13 +325,13 @@ class TestDamagedIndex:
     def test_keys_of_slices_are_no_tensors(self):
         part = TensorSlice(((0, 2),))
         fs = bundle({"w": entry((2,), slices=[part]), slice_key(b"w", part): entry((2,), size=8)}, bytes(8))
-        with BundleReader("x", fs) as reader:
+        with BundleReader("x", fs=fs) as reader:
             assert list(reader) == ["w"]
 
     def test_an_orphaned_slice_is_a_tensor_of_a_strange_name(self):
         key = slice_key(b"w", TensorSlice(((0, 2),)))
         fs = bundle({key: entry((2,), size=8, crc=0x8C28B28A)}, bytes(8))
-        with BundleReader("x", fs) as reader:
+        with BundleReader("x", fs=fs) as reader:
             assert list(reader) == [key.decode("utf-8", "surrogateescape")]
             assert reader.read_many()
 

@@ -115,11 +115,12 @@ def test_no_descriptor_is_left_open_by_whatever_goes_wrong(tmp_path: Path) -> No
         lambda: LOCAL.open(f"{tmp_path}/nowhere"),
         lambda: LOCAL.create(f"{tmp_path}/f"),
         lambda: LOCAL.sync_directory(f"{tmp_path}/f"),
-        lambda: LOCAL.is_abandoned(f"{tmp_path}/nowhere"),
+        lambda: LOCAL.delete_abandoned(f"{tmp_path}/nowhere"),
     ):
         with pytest.raises((InvalidArgumentError, MissingFileError, AlreadyExistsError)):
             attempt()
-    LOCAL.is_abandoned(f"{tmp_path}/f")
+    (tmp_path / "g").write_bytes(b"")
+    LOCAL.delete_abandoned(f"{tmp_path}/g")
     LOCAL.sync_directory(str(tmp_path))
     LOCAL.open(f"{tmp_path}/f")  # forgotten, not closed
     with TemporaryFile(LOCAL, temporary) as file:
@@ -208,21 +209,21 @@ def test_the_file_of_a_living_writer_stays_and_that_of_a_killed_one_goes(
     tmp_path: Path, writer: subprocess.Popen[str]
 ) -> None:
     (name,) = temporaries(tmp_path)
-    assert not LOCAL.is_abandoned(f"{tmp_path}/{name}")
+    assert not LOCAL.delete_abandoned(f"{tmp_path}/{name}")
     remove_abandoned(LOCAL, str(tmp_path))
     assert temporaries(tmp_path) == [name]
 
     writer.send_signal(signal.SIGKILL)
     writer.wait()
-    assert LOCAL.is_abandoned(f"{tmp_path}/{name}")
     remove_abandoned(LOCAL, str(tmp_path))
     assert temporaries(tmp_path) == []
 
 
-def test_looking_whether_a_file_is_abandoned_does_not_make_it_look_alive(tmp_path: Path) -> None:
+def test_a_file_that_was_closed_and_forgotten_is_abandoned(tmp_path: Path) -> None:
     path = temporary_path(f"{tmp_path}/f")
     LOCAL.create(path).close()
-    assert [LOCAL.is_abandoned(path) for _ in range(3)] == [True] * 3
+    assert LOCAL.delete_abandoned(path)
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_file_swept_away_before_its_writer_could_claim_it_is_made_anew(

@@ -26,8 +26,8 @@ def test_a_store_can_be_filled_from_the_contents_of_another() -> None:
     fs = MemoryFileSystem({"deep/down/b": b"B", "a": b"A"})
     assert fs.contents() == {"a": b"A", "deep/down/b": b"B"}
     assert fs.is_directory("deep/down")
-    assert fs.is_abandoned("a")
     assert fs.modified("deep/down/b") < fs.modified("a")
+    assert fs.delete_abandoned("a")
 
 
 def test_the_root_goes_by_two_names_and_always_exists() -> None:
@@ -52,9 +52,10 @@ def test_an_open_file_is_as_it_was_when_it_was_opened() -> None:
 def test_writers_can_be_forgotten_as_if_their_processes_had_died() -> None:
     fs = MemoryFileSystem()
     fs.create("a")
-    assert not fs.is_abandoned("a")
+    assert not fs.delete_abandoned("a")
     fs.forget_writers()
-    assert fs.is_abandoned("a")
+    assert fs.delete_abandoned("a")
+    assert fs.contents() == {}
 
 
 def test_time_is_counted_in_files_written() -> None:

@@ -146,7 +146,7 @@ def merging_into_an_input() -> Scenario:
 
     def prepare(fs: FileSystem, root: str) -> None:
         nothing(fs, root)
-        with BundleWriter(f"{root}/model", fs) as writer:
+        with BundleWriter(f"{root}/model", fs=fs) as writer:
             writer.reserve(0, shard=1)
             writer.add("a", NEW["a"])
             writer.add("b", NEW["b"])

@@ -102,7 +102,7 @@ def test_after_a_crash_nothing_works_any_more() -> None:
         lambda: fs.is_directory("folder"),
         lambda: fs.list("folder"),
         lambda: fs.modified("folder/a"),
-        lambda: fs.is_abandoned("folder/a"),
+        lambda: fs.delete_abandoned("folder/a"),
         lambda: fs.delete("folder/a"),
         lambda: fs.create("folder/b"),
         lambda: reader.read(0, 1),

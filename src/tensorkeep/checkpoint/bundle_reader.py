@@ -32,7 +32,7 @@ from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, s
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError, FailedPreconditionError, MissingFileError, TensorKeepError
 from tensorkeep.io.crc32c import combine, crc32c, unmask
-from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.filesystem import FileSystem, PathLike, RandomAccessFile, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.shapes import element_count
@@ -62,7 +62,8 @@ class BundleReader(CheckpointReader):
 
     format = "V2"
 
-    def __init__(self, prefix: str, fs: FileSystem = LOCAL, options: ReadOptions = ReadOptions()) -> None:
+    def __init__(self, prefix: PathLike, options: ReadOptions = ReadOptions(), *, fs: FileSystem = LOCAL) -> None:
+        prefix = path_text(prefix)
         self.path = prefix
         self.options = options
         self._fs = fs

@@ -29,9 +29,8 @@ from tensorkeep.checkpoint.bundle import (
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.codec import write_tensor
 from tensorkeep.checkpoint.naming import data_path, index_path, parse_data_path
-from tensorkeep.checkpoint.slices import Part, TensorSlice, box_shape, intersection, slice_key
+from tensorkeep.checkpoint.slices import Part, SlicedTensor, TensorSlice, box_shape, slice_key
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, plain_array
-from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.crc32c import crc32c, mask
 from tensorkeep.io.filesystem import (
@@ -66,10 +65,10 @@ class BundleWriter:
     def __init__(
         self,
         prefix: PathLike,
-        fs: FileSystem = LOCAL,
         *,
         alignment: int = 1,
         durability: Durability = Durability.DISK,
+        fs: FileSystem = LOCAL,
     ) -> None:
         if alignment < 1:
             raise InvalidArgumentError(f"alignment {alignment}: expected 1 or more")
@@ -81,7 +80,7 @@ class BundleWriter:
         self._durability = durability
         self._shards: dict[int, _DataFile] = {}
         self._entries: dict[bytes, bytes] = {}  # encoded at once: many small objects would keep the collector busy
-        self._sliced: dict[str, _SlicedTensor] = {}
+        self._sliced: dict[str, SlicedTensor] = {}
         self._is_open = True
         prepare_directory(fs, posixpath.dirname(self._prefix), durability)
 
@@ -136,10 +135,9 @@ class BundleWriter:
         tensor = self._sliced.get(name)
         if tensor is None:
             self._new_key(name)
-            tensor = _SlicedTensor(name, source.dtype, shape)
-        tensor.check(part, source.dtype, shape)
+            tensor = SlicedTensor(name, source.dtype, shape)
+        tensor.add(part, source.dtype, shape, shard)
         self._entries[slice_key(encode_name(name), part)] = self._store(source, shard)
-        tensor.parts.append((shard, part))
         self._sliced[name] = tensor
 
     def reserve(self, size: int, *, shard: int = 0) -> None:
@@ -160,7 +158,8 @@ class BundleWriter:
             for file in files:
                 file.finish()
             for tensor in self._sliced.values():
-                self._entries[encode_name(tensor.name)] = tensor.entry().encode()
+                tensor.check_disjoint()
+                self._entries[encode_name(tensor.name)] = _sliced_entry(tensor).encode()
             commit_bundle(self._fs, self._prefix, [file.place for file in files], self._entries, self._durability)
         finally:
             self._close()
@@ -220,31 +219,10 @@ class BundleWriter:
             self.commit()
 
 
-class _SlicedTensor:
-    """A tensor of which slices are being added, and the data files they are in."""
-
-    def __init__(self, name: str, dtype: DType, shape: tuple[int, ...]) -> None:
-        self.name = name
-        self.dtype = dtype
-        self.shape = shape
-        self.parts: list[tuple[int, TensorSlice]] = []
-
-    def check(self, part: TensorSlice, dtype: DType, shape: tuple[int, ...]) -> None:
-        """Refuses a slice that contradicts those before it."""
-        if (self.dtype, self.shape) != (dtype, shape):
-            raise InvalidArgumentError(
-                f'slice {part} belongs to "{self.name}" {dtype} {list(shape)}; earlier slices belong to '
-                f"{self.dtype} {list(self.shape)}"
-            )
-        box = part.box(shape)
-        for _, other in self.parts:
-            if other == part or intersection(box, other.box(shape)) is not None:
-                raise InvalidArgumentError(f'slices {other} and {part} of "{self.name}" overlap')
-
-    def entry(self) -> Entry:
-        parts = sorted(self.parts, key=lambda item: item[0])
-        # The data file of a tensor in slices means nothing; TensorFlow leaves that of the first slice there.
-        return Entry(self.name, self.dtype, self.shape, parts[0][0], slices=tuple(part for _, part in parts))
+def _sliced_entry(tensor: SlicedTensor) -> Entry:
+    parts = sorted(tensor.parts, key=tensor.parts.__getitem__)
+    # The data file of a tensor in slices means nothing; TensorFlow leaves that of the first slice there.
+    return Entry(tensor.name, tensor.dtype, tensor.shape, tensor.parts[parts[0]], slices=tuple(parts))
 
 
 class _DataFile:
@@ -312,7 +290,7 @@ def commit_bundle(
             done.append(name)
         header = Header(max(count + staged, 1), byte_order)  # one at least, be there no tensors and no data files
         _write_index(fs, prefix, header, entries, durability, shift=staged)
-    except TensorKeepError:
+    except BaseException:
         if _shard_count(fs, prefix) != count + staged:  # else the index that speaks of them is in place already
             delete_quietly(fs, done)
         raise
@@ -338,7 +316,7 @@ def _shard_count(fs: FileSystem, prefix: str) -> int | None:
     if not fs.exists(index_path(prefix)):
         return None
     try:
-        with BundleReader(prefix, fs) as reader:
+        with BundleReader(prefix, fs=fs) as reader:
             return reader.shard_count
     except TensorKeepError:
         return None

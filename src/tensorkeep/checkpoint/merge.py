@@ -8,7 +8,7 @@ from functools import partial
 
 from tensorkeep.checkpoint.bundle import Entry
 from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.bundle_writer import commit_bundle, place_link
+from tensorkeep.checkpoint.bundle_writer import commit_bundle, place_link, remove_bundle
 from tensorkeep.checkpoint.naming import data_path, index_path
 from tensorkeep.errors import InvalidArgumentError, MissingFileError, TensorKeepError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
@@ -40,7 +40,7 @@ def merge_bundles(
     numbers: dict[str, int] = {}  # data files and their numbers in the result
     orders: set[str] = set()
     for prefix in inputs:
-        with BundleReader(prefix, fs) as reader:
+        with BundleReader(prefix, fs=fs) as reader:
             orders.add(reader.header.byte_order)
             for key, entry in sorted(reader.entries().items()):
                 path = data_path(prefix, entry.shard, reader.shard_count)
@@ -55,7 +55,7 @@ def merge_bundles(
     entries = {key: entry.encode() for key, entry in merged.items()}
     commit_bundle(fs, target, place, entries, durability, byte_order=orders.pop())
     if delete_inputs:
-        _delete_inputs(fs, inputs, target, list(numbers))
+        _delete_inputs(fs, inputs, target)
 
 
 def _present(prefixes: list[str], allow_missing: bool, fs: FileSystem) -> list[str]:
@@ -88,20 +88,18 @@ def _merge_entry(
         merged[key] = known._replace(slices=known.slices + entry.slices)
 
 
-def _delete_inputs(fs: FileSystem, inputs: list[str], target: str, data: list[str]) -> None:
+def _delete_inputs(fs: FileSystem, inputs: list[str], target: str) -> None:
     """As TensorFlow does, without complaint if something cannot be deleted: the result is complete by now."""
-    with BundleReader(target, fs) as reader:
-        keep = {index_path(target), *(data_path(target, number, reader.shard_count) for number in range(len(data)))}
-    for path in (*map(index_path, inputs), *data):
-        if path not in keep:
-            _try(fs.delete, path)
+    for prefix in inputs:
+        if prefix != target:
+            _try(partial(remove_bundle, fs, prefix, Durability.CACHE))
     for directory in dict.fromkeys(map(posixpath.dirname, inputs)):
         if directory != posixpath.dirname(target):
-            _try(fs.remove_directory, directory)
+            _try(partial(fs.remove_directory, directory))
 
 
-def _try(action: Callable[[str], None], path: str) -> None:
+def _try(action: Callable[[], None]) -> None:
     try:
-        action(path)
+        action()
     except TensorKeepError:
         return

@@ -48,7 +48,7 @@ def open_checkpoint(
     if not isinstance(options, ReadOptions):
         raise InvalidArgumentError(f"options: expected ReadOptions, got {type(options).__name__}")
     if fs.exists(index_path(given)):
-        return BundleReader(given, fs, options)
+        return BundleReader(given, fs=fs, options=options)
     if fs.is_directory(given):
         return _open_latest(given, options, fs)
     prefix = prefix_of_file(given)
@@ -129,7 +129,7 @@ def _open_slice_files(given: str, options: ReadOptions, fs: FileSystem) -> Check
             # Files that are missing are reported; but a name alone must not make us look for millions of them.
             numbers = sorted(there.union(range(min(count, _MOST_REPORTED))))
             files = [shard_path(base, number, count) for number in numbers]
-            return SliceFileReader(shard_pattern(base, count), files, fs, options)
+            return SliceFileReader(shard_pattern(base, count), files, fs=fs, options=options)
     raise MissingFileError(
         f'"{given}" holds no checkpoint: neither "{index_path(given)}" (V2) nor "{given}" (V1) nor '
         f'"{shard_path(given, 0, 1)}" or the like (V1 in several files) exists{_similar(given, fs)}'

@@ -135,7 +135,7 @@ def save_checkpoint(
     files = _assign_files(ready, options.sharding)
     if options.format is CheckpointFormat.V1:
         return _save_slice_files(path, ready, files, options, fs)
-    with BundleWriter(path, fs, alignment=options.alignment, durability=options.durability) as writer:
+    with BundleWriter(path, fs=fs, alignment=options.alignment, durability=options.durability) as writer:
         for shard, size in enumerate(_file_sizes(ready, files)):
             writer.reserve(size, shard=shard)
         whole = {name: value for name, value in ready.items() if not isinstance(value, PartitionedArray)}
@@ -210,7 +210,7 @@ def _save_slice_files(
             f'"{existing[0]}" exists: a V1 checkpoint in several files cannot be replaced safely; delete it first, or '
             "save under another name"
         )
-    writers = [SliceFileWriter(file, fs, durability=options.durability) for file in files]
+    writers = [SliceFileWriter(file, fs=fs, durability=options.durability) for file in files]
     for number, (name, part, shape, value) in zip(numbers, _pieces(ready), strict=True):
         if part is None:
             writers[number].add(name, value)

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.ordered_code import encode_number, encode_signed, encode_string
 from tensorkeep.proto.messages import TensorSliceProto
 from tensorkeep.shapes import element_count
 
-__all__ = ["Box", "Part", "TensorSlice", "box_shape", "copies_for", "slice_key"]
+__all__ = ["Box", "Part", "SlicedTensor", "TensorSlice", "box_shape", "copies_for", "slice_key"]
 
 Extent = tuple[int, int] | None  # (start, length), or all of a dimension
 Box = tuple[tuple[int, int], ...]  # per dimension (start, stop), within a tensor of known shape
@@ -141,7 +142,7 @@ def copies_for(wanted: Box, stored: Sequence[Box]) -> list[tuple[int, Box]]:
     DataLossError if the stored boxes leave a gap in it, or overlap there: of two versions of a value, which is right?
     """
     copies = [(at, shared) for at, box in enumerate(stored) if (shared := intersection(wanted, box)) is not None]
-    _check_disjoint([shared for _, shared in copies])
+    check_disjoint([shared for _, shared in copies])
     have = sum(element_count(box_shape(shared)) for _, shared in copies)
     want = element_count(box_shape(wanted))
     if have != want:
@@ -149,8 +150,11 @@ def copies_for(wanted: Box, stored: Sequence[Box]) -> list[tuple[int, Box]]:
     return copies
 
 
-def _check_disjoint(boxes: list[Box]) -> None:
-    """A sweep along the axis that separates the boxes best: only neighbours there are compared in full."""
+def check_disjoint(boxes: Sequence[Box]) -> None:
+    """DataLossError if any two overlap.
+
+    A sweep along the axis that separates the boxes best: only neighbours there are compared in full.
+    """
     if len(boxes) < 2 or not boxes[0]:
         if len(boxes) > 1:
             raise DataLossError("a scalar is stored in more than one slice")
@@ -165,6 +169,34 @@ def _check_disjoint(boxes: list[Box]) -> None:
         if overlap.any():
             other = boxes[at + 1 + int(overlap.argmax())]
             raise DataLossError(f"stored slices {_box_text(boxes[at])} and {_box_text(other)} overlap")
+
+
+class SlicedTensor:
+    """A tensor of which slices are being added to files, one after the other."""
+
+    def __init__(self, name: str, dtype: DType, shape: tuple[int, ...]) -> None:
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.parts: dict[TensorSlice, int] = {}  # with the numbers of the files they are in
+
+    def add(self, part: TensorSlice, dtype: DType, shape: tuple[int, ...], file: int = 0) -> None:
+        """Refuses a slice that contradicts those before it. Whether slices overlap is for `check_disjoint` to say."""
+        if (self.dtype, self.shape) != (dtype, shape):
+            raise InvalidArgumentError(
+                f'slice {part} belongs to "{self.name}" {dtype} {list(shape)}; earlier slices belong to '
+                f"{self.dtype} {list(self.shape)}"
+            )
+        if part in self.parts:
+            raise InvalidArgumentError(f'slice {part} of "{self.name}" was added before')
+        self.parts[part] = file
+
+    def check_disjoint(self) -> None:
+        """To be called once, when all slices are there: InvalidArgumentError if any two overlap."""
+        try:
+            check_disjoint([part.box(self.shape) for part in self.parts])
+        except DataLossError as error:
+            raise InvalidArgumentError(f'tensor "{self.name}": {error}') from None
 
 
 def _box_text(box: Box) -> str:

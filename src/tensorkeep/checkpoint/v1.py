@@ -20,7 +20,7 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.bundle import decode_shape
 from tensorkeep.checkpoint.codec import check_shape
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
-from tensorkeep.checkpoint.slices import Box, Part, TensorSlice, box_shape, intersection, slice_key
+from tensorkeep.checkpoint.slices import Box, Part, SlicedTensor, TensorSlice, box_shape, slice_key
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
 from tensorkeep.dtypes import DType, dtype_of_number
@@ -94,11 +94,13 @@ class SliceFileReader(CheckpointReader):
 
     def __init__(
         self,
-        path: str,
+        path: PathLike,
         files: Sequence[str] = (),
-        fs: FileSystem = LOCAL,
         options: ReadOptions = ReadOptions(),
+        *,
+        fs: FileSystem = LOCAL,
     ) -> None:
+        path = path_text(path)
         self.path = path
         self.options = options
         self._files: list[RandomAccessFile] = []
@@ -267,17 +269,17 @@ class SliceFileWriter:
     the end, one after the other; arrays must not change before. Leaving the block by an exception writes nothing.
     """
 
-    def __init__(self, path: PathLike, fs: FileSystem = LOCAL, *, durability: Durability = Durability.DISK) -> None:
+    def __init__(self, path: PathLike, *, durability: Durability = Durability.DISK, fs: FileSystem = LOCAL) -> None:
         self._path = path_text(path)
         self._fs = fs
         self._durability = durability
-        self._metas: dict[str, SavedSliceMeta] = {}
+        self._tensors: dict[str, SlicedTensor] = {}
         self._values: dict[bytes, tuple[str, TensorSlice, ArraySource]] = {}
 
     def add(self, name: str, value: ArrayLike | ArraySource) -> None:
         """Stores a tensor whole."""
         source = ArraySource.of(value)
-        if name in self._metas:
+        if name in self._tensors:
             raise InvalidArgumentError(f'tensor "{name}" was added before')
         self._add(name, source.shape, TensorSlice.whole(len(source.shape)), source)
 
@@ -291,7 +293,6 @@ class SliceFileWriter:
                 f'slice {part} of "{name}" {list(shape)} has shape {list(box_shape(part.box(shape)))}, got an array '
                 f"of {list(source.shape)}"
             )
-        self._check_slice(name, shape, part, source)
         self._add(name, shape, part, source)
 
     def commit(self) -> None:
@@ -307,33 +308,21 @@ class SliceFileWriter:
 
     def _add(self, name: str, shape: tuple[int, ...], part: TensorSlice, source: ArraySource) -> None:
         _check_storable(name, source)
-        meta = self._metas.get(name)
-        if meta is None:
-            meta = self._metas[name] = SavedSliceMeta(name=_checked_name(name), type=source.dtype.number)
-            meta.shape.SetInParent()
-            for size in shape:
-                meta.shape.dim.add(size=size)
-        meta.slice.append(part.to_proto())
+        tensor = self._tensors.get(name) or SlicedTensor(_checked_name(name), source.dtype, shape)
+        tensor.add(part, source.dtype, shape)
+        self._tensors[name] = tensor
         self._values[slice_key(name.encode(), part)] = (name, part, source)
-
-    def _check_slice(self, name: str, shape: tuple[int, ...], part: TensorSlice, source: ArraySource) -> None:
-        meta = self._metas.get(name)
-        if meta is None:
-            return
-        known = (dtype_of_number(meta.type), decode_shape(meta.shape))
-        if known != (source.dtype, shape):
-            raise InvalidArgumentError(
-                f'slice {part} belongs to "{name}" {source.dtype} {list(shape)}; earlier slices belong to '
-                f"{known[0]} {list(known[1])}"
-            )
-        for message in meta.slice:
-            other = TensorSlice.from_proto(message)
-            if other == part or intersection(part.box(shape), other.box(shape)) is not None:
-                raise InvalidArgumentError(f'slices {other} and {part} of "{name}" overlap')
 
     def _encode_meta(self) -> bytes:
         message = SavedTensorSlices()
-        message.meta.tensor.extend(self._metas[name] for name in sorted(self._metas))  # the order TensorFlow gives them
+        for name in sorted(self._tensors):  # the order TensorFlow gives them
+            tensor = self._tensors[name]
+            tensor.check_disjoint()
+            meta = message.meta.tensor.add(name=name, type=tensor.dtype.number)
+            meta.shape.SetInParent()
+            for size in tensor.shape:
+                meta.shape.dim.add(size=size)
+            meta.slice.extend(part.to_proto() for part in tensor.parts)
         message.meta.versions.producer = VERSION
         return serialize(message)
 

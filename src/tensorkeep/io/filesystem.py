@@ -151,8 +151,11 @@ class FileSystem(Protocol):
         """Returns when the names in the folder have reached the disk."""
         ...
 
-    def is_abandoned(self, path: str) -> bool:
-        """Whether whoever was writing the file has died. False where that cannot be told."""
+    def delete_abandoned(self, path: str) -> bool:
+        """Deletes a file if whoever was writing it has died, in one step, and says whether it did.
+
+        A file whose writer lives stays, and so does one of which that cannot be told.
+        """
         ...
 
 
@@ -197,10 +200,8 @@ def remove_abandoned(fs: FileSystem, directory: str) -> None:
     """Deletes temporary files that a writer left in a folder when it died. Those of living writers stay."""
     for name in fs.list(directory):
         if is_temporary(name):
-            path = posixpath.join(directory, name)
             try:
-                if fs.is_abandoned(path):
-                    fs.delete(path)
+                fs.delete_abandoned(posixpath.join(directory, name))
             except TensorKeepError:
                 continue  # somebody else was quicker, or it is not ours to delete: tidying never stops a save
 

@@ -123,7 +123,7 @@ class LocalWritableFile:
             with _explained("create", path):
                 self._descriptor = os.open(path, flags, 0o666)
             try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(self._descriptor, fcntl.LOCK_EX)  # waits for somebody who is just sweeping it away
             except OSError:
                 break  # no locks here; then nobody can take the file for abandoned either
             if os.fstat(self._descriptor).st_nlink:
@@ -223,12 +223,13 @@ class LocalFileSystem(FileSystem):
             finally:
                 os.close(descriptor)
 
-    def is_abandoned(self, path: str) -> bool:
-        with _explained("look at", path):
+    def delete_abandoned(self, path: str) -> bool:
+        with _explained("delete", path):
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
+                os.unlink(path)  # with the lock held, so that no writer can have claimed it meanwhile
+            except BlockingIOError:
                 return False
             finally:
                 os.close(descriptor)
@@ -237,10 +238,14 @@ class LocalFileSystem(FileSystem):
 
 def _copy(source: str, target: str) -> None:
     with open(source, "rb") as reader, open(target, "xb") as writer:
-        while chunk := reader.read(1 << 20):
-            writer.write(chunk)
-        writer.flush()
-        os.fsync(writer.fileno())
+        try:
+            while chunk := reader.read(1 << 20):
+                writer.write(chunk)
+            writer.flush()
+            os.fsync(writer.fileno())
+        except BaseException:
+            os.unlink(target)
+            raise
 
 
 def _find(name: str, *arguments: type) -> ctypes._NamedFuncPointer | None:

@@ -159,8 +159,12 @@ class MemoryFileSystem(FileSystem):
     def sync_directory(self, path: str) -> None:
         self._require_directory(path)
 
-    def is_abandoned(self, path: str) -> bool:
-        return not self._node(path).is_being_written
+    def delete_abandoned(self, path: str) -> bool:
+        with self._lock:
+            is_abandoned = not self._node(path).is_being_written
+            if is_abandoned:
+                del self._nodes[path]
+            return is_abandoned
 
     def forget_writers(self) -> None:
         """What the death of every writing process would do: all files now count as abandoned."""

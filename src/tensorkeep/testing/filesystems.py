@@ -115,8 +115,8 @@ class FileSystemWrapper(FileSystem):
     def sync_directory(self, path: str) -> None:
         self._change(Change("sync_directory", path), lambda: self.inner.sync_directory(path))
 
-    def is_abandoned(self, path: str) -> bool:
-        return self._look("is_abandoned", path, lambda: self.inner.is_abandoned(path))
+    def delete_abandoned(self, path: str) -> bool:
+        return self._change(Change("delete", path), lambda: self.inner.delete_abandoned(path))
 
 
 class _WrappedReader:
@@ -406,6 +406,12 @@ class PowerCutFileSystem(FileSystemWrapper):
     def delete(self, path: str) -> None:
         self.inner.delete(path)
         self._note(posixpath.dirname(path), removed=path)
+
+    def delete_abandoned(self, path: str) -> bool:
+        is_gone = self.inner.delete_abandoned(path)
+        if is_gone:
+            self._note(posixpath.dirname(path), removed=path)
+        return is_gone
 
     def make_directory(self, path: str) -> None:
         above = posixpath.dirname(path.rstrip("/"))
