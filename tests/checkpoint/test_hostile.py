@@ -397,6 +397,23 @@ class TestEntries:
             value = entry(shape, dtype=dtype, **{"size": 4, **fields})
             refused(bundle({"a": value}, bytes(8)), message)
 
+    @pytest.mark.parametrize("number", [29, 30, 31, 32, 33])
+    def test_bits_that_mean_nothing(self, number):
+        """Of a 4-bit float, the upper half of the byte is to be ignored; ml_dtypes takes it for a sign."""
+        data = bytes(range(256))
+        fs = bundle({"a": entry((2, 128), dtype=number, size=256, crc=crc32c(data))}, data)
+        with open_checkpoint("x", fs=fs) as reader:
+            low = np.frombuffer(data, np.uint8) & ((1 << reader["a"].dtype.bits) - 1)
+            for array in (
+                reader.read("a"),
+                reader.read("a", copy=False),
+                reader.read_many()["a"],
+                reader.source("a").gather(),
+                np.concatenate([reader.read("a", slice(0, 1)), reader.read("a", slice(1, 2))]),
+                reader.read_rows("a", [0, 1]),
+            ):
+                assert array.tobytes() == low.tobytes()
+
     def test_entries_on_the_same_bytes(self):
         """A thousand tensors that share one stretch of data. Each is real, so each may be read; none costs more."""
         data = np.arange(1000, dtype=np.float32).tobytes()

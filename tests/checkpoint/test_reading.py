@@ -26,13 +26,16 @@ from tensorkeep import (
     ShardByName,
     SliceFileReader,
     TensorSlice,
+    check_checkpoint,
     open_checkpoint,
     save_checkpoint,
 )
 from tensorkeep.checkpoint.slices import slice_key
+from tensorkeep.dtypes import ALL_DTYPES
+from tensorkeep.io.crc32c import crc32c
 from tensorkeep.testing.filesystems import CountingFileSystem
 from tests.checkpoint.crafting import block as raw_block
-from tests.checkpoint.crafting import bundle, entry, put, same, table_of_blocks
+from tests.checkpoint.crafting import bundle, entry, header, put, same, table_of_blocks
 
 V1 = SaveOptions(format=CheckpointFormat.V1)
 BOTH = pytest.mark.parametrize("options", [SaveOptions(), V1], ids=["V2", "V1"])
@@ -336,6 +339,54 @@ class TestDamagedIndex:
             assert reader.read_many()
 
 
+def swapped(array: np.ndarray) -> bytes:
+    """The bytes of an array as a big-endian machine stores them: of complex numbers, each half by itself."""
+    width = array.dtype.itemsize // 2 if array.dtype.kind == "c" else array.dtype.itemsize
+    return np.ascontiguousarray(array).reshape(-1).view(f"u{width}").byteswap().tobytes()
+
+
+class TestBigEndian:
+    """Files of a machine of the other byte order. The golden ones have few types, so here are all."""
+
+    @pytest.mark.parametrize("dtype", [dtype for dtype in ALL_DTYPES if not dtype.is_object], ids=str)
+    def test_every_type_every_way(self, dtype):
+        generator = np.random.default_rng(dtype.number)
+        raw = generator.integers(0, 2 if dtype.name == "bool" else 256, 60 * dtype.itemsize, np.uint8)
+        if dtype.bits:
+            raw &= (1 << dtype.bits) - 1
+        array = raw.view(dtype.array_dtype).reshape(10, 6)
+        data = swapped(array)
+        parts = [TensorSlice(((0, 4), None)), TensorSlice(((4, 6), None))]
+        pieces = [data[: 24 * dtype.itemsize], data[24 * dtype.itemsize :]]
+        entries = {
+            "whole": entry(array.shape, dtype=dtype.number, size=len(data), crc=crc32c(data)),
+            "sliced": entry(array.shape, dtype=dtype.number, slices=parts),
+        }
+        offset = 0
+        for part, piece in zip(parts, pieces, strict=True):
+            shape = (len(piece) // dtype.itemsize // 6, 6)
+            entries[slice_key(b"sliced", part)] = entry(
+                shape, dtype=dtype.number, size=len(piece), offset=offset, crc=crc32c(piece)
+            )
+            offset += len(piece)
+        fs = bundle(entries, data, head=header(1, endianness=1))
+        for options in (ReadOptions(), ReadOptions(checksums=Checksums.ONCE), ReadOptions(copy=False)):
+            with open_checkpoint("x", options, fs=fs) as reader:
+                many = reader.read_many()
+                for name in ("whole", "sliced"):
+                    assert same(reader.read(name), array)
+                    assert same(many[name], array)
+                    assert same(reader.read(name, np.s_[3:8, 1:4]), array[3:8, 1:4])
+                    assert same(reader.read_rows(name, [9, 0, 0]), array[[9, 0, 0]])
+                    assert same(reader.source(name).gather().reshape(10, 6), array)
+        assert check_checkpoint("x", fs=fs).is_intact
+
+    def test_damage_is_noticed(self):
+        fs = bundle({"a": entry((2,), size=8, crc=1)}, bytes(8), head=header(1, endianness=1))
+        with open_checkpoint("x", fs=fs) as reader, pytest.raises(DataLossError, match='tensor "a"'):
+            reader.read("a")
+
+
 class TestViews:
     def test_are_views_only_where_the_bytes_are_right(self, tmp_path: Path):
         save_checkpoint(tmp_path / "m", {"w": MATRIX, "s": np.array([b"x"], object), "e": np.zeros((0, 3))})
@@ -379,12 +430,12 @@ class TestClosing:
         with pytest.raises(FailedPreconditionError, match="is closed"):
             reader.read("w")
 
-    def test_a_reader_closed_before_its_index_was_read(self, fs):
-        save_checkpoint("m", {"w": MATRIX}, fs=fs)
-        reader = open_checkpoint("m", fs=fs)
+    def test_a_reader_closed_before_its_index_was_read(self, tmp_path):
+        save_checkpoint(tmp_path / "m", {"w": MATRIX})
+        reader = open_checkpoint(tmp_path / "m")
         reader.close()
         for act in (lambda: list(reader), lambda: "w" in reader, lambda: reader.read("w")):
-            with pytest.raises(FailedPreconditionError, match='the reader of "m" is closed'):
+            with pytest.raises(FailedPreconditionError, match="is closed"):
                 act()
 
     @BOTH
@@ -414,7 +465,9 @@ class TestClosing:
 
 class TestArguments:
     @BOTH
-    @pytest.mark.parametrize("rows", [[20], [-21], [0.5], [[1]], 3, ["a"], [True]])
+    @pytest.mark.parametrize(
+        "rows", [[20], [-21], [0.5], [[1]], 3, ["a"], [True], [2**64 - 1], [2**70], np.array([2**64 - 1], np.uint64)]
+    )
     def test_rows_that_are_none(self, fs, options, rows):
         save_checkpoint("m", {"w": MATRIX}, options, fs=fs)
         with open_checkpoint("m", fs=fs) as reader, pytest.raises(InvalidArgumentError, match='rows of "w"'):

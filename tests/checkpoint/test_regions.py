@@ -143,6 +143,13 @@ class TestBoxes:
         assert same(found, array[..., 1:2])
         assert peak < 40 << 20
 
+    def test_so_are_those_of_more_than_two_dimensions(self):
+        array = np.zeros((2, 600, 600, 2), np.uint8)
+        array[..., 1] = np.arange(600)[:, None] % 251
+        array[1] += 1
+        box = ((0, 2), (0, 600), (0, 600), (1, 2))
+        assert same(read_box(file_of(array), 4, array.shape, box, array.dtype), array[..., 1:])
+
     def test_a_file_that_is_too_short(self):
         with pytest.raises(DataLossError, match='"file" is 12 bytes long, but bytes'):
             read_box(CountingFile(bytes(12)), 4, (4, 4), ((2, 4), (0, 4)), np.dtype(np.float32))

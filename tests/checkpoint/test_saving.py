@@ -34,6 +34,7 @@ from tensorkeep import (
     open_checkpoint,
     save_checkpoint,
 )
+from tensorkeep.checkpoint.slices import slice_key
 from tensorkeep.testing.strategies import Saveable, assert_saved, checkpoints
 from tests.checkpoint.crafting import peak_memory
 
@@ -487,6 +488,19 @@ class TestWriter:
         ):
             overlap()
         assert fs.contents() == {}
+
+    @pytest.mark.parametrize("slice_first", [True, False])
+    def test_a_name_that_is_the_key_of_a_slice(self, fs, slice_first):
+        """Nobody would choose it; but one of the two would be lost."""
+        part = TensorSlice(((0, 1),))
+        name = slice_key(b"w", part).decode("utf-8", "surrogateescape")
+        writer = BundleWriter("m", fs=fs)
+        steps = [lambda: writer.add_slice("w", (2,), part, np.zeros(1)), lambda: writer.add(name, np.zeros(1))]
+        first, second = steps if slice_first else reversed(steps)
+        first()
+        with pytest.raises(InvalidArgumentError, match="before"):
+            second()
+        writer.abort()
 
     def test_a_slice_that_covers_the_tensor_is_the_tensor(self, fs):
         with BundleWriter("m", fs=fs) as writer:

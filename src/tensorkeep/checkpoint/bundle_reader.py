@@ -4,28 +4,24 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
-from operator import lt
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle import HEADER_KEY, Entry, Header, decode_name, encode_name
+from tensorkeep.checkpoint.bundle import Entry, Header, encode_name
+from tensorkeep.checkpoint.bundle_index import BundleIndex
 from tensorkeep.checkpoint.codec import CHUNK, check_shape, decode_objects
 from tensorkeep.checkpoint.naming import data_path, index_path
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.regions import read_box, read_rows
-from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, slice_key
+from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, copies_for, slice_key, whole_box
 from tensorkeep.checkpoint.small_tensors import (
     SMALL,
     Kind,
     SmallTensors,
-    has_usual_tail,
     head_of,
-    is_usual,
     spans,
-    tail_of,
 )
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
@@ -36,22 +32,12 @@ from tensorkeep.io.filesystem import FileSystem, PathLike, RandomAccessFile, pat
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.shapes import element_count
-from tensorkeep.table.block import MOST_EXPANSION
-from tensorkeep.table.table import Table
 
 __all__ = ["BundleReader"]
 
 Array = npt.NDArray[Any]
 
 _TASK: Final = 32 << 20  # what one thread reads at a time; large, for the checksums of pieces have to be combined
-
-
-class _Index(NamedTuple):
-    """All of an index file that is sound."""
-
-    tensors: dict[str, bytes]
-    slices: dict[bytes, bytes]  # entries of slices, by key
-    damage: tuple[DataLossError, ...]
 
 
 class BundleReader(CheckpointReader):
@@ -69,28 +55,19 @@ class BundleReader(CheckpointReader):
         self._fs = fs
         self._lock = threading.Lock()
         self._shards: dict[int, RandomAccessFile] = {}
-        self._infos: dict[bytes, TensorInfo] = {}  # by the beginning of an entry, if that is usual
         self._checked: set[tuple[int, int, int, int]] = set()
         self._is_closed = False
         self._file = fs.open(index_path(prefix))
         try:
-            self._table = Table(self._file)
-            self.header = self._read_header()
+            self._index = BundleIndex(self._file)
         except BaseException:
             self._file.close()
             raise
 
-    def _read_header(self) -> Header:
-        where = f'"{self._file.path}"'
-        value = self._table.get(HEADER_KEY)
-        if value is None:
-            raise DataLossError(f"{where} is a table but not the index of a checkpoint: it has no header")
-        return Header.decode(value, f"{where}: header")
-
     # The mapping
 
     def __getitem__(self, name: str) -> TensorInfo:
-        return self._info(name, self._value(name))
+        return self._index.info(name, self._value(name))
 
     def _value(self, name: str) -> bytes:
         """The entry of a tensor, encoded."""
@@ -115,6 +92,11 @@ class BundleReader(CheckpointReader):
         return len(self._index.tensors)
 
     @property
+    def header(self) -> Header:
+        """Number and byte order of the data files."""
+        return self._index.header
+
+    @property
     def shard_count(self) -> int:
         """The number of data files."""
         return self.header.shard_count
@@ -130,18 +112,18 @@ class BundleReader(CheckpointReader):
     def entry(self, name: str, part: TensorSlice | None = None) -> Entry:
         """What the index says of a tensor, or of one of the slices it is stored in."""
         if part is None:
-            return self._decode(name, self._value(name))
+            return self._index.decode(name, self._value(name))
         self._value(name)
-        value = self._index.slices.get(slice_key(encode_name(name), part))
+        value = self._index.slice_value(name, part)
         if value is None:
             self._raise_damage(f'slice {part} of tensor "{name}" is not in the parts of the index that can be read')
             raise DataLossError(f'"{self._file.path}": tensor "{name}" lists the slice {part}, which has no entry')
-        return self._decode(f"{name} [{part}]", value)
+        return self._index.decode(f"{name} [{part}]", value)
 
     def entries(self) -> dict[bytes, Entry]:
         """Everything in the index but the header, by key. DataLossError if any of it is damaged."""
         self._raise_damage("the index cannot be read in full")
-        tensors = {encode_name(name): self._decode(name, value) for name, value in self._index.tensors.items()}
+        tensors = {encode_name(name): self._index.decode(name, value) for name, value in self._index.tensors.items()}
         slices = {
             slice_key(key, part): self.entry(entry.name, part)
             for key, entry in tensors.items()
@@ -151,13 +133,25 @@ class BundleReader(CheckpointReader):
 
     def source(self, name: str) -> ArraySource:
         info = self[name]
-        if info.slices or info.dtype.is_object or not self._is_native(info.dtype):
+        if info.dtype.is_object or not self._is_native(info.dtype):
             return ArraySource.of(self.read(name), info.dtype)
-        return ArraySource(info.dtype, info.shape, self._chunks(self.entry(name)))
+        chunks = self._row_chunks(name, info) if info.slices else self._chunks(self.entry(name))
+        return ArraySource(info.dtype, info.shape, chunks)
+
+    def verify(self, name: str) -> None:
+        info = self[name]
+        if info.slices:
+            try:
+                copies_for(whole_box(info.shape), [part.box(info.shape) for part in info.slices])
+            except DataLossError as error:
+                raise in_tensor(self.path, name, error) from error
+        for entry in self._stored_entries(name, info):
+            self._check_whole(entry)
 
     def close(self) -> None:
         with self._lock:
             self._is_closed = True
+            self._index.close()
             for file in (self._file, *self._shards.values()):
                 file.close()
             self._shards.clear()
@@ -268,6 +262,20 @@ class BundleReader(CheckpointReader):
             if self.options.checksums is not Checksums.OFF:
                 self._compare(entry, crc)
 
+    def _row_chunks(self, name: str, info: TensorInfo) -> Iterator[Array]:
+        """The elements of a tensor stored in slices, some rows at a time, its checksums compared before the first."""
+        if self.options.checksums is not Checksums.OFF:
+            self.verify(name)
+        rows = max(1, CHUNK // max(1, element_count(info.shape[1:]) * info.dtype.itemsize))
+        for start in range(0, info.shape[0], rows):
+            extent = (start, min(rows, info.shape[0] - start))
+            yield self._read_part(name, info, TensorSlice((extent, *(None,) * (len(info.shape) - 1))), copy=True)
+
+    def _stored_entries(self, name: str, info: TensorInfo) -> list[Entry]:
+        if not info.slices:
+            return [self.entry(name)]
+        return [self._slice_entry(name, info, part) for part in info.slices]
+
     # Reading many tensors
 
     def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]:
@@ -280,14 +288,14 @@ class BundleReader(CheckpointReader):
             head = head_of(value)
             if (kind := kinds.get(head)) is not None and small.add(name, kind, value, head):
                 continue
-            info = self._info(name, value)
+            info = self._index.info(name, value)
             if info.slices or info.dtype.is_object or not self._is_native(info.dtype) or not copy:
                 other.append(name)
                 continue
-            entry = self._decode(name, value)
+            entry = self._index.decode(name, value)
             self.check_extent(entry)
             large.append(entry)
-            if info.nbytes <= SMALL and head in self._infos:
+            if info.nbytes <= SMALL and self._index.is_known(head):
                 kinds[head] = Kind(info.shape, info.dtype.array_dtype, info.nbytes)
         found = self._read_small(small)
         outs = [(entry, np.empty(entry.shape, entry.dtype.array_dtype)) for entry in large]
@@ -394,77 +402,23 @@ class BundleReader(CheckpointReader):
 
     def _prepare_partial(self, entry: Entry) -> None:
         """Before part of a stored tensor is read: its checksum, if that is wanted, can only be compared as a whole."""
+        if self.options.checksums is Checksums.ONCE and not self._is_checked(entry):
+            self._check_whole(entry)
         with _Locating(self, entry):
             self.check_extent(entry)
-            if self.options.checksums is Checksums.ONCE and not self._is_checked(entry):
-                file = self.shard(entry.shard)
-                crc = 0
-                for at in range(0, entry.size, CHUNK):
-                    crc = crc32c(file.read(entry.offset + at, min(CHUNK, entry.size - at)), crc)
-                self._compare(entry, crc)
 
-    # The index
-
-    @cached_property
-    def _index(self) -> _Index:
-        """Goes through the whole index once. Damaged blocks are noted and passed over."""
-        self._require_open()
-        entries: dict[bytes, bytes] = {}
-        damage: list[DataLossError] = []
-        last: bytes | None = None
-        for handle, block in self._table.blocks():
-            try:
-                if isinstance(block, DataLossError):
-                    raise block
-                keys, values = block.load()
-                if not keys:
-                    continue
-                if (last is not None and keys[0] <= last) or not all(map(lt, keys, keys[1:])):
-                    raise DataLossError(f'"{self._table.path}": block at byte {handle.offset}: keys are not in order')
-            except DataLossError as error:
-                damage.append(error.with_traceback(None))  # there may be thousands
-                continue
-            last = keys[-1]
-            entries.update(zip(keys, values, strict=True))
-        entries.pop(HEADER_KEY, None)
-        return self._sort_out(entries, damage)
-
-    def _sort_out(self, entries: dict[bytes, bytes], damage: list[DataLossError]) -> _Index:
-        """Tells the entries of slices from those of tensors: they are the ones that a tensor lists."""
-        slices: dict[bytes, bytes] = {}
-        if next(iter(entries), b"\xff")[0] == 0:  # keys of slices begin with a zero byte, and so sort first
-            for key, value in list(entries.items()):
-                try:
-                    parts = self._info(decode_name(key), value).slices
-                except DataLossError:
-                    continue  # reported when that tensor is asked for
-                if len(parts) * len(key) > MOST_EXPANSION * self._table.size:
-                    continue  # so many keys the table cannot hold; found missing when that tensor is asked for
-                for part in parts:
-                    at = slice_key(key, part)
-                    if at in entries:
-                        slices[at] = entries.pop(at)
-        return _Index({decode_name(key): value for key, value in entries.items()}, slices, tuple(damage))
-
-    def _info(self, name: str, value: bytes) -> TensorInfo:
-        """What an entry says of type and shape. Few different ones occur: usual entries are looked up, not parsed."""
-        head = head_of(value)
-        info = self._infos.get(head)
-        if info is not None and has_usual_tail(value, head):
-            return info
-        entry = Entry.decode(name, value, f'"{self._file.path}"')
-        info = TensorInfo(entry.dtype, entry.shape, entry.slices)
-        if is_usual(value):
-            self._infos[head] = info
-        return info
-
-    def _decode(self, name: str, value: bytes) -> Entry:
-        head = head_of(value)
-        info = self._infos.get(head)
-        tail = None if info is None else tail_of(value, head)
-        if info is None or tail is None:
-            return Entry.decode(name, value, f'"{self._file.path}"')
-        return Entry(name, info.dtype, info.shape, *tail)
+    def _check_whole(self, entry: Entry) -> None:
+        """Reads a stored tensor or slice to compare its checksum, and keeps nothing of it."""
+        with _Locating(self, entry):
+            self.check_extent(entry)
+            if entry.dtype.is_object:
+                self._read_objects(entry)
+                return
+            file = self.shard(entry.shard)
+            crc = 0
+            for at in range(0, entry.size, CHUNK):
+                crc = crc32c(file.read(entry.offset + at, min(CHUNK, entry.size - at)), crc)
+            self._compare(entry, crc)
 
     def _require_open(self) -> None:
         if self._is_closed:
@@ -474,7 +428,7 @@ class BundleReader(CheckpointReader):
 
     def _is_native(self, dtype: DType) -> bool:
         """Whether the stored bytes of a numeric tensor are the bytes of the array."""
-        return self.header.byte_order == "<" or dtype.itemsize == 1
+        return not dtype.bits and (self.header.byte_order == "<" or dtype.itemsize == 1)
 
     def _stored_dtype(self, dtype: DType) -> np.dtype[Any]:
         return dtype.array_dtype if self._is_native(dtype) else np.dtype(f"V{dtype.itemsize}")
@@ -484,6 +438,8 @@ class BundleReader(CheckpointReader):
             return array
         width = dtype.itemsize // 2 if dtype.array_dtype.kind == "c" else dtype.itemsize
         words = array.reshape(-1).view(f"u{width}").byteswap(inplace=True)
+        if dtype.bits:
+            words &= (1 << dtype.bits) - 1  # bits above the type's own mean nothing, but would change 4-bit floats
         return words.view(dtype.array_dtype).reshape(array.shape)
 
     def check_extent(self, entry: Entry) -> None:

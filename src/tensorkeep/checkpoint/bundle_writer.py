@@ -136,8 +136,13 @@ class BundleWriter:
         if tensor is None:
             self._new_key(name)
             tensor = SlicedTensor(name, source.dtype, shape)
+        key = slice_key(encode_name(name), part)
+        if key in self._entries and part not in tensor.parts:
+            raise InvalidArgumentError(
+                f'slice {part} of "{name}" is stored as {key!r}, the name of a tensor added before'
+            )
         tensor.add(part, source.dtype, shape, shard)
-        self._entries[slice_key(encode_name(name), part)] = self._store(source, shard)
+        self._entries[key] = self._store(source, shard)
         self._sliced[name] = tensor
 
     def reserve(self, size: int, *, shard: int = 0) -> None:

@@ -75,8 +75,7 @@ def check_checkpoint(path: PathLike, *, fs: FileSystem = LOCAL, threads: int | N
 
 def _problem(reader: CheckpointReader, name: str) -> TensorProblem | None:
     try:
-        for _ in reader.source(name).chunks:
-            pass
+        reader.verify(name)
     except TensorKeepError as error:
         return TensorProblem(name, error)
     return None

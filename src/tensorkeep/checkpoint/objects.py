@@ -230,6 +230,9 @@ class RenamedReader(CheckpointReader):
     def source(self, name: str) -> ArraySource:
         return self._reader.source(self._key(name))
 
+    def verify(self, name: str) -> None:
+        self._reader.verify(self._key(name))
+
     def close(self) -> None:
         self._reader.close()
 

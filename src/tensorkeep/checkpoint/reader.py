@@ -129,11 +129,11 @@ class CheckpointReader(Mapping[str, TensorInfo]):
                 f'rows of "{name}" ({info}): expected a list of integers (np.flatnonzero makes one of a mask) and a '
                 "tensor of at least one dimension"
             )
-        wanted = wanted.astype(np.int64)
-        if wanted.size and (wanted.min() < -info.shape[0] or wanted.max() >= info.shape[0]):
+        if wanted.size and (int(wanted.min()) < -info.shape[0] or int(wanted.max()) >= info.shape[0]):
             raise InvalidArgumentError(
                 f'rows of "{name}": {wanted.min()}..{wanted.max()} asked for, the tensor has {info.shape[0]}'
             )
+        wanted = wanted.astype(np.int64)  # after the comparison: a large unsigned number would become a negative one
         return self._read_rows(name, info, np.where(wanted < 0, wanted + info.shape[0], wanted))
 
     def read_many(
@@ -148,6 +148,10 @@ class CheckpointReader(Mapping[str, TensorInfo]):
     @abstractmethod
     def source(self, name: str) -> ArraySource:
         """The tensor as something to write elsewhere, read in chunks as it is written, its exact type kept."""
+
+    @abstractmethod
+    def verify(self, name: str) -> None:
+        """Reads all that is stored of a tensor and compares its checksums, in little memory. DataLossError if wrong."""
 
     @abstractmethod
     def close(self) -> None:

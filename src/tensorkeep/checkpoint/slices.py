@@ -102,7 +102,7 @@ class TensorSlice:
 
     def is_whole(self, shape: Sequence[int]) -> bool:
         """Whether it covers a tensor of that shape, spelled out or not."""
-        return self.box(shape) == tuple((0, size) for size in shape)
+        return self.box(shape) == whole_box(shape)
 
 
 Part = TensorSlice | slice | tuple[slice, ...]
@@ -124,6 +124,11 @@ def slice_key(name: bytes, part: TensorSlice) -> bytes:
         start, length = (0, -1) if extent is None else extent
         key += encode_signed(start) + encode_signed(length)
     return key
+
+
+def whole_box(shape: Sequence[int]) -> Box:
+    """The box that is all of a tensor."""
+    return tuple((0, size) for size in shape)
 
 
 def box_shape(box: Box) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.slices import Part, TensorSlice, box_shape, copies_for
+from tensorkeep.checkpoint.slices import Part, TensorSlice, box_shape, copies_for, whole_box
 from tensorkeep.dtypes import RESOURCE, VARIANT, DType, dtype_of_array, dtype_of_plain_array
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.shapes import element_count
@@ -149,7 +149,7 @@ class PartitionedArray:
             if source.dtype is not found[0][1].dtype:
                 raise InvalidArgumentError(f"slice {part} is {source.dtype}, the first one {found[0][1].dtype}")
         try:
-            copies_for(tuple((0, size) for size in self.shape), boxes)
+            copies_for(whole_box(self.shape), boxes)
         except DataLossError as error:
             raise InvalidArgumentError(str(error)) from None
         return found

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.codec import check_shape
 from tensorkeep.checkpoint.reader import TensorInfo
-from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, copies_for
+from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, copies_for, whole_box
 from tensorkeep.errors import DataLossError
 
 Array = npt.NDArray[Any]
@@ -50,7 +50,7 @@ def stitch_rows(
     boxes = [part.box(info.shape) for part in info.slices]
     if rows.size:
         span = (int(rows.min()), int(rows.max()) + 1)
-        for at, _ in copies_for((span, *((0, size) for size in info.shape[1:])), boxes):
+        for at, _ in copies_for((span, *whole_box(info.shape[1:])), boxes):
             check(info.slices[at])
     out = np.empty((rows.size, *info.shape[1:]), info.dtype.array_dtype)
     for part, box in zip(info.slices, boxes, strict=True):

@@ -20,7 +20,16 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.bundle import decode_shape
 from tensorkeep.checkpoint.codec import check_shape
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
-from tensorkeep.checkpoint.slices import Box, Part, SlicedTensor, TensorSlice, box_shape, slice_key
+from tensorkeep.checkpoint.slices import (
+    Box,
+    Part,
+    SlicedTensor,
+    TensorSlice,
+    box_shape,
+    copies_for,
+    slice_key,
+    whole_box,
+)
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
 from tensorkeep.dtypes import DType, dtype_of_number
@@ -166,6 +175,15 @@ class SliceFileReader(CheckpointReader):
 
     def source(self, name: str) -> ArraySource:
         return ArraySource.of(self.read(name), self[name].dtype)
+
+    def verify(self, name: str) -> None:
+        stored = self._stored(name)
+        try:
+            copies_for(whole_box(stored.shape), [part.box(stored.shape) for part in stored.tables])
+            for part in stored.tables:
+                self._read_piece(name, part)
+        except DataLossError as error:
+            raise in_tensor(self.path, name, error) from error
 
     def close(self) -> None:
         self._is_closed = True

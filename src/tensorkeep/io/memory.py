@@ -7,7 +7,14 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tensorkeep.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, MissingFileError, StorageError
+from tensorkeep.errors import (
+    AlreadyExistsError,
+    DataLossError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    MissingFileError,
+    StorageError,
+)
 from tensorkeep.io.filesystem import Buffer, FileSystem
 
 __all__ = ["MemoryFileSystem"]
@@ -32,6 +39,7 @@ class MemoryFile:
         self._view = memoryview(data)
         self._node = node
         self._nodes = nodes
+        self._is_closed = False
 
     def read(self, offset: int, length: int) -> memoryview:
         return memoryview(bytes(self.map(offset, length)))
@@ -40,6 +48,8 @@ class MemoryFile:
         buffer[:] = self.map(offset, len(buffer))
 
     def map(self, offset: int, length: int) -> memoryview:
+        if self._is_closed:
+            raise FailedPreconditionError(f'"{self.path}" is closed')
         if offset < 0 or length < 0 or offset + length > self.size:
             raise DataLossError(
                 f'"{self.path}" is {self.size} bytes long, but bytes {offset}..{offset + length} were expected in it'
@@ -50,7 +60,7 @@ class MemoryFile:
         return self._nodes.get(self.path) is self._node
 
     def close(self) -> None:
-        """Nothing to give back."""
+        self._is_closed = True
 
 
 class MemoryWritableFile:
