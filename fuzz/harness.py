@@ -104,6 +104,8 @@ def use_tensor(reader: CheckpointReader, name: str) -> None:
             again = act()
             assert whole is None or same(again, whole)
     with suppress(TensorKeepError):
+        reader.verify(name)
+    with suppress(TensorKeepError):
         part = reader.read(name, tuple(slice(size // 2, size) for size in reader[name].shape))
         assert whole is None or same(part, whole[(..., *(slice(size // 2, size) for size in whole.shape))])
     with suppress(TensorKeepError):

@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+ROUND = 60  # seconds
 sys.path.insert(0, str(ROOT))
 
 from fuzz.harness import TARGETS  # noqa: E402
@@ -39,8 +40,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         corpus = arguments.corpus or Path(folder)
         with ThreadPoolExecutor(arguments.jobs) as pool:
-            results = pool.map(lambda name: run(name, corpus / name, arguments), arguments.targets or TARGETS)
-            return max(list(results))
+            return max(pool.map(lambda name: run(name, corpus / name, arguments), arguments.targets or TARGETS))
 
 
 def run(name: str, corpus: Path, arguments: argparse.Namespace) -> int:
@@ -49,34 +49,37 @@ def run(name: str, corpus: Path, arguments: argparse.Namespace) -> int:
     seeds = TARGETS[name][1]()
     for seed in seeds:
         (corpus / hashlib.sha1(seed).hexdigest()).write_bytes(seed)
-    prefix = arguments.artifacts / f"{name}-"
     command = [
         sys.executable, "-m", "fuzz.target", name, str(corpus),
-        f"-max_total_time={arguments.seconds}",
         f"-rss_limit_mb={arguments.memory}",
         f"-timeout={arguments.patience}",
-        f"-artifact_prefix={prefix}",
+        f"-artifact_prefix={arguments.artifacts / name}-",
         f"-max_len={max(4096, *map(len, seeds))}",
         "-print_final_stats=1",
     ]  # fmt: skip
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, errors="replace", check=False)
-    output = done.stdout + done.stderr
-    count = re.search(r"stat::number_of_executed_units: *(\d+)", output)
-    edges = re.findall(r"cov: (\d+)", output)
-    tried = f"{count[1] if count else '?'} inputs, {edges[-1] if edges else '?'} branches, {len(seeds)} seeds"
-    if done.returncode == 0:
-        print(f"{name}: nothing found ({tried})", flush=True)
-        return 0
-    print(f"{name}: FOUND SOMETHING ({tried})", flush=True)
-    print("\n".join(f"    {line}" for line in _gist(output)), flush=True)
-    for artifact in re.findall(r"Test unit written to (\S+)", output):
-        print(f"    repeat: {sys.executable} -m fuzz.target {name} {artifact}", flush=True)
-    return 1
+    tried = edges = 0
+    # In rounds: atheris loses a little memory with every comparison of arrays, which is not what we look for.
+    for left in range(arguments.seconds, 0, -ROUND):
+        limit = f"-max_total_time={min(left, ROUND)}"
+        done = subprocess.run(
+            [*command, limit], cwd=ROOT, capture_output=True, text=True, errors="replace", check=False
+        )
+        output = done.stdout + done.stderr
+        tried += sum(map(int, re.findall(r"stat::number_of_executed_units: *(\d+)", output)))
+        edges = max([edges, *map(int, re.findall(r"cov: (\d+)", output))])
+        if done.returncode != 0:
+            print(f"{name}: FOUND SOMETHING after {tried} inputs", flush=True)
+            print("\n".join(f"    {line}" for line in _gist(output)), flush=True)
+            for artifact in re.findall(r"Test unit written to (\S+)", output):
+                print(f"    repeat: {sys.executable} -m fuzz.target {name} {artifact}", flush=True)
+            return 1
+    print(f"{name}: nothing found ({tried} inputs, {edges} branches, {len(seeds)} seeds)", flush=True)
+    return 0
 
 
 def _gist(output: str) -> list[str]:
     """The traceback, or the last lines if there is none."""
-    lines = output.splitlines()
+    lines = [line for line in output.splitlines() if not line.startswith("INFO: Instrumenting")]
     starts = [at for at, line in enumerate(lines) if "Uncaught Python exception" in line or "ERROR: libFuzzer" in line]
     return lines[starts[0] :][:40] if starts else lines[-20:]
 

@@ -134,6 +134,13 @@ def assert_right_or_refused(fs: MemoryFileSystem, path: str, tensors: Mapping[st
                     intact = False
                 else:
                     assert same(found, wanted), f"{name}: {found!r} was read, {wanted!r} was saved"
+            try:
+                reader.verify(name)
+            except TensorKeepError as error:
+                assert_explains(error, path)
+                intact = False
+            else:
+                assert same(reader.read(name), value)  # it was found sound, so it can be read
     report = check_checkpoint(path, fs=fs)
     assert report.is_intact or not intact
     return intact

@@ -528,6 +528,24 @@ class TestSlices:
         fs = bundle({"a": nested, key: nested, slice_key(key, part): nested})
         refused(fs, "is stored as float32|lists the slice")
 
+    def test_of_a_scalar(self):
+        """A tensor without rows to cut it by, said to be cut."""
+        whole = TensorSlice(())
+        value = entry((), size=4, crc=0x48674BC7)
+        fs = bundle({"a": entry((), slices=[whole]), slice_key(b"a", whole): value}, bytes(4))
+        assert load_tensors("x", fs=fs) == {"a": 0}
+        with open_checkpoint("x", fs=fs) as reader:
+            assert reader.source("a").gather().tolist() == [0]
+        survive(fs)
+        survive(store_of({"x": slice_file({"a": (FLOAT, (), [whole])}, {("a", whole): bytes.fromhex("2a0400000000")})}))
+
+    @pytest.mark.parametrize("rank", [1, 64, 65, 254])
+    def test_of_a_tensor_without_measure(self, rank):
+        """A gap of more elements than Python prints the number of."""
+        parts = [TensorSlice((*((0, 1),) * rank,))]
+        survive(bundle({"a": entry((2**62,) * rank, slices=parts), slice_key(b"a", parts[0]): entry((1,) * rank)}))
+        survive(store_of({"x": slice_file({"a": (FLOAT, (2**62,) * rank, parts)}, {})}))
+
     def test_a_cube_of_them(self):
         """The thousand corners of a cube of ten dimensions: no axis keeps many of them apart."""
         parts = [TensorSlice(tuple((bit, 1) for bit in bits)) for bits in product((0, 1), repeat=10)]

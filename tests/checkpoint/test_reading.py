@@ -20,6 +20,7 @@ from tensorkeep import (
     InvalidArgumentError,
     MemoryFileSystem,
     MissingFileError,
+    NotFoundError,
     PartitionedArray,
     ReadOptions,
     SaveOptions,
@@ -35,7 +36,7 @@ from tensorkeep.dtypes import ALL_DTYPES
 from tensorkeep.io.crc32c import crc32c
 from tensorkeep.testing.filesystems import CountingFileSystem
 from tests.checkpoint.crafting import block as raw_block
-from tests.checkpoint.crafting import bundle, entry, header, put, same, table_of_blocks
+from tests.checkpoint.crafting import bundle, entry, header, peak_memory, put, same, table_of_blocks
 
 V1 = SaveOptions(format=CheckpointFormat.V1)
 BOTH = pytest.mark.parametrize("options", [SaveOptions(), V1], ids=["V2", "V1"])
@@ -258,6 +259,63 @@ class TestChecksums:
                 reader.read("w")
 
 
+class TestVerifying:
+    """Reading for the sake of checksums alone, whatever the policy of the reader."""
+
+    TENSORS: ClassVar = {
+        "w": MATRIX,
+        "p": PartitionedArray.split(MATRIX, 3),
+        "s": np.array([b"abc", b""], object),
+        "e": np.zeros((0, 2)),
+        "scalar": np.float32(3),
+    }
+
+    @BOTH
+    @POLICIES
+    def test_what_is_sound_passes(self, fs, options, policy):
+        save_checkpoint("m", self.TENSORS, options, fs=fs)
+        with open_checkpoint("m", ReadOptions(checksums=policy), fs=fs) as reader:
+            for name in reader:
+                assert reader.verify(name) is None
+
+    @POLICIES
+    @pytest.mark.parametrize("name", ["w", "p", "s", "scalar"])
+    def test_what_is_damaged_does_not(self, policy, name):
+        live = Live()
+        save_checkpoint("m", self.TENSORS, fs=live)
+        with open_checkpoint("m", ReadOptions(checksums=policy), fs=live) as reader:
+            assert isinstance(reader, BundleReader)
+            part = reader[name].slices[-1] if reader[name].slices else None
+            place = reader.entry(name, part)
+            reader.verify(name)
+            flip(live, "m.data-00000-of-00001", place.offset + place.size - 1)
+            with pytest.raises(DataLossError, match=f'"m.*tensor "{name}'):
+                reader.verify(name)
+            for other in set(reader) - {name}:
+                reader.verify(other)
+
+    def test_slices_must_fit_together(self):
+        parts = [TensorSlice(((0, 2),)), TensorSlice(((3, 1),))]
+        entries = {slice_key(b"w", part): entry((part.extents[0][1],), size=4 * part.extents[0][1]) for part in parts}
+        fs = bundle({"w": entry((4,), slices=parts), **entries}, bytes(8))
+        with open_checkpoint("x", fs=fs) as reader, pytest.raises(DataLossError, match="hold 3 of the 4 elements"):
+            reader.verify("w")
+
+    @BOTH
+    def test_what_is_not_there_is_not_found(self, fs, options):
+        save_checkpoint("m", {"w": MATRIX}, options, fs=fs)
+        with open_checkpoint("m", fs=fs) as reader, pytest.raises(NotFoundError, match='holds no tensor "v"'):
+            reader.verify("v")
+
+    def test_it_takes_little_memory(self, tmp_path):
+        array = np.zeros((1 << 20, 8), np.float32)
+        save_checkpoint(tmp_path / "m", {"w": array, "p": PartitionedArray.split(array, 2)})
+        with open_checkpoint(tmp_path / "m") as reader:
+            for name in ("w", "p"):
+                _, peak = peak_memory(lambda name=name: reader.verify(name))
+                assert peak < 4 << 20  # of 32 MiB
+
+
 class TestDamagedIndex:
     """A table of one entry per block, one of which is damaged."""
 
@@ -434,7 +492,7 @@ class TestClosing:
         save_checkpoint(tmp_path / "m", {"w": MATRIX})
         reader = open_checkpoint(tmp_path / "m")
         reader.close()
-        for act in (lambda: list(reader), lambda: "w" in reader, lambda: reader.read("w")):
+        for act in (lambda: reader.read("w"), lambda: reader.read("w", copy=False), lambda: reader.read_many()):
             with pytest.raises(FailedPreconditionError, match="is closed"):
                 act()
 

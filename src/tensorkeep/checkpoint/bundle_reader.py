@@ -133,7 +133,7 @@ class BundleReader(CheckpointReader):
 
     def source(self, name: str) -> ArraySource:
         info = self[name]
-        if info.dtype.is_object or not self._is_native(info.dtype):
+        if info.dtype.is_object or not self._is_native(info.dtype) or not info.shape:
             return ArraySource.of(self.read(name), info.dtype)
         chunks = self._row_chunks(name, info) if info.slices else self._chunks(self.entry(name))
         return ArraySource(info.dtype, info.shape, chunks)
@@ -141,6 +141,7 @@ class BundleReader(CheckpointReader):
     def verify(self, name: str) -> None:
         info = self[name]
         if info.slices:
+            check_shape(info.shape, info.dtype)
             try:
                 copies_for(whole_box(info.shape), [part.box(info.shape) for part in info.slices])
             except DataLossError as error:
@@ -186,7 +187,7 @@ class BundleReader(CheckpointReader):
         with _Locating(self, entry):
             self.check_extent(entry)
             if entry.dtype.is_object:
-                return self._read_objects(entry)
+                return self._read_objects(entry, check=self._wants_check(entry))
             if not copy and self._is_native(entry.dtype):
                 return self._map(entry)
             if entry.size <= SMALL:
@@ -201,10 +202,10 @@ class BundleReader(CheckpointReader):
             self._compare(entry, crc32c(data))
         return self._to_native(np.ndarray(entry.shape, self._stored_dtype(entry.dtype), data), entry.dtype)
 
-    def _read_objects(self, entry: Entry) -> Array:
+    def _read_objects(self, entry: Entry, *, check: bool) -> Array:
         data = self.shard(entry.shard).read(entry.offset, entry.size)
         array, crc = decode_objects(entry.dtype, data, entry.shape, self.header.byte_order)
-        if self._wants_check(entry):
+        if check:
             self._compare(entry, crc)
         return array
 
@@ -412,7 +413,7 @@ class BundleReader(CheckpointReader):
         with _Locating(self, entry):
             self.check_extent(entry)
             if entry.dtype.is_object:
-                self._read_objects(entry)
+                self._read_objects(entry, check=True)
                 return
             file = self.shard(entry.shard)
             crc = 0

@@ -178,6 +178,7 @@ class SliceFileReader(CheckpointReader):
 
     def verify(self, name: str) -> None:
         stored = self._stored(name)
+        check_shape(stored.shape, stored.dtype)
         try:
             copies_for(whole_box(stored.shape), [part.box(stored.shape) for part in stored.tables])
             for part in stored.tables:
