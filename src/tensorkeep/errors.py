@@ -78,7 +78,7 @@ class StorageError(TensorKeepError, OSError):
 
 
 class ResourceExhaustedError(StorageError):
-    """No space is left, or a quota is used up. What was being written has been removed again."""
+    """No space or memory is left, or a quota is used up. What was being written has been removed again."""
 
 
 class PermissionDeniedError(StorageError, PermissionError):

@@ -9,18 +9,34 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import prod
+from operator import index
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
 
-__all__ = ["Shape", "UNKNOWN_SHAPE", "element_count"]
+__all__ = ["Shape", "UNKNOWN_SHAPE", "checked_shape", "element_count"]
 
 Dimension = int | None
+
+MAX_RANK: Final = 254  # TensorFlow's
 
 
 def element_count(shape: Sequence[int]) -> int:
     """How many elements an array of this shape has: 1 for a scalar."""
     return prod(shape)
+
+
+def checked_shape(shape: Sequence[int]) -> tuple[int, ...]:
+    """A fully known shape as a tuple of integers; InvalidArgumentError if it is none that a tensor could have."""
+    try:
+        sizes = tuple(index(size) for size in shape)
+    except TypeError:
+        raise InvalidArgumentError(f"{shape!r} is not a shape: expected a sequence of integers") from None
+    if (sizes and not 0 <= min(sizes) <= max(sizes) < 1 << 63) or len(sizes) > MAX_RANK:
+        raise InvalidArgumentError(
+            f"{list(sizes)} cannot be a shape: expected at most {MAX_RANK} sizes, each 0 or more and below 2**63"
+        )
+    return sizes
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,32 @@ class TestMerging:
         assert_identical(load_tensors("out", fs=fs)["w"], dtype, array)
 
 
+class TestNothingIsLost:
+    @pytest.mark.parametrize("target", ["m/a", "./m/a", "m/../m/a"])
+    @pytest.mark.parametrize("spelling", ["m/a", "./m/a", "m//a"])
+    def test_when_the_destination_is_an_input_however_it_is_spelled(self, tmp_path, monkeypatch, target, spelling):
+        monkeypatch.chdir(tmp_path)
+        save_checkpoint("m/a", {"x": np.arange(2)})
+        save_checkpoint("m/b", {"y": np.arange(3)})
+        merge_bundles([spelling, "m/b"], target)
+        assert {name: array.tolist() for name, array in load_tensors("m/a").items()} == {"x": [0, 1], "y": [0, 1, 2]}
+        assert len(list((tmp_path / "m").iterdir())) == 3
+
+    def test_when_an_input_is_given_in_two_spellings(self, tmp_path):
+        save_checkpoint(tmp_path / "a", {"x": np.arange(2)})
+        with pytest.raises(InvalidArgumentError, match="cannot merge a checkpoint with itself"):
+            merge_bundles([tmp_path / "a", f"{tmp_path}/./a"], tmp_path / "out")
+
+    def test_when_slices_overlap(self, fs):
+        for name, at in (("t/a", 0), ("t/b", 2)):
+            with BundleWriter(name, fs=fs) as writer:
+                writer.add_slice("w", (5,), TensorSlice(((at, 3),)), np.arange(3))
+        before = fs.contents()
+        with pytest.raises(InvalidArgumentError, match=r'cannot merge: tensor "w": stored slices \[0:3\] and \[2:5\]'):
+            merge_bundles(["t/a", "t/b"], "out", fs=fs)
+        assert fs.contents() == before
+
+
 class TestInputs:
     def test_go_with_their_folders_once_those_are_empty(self, fs):
         save_checkpoint("t1/a", {"x": np.arange(2)}, fs=fs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -23,6 +24,7 @@ from tensorkeep import (
     MemoryFileSystem,
     PartitionedArray,
     Piece,
+    ResourceExhaustedError,
     SaveOptions,
     ShardByName,
     ShardBySize,
@@ -35,6 +37,7 @@ from tensorkeep import (
     save_checkpoint,
 )
 from tensorkeep.checkpoint.slices import slice_key
+from tensorkeep.testing.filesystems import FailingFileSystem
 from tensorkeep.testing.strategies import Saveable, assert_saved, checkpoints
 from tests.checkpoint.crafting import peak_memory
 
@@ -544,13 +547,41 @@ class TestWriter:
             writer.abort()
         assert fs.contents() == {}
 
-    def test_a_tensor_that_failed_half_way_ends_the_writer(self, fs):
-        with BundleWriter("m", fs=fs) as writer:
-            with pytest.raises(InvalidArgumentError, match="gave 2 elements, expected 3"):
-                writer.add("a", ArraySource(FLOAT, (3,), [np.zeros(2, np.float32)]))
-            with pytest.raises(FailedPreconditionError, match="is closed"):
-                writer.add("b", np.zeros(1))
+    def test_a_tensor_that_failed_half_way_ends_the_writer_and_is_not_forgotten(self, fs):
+        def save() -> None:
+            with BundleWriter("m", fs=fs) as writer:
+                with pytest.raises(InvalidArgumentError, match="gave 2 elements, expected 3"):
+                    writer.add("a", ArraySource(FLOAT, (3,), [np.zeros(2, np.float32)]))
+                with pytest.raises(FailedPreconditionError, match="writing to it failed: a source of shape"):
+                    writer.add("b", np.zeros(1))
+
+        with pytest.raises(FailedPreconditionError, match='nothing is saved to "m", for writing to it failed'):
+            save()
         assert fs.contents() == {}
+
+    @pytest.mark.parametrize("size", [4, 100_000])
+    def test_nothing_is_committed_after_a_write_that_failed(self, fs, size):
+        tensors = {f"t{at:03}": np.zeros(size // 4, np.float32) for at in range(20)}
+        failing = FailingFileSystem(fs, 2, ResourceExhaustedError("full"))
+
+        def save() -> None:
+            with BundleWriter("m", fs=failing) as writer:
+                with suppress(ResourceExhaustedError):
+                    writer.add_many(tensors)
+                with suppress(ResourceExhaustedError):
+                    writer.add("z", np.zeros(1 << 20))
+                with suppress(FailedPreconditionError):
+                    writer.add("zz", np.zeros(1))
+
+        with pytest.raises((FailedPreconditionError, ResourceExhaustedError)):
+            save()
+        assert fs.contents() == {}
+
+    def test_space_that_was_set_aside_and_not_used_is_given_back(self, tmp_path):
+        with BundleWriter(tmp_path / "m") as writer:
+            writer.reserve(64 << 20)
+            writer.add("a", np.zeros(2))
+        assert (tmp_path / "m.data-00000-of-00001").stat().st_blocks * 512 < 1 << 20
 
     def test_space_may_be_set_aside(self, tmp_path):
         with BundleWriter(tmp_path / "m") as writer:

@@ -95,7 +95,8 @@ class Entry(NamedTuple):
         return f"bytes {self.offset}..{self.offset + self.size} of data file {self.shard}"
 
     def encode(self) -> bytes:
-        value = encode_entry(self.dtype.number, self.shape, self.shard, self.offset, self.size, self.masked_crc)
+        head = encode_type_and_shape(self.dtype.number, self.shape)
+        value = encode_entry(head, self.shard, self.offset, self.size, self.masked_crc)
         for part in self.slices:
             value += encode_bytes_field(7, serialize(part.to_proto()))
         return value
@@ -119,11 +120,9 @@ class Entry(NamedTuple):
         return entry
 
 
-def encode_entry(
-    dtype_number: int, shape: tuple[int, ...], shard: int, offset: int, size: int, masked_crc: int
-) -> bytes:
-    """The bytes of a BundleEntryProto: protocol buffers leave out fields that are zero, but never the shape."""
-    value = encode_type_and_shape(dtype_number, shape)
+def encode_entry(head: bytes, shard: int, offset: int, size: int, masked_crc: int) -> bytes:
+    """The bytes of a BundleEntryProto, type and shape being encoded already: fields that are zero are left out."""
+    value = head
     if shard:
         value += b"\x18" + encode_varint(shard)
     if offset:

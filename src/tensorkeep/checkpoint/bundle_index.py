@@ -35,6 +35,7 @@ class BundleIndex:
         self._table = Table(file)
         self._is_closed = False
         self._infos: dict[bytes, TensorInfo] = {}  # by the beginning of an entry, if that is usual
+        self._sliced: dict[str, TensorInfo] = {}  # by name; their lists of slices may be long
         value = self._table.get(HEADER_KEY)
         if value is None:
             raise DataLossError(f'"{self.path}" is a table but not the index of a checkpoint: it has no header')
@@ -59,10 +60,15 @@ class BundleIndex:
         info = self._infos.get(head)
         if info is not None and has_usual_tail(value, head):
             return info
+        info = self._sliced.get(name)
+        if info is not None:
+            return info
         entry = Entry.decode(name, value, f'"{self.path}"')
         info = TensorInfo(entry.dtype, entry.shape, entry.slices)
         if is_usual(value):
             self._infos[head] = info
+        elif entry.slices:
+            self._sliced[name] = info
         return info
 
     def is_known(self, head: bytes) -> bool:

@@ -18,6 +18,7 @@ from tensorkeep.checkpoint.regions import read_box, read_rows
 from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, copies_for, slice_key, whole_box
 from tensorkeep.checkpoint.small_tensors import (
     SMALL,
+    Extents,
     Kind,
     SmallTensors,
     head_of,
@@ -26,7 +27,13 @@ from tensorkeep.checkpoint.small_tensors import (
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import DataLossError, FailedPreconditionError, MissingFileError, TensorKeepError
+from tensorkeep.errors import (
+    DataLossError,
+    FailedPreconditionError,
+    MissingFileError,
+    TensorKeepError,
+    UnimplementedError,
+)
 from tensorkeep.io.crc32c import combine, crc32c, unmask
 from tensorkeep.io.filesystem import FileSystem, PathLike, RandomAccessFile, path_text
 from tensorkeep.io.local import LOCAL
@@ -37,6 +44,8 @@ __all__ = ["BundleReader"]
 
 Array = npt.NDArray[Any]
 
+_MOST_SHARING: Final = 16
+_SLACK: Final = 64 << 20
 _TASK: Final = 32 << 20  # what one thread reads at a time; large, for the checksums of pieces have to be combined
 
 
@@ -166,14 +175,18 @@ class BundleReader(CheckpointReader):
             self._require_open()
             if number >= self.shard_count:
                 raise DataLossError(f'"{self._file.path}": data file {number} of {self.shard_count}')
-            file = self._fs.open(data_path(self.path, number, self.shard_count))
+            try:
+                file = self._fs.open(data_path(self.path, number, self.shard_count))
+            except MissingFileError:
+                self._require_current()
+                raise
             # A checkpoint is replaced index first, so this data file belongs to our index if that is still in place.
-            if not self._file.is_current():
-                file.close()
-                raise FailedPreconditionError(
-                    f'"{self.path}" was replaced or deleted since it was opened: open it anew'
-                )
+            self._require_current()
             return self._shards.setdefault(number, file)
+
+    def _require_current(self) -> None:
+        if not self._file.is_current():
+            raise FailedPreconditionError(f'"{self.path}" was replaced or deleted after it was opened; open it anew')
 
     # Reading whole tensors
 
@@ -267,6 +280,8 @@ class BundleReader(CheckpointReader):
         """The elements of a tensor stored in slices, some rows at a time, its checksums compared before the first."""
         if self.options.checksums is not Checksums.OFF:
             self.verify(name)
+        if 0 in info.shape:
+            return
         rows = max(1, CHUNK // max(1, element_count(info.shape[1:]) * info.dtype.itemsize))
         for start in range(0, info.shape[0], rows):
             extent = (start, min(rows, info.shape[0] - start))
@@ -298,15 +313,27 @@ class BundleReader(CheckpointReader):
             large.append(entry)
             if info.nbytes <= SMALL and self._index.is_known(head):
                 kinds[head] = Kind(info.shape, info.dtype.array_dtype, info.nbytes)
-        found = self._read_small(small)
+        extents = small.extents()
+        self._check_total(extents, large)
+        found = self._read_small(small, extents)
         outs = [(entry, np.empty(entry.shape, entry.dtype.array_dtype)) for entry in large]
         self._fill(outs, threads)
         found.update((entry.name, out) for entry, out in outs)
         found.update(zip(other, in_parallel(lambda name: self.read(name, copy=copy), other, threads), strict=True))
         return {name: found[name] for name in names}
 
-    def _read_small(self, small: SmallTensors) -> dict[str, Array]:
-        extents = small.extents()
+    def _check_total(self, small: Extents, large: list[Entry]) -> None:
+        """Refuses entries that share their bytes so often that what they ask for is out of all proportion."""
+        total = int(small.sizes.sum()) + sum(entry.size for entry in large)
+        shards = {*small.shards.tolist(), *(entry.shard for entry in large)}
+        there = sum(self.shard(number).size for number in shards)
+        if total > _MOST_SHARING * there + _SLACK:
+            raise DataLossError(
+                f'"{self._file.path}": the tensors asked for take {total} bytes, but the data files have {there}: '
+                "entries overlap"
+            )
+
+    def _read_small(self, small: SmallTensors, extents: Extents) -> dict[str, Array]:
         for name in small.wrong_sizes(extents):
             self.check_extent(self.entry(name))
         found: dict[str, Array] = {}
@@ -497,5 +524,7 @@ class _Locating:
             path = data_path(self._reader.path, entry.shard, self._reader.shard_count)
             file = "" if error.message.startswith('"') else f'"{path}": '  # some errors name the file already
             raise DataLossError(f'{file}tensor "{entry.name}" ({entry.extent}): {error}') from error
+        if isinstance(error, UnimplementedError) and f'tensor "{entry.name}"' not in error.message:
+            raise UnimplementedError(f'"{self._reader.path}": tensor "{entry.name}": {error}') from error
         if isinstance(error, MissingFileError) and f'tensor "{entry.name}"' not in error.message:
             raise MissingFileError(f'tensor "{entry.name}" ({entry.extent}): {error}') from error

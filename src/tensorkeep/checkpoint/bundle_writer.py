@@ -30,8 +30,15 @@ from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.codec import write_tensor
 from tensorkeep.checkpoint.naming import data_path, index_path, parse_data_path
 from tensorkeep.checkpoint.slices import Part, SlicedTensor, TensorSlice, box_shape, slice_key
+from tensorkeep.checkpoint.small_tensors import head_of, is_usual, tail_of
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, plain_array
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
+from tensorkeep.errors import (
+    DataLossError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    MissingFileError,
+    TensorKeepError,
+)
 from tensorkeep.io.crc32c import crc32c, mask
 from tensorkeep.io.filesystem import (
     Buffer,
@@ -82,6 +89,7 @@ class BundleWriter:
         self._entries: dict[bytes, bytes] = {}  # encoded at once: many small objects would keep the collector busy
         self._sliced: dict[str, SlicedTensor] = {}
         self._is_open = True
+        self._failure: BaseException | None = None
         prepare_directory(fs, posixpath.dirname(self._prefix), durability)
 
     def add(self, name: str, value: ArrayLike | ArraySource, *, shard: int = 0) -> None:
@@ -188,25 +196,36 @@ class BundleWriter:
         offset = file.offset
         try:
             size, crc = write_tensor(source, file.write)
-        except BaseException:
-            self.abort()  # part of a tensor may stand in the file
+        except BaseException as error:
+            self._fail(error)  # part of a tensor may stand in the file
             raise
         file.pad(self._alignment)
-        return encode_entry(source.dtype.number, source.shape, shard, offset, size, mask(crc))
+        return encode_entry(encode_type_and_shape(source.dtype.number, source.shape), shard, offset, size, mask(crc))
 
     def _shard(self, number: int) -> _DataFile:
         self._require_open()
         return self._shards.get(number) or self._shard_file(number)
 
     def _shard_file(self, number: int) -> _DataFile:
-        if number < 0:
+        if not isinstance(number, int) or number < 0:
             raise InvalidArgumentError(f"data file {number}: they are numbered from 0")
-        file = self._shards[number] = _DataFile(self._fs, f"{self._prefix}.data-{number:05d}", self._durability)
+        file = self._shards[number] = _DataFile(
+            self._fs, f"{self._prefix}.data-{number:05d}", self._durability, self._fail
+        )
         return file
 
     def _require_open(self) -> None:
+        if self._failure is not None:
+            raise FailedPreconditionError(
+                f'nothing is saved to "{self._prefix}", for writing to it failed: {self._failure}'
+            )
         if not self._is_open:
             raise FailedPreconditionError(f'the writer of "{self._prefix}" is closed')
+
+    def _fail(self, error: BaseException) -> None:
+        """What stands in the data files is no longer known: this writer can save nothing any more."""
+        self._failure = error
+        self.abort()
 
     def _close(self) -> None:
         for file in self._shards.values():
@@ -220,7 +239,7 @@ class BundleWriter:
     ) -> None:
         if kind is not None:
             self.abort()
-        elif self._is_open:
+        elif self._is_open or self._failure is not None:
             self.commit()
 
 
@@ -233,8 +252,11 @@ def _sliced_entry(tensor: SlicedTensor) -> Entry:
 class _DataFile:
     """A data file in the making, which collects small writes."""
 
-    def __init__(self, fs: FileSystem, target: str, durability: Durability) -> None:
+    def __init__(
+        self, fs: FileSystem, target: str, durability: Durability, fail: Callable[[BaseException], None]
+    ) -> None:
         self._file = TemporaryFile(fs, target)
+        self._fail = fail
         self._buffer = bytearray()
         self._durability = durability
         self._pushed = 0
@@ -247,7 +269,7 @@ class _DataFile:
         self.offset += len(data)
         if len(data) > _SMALL:
             self._flush()
-            self._file.write(data)
+            self._write(data)
             if self._durability is Durability.DISK and self.offset - self._pushed >= _PUSH:
                 self._file.push()
                 self._pushed = self.offset
@@ -267,8 +289,15 @@ class _DataFile:
 
     def _flush(self) -> None:
         if self._buffer:
-            self._file.write(self._buffer)
-            self._buffer = bytearray()
+            buffer, self._buffer = self._buffer, bytearray()
+            self._write(buffer)
+
+    def _write(self, data: Buffer) -> None:
+        try:
+            self._file.write(data)
+        except BaseException as error:
+            self._fail(error)
+            raise
 
 
 def commit_bundle(
@@ -288,21 +317,19 @@ def commit_bundle(
     count = len(place)
     staged = 1 if _shard_count(fs, prefix) == count else 0
     names = [data_path(prefix, number + staged, count + staged) for number in range(count)]
-    done: list[str] = []
+    moved: list[str] = []  # data files that no index speaks of yet
     try:
         for move, name in zip(place, names, strict=True):
             move(name)
-            done.append(name)
-        header = Header(max(count + staged, 1), byte_order)  # one at least, be there no tensors and no data files
-        _write_index(fs, prefix, header, entries, durability, shift=staged)
+            moved.append(name)
+        _write_index(fs, prefix, Header(max(count + staged, 1), byte_order), entries, durability, moved, shift=staged)
     except BaseException:
-        if _shard_count(fs, prefix) != count + staged:  # else the index that speaks of them is in place already
-            delete_quietly(fs, done)
+        delete_quietly(fs, moved)
         raise
     if staged:
         for number, name in enumerate(names):
             place_link(fs, name, data_path(prefix, number, count))
-        _write_index(fs, prefix, Header(count, byte_order), entries, durability)
+        _write_index(fs, prefix, Header(count, byte_order), entries, durability, [])
     _remove_stale_data(fs, prefix, count)
 
 
@@ -317,13 +344,14 @@ def place_link(fs: FileSystem, source: str, target: str) -> None:
 
 
 def _shard_count(fs: FileSystem, prefix: str) -> int | None:
-    """The number of data files of the checkpoint that is there now; None if there is none that could be read."""
-    if not fs.exists(index_path(prefix)):
-        return None
+    """The number of data files of the checkpoint that is there now; None if there is none, or a damaged one.
+
+    Any other error means that it could not be looked at; then nothing may be done that assumes it is not there.
+    """
     try:
         with BundleReader(prefix, fs=fs) as reader:
             return reader.shard_count
-    except TensorKeepError:
+    except (MissingFileError, DataLossError):
         return None
 
 
@@ -333,8 +361,10 @@ def _write_index(
     header: Header,
     entries: Mapping[bytes, bytes],
     durability: Durability,
+    moved: list[str],
     shift: int = 0,
 ) -> None:
+    """Writes the index and puts it in place. From that moment on it speaks of the data files: `moved` is emptied."""
     directory = posixpath.dirname(prefix)
     with TemporaryFile(fs, index_path(prefix)) as file:
         writer = TableWriter(file)
@@ -345,13 +375,22 @@ def _write_index(
         if durability is Durability.DISK:
             file.sync()
             fs.sync_directory(directory)  # the names of the data files come before that of the index
-        file.commit(durability)
+        file.rename(index_path(prefix))
+        moved.clear()
+        if durability is Durability.DISK:
+            fs.sync_directory(directory)
 
 
 def _shifted(value: bytes, shift: int) -> bytes:
     """An encoded entry whose data file has a higher number."""
-    entry = Entry.decode("", value, "index")
-    return entry._replace(shard=entry.shard + shift).encode()
+    if not is_usual(value):
+        entry = Entry.decode("", value, "index")
+        return entry._replace(shard=entry.shard + shift).encode()
+    head = head_of(value)
+    usual = tail_of(value, head)
+    assert usual is not None
+    shard, offset, size, masked_crc = usual
+    return encode_entry(head, shard + shift, offset, size, masked_crc)
 
 
 def remove_bundle(fs: FileSystem, prefix: str, durability: Durability) -> None:

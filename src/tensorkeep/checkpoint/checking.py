@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
-from tensorkeep.errors import NotFoundError, TensorKeepError
+from tensorkeep.errors import NotFoundError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
@@ -78,4 +78,6 @@ def _problem(reader: CheckpointReader, name: str) -> TensorProblem | None:
         reader.verify(name)
     except TensorKeepError as error:
         return TensorProblem(name, error)
+    except MemoryError:
+        return TensorProblem(name, ResourceExhaustedError(f'tensor "{name}" does not fit in memory'))
     return None

@@ -28,7 +28,7 @@ from tensorkeep.shapes import element_count
 Array = npt.NDArray[Any]
 
 CHUNK: Final = 1 << 20  # small enough that a chunk is still in the cache when it is written after its checksum
-MAX_RANK: Final = 64  # NumPy's
+MAX_RANK: Final = 64 if np.lib.NumpyVersion(np.__version__) >= "2.0.0" else 32  # NumPy's
 
 
 def write_tensor(source: ArraySource, write: Callable[[Buffer], None]) -> tuple[int, int]:

@@ -10,7 +10,8 @@ from tensorkeep.checkpoint.bundle import Entry
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.bundle_writer import commit_bundle, place_link, remove_bundle
 from tensorkeep.checkpoint.naming import data_path, index_path
-from tensorkeep.errors import InvalidArgumentError, MissingFileError, TensorKeepError
+from tensorkeep.checkpoint.slices import check_disjoint
+from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
 
@@ -32,7 +33,7 @@ def merge_bundles(
     checkpoint, by name, then those of the second, and so on, first speak of them. Unless told otherwise it deletes
     the inputs, and their folders once those are empty, when the result is in place.
     """
-    if isinstance(prefixes, str) or not prefixes:
+    if isinstance(prefixes, str) or hasattr(prefixes, "__fspath__") or not prefixes:
         raise InvalidArgumentError(f"prefixes: expected a list of the checkpoints to merge, got {prefixes!r}")
     inputs = _present([path_text(prefix) for prefix in prefixes], allow_missing, fs)
     target = path_text(destination)
@@ -47,6 +48,11 @@ def merge_bundles(
                 _merge_entry(merged, key, entry, prefix, numbers, path)
     if len(orders) > 1:
         raise InvalidArgumentError("cannot merge checkpoints of different byte orders")
+    for entry in merged.values():
+        try:
+            check_disjoint([part.box(entry.shape) for part in entry.slices])
+        except DataLossError as error:
+            raise InvalidArgumentError(f'cannot merge: tensor "{entry.name}": {error}') from None
     prepare_directory(fs, posixpath.dirname(target), durability)
     if durability is Durability.DISK:
         for path in numbers:
@@ -59,7 +65,8 @@ def merge_bundles(
 
 
 def _present(prefixes: list[str], allow_missing: bool, fs: FileSystem) -> list[str]:
-    if repeated := {prefix for prefix in prefixes if prefixes.count(prefix) > 1}:
+    places = [fs.canonical(prefix) for prefix in prefixes]
+    if repeated := {prefix for prefix, place in zip(prefixes, places, strict=True) if places.count(place) > 1}:
         raise InvalidArgumentError(f"cannot merge a checkpoint with itself: {sorted(repeated)} given more than once")
     present = [prefix for prefix in prefixes if fs.exists(index_path(prefix))]
     missing = [prefix for prefix in prefixes if prefix not in present]
@@ -90,11 +97,12 @@ def _merge_entry(
 
 def _delete_inputs(fs: FileSystem, inputs: list[str], target: str) -> None:
     """As TensorFlow does, without complaint if something cannot be deleted: the result is complete by now."""
+    place = fs.canonical(target)
     for prefix in inputs:
-        if prefix != target:
+        if fs.canonical(prefix) != place:
             _try(partial(remove_bundle, fs, prefix, Durability.CACHE))
     for directory in dict.fromkeys(map(posixpath.dirname, inputs)):
-        if directory != posixpath.dirname(target):
+        if fs.canonical(directory or ".") != fs.canonical(posixpath.dirname(target) or "."):
             _try(partial(fs.remove_directory, directory))
 
 

@@ -91,7 +91,9 @@ def list_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> dict[str, TensorI
 def load_tensor(path: PathLike, name: str, part: Part | None = None, *, fs: FileSystem = LOCAL) -> Array:
     """One tensor of a checkpoint, or a part of it. A name as of a graph's tensor, ending in ":0", will do too."""
     with open_checkpoint(path, fs=fs) as reader:
-        return reader.read(name.removesuffix(":0") if name not in reader else name, part)
+        if name not in reader and isinstance(name, str):
+            name = name.removesuffix(":0")
+        return reader.read(name, part)
 
 
 def load_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> dict[str, Array]:

@@ -15,7 +15,13 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.slices import Part, TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, TensorKeepError
+from tensorkeep.errors import (
+    DataLossError,
+    InvalidArgumentError,
+    NotFoundError,
+    ResourceExhaustedError,
+    TensorKeepError,
+)
 from tensorkeep.shapes import element_count
 
 __all__ = ["CheckpointReader", "Checksums", "ReadOptions", "TensorInfo"]
@@ -114,16 +120,23 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         NumPy or ml_dtypes type of the same name. Scalars are arrays of no dimensions.
         """
         info = self[name]
-        if part is None:
-            return self._read_whole(name, info, self.options.copy if copy is None else copy)
-        wanted = TensorSlice.of(part, info.shape)
-        wanted.box(info.shape)
-        return self._read_part(name, info, wanted, self.options.copy if copy is None else copy)
+        copy = self.options.copy if copy is None else copy
+        try:
+            if part is None:
+                return self._read_whole(name, info, copy)
+            wanted = TensorSlice.of(part, info.shape)
+            wanted.box(info.shape)
+            return self._read_part(name, info, wanted, copy)
+        except MemoryError:
+            raise ResourceExhaustedError(f'"{self.path}": tensor "{name}" ({info}) does not fit in memory') from None
 
     def read_rows(self, name: str, rows: npt.ArrayLike) -> Array:
         """The given indices along the first axis, in the given order, repeated ones repeatedly: `tensor[rows]`."""
         info = self[name]
-        wanted = np.asarray(rows)
+        try:
+            wanted = np.asarray(rows)
+        except ValueError as error:
+            raise InvalidArgumentError(f'rows of "{name}": expected a list of integers: {error}') from None
         if not info.shape or wanted.ndim != 1 or (wanted.dtype.kind not in "iu" and wanted.size):
             raise InvalidArgumentError(
                 f'rows of "{name}" ({info}): expected a list of integers (np.flatnonzero makes one of a mask) and a '
@@ -143,7 +156,10 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         wanted = list(self if names is None else names)
         if missing := [name for name in wanted if name not in self]:
             raise self._not_found(*missing)
-        return self._read_many(wanted, threads, self.options.copy if copy is None else copy)
+        try:
+            return self._read_many(wanted, threads, self.options.copy if copy is None else copy)
+        except MemoryError:
+            raise ResourceExhaustedError(f'"{self.path}": {len(wanted)} tensors do not fit in memory') from None
 
     @abstractmethod
     def source(self, name: str) -> ArraySource:
@@ -174,12 +190,13 @@ class CheckpointReader(Mapping[str, TensorInfo]):
             listed = "; ".join(str(error) for error in self.damage[:3]) + (" ..." if self.damage[3:] else "")
             raise DataLossError(f"{consequence}: {listed}")
 
-    def _not_found(self, *names: str) -> NotFoundError:
+    def _not_found(self, *names: object) -> NotFoundError:
         """The error for names that are not there, with a few that are, nearest first."""
         known = list(self)
+        wanted = str(names[0])
         listed = ", ".join(f'"{name}"' for name in names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")
         if len(names) == 1:
-            known.sort(key=lambda candidate: (names[0] not in candidate, candidate not in names[0], candidate))
+            known.sort(key=lambda candidate: (wanted not in candidate, candidate not in wanted, candidate))
         some = ", ".join(f'"{name}"' for name in known[:5]) + (f" and {len(known) - 5} more" if known[5:] else "")
         return NotFoundError(f'"{self.path}" holds no tensor {listed}; it holds {some or "none at all"}')
 

@@ -33,6 +33,8 @@ class TensorSlice:
 
     def __post_init__(self) -> None:
         for extent in self.extents:
+            if extent is not None and not all(isinstance(number, int) for number in extent):
+                raise InvalidArgumentError(f"slice {self.extents}: starts and lengths are integers, got {extent}")
             if extent is not None and (extent[0] < 0 or extent[1] < 0):
                 raise InvalidArgumentError(f"slice {self.extents}: starts and lengths are 0 or more, got {extent}")
 
@@ -59,7 +61,10 @@ class TensorSlice:
                 raise InvalidArgumentError(
                     f"a part is made of plain slices such as 3:8, without a step (for one index, 3:4); got {item!r}"
                 )
-            start, stop, _ = item.indices(size)
+            try:
+                start, stop, _ = item.indices(size)
+            except TypeError as error:
+                raise InvalidArgumentError(f"{item!r}: {error}") from None
             extents.append(None if (start, stop) == (0, size) else (start, max(stop - start, 0)))
         return cls((*extents, *(None,) * (len(shape) - len(items))))
 

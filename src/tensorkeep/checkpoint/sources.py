@@ -18,7 +18,7 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.slices import Part, TensorSlice, box_shape, copies_for, whole_box
 from tensorkeep.dtypes import RESOURCE, VARIANT, DType, dtype_of_array, dtype_of_plain_array
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.shapes import element_count
+from tensorkeep.shapes import checked_shape, element_count
 
 __all__ = ["ArrayLike", "ArraySource", "PartitionedArray", "Variant"]
 
@@ -53,12 +53,10 @@ class ArraySource:
 
     def __init__(self, dtype: DType | npt.DTypeLike, shape: Sequence[int], chunks: Iterable[npt.ArrayLike]) -> None:
         self.dtype = DType.of(dtype)
-        self.shape = tuple(shape)
+        self.shape = checked_shape(shape)
         self.chunks = chunks
         if self.dtype is RESOURCE:
             raise InvalidArgumentError("resource handles cannot be stored in a checkpoint")
-        if self.shape and min(self.shape) < 0:
-            raise InvalidArgumentError(f"shape {list(shape)} has a negative size")
 
     def __repr__(self) -> str:
         return f"<ArraySource: {self.dtype} {list(self.shape)}>"
@@ -186,6 +184,9 @@ def _as_array(value: ArrayLike) -> Array:
     if isinstance(value, np.ma.MaskedArray):
         raise InvalidArgumentError("a masked array cannot be stored with its mask; fill it first: array.filled(value)")
     if isinstance(value, np.ndarray):
+        wrong = _wrong_element(value)
+        if wrong is not None:
+            _as_bytes(value.reshape(-1)[wrong], wrong)
         return value
     what = f"cannot take {type(value).__name__} for an array"
     try:
@@ -197,9 +198,16 @@ def _as_array(value: ArrayLike) -> Array:
             array = np.array(value, dtype=object)
     except (TypeError, ValueError, RuntimeError, BufferError, OverflowError) as error:
         raise InvalidArgumentError(f"{what}: {error}") from error
-    if array.dtype == object and not all(isinstance(item, bytes | str) for item in array.reshape(-1)):
+    if _wrong_element(array) is not None:
         raise InvalidArgumentError(f"{what}: its elements are neither numbers of up to 64 bits nor bytes or text")
     return array
+
+
+def _wrong_element(array: Array) -> int | None:
+    """The position of an element that cannot be stored, in an array of objects; None if all can."""
+    if array.dtype.kind not in "OT":
+        return None
+    return next((at for at, item in enumerate(array.reshape(-1)) if not isinstance(item, bytes | str)), None)
 
 
 def _foreign_array(value: Any) -> Array:
@@ -239,7 +247,10 @@ def _as_bytes(item: object, at: int) -> bytes:
     if isinstance(item, bytes):
         return item
     if isinstance(item, str):
-        return item.encode("utf-8", "surrogateescape")
+        try:
+            return item.encode("utf-8", "surrogateescape")
+        except UnicodeEncodeError as error:
+            raise InvalidArgumentError(f"element {at} of a string tensor, {item!r}: {error.reason}") from None
     raise InvalidArgumentError(f"element {at} of a string tensor is {type(item).__name__}, expected bytes or str")
 
 

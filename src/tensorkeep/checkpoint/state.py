@@ -89,6 +89,9 @@ def write_checkpoint_state(
         paths.append(newest)
     if timestamps and len(timestamps) != len(paths):
         raise InvalidArgumentError(f"{len(timestamps)} timestamps for {len(paths)} checkpoints: {paths}")
+    unfit = [item for item in (newest, *paths) if not _is_text(item)]
+    if unfit:
+        raise InvalidArgumentError(f"{unfit[0]!r} is not UTF-8, and a state file can name no such path")
     message = messages.CheckpointState(
         model_checkpoint_path=_stored_path(newest, folder),
         all_model_checkpoint_paths=[_stored_path(item, folder) for item in paths],
@@ -96,9 +99,17 @@ def write_checkpoint_state(
         last_preserved_timestamp=last_preserved,
     )
     stored = posixpath.join(folder, message.model_checkpoint_path)
-    if posixpath.normpath(stored) == posixpath.normpath(path):
+    if fs.canonical(stored) == fs.canonical(path):
         raise InvalidArgumentError(f'checkpoint "{newest}" would be overwritten by the state file of that name')
     atomic_write(fs, path, format_text(message).encode(), durability)
+
+
+def _is_text(path: str) -> bool:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _given_path(path: str, folder: str, relative: bool) -> str:

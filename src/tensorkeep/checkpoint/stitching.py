@@ -33,6 +33,7 @@ def stitch(
     copies = copies_for(wanted, stored)
     for at, _ in copies:
         check(info.slices[at])
+    check_shape(box_shape(wanted), info.dtype)
     out = np.empty(box_shape(wanted), info.dtype.array_dtype)
     for at, shared in copies:
         out[as_index(relative(shared, wanted))] = read(info.slices[at], relative(shared, stored[at]))
@@ -52,6 +53,7 @@ def stitch_rows(
         span = (int(rows.min()), int(rows.max()) + 1)
         for at, _ in copies_for((span, *whole_box(info.shape[1:])), boxes):
             check(info.slices[at])
+    check_shape((rows.size, *info.shape[1:]), info.dtype)
     out = np.empty((rows.size, *info.shape[1:]), info.dtype.array_dtype)
     for part, box in zip(info.slices, boxes, strict=True):
         chosen = np.flatnonzero((rows >= box[0][0]) & (rows < box[0][1]))

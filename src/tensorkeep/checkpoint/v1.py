@@ -52,6 +52,7 @@ from tensorkeep.io.filesystem import (
 )
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
+from tensorkeep.io.snappy import MAX_EXPANSION
 from tensorkeep.proto.messages import SavedSliceMeta, SavedTensorSlices, parse, serialize
 from tensorkeep.proto.tensor_values import decode_values, encode_values
 from tensorkeep.proto.wire import encode_bytes_field, fields
@@ -223,7 +224,7 @@ class SliceFileReader(CheckpointReader):
         def check(part: TensorSlice) -> None:
             table = stored.tables[part]
             counts[table.path] = counts.get(table.path, 0) + element_count(box_shape(part.box(stored.shape)))
-            if counts[table.path] > table.size:  # no type takes less than a byte per element
+            if counts[table.path] > MAX_EXPANSION * table.size:  # no type takes less than a byte per element
                 raise DataLossError(f'"{table.path}" is too small to hold {counts[table.path]} elements, up to {part}')
 
         return check
@@ -292,13 +293,14 @@ class SliceFileWriter:
         self._path = path_text(path)
         self._fs = fs
         self._durability = durability
+        self._is_open = True
         self._tensors: dict[str, SlicedTensor] = {}
         self._values: dict[bytes, tuple[str, TensorSlice, ArraySource]] = {}
 
     def add(self, name: str, value: ArrayLike | ArraySource) -> None:
         """Stores a tensor whole."""
         source = ArraySource.of(value)
-        if name in self._tensors:
+        if _checked_name(name) in self._tensors:
             raise InvalidArgumentError(f'tensor "{name}" was added before')
         self._add(name, source.shape, TensorSlice.whole(len(source.shape)), source)
 
@@ -315,7 +317,10 @@ class SliceFileWriter:
         self._add(name, shape, part, source)
 
     def commit(self) -> None:
-        """Writes the file and puts it in place. Leaving a `with` block does this."""
+        """Writes the file and puts it in place. Leaving a `with` block does this, unless it was done before."""
+        if not self._is_open:
+            raise FailedPreconditionError(f'the writer of "{self._path}" is closed')
+        self._is_open = False
         prepare_directory(self._fs, posixpath.dirname(self._path), self._durability)
         with TemporaryFile(self._fs, self._path) as file:
             writer = TableWriter(file)
@@ -326,6 +331,8 @@ class SliceFileWriter:
             file.commit(self._durability)
 
     def _add(self, name: str, shape: tuple[int, ...], part: TensorSlice, source: ArraySource) -> None:
+        if not self._is_open:
+            raise FailedPreconditionError(f'the writer of "{self._path}" is closed')
         _check_storable(name, source)
         tensor = self._tensors.get(name) or SlicedTensor(_checked_name(name), source.dtype, shape)
         tensor.add(part, source.dtype, shape)
@@ -351,8 +358,9 @@ class SliceFileWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if kind is None:
+        if kind is None and self._is_open:
             self.commit()
+        self._is_open = False
 
 
 def _encode_slice(name: str, part: TensorSlice, source: ArraySource) -> bytes:
@@ -382,6 +390,8 @@ def _check_storable(name: str, source: ArraySource) -> None:
 
 
 def _checked_name(name: str) -> str:
+    if not isinstance(name, str) or not name:
+        raise InvalidArgumentError(f"{name!r} cannot be the name of a tensor: expected text that is not empty")
     try:
         name.encode()
     except UnicodeEncodeError:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import os
 import posixpath
+import re
 import secrets
 from collections.abc import Sequence
 from enum import Enum
@@ -39,6 +40,7 @@ PathLike = str | os.PathLike[str]
 
 _TEMPORARY_MARK: Final = ".tensorkeep-"
 _TEMPORARY_END: Final = ".tmp"
+_TEMPORARY: Final = re.compile(r"\.tensorkeep-[0-9a-f]{16}\.tmp\Z")
 
 
 class Durability(Enum):
@@ -143,6 +145,10 @@ class FileSystem(Protocol):
         """Removes an empty folder."""
         ...
 
+    def canonical(self, path: str) -> str:
+        """The one spelling of a path: two paths lead to the same place just if their canonical forms are equal."""
+        ...
+
     def sync(self, path: str) -> None:
         """Returns when the contents of a file, whoever wrote it, have reached the disk."""
         ...
@@ -179,7 +185,7 @@ def temporary_path(path: str) -> str:
 
 def is_temporary(name: str) -> bool:
     """Whether `temporary_path` made this name."""
-    return name.endswith(_TEMPORARY_END) and _TEMPORARY_MARK in name
+    return _TEMPORARY.search(name) is not None
 
 
 def prepare_directory(fs: FileSystem, path: str, durability: Durability) -> None:
@@ -238,7 +244,6 @@ class TemporaryFile:
         self.rename(self.target)
         if durability is Durability.DISK:
             self._fs.sync_directory(posixpath.dirname(self.target))
-        self._file.close()
 
     def rename(self, target: str) -> None:
         """Moves the file to its final name. It stays open, so that nobody takes it for abandoned on the way."""

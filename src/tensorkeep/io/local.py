@@ -31,7 +31,22 @@ __all__ = ["LOCAL", "LocalFileSystem"]
 _NO_SPACE: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 _NO_RIGHT: Final = {errno.EACCES, errno.EPERM, errno.EROFS}
 _NO_FILE: Final = {errno.ENOENT, errno.ENOTDIR}
+_AT_ONCE: Final = 1 << 30  # one system call hands over no more than 2 GiB
 _NO_LINKS: Final = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV, errno.ENOSYS}
+
+
+class _Descriptor:
+    """An open file of the system, closed when nobody uses it any more: not even a read that is under way."""
+
+    __slots__ = ("number",)
+
+    def __init__(self, path: str) -> None:
+        # A pipe, opened the ordinary way, would wait for its other end forever.
+        self.number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+
+    def __del__(self) -> None:
+        if hasattr(self, "number"):
+            os.close(self.number)
 
 
 class LocalFile:
@@ -42,9 +57,8 @@ class LocalFile:
         self._map: mmap.mmap | None = None
         self._lock = threading.Lock()
         with _explained("open", path):
-            # A pipe, opened the ordinary way, would wait for its other end forever.
-            self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-            status = os.fstat(self._descriptor)
+            self._open: _Descriptor | None = _Descriptor(path)
+            status = os.fstat(self._open.number)
         if not stat.S_ISREG(status.st_mode):
             self.close()
             kind = "folder" if stat.S_ISDIR(status.st_mode) else "device or pipe"
@@ -53,24 +67,25 @@ class LocalFile:
         self._identity = (status.st_dev, status.st_ino)
 
     def read(self, offset: int, length: int) -> memoryview:
-        self._check(offset, length)
-        try:
-            data = os.pread(self._descriptor, length, offset)
-        except OSError as error:
-            raise _translate(error, "read", self.path) from error
-        if len(data) == length:
-            return memoryview(data)
-        buffer = memoryview(bytearray(length))  # more than one system call hands over
+        descriptor = self._check(offset, length)
+        if length <= _AT_ONCE:
+            try:
+                data = os.pread(descriptor.number, length, offset)
+            except OSError as error:
+                raise _translate(error, "read", self.path) from error
+            if len(data) == length:
+                return memoryview(data)
+        buffer = memoryview(bytearray(length))
         self.read_into(offset, buffer)
         return buffer.toreadonly()
 
     def read_into(self, offset: int, buffer: memoryview) -> None:
         length = len(buffer)
-        self._check(offset, length)
+        descriptor = self._check(offset, length)
         done = 0
         while done < length:
             try:
-                count = os.preadv(self._descriptor, [buffer[done:]], offset + done)
+                count = os.preadv(descriptor.number, [buffer[done:]], offset + done)
             except OSError as error:
                 raise _translate(error, "read", self.path) from error
             if count == 0:
@@ -78,14 +93,15 @@ class LocalFile:
             done += count
 
     def map(self, offset: int, length: int) -> memoryview:
-        self._check(offset, length)
+        descriptor = self._check(offset, length)
         if length == 0:
             return memoryview(b"")
         with self._lock:
-            if self._map is None:
+            mapped = self._map
+            if mapped is None:
                 with _explained("map", self.path):
-                    self._map = mmap.mmap(self._descriptor, self.size, prot=mmap.PROT_READ)
-        return memoryview(self._map)[offset : offset + length]
+                    mapped = self._map = mmap.mmap(descriptor.number, self.size, prot=mmap.PROT_READ)
+        return memoryview(mapped)[offset : offset + length]
 
     def is_current(self) -> bool:
         try:
@@ -95,22 +111,19 @@ class LocalFile:
         return (status.st_dev, status.st_ino) == self._identity
 
     def close(self) -> None:
-        descriptor, self._descriptor = self._descriptor, -1
-        self._map = None  # the mapping itself lives on in the views that were handed out
-        if descriptor >= 0:
-            os.close(descriptor)
+        with self._lock:
+            self._open = None
+            self._map = None  # the mapping itself lives on in the views that were handed out
 
-    def __del__(self) -> None:
-        if getattr(self, "_descriptor", -1) >= 0:
-            self.close()
-
-    def _check(self, offset: int, length: int) -> None:
-        if self._descriptor < 0:  # as a descriptor, -1 would map zeros
+    def _check(self, offset: int, length: int) -> _Descriptor:
+        descriptor = self._open
+        if descriptor is None:
             raise FailedPreconditionError(f'"{self.path}" is closed')
         if offset < 0 or length < 0 or offset + length > self.size:
             raise DataLossError(
                 f'"{self.path}" is {self.size} bytes long, but bytes {offset}..{offset + length} were expected in it'
             )
+        return descriptor
 
 
 class LocalWritableFile:
@@ -118,6 +131,7 @@ class LocalWritableFile:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self._written = self._reserved = 0
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         while True:
             with _explained("create", path):
@@ -136,10 +150,12 @@ class LocalWritableFile:
         with _explained("write", self.path):
             while done < len(view):
                 done += os.write(self._descriptor, view[done:] if done else view)
+        self._written += done
 
     def reserve(self, size: int) -> None:
         with _explained("write", self.path):
             _reserve(self._descriptor, size)
+        self._reserved = max(self._reserved, size)
 
     def push(self) -> None:
         if _sync_file_range is not None:
@@ -147,13 +163,23 @@ class LocalWritableFile:
 
     def sync(self) -> None:
         with _explained("sync", self.path):
-            os.fsync(self._descriptor)
+            self._give_back()
+            _flush_to_disk(self._descriptor)
 
     def close(self) -> None:
-        descriptor, self._descriptor = self._descriptor, -1
-        if descriptor >= 0:
+        if self._descriptor >= 0:
             with _explained("close", self.path):
-                os.close(descriptor)
+                try:
+                    self._give_back()
+                finally:
+                    descriptor, self._descriptor = self._descriptor, -1
+                    os.close(descriptor)
+
+    def _give_back(self) -> None:
+        """Space that was reserved and not used would stay taken."""
+        if self._reserved > self._written:
+            os.ftruncate(self._descriptor, self._written)
+            self._reserved = 0
 
 
 class LocalFileSystem(FileSystem):
@@ -206,17 +232,20 @@ class LocalFileSystem(FileSystem):
 
     def sync(self, path: str) -> None:
         with _explained("sync", path):
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
             try:
-                os.fsync(descriptor)
+                _flush_to_disk(descriptor)
             finally:
                 os.close(descriptor)
+
+    def canonical(self, path: str) -> str:
+        return os.path.realpath(path)
 
     def sync_directory(self, path: str) -> None:
         with _explained("sync folder", path):
             descriptor = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
             try:
-                os.fsync(descriptor)
+                _flush_to_disk(descriptor)
             except OSError as error:
                 if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some stores have no such thing
                     raise
@@ -225,8 +254,10 @@ class LocalFileSystem(FileSystem):
 
     def delete_abandoned(self, path: str) -> bool:
         with _explained("delete", path):
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
             try:
+                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                    return False
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 os.unlink(path)  # with the lock held, so that no writer can have claimed it meanwhile
             except BlockingIOError:
@@ -234,6 +265,15 @@ class LocalFileSystem(FileSystem):
             finally:
                 os.close(descriptor)
         return True
+
+
+def _flush_to_disk(descriptor: int) -> None:
+    """On macOS the ordinary call leaves data in the drive's own cache."""
+    full = getattr(fcntl, "F_FULLFSYNC", None)
+    if full is None:
+        os.fsync(descriptor)
+    else:
+        fcntl.fcntl(descriptor, full)
 
 
 def _copy(source: str, target: str) -> None:
@@ -286,6 +326,14 @@ def _explained(action: str, path: str, target: str | None = None) -> Iterator[No
 
 
 def _translate(error: OSError, action: str, path: str, target: str | None = None) -> TensorKeepError:
+    """One of our errors for one of the system's, which keeps its number and the path."""
+    ours = _our_error(error, action, path, target)
+    if isinstance(ours, OSError):
+        ours.errno, ours.filename, ours.filename2 = error.errno, path, target
+    return ours
+
+
+def _our_error(error: OSError, action: str, path: str, target: str | None) -> TensorKeepError:
     what = f'cannot {action} "{path}"' + (f' to "{target}"' if target else "")
     reason = error.strerror or str(error)
     if error.errno in _NO_FILE:

@@ -163,6 +163,9 @@ class MemoryFileSystem(FileSystem):
                 raise StorageError(f'cannot remove folder "{path}": it is not empty')
             self._directories.discard(path.rstrip("/"))
 
+    def canonical(self, path: str) -> str:
+        return posixpath.normpath(path)
+
     def sync(self, path: str) -> None:
         self._node(path)
 

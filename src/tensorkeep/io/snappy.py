@@ -17,13 +17,13 @@ from tensorkeep.errors import DataLossError
 from tensorkeep.io.varint import decode_varint
 
 # No element yields more than 64 bytes from 3 (or, cut short, from 2), so an honest length is bounded by the input.
-_MAX_EXPANSION: Final = 32
+MAX_EXPANSION: Final = 32
 
 
 def decompress(data: bytes | memoryview) -> bytes:
     """The original bytes. Damaged input raises, and never makes more output than 32 times its own size."""
     length, at = decode_varint(data)
-    if length > _MAX_EXPANSION * len(data):
+    if length > MAX_EXPANSION * len(data):
         raise DataLossError(f"snappy: {len(data)} compressed bytes cannot expand to the {length} they claim")
     out = bytearray()
     end = len(data)
@@ -63,7 +63,8 @@ def _copy(data: bytes | memoryview, tag: int, at: int) -> tuple[int, int, int]:
 def _append_copy(out: bytearray, size: int, offset: int, at: int) -> None:
     if not 0 < offset <= len(out):
         raise DataLossError(f"snappy: a copy from {offset} bytes back, with {len(out)} bytes so far (at byte {at})")
-    chunk = out[len(out) - offset :][:size]
+    start = len(out) - offset
+    chunk = out[start : start + size]
     # A copy may overlap what it is making: the bytes so far then repeat.
     out += (chunk * (size // len(chunk) + 1))[:size]
 

@@ -94,17 +94,17 @@ def read_block(file: RandomAccessFile, handle: BlockHandle) -> bytes:
     where = f'"{file.path}": block at byte {handle.offset} ({handle.size} bytes)'
     if handle.end > file.size - FOOTER_SIZE:
         raise DataLossError(f"{where} runs into the footer: the file is {file.size} bytes long")
-    data = bytes(file.read(handle.offset, handle.size + TRAILER_SIZE))
+    data = file.read(handle.offset, handle.size + TRAILER_SIZE)
     compression = data[handle.size]
     stored = unmask(int.from_bytes(data[-4:], "little"))
-    actual = crc32c(memoryview(data)[: handle.size + 1])
+    actual = crc32c(data[: handle.size + 1])
     if actual != stored:
         raise DataLossError(f"{where} is damaged: its checksum is {actual:#010x}, expected {stored:#010x}")
     if compression == UNCOMPRESSED:
-        return data[: handle.size]
+        return bytes(data[: handle.size])
     if compression != SNAPPY:
         raise DataLossError(f"{where} has compression type {compression}, known are 0 (none) and 1 (snappy)")
     try:
-        return decompress(memoryview(data)[: handle.size])
+        return decompress(data[: handle.size])
     except DataLossError as error:
         raise DataLossError(f"{where}: {error}") from None

@@ -109,6 +109,9 @@ class FileSystemWrapper(FileSystem):
     def remove_directory(self, path: str) -> None:
         self._change(Change("remove_directory", path), lambda: self.inner.remove_directory(path))
 
+    def canonical(self, path: str) -> str:
+        return self._look("canonical", path, lambda: self.inner.canonical(path))
+
     def sync(self, path: str) -> None:
         self._change(Change("sync", path), lambda: self.inner.sync(path))
 
