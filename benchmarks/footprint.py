@@ -11,7 +11,12 @@ from importlib import metadata
 
 from benchmarks.timing import Report, table
 
-_CHILD = "import {name}, resource; print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+# Not `ru_maxrss`: that is handed on from a parent process that was large.
+_CHILD = """
+import {name}
+with open("/proc/self/status") as status:
+    print(next(line.split()[1] for line in status if line.startswith("VmHWM")))
+"""
 
 
 def footprint(rounds: int) -> Report:

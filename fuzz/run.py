@@ -67,14 +67,28 @@ def run(name: str, corpus: Path, arguments: argparse.Namespace) -> int:
         output = done.stdout + done.stderr
         tried += sum(map(int, re.findall(r"stat::number_of_executed_units: *(\d+)", output)))
         edges = max([edges, *map(int, re.findall(r"cov: (\d+)", output))])
+        artifacts = re.findall(r"Test unit written to (\S+)", output)
+        if done.returncode != 0 and "libFuzzer: timeout" in output and not _fails_again(command, artifacts):
+            continue  # the machine was asleep, not the target
         if done.returncode != 0:
             print(f"{name}: FOUND SOMETHING after {tried} inputs", flush=True)
             print("\n".join(f"    {line}" for line in _gist(output)), flush=True)
-            for artifact in re.findall(r"Test unit written to (\S+)", output):
+            for artifact in artifacts:
                 print(f"    repeat: {sys.executable} -m fuzz.target {name} {artifact}", flush=True)
             return 1
     print(f"{name}: nothing found ({tried} inputs, {edges} branches, {len(seeds)} seeds)", flush=True)
     return 0
+
+
+def _fails_again(command: list[str], artifacts: list[str]) -> bool:
+    """Whether inputs that took too long do so when they are tried by themselves. Those that do not are forgotten."""
+    alone = [item for item in command if not Path(item).is_dir()]
+    for artifact in artifacts:
+        done = subprocess.run([*alone, artifact], cwd=ROOT, capture_output=True, check=False)
+        if done.returncode != 0:
+            return True
+        Path(artifact).unlink(missing_ok=True)
+    return False
 
 
 def _gist(output: str) -> list[str]:

@@ -13,9 +13,11 @@ way is a checkpoint that TensorFlow reads too.
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import TracebackType
-from typing import Final
+from typing import Any, Final
+
+import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle import (
     HEADER_KEY,
@@ -31,7 +33,8 @@ from tensorkeep.checkpoint.codec import write_tensor
 from tensorkeep.checkpoint.naming import data_path, index_path, parse_data_path
 from tensorkeep.checkpoint.slices import Part, SlicedTensor, TensorSlice, box_shape, slice_key
 from tensorkeep.checkpoint.small_tensors import head_of, is_usual, tail_of
-from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, plain_array
+from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, plain_dtype
+from tensorkeep.dtypes import DType
 from tensorkeep.errors import (
     DataLossError,
     FailedPreconditionError,
@@ -100,29 +103,18 @@ class BundleWriter:
     def add_many(self, tensors: Mapping[str, ArrayLike | ArraySource], *, shard: int = 0) -> None:
         """Stores tensors whole, in the order of the mapping: as `add` does, with less ado for each small array."""
         file = self._shard(shard)
-        keys: list[bytes] = []
-        heads: list[bytes] = []
-        offsets: list[int] = []
-        sizes: list[int] = []
-        crcs: list[int] = []
+        small = _SmallBatch(file, shard)
         try:
             for name, value in tensors.items():
-                plain = plain_array(value)
-                if plain is None or plain[1].nbytes > _SMALL or self._alignment > 1:
+                dtype = plain_dtype(value)
+                if dtype is None or value.nbytes > _SMALL or self._alignment > 1:  # type: ignore[union-attr]
+                    small.write()
                     self.add(name, value, shard=shard)
-                    continue
-                dtype, array = plain
-                key = self._new_key(name)
-                data = array.tobytes()
-                keys.append(key)
-                heads.append(encode_type_and_shape(dtype.number, array.shape))
-                offsets.append(file.offset)
-                sizes.append(len(data))
-                crcs.append(crc32c(data))
-                file.write(data)
-                self._entries[key] = b""  # holds the place; these entries are encoded together
+                else:
+                    small.add(self._new_key(name), dtype, value)  # type: ignore[arg-type]
+            small.write()
         finally:
-            self._entries.update(zip(keys, encode_entries(heads, shard, offsets, sizes, crcs), strict=True))
+            self._entries.update(small.entries())
 
     def add_slice(
         self, name: str, shape: Sequence[int], part: Part, value: ArrayLike | ArraySource, *, shard: int = 0
@@ -241,6 +233,44 @@ class BundleWriter:
             self.abort()
         elif self._is_open or self._failure is not None:
             self.commit()
+
+
+class _SmallBatch:
+    """Small arrays on their way to a data file: written together, and their entries worked out together."""
+
+    def __init__(self, file: _DataFile, shard: int) -> None:
+        self._file = file
+        self._shard = shard
+        self._pending: list[bytes] = []
+        self._pending_size = 0
+        self._keys: list[bytes] = []
+        self._heads: list[bytes] = []
+        self._offsets: list[int] = []
+        self._sizes: list[int] = []
+        self._crcs: list[int] = []
+
+    def add(self, key: bytes, dtype: DType, array: npt.NDArray[Any]) -> None:
+        data = array.tobytes()
+        size = len(data)
+        self._keys.append(key)
+        self._heads.append(encode_type_and_shape(dtype.number, array.shape))
+        self._offsets.append(self._file.offset + self._pending_size)
+        self._sizes.append(size)
+        self._crcs.append(crc32c(data))
+        self._pending.append(data)
+        self._pending_size += size
+        if self._pending_size >= _BUFFER:
+            self.write()
+
+    def write(self) -> None:
+        """Writes what has not been written yet."""
+        pending, self._pending, self._pending_size = self._pending, [], 0
+        if pending:
+            self._file.write(b"".join(pending))
+
+    def entries(self) -> Iterator[tuple[bytes, bytes]]:
+        encoded = encode_entries(self._heads, self._shard, self._offsets, self._sizes, self._crcs)
+        return zip(self._keys, encoded, strict=True)
 
 
 def _sliced_entry(tensor: SlicedTensor) -> Entry:

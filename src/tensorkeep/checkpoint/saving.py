@@ -8,12 +8,13 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, NamedTuple, Protocol
 
+import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle_writer import BundleWriter, delete_quietly, remove_bundle
 from tensorkeep.checkpoint.naming import shard_path, shard_pattern
 from tensorkeep.checkpoint.slices import TensorSlice
-from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray, plain_array
+from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray, plain_dtype
 from tensorkeep.checkpoint.v1 import SliceFileWriter
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
@@ -132,16 +133,17 @@ def save_checkpoint(
     if wrong := [name for name in tensors if not isinstance(name, str)]:
         raise InvalidArgumentError(f"names of tensors are text, got {wrong[0]!r}")
     ready = {name: _prepared(name, tensors[name]) for name in sorted(tensors)}
-    files = _assign_files(ready, options.sharding)
     if options.format is CheckpointFormat.V1:
-        return _save_slice_files(path, ready, files, options, fs)
-    with BundleWriter(path, fs=fs, alignment=options.alignment, durability=options.durability) as writer:
-        for shard, size in enumerate(_file_sizes(ready, files)):
-            writer.reserve(size, shard=shard)
+        return _save_slice_files(path, ready, _assign_files(ready, options.sharding), options, fs)
+    with BundleWriter(path, alignment=options.alignment, durability=options.durability, fs=fs) as writer:
         whole = {name: value for name, value in ready.items() if not isinstance(value, PartitionedArray)}
-        if len(whole) == len(ready) and not any(files):
+        if isinstance(options.sharding, OneFile) and len(whole) == len(ready):
+            writer.reserve(sum(value.nbytes for value in whole.values()))
             writer.add_many(whole)
             return path
+        files = _assign_files(ready, options.sharding)
+        for shard, size in enumerate(_file_sizes(ready, files)):
+            writer.reserve(size, shard=shard)
         for shard, (name, part, shape, value) in zip(files, _pieces(ready), strict=True):
             if part is None:
                 writer.add(name, value, shard=shard)
@@ -158,8 +160,9 @@ def _prepared(name: str, value: ArrayLike | ArraySource | PartitionedArray) -> P
     try:
         if isinstance(value, PartitionedArray):
             return PartitionedArray(value.shape, value.sources())
-        plain = plain_array(value)
-        return ArraySource.of(value) if plain is None else plain[1]
+        if isinstance(value, np.ndarray) and plain_dtype(value) is not None:
+            return value
+        return ArraySource.of(value)
     except TensorKeepError as error:
         raise type(error)(f'tensor "{name}": {error}') from None
 

@@ -168,15 +168,15 @@ class PartitionedArray:
         return cls(whole.shape, tuple(parts))
 
 
-def plain_array(value: object) -> tuple[DType, Array] | None:
-    """The type and the array itself, if `value` is an array that lies in memory just as it is stored.
+def plain_dtype(value: object) -> DType | None:
+    """The type of an array that lies in memory just as it is stored; None for anything else.
 
     Most arrays do, and many are small: for them it pays to know at once that there is nothing to prepare.
     """
     if type(value) is not np.ndarray or not value.flags.c_contiguous:
         return None
     dtype = dtype_of_plain_array(value.dtype)
-    return None if dtype is None or dtype.bits else (dtype, value)
+    return None if dtype is None or dtype.bits else dtype
 
 
 def _as_array(value: ArrayLike) -> Array:
