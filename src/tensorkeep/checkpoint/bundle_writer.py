@@ -112,8 +112,8 @@ class BundleWriter:
                     self.add(name, value, shard=shard)
                 else:
                     small.add(self._new_key(name), dtype, value)  # type: ignore[arg-type]
-            small.write()
         finally:
+            small.write()  # after an error too: whoever survives a wrong name keeps the tensors before it
             self._entries.update(small.entries())
 
     def add_slice(
