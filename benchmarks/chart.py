@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from xml.sax.saxutils import escape
 
-_ROW, _LABEL, _WIDTH, _TOP = 34, 250, 760, 56
+_ROW, _LABEL, _WIDTH, _TOP = 34, 290, 800, 56
 
 
 def draw(bars: Mapping[str, float]) -> str:
