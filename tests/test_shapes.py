@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, element_count
 
-sizes = st.integers(0, 4)
+LARGEST = 4
+sizes = st.integers(0, LARGEST)
 known = st.lists(sizes, max_size=4).map(tuple)
 partial = st.lists(st.none() | sizes, max_size=4).map(tuple)
 shapes = st.none().map(Shape) | partial.map(Shape)
@@ -27,9 +28,9 @@ def could_be(shape: Shape, array_shape: tuple[int, ...]) -> bool:
 
 
 def instances(shape: Shape, rank: int = 2) -> list[tuple[int, ...]]:
-    """Some of the arrays' shapes that `shape` speaks of: unknown sizes are 0 to 2."""
+    """The arrays' shapes that `shape` speaks of, as far as they have sizes that occur in these tests."""
     dims = (None,) * rank if shape.dims is None else shape.dims
-    return list(product(*(range(3) if size is None else [size] for size in dims)))
+    return list(product(*(range(LARGEST + 1) if size is None else [size] for size in dims)))
 
 
 def test_a_shape_is_taken_as_people_write_it() -> None:
@@ -89,8 +90,7 @@ def test_sizes_too_large_for_a_machine_word_are_still_counted() -> None:
 def test_shapes_are_compatible_if_an_array_could_have_both(first: Shape, second: Shape) -> None:
     rank = first.rank if first.rank is not None else second.rank if second.rank is not None else 0
     shared = [shape for shape in instances(first, rank) if could_be(second, shape)]
-    large = [shape for shape in instances(second, rank) if could_be(first, shape)]
-    assert first.is_compatible(second) == bool(shared or large)
+    assert first.is_compatible(second) == bool(shared)
     assert first.is_compatible(second) == second.is_compatible(first)
 
 
