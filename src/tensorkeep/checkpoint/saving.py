@@ -128,6 +128,8 @@ def save_checkpoint(
     path = path_text(prefix)
     if not isinstance(options, SaveOptions):
         raise InvalidArgumentError(f"options: expected SaveOptions, got {type(options).__name__}")
+    if not isinstance(tensors, Mapping):
+        raise InvalidArgumentError(f"tensors: expected a mapping from names to arrays, got {type(tensors).__name__}")
     if not tensors:
         raise InvalidArgumentError(f'no tensors to save to "{path}"')
     if wrong := [name for name in tensors if not isinstance(name, str)]:
