@@ -1,4 +1,4 @@
-"""What a careful reader of the code found could go wrong, and does not any more."""
+"""Mishaps: odd arguments, errors at a bad moment, closing while reading, files made to take all memory."""
 
 from __future__ import annotations
 
