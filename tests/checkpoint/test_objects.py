@@ -23,6 +23,7 @@ from tensorkeep import (
 )
 from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, escape_name, unescape_name
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
+from tests.support.golden import golden
 
 
 def graph(nodes: Sequence[Mapping[str, object]]) -> bytes:
@@ -204,3 +205,24 @@ class TestRenamed:
         with open_checkpoint("named", fs=fs) as named:
             assert list(named) == ["dense/kernel", "dense/kernel/m"]
             assert named.read("dense/kernel").tolist() == [[0, 1, 2], [3, 4, 5]]
+
+
+class TestKeysOfPaths:
+    def test_any_path_to_an_object_leads_to_its_tensor(self) -> None:
+        with open_checkpoint(golden("g34_tf2_checkpoint") / "obj" / "ckpt-1") as reader:
+            objects = ObjectGraph.read(reader)
+            kernel = "optimizer/_trainable_variables/0/.ATTRIBUTES/VARIABLE_VALUE"
+            assert objects.key_of("optimizer/_trainable_variables/0") == kernel
+            assert objects.key_of("model/_functional/_operations/1/_kernel") == kernel
+            assert objects.key_of("optimizer/_momentums/0") == "optimizer/_variables/2/.ATTRIBUTES/VARIABLE_VALUE"
+            assert objects.key_of("root_dir/dct/a.Sb") == "root_dir/dct/a.Sb/.ATTRIBUTES/VARIABLE_VALUE"
+            assert objects.key_of("root_dir/table", "table") == "root_dir/table/.ATTRIBUTES/table"
+            assert all(objects.key_of(item.path, item.attribute) == item.key for item in objects.attributes)
+
+    def test_an_object_that_saved_something_else(self) -> None:
+        with open_checkpoint(golden("g34_tf2_checkpoint") / "obj" / "ckpt-1") as reader:
+            objects = ObjectGraph.read(reader)
+            with pytest.raises(NotFoundError, match='object "root_dir/table" saved no VARIABLE_VALUE; it saved table'):
+                objects.key_of("root_dir/table")
+            with pytest.raises(NotFoundError, match='no object "root_dir/nowhere"'):
+                objects.key_of("root_dir/nowhere")

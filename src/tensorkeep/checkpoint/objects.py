@@ -73,6 +73,8 @@ class ObjectGraph:
     slots: tuple[SlotVariable, ...]
     children: tuple[Mapping[str, int], ...]
     """For each object, its children by name; object 0 is the root."""
+    keys: tuple[Mapping[str, str], ...] = ()
+    """For each object, the keys of the tensors that hold its saved attributes, by attribute."""
 
     @classmethod
     def read(cls, reader: CheckpointReader) -> ObjectGraph:
@@ -110,7 +112,8 @@ class ObjectGraph:
             for at, node in enumerate(nodes)
             for slot in node.slot_variables
         )
-        return cls(attributes, slots, children)
+        keys = tuple({item.name: item.checkpoint_key for item in node.attributes} for node in nodes)
+        return cls(attributes, slots, children, keys)
 
     def keys_by_path(self) -> dict[str, str]:
         """The tensors by the paths of their objects: "model/dense/kernel" for a variable's value."""
@@ -122,6 +125,17 @@ class ObjectGraph:
         Where several variables had one name, the last one counts, as in TensorFlow.
         """
         return {item.full_name: item.key for item in self.attributes}
+
+    def key_of(self, path: str, attribute: str = VARIABLE_VALUE) -> str:
+        """The key of the tensor that holds an attribute of the object at a path: any path, not only the shortest."""
+        for item in self.attributes:  # slot variables are nobody's children, but have a path here
+            if (item.path, item.attribute) == (path, attribute):
+                return item.key
+        saved = self.keys[self.find(path)]
+        if attribute not in saved:
+            known = ", ".join(sorted(saved)) or "nothing"
+            raise NotFoundError(f'object "{path}" saved no {attribute}; it saved {known}')
+        return saved[attribute]
 
     def find(self, path: str) -> int:
         """The object at a path from the root; not only the shortest path to an object will do."""
