@@ -18,8 +18,6 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError
 
 __all__ = ["ALL_DTYPES", "DType"]
 
-REF_OFFSET: Final = 100  # a reference type is numbered 100 above its base type; it occurs in graphs, never in files
-
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DType:

@@ -26,10 +26,10 @@ from tensorkeep.io.crc32c import mask_array
 from tensorkeep.io.varint import encode_varint, varint_groups
 from tensorkeep.proto.messages import BundleEntryProto, BundleHeaderProto, TensorShapeProto, parse, serialize
 from tensorkeep.proto.wire import encode_bytes_field
+from tensorkeep.shapes import MAX_RANK
 
 HEADER_KEY: Final = b""
 VERSION: Final = 1  # the version of the format that TensorFlow writes, and the newest that we read
-MAX_RANK: Final = 254  # TensorFlow's
 _ENDIANNESS: Final = {"<": 0, ">": 1}
 
 

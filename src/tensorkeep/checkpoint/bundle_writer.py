@@ -31,9 +31,9 @@ from tensorkeep.checkpoint.bundle import (
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.codec import write_tensor
 from tensorkeep.checkpoint.naming import data_path, index_path, parse_data_path
-from tensorkeep.checkpoint.slices import Part, SlicedTensor, TensorSlice, box_shape, slice_key
+from tensorkeep.checkpoint.slices import Part, SlicedTensor, slice_key
 from tensorkeep.checkpoint.small_tensors import head_of, is_usual, tail_of
-from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, plain_dtype
+from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, checked_slice, plain_dtype
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import (
     DataLossError,
@@ -120,15 +120,7 @@ class BundleWriter:
         self, name: str, shape: Sequence[int], part: Part, value: ArrayLike | ArraySource, *, shard: int = 0
     ) -> None:
         """Stores one slice of a tensor of that full shape. A slice that covers it is stored as a whole tensor."""
-        shape = tuple(shape)
-        part = TensorSlice.of(part, shape)
-        source = ArraySource.of(value)
-        expected = box_shape(part.box(shape))
-        if source.shape != expected:
-            raise InvalidArgumentError(
-                f'slice {part} of "{name}" {list(shape)} has shape {list(expected)}, got an array of '
-                f"{list(source.shape)}"
-            )
+        shape, part, source = checked_slice(name, shape, part, value)
         if part.is_whole(shape):
             self.add(name, source, shard=shard)
             return

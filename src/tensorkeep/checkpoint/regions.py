@@ -20,8 +20,8 @@ from tensorkeep.shapes import element_count
 Array = npt.NDArray[Any]
 Positions = npt.NDArray[np.int64]
 
-_GAP: Final = 4096  # a system call costs about as much as copying this many bytes
-_SPAN: Final = 1 << 20  # bytes read in one go for runs that lie close together
+GAP: Final = 4096  # a system call costs about as much as copying this many bytes
+SPAN: Final = 1 << 20  # bytes read in one go for runs that lie close together
 _RUNS: Final = 1 << 18  # run positions held in memory at a time
 
 
@@ -93,7 +93,7 @@ def _read_runs(file: RandomAccessFile, offset: int, starts: Positions, length: i
     target = out.view(np.uint8).data
     size = length * width
     gaps = np.diff(starts) * width - size
-    if size > _SPAN // 2 or not np.any(gaps <= _GAP):
+    if size > SPAN // 2 or not np.any(gaps <= GAP):
         for at, start in enumerate(starts.tolist()):
             file.read_into(offset + start * width, target[at * size : (at + 1) * size])
         return
@@ -110,11 +110,11 @@ def _read_runs(file: RandomAccessFile, offset: int, starts: Positions, length: i
 
 def _groups(positions: Positions, size: int, gaps: Positions) -> Iterator[tuple[int, int]]:
     """Cuts runs into groups, each read in one go: neighbours less than a gap apart, within a span."""
-    edges = [0, *(np.flatnonzero(gaps > _GAP) + 1).tolist(), positions.size]
+    edges = [0, *(np.flatnonzero(gaps > GAP) + 1).tolist(), positions.size]
     for low, high in pairwise(edges):
         first = low
         while first < high:
-            last = int(np.searchsorted(positions[low:high], positions[first] + _SPAN - size, side="right")) + low
+            last = int(np.searchsorted(positions[low:high], positions[first] + SPAN - size, side="right")) + low
             last = max(last, first + 1)
             yield first, last
             first = last

@@ -13,15 +13,15 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.io.crc32c import Buffer, crc32c, unmask_array
+from tensorkeep.checkpoint.regions import GAP, SPAN
+from tensorkeep.io.crc32c import crc32c, unmask_array
+from tensorkeep.io.filesystem import Buffer
 from tensorkeep.io.varint import decode_varint, decode_varints
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
 
 SMALL: Final = 64 << 10  # what counts as small
-_SPAN: Final = 1 << 20  # bytes read by one call
-_GAP: Final = 4096  # bytes read in vain rather than making another call
 
 # An entry as everybody writes it: type, shape in at most 127 bytes; then data file, offset, size, checksum, no slices.
 _HEAD: Final = re.compile(rb"\x08[\x00-\x7f]\x12[\x00-\x7f]")
@@ -131,7 +131,7 @@ def spans(extents: Extents) -> Iterator[tuple[int, int, int, list[int]]]:
     group: list[int] = []
     shard = start = end = 0
     for at in order:
-        if group and (shards[at] != shard or offsets[at] > end + _GAP or ends[at] > start + _SPAN):
+        if group and (shards[at] != shard or offsets[at] > end + GAP or ends[at] > start + SPAN):
             yield shard, start, end, group
             group = []
         if not group:

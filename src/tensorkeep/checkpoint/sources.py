@@ -168,6 +168,21 @@ class PartitionedArray:
         return cls(whole.shape, tuple(parts))
 
 
+def checked_slice(
+    name: str, shape: Sequence[int], part: Part, value: ArrayLike | ArraySource
+) -> tuple[tuple[int, ...], TensorSlice, ArraySource]:
+    """The full shape, the slice and the array of one slice of a tensor, which must fit each other."""
+    shape = tuple(shape)
+    part = TensorSlice.of(part, shape)
+    source = ArraySource.of(value)
+    expected = box_shape(part.box(shape))
+    if source.shape != expected:
+        raise InvalidArgumentError(
+            f'slice {part} of "{name}" {list(shape)} has shape {list(expected)}, got an array of {list(source.shape)}'
+        )
+    return shape, part, source
+
+
 def plain_dtype(value: object) -> DType | None:
     """The type of an array that lies in memory just as it is stored; None for anything else.
 

@@ -30,7 +30,7 @@ from tensorkeep.checkpoint.slices import (
     slice_key,
     whole_box,
 )
-from tensorkeep.checkpoint.sources import ArrayLike, ArraySource
+from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, checked_slice
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
 from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import (
@@ -122,6 +122,9 @@ class SliceFileReader(CheckpointReader):
                 self._open_file(fs, name, tensors)
             except (DataLossError, MissingFileError, UnimplementedError) as error:
                 damage.append(error)
+            except BaseException:
+                self.close()
+                raise
         if len(damage) == len(files or [path]):
             self.close()
             raise damage[0]
@@ -306,14 +309,7 @@ class SliceFileWriter:
 
     def add_slice(self, name: str, shape: Sequence[int], part: Part, value: ArrayLike | ArraySource) -> None:
         """Stores one slice of a tensor of that full shape."""
-        shape = tuple(shape)
-        part = TensorSlice.of(part, shape)
-        source = ArraySource.of(value)
-        if source.shape != box_shape(part.box(shape)):
-            raise InvalidArgumentError(
-                f'slice {part} of "{name}" {list(shape)} has shape {list(box_shape(part.box(shape)))}, got an array '
-                f"of {list(source.shape)}"
-            )
+        shape, part, source = checked_slice(name, shape, part, value)
         self._add(name, shape, part, source)
 
     def commit(self) -> None:

@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 from fastcrc.crc32 import iscsi as _extend
 
+from tensorkeep.io.filesystem import Buffer
+
 _MASK_DELTA: Final = 0xA282EAD8
 _WORD: Final = 0xFFFFFFFF
 _POLYNOMIAL: Final = 0x82F63B78  # reflected
-
-Buffer = bytes | bytearray | memoryview
 
 
 def crc32c(data: Buffer, crc: int = 0) -> int:

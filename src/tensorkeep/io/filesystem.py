@@ -38,8 +38,6 @@ __all__ = [
 Buffer = bytes | bytearray | memoryview
 PathLike = str | os.PathLike[str]
 
-_TEMPORARY_MARK: Final = ".tensorkeep-"
-_TEMPORARY_END: Final = ".tmp"
 _TEMPORARY: Final = re.compile(r"\.tensorkeep-[0-9a-f]{16}\.tmp\Z")
 
 
@@ -180,7 +178,7 @@ def path_text(path: PathLike) -> str:
 
 def temporary_path(path: str) -> str:
     """A fresh name beside `path`, recognisable as ours."""
-    return f"{path}{_TEMPORARY_MARK}{secrets.token_hex(8)}{_TEMPORARY_END}"
+    return f"{path}.tensorkeep-{secrets.token_hex(8)}.tmp"
 
 
 def is_temporary(name: str) -> bool:
