@@ -18,6 +18,8 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError
 
 __all__ = ["ALL_DTYPES", "DType"]
 
+REF_OFFSET: Final = 100  # what the number of a reference type has more than that of its elements
+
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DType:
@@ -57,7 +59,40 @@ class DType:
     @property
     def is_storable(self) -> bool:
         """Whether a checkpoint can hold it: all but resource handles can be stored."""
-        return self is not RESOURCE
+        return self is not RESOURCE and not self.is_ref
+
+    @property
+    def is_ref(self) -> bool:
+        """Whether it is the type of a reference to a variable, whose elements are those of `base_dtype`."""
+        return self.number > REF_OFFSET
+
+    @property
+    def base_dtype(self) -> DType:
+        """The type of the elements: itself, unless it is a reference."""
+        return _BY_NUMBER[self.number - REF_OFFSET] if self.number > REF_OFFSET else self
+
+    @property
+    def ref(self) -> DType:
+        """The type of a reference to a variable of these elements."""
+        return _BY_NUMBER[self.number if self.number > REF_OFFSET else self.number + REF_OFFSET]
+
+    @property
+    def is_floating(self) -> bool:
+        """Whether elements are real numbers with a fraction."""
+        return self.base_dtype in _FLOATING
+
+    @property
+    def is_integer(self) -> bool:
+        """Whether elements are whole numbers; bool and the quantised types are not."""
+        return self.base_dtype in _INTEGERS
+
+    @property
+    def is_complex(self) -> bool:
+        return self.base_dtype in (COMPLEX64, COMPLEX128)
+
+    @property
+    def is_unsigned(self) -> bool:
+        return self.is_integer and self.name.startswith("u")
 
     def __repr__(self) -> str:
         return f'DType.of("{self.name}")'
@@ -69,7 +104,7 @@ class DType:
         printer.text(repr(self))  # IPython and Hypothesis would otherwise look into every field
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return dtype_of_number, (self.number,)
+        return dtype_in_graph, (self.number,)
 
     @classmethod
     def of(cls, value: DType | npt.DTypeLike | str) -> DType:
@@ -123,8 +158,25 @@ FLOAT4_E2M1FN = DType(33, "float4_e2m1fn", "float4_e2m1fn", ml_dtypes.float4_e2m
 
 ALL_DTYPES: Final[tuple[DType, ...]] = tuple(value for value in list(globals().values()) if isinstance(value, DType))
 
-_BY_NUMBER: Final = {dtype.number: dtype for dtype in ALL_DTYPES}
-_BY_NAME: Final = {name: dtype for dtype in ALL_DTYPES for name in (dtype.name, dtype.label, dtype.enum_name)}
+_REFS: Final = tuple(
+    DType(
+        dtype.number + REF_OFFSET,
+        f"{dtype.name}_ref",
+        f"{dtype.label}_ref",
+        dtype.array_dtype,
+        dtype.proto_field,
+        dtype.bits,
+    )
+    for dtype in ALL_DTYPES
+)
+_BY_NUMBER: Final = {dtype.number: dtype for dtype in (*ALL_DTYPES, *_REFS)}
+_BY_NAME: Final = {
+    name: dtype for dtype in (*ALL_DTYPES, *_REFS) for name in (dtype.name, dtype.label, dtype.enum_name)
+}
+_FLOATING: Final = frozenset(dtype for dtype in ALL_DTYPES if "float" in dtype.name)
+_INTEGERS: Final = frozenset(
+    dtype for dtype in ALL_DTYPES if "int" in dtype.name and not dtype.quantized and "float" not in dtype.name
+)
 _BY_NUMPY: Final = {dtype.array_dtype: dtype for dtype in ALL_DTYPES if not dtype.quantized and not dtype.is_object}
 # TensorFlow's Python marks quantised arrays by a structured type of one field: [("qint8", int8)].
 _BY_STRUCTURE: Final = {np.dtype([(dtype.name, dtype.array_dtype)]): dtype for dtype in ALL_DTYPES if dtype.quantized}
@@ -132,11 +184,15 @@ _BY_STRUCTURE: Final = {np.dtype([(dtype.name, dtype.array_dtype)]): dtype for d
 
 def dtype_of_number(number: int) -> DType:
     """The type with that number in a file. An unknown number means damage, or a file from a later TensorFlow."""
-    try:
-        return _BY_NUMBER[number]
-    except KeyError:
+    if number not in _BY_NUMBER or number > REF_OFFSET:
         known = f"{ALL_DTYPES[0].number}..{ALL_DTYPES[-1].number}"
-        raise DataLossError(f"data type number {number} is unknown (known are {known})") from None
+        raise DataLossError(f"data type number {number} is unknown (known are {known})")
+    return _BY_NUMBER[number]
+
+
+def dtype_in_graph(number: int) -> DType:
+    """The type with that number in a graph, where references to variables have types too."""
+    return _BY_NUMBER[number] if number > REF_OFFSET and number in _BY_NUMBER else dtype_of_number(number)
 
 
 def dtype_of_plain_array(array_dtype: np.dtype[Any]) -> DType | None:

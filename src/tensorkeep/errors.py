@@ -2,11 +2,17 @@
 
     TensorKeepError
     ├── InvalidArgumentError (ValueError)          the caller asked for something that makes no sense
+    │   └── WrongTypeError (TypeError)             … because of the types involved
     ├── NotFoundError (KeyError)                   the checkpoint, file or tensor does not exist
     │   └── MissingFileError (FileNotFoundError)   … and it is a file or folder that is missing
     ├── AlreadyExistsError (ValueError)            it exists, and replacing it would not be safe
     ├── FailedPreconditionError (RuntimeError)     the object is in the wrong state, e.g. closed
     ├── UnimplementedError (NotImplementedError)   well-formed, and not supported by the format or by us
+    ├── OutOfRangeError (IndexError)               a position beyond the end
+    ├── AbortedError (RuntimeError)                given up because of something concurrent
+    ├── CancelledError (RuntimeError)              given up because it was told to
+    ├── InternalError (RuntimeError)               a kernel failed in an unforeseen way
+    ├── UnknownError (RuntimeError)                a Python function that a graph called failed
     ├── DataLossError (ValueError)                 the bytes are damaged or not what they claim to be
     └── StorageError (OSError)                     the operating system refused
         ├── ResourceExhaustedError                 … for lack of space
@@ -19,17 +25,23 @@ wanted, and the remedy if one is known.
 from __future__ import annotations
 
 __all__ = [
+    "AbortedError",
     "AlreadyExistsError",
+    "CancelledError",
     "DataLossError",
     "FailedPreconditionError",
+    "InternalError",
     "InvalidArgumentError",
     "MissingFileError",
     "NotFoundError",
+    "OutOfRangeError",
     "PermissionDeniedError",
     "ResourceExhaustedError",
     "StorageError",
     "TensorKeepError",
     "UnimplementedError",
+    "UnknownError",
+    "WrongTypeError",
 ]
 
 
@@ -83,3 +95,27 @@ class ResourceExhaustedError(StorageError):
 
 class PermissionDeniedError(StorageError, PermissionError):
     """The file or folder may not be read, or not be written."""
+
+
+class WrongTypeError(InvalidArgumentError, TypeError):
+    """An argument is of a type that makes no sense there, or two arguments are of types that do not go together."""
+
+
+class OutOfRangeError(TensorKeepError, IndexError):
+    """A position beyond the end: of a sequence, a queue, a file."""
+
+
+class AbortedError(TensorKeepError, RuntimeError):
+    """An operation was given up because of another one that happened at the same time."""
+
+
+class CancelledError(TensorKeepError, RuntimeError):
+    """The session was closed, or a queue was cancelled, while an operation ran."""
+
+
+class InternalError(TensorKeepError, RuntimeError):
+    """A kernel failed in a way that its author did not foresee."""
+
+
+class UnknownError(TensorKeepError, RuntimeError):
+    """Something that the graph called, such as a Python function, failed with an error of its own."""

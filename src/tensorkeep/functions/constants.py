@@ -1,0 +1,214 @@
+"""Constants, and how Python's values become tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.dtypes import BOOL, FLOAT32, INT32, STRING, DType, dtype_of_array, dtype_of_number
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.building import add, current_graph
+from tensorkeep.graph.conversion import convert, register_conversion
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.tensor_shape import Dimension, TensorShape, plain_shape
+from tensorkeep.ops.constants import const
+from tensorkeep.proto.messages import TensorProto
+from tensorkeep.proto.tensors import tensor_of_array
+from tensorkeep.shapes import Shape
+
+Array = npt.NDArray[Any]
+
+_PLAIN_NUMBERS: Final = (bool, int, float, complex)
+
+
+def constant(
+    value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False
+) -> Tensor:
+    """A tensor of a fixed value. With `shape`, fewer elements are filled up with the last one, unless verified."""
+    proto = make_tensor_proto(value, None if dtype is None else DType.of(dtype), shape, verify_shape)
+    attrs = {"value": proto, "dtype": dtype_of_number(proto.dtype)}
+    return add(const, [], attrs, name, current_graph()).outputs[0]
+
+
+def make_tensor_proto(
+    value: Any, dtype: DType | None = None, shape: Any = None, verify_shape: bool = False
+) -> TensorProto:
+    """The value as a TensorProto: the elements of a constant."""
+    if isinstance(value, TensorProto):
+        return value
+    array = as_array(value, dtype)
+    found = dtype or dtype_of_array(array.dtype)
+    if shape is None:
+        return tensor_of_array(array, found)
+    sizes = plain_shape(shape).as_tuple()
+    if verify_shape and sizes != array.shape:
+        raise WrongTypeError(f"Expected Tensor's shape: {sizes}, got {array.shape}.")
+    if array.size > prod(sizes):
+        raise InvalidArgumentError(
+            f"Too many elements provided. Needed at most {prod(sizes)}, but received {array.size}"
+        )
+    return tensor_of_array(array, found, sizes)
+
+
+def as_array(value: Any, dtype: DType | None = None) -> Array:
+    """The array that a Python value stands for, with TensorFlow's defaults: float32 and int32 where they will do."""
+    if value is None:
+        raise InvalidArgumentError("None values not supported.")
+    if isinstance(value, np.ndarray | np.generic):
+        return _of_numpy(np.asarray(value), dtype)
+    if isinstance(value, TensorShape | Shape):
+        value = value.as_tuple()
+    if isinstance(value, Dimension):
+        value = int(value)
+    if isinstance(value, DType):
+        raise WrongTypeError(f"expected a value, got the data type {value}")
+    if dtype is STRING or _holds_text(value):
+        return _of_text(value, dtype)
+    _check_elements(value, dtype)
+    try:
+        array = np.array(_plain(value), None if dtype is None else dtype.array_dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidArgumentError(
+            f"cannot make a tensor{f' of {dtype}' if dtype else ''} of {value!r}: {error}"
+        ) from None
+    if array.dtype == object:
+        raise WrongTypeError(f"cannot make a tensor of {value!r}, which holds {_odd_element(value)!r}")
+    if dtype is None:
+        array = _narrowed(array)
+    return array
+
+
+def _of_numpy(array: Array, dtype: DType | None) -> Array:
+    if dtype is None:
+        found = dtype_of_array(array.dtype)
+        return _of_text(array, None) if found is STRING else array.astype(found.array_dtype, copy=False)
+    if dtype is STRING:
+        return _of_text(array, dtype)
+    if array.dtype != dtype.array_dtype and array.size:
+        kinds = (array.dtype.kind, dtype.array_dtype.kind)
+        if kinds[0] in "OSU" or (kinds[0] in "fc" and kinds[1] in "iub") or (kinds[0] == "b") != (kinds[1] == "b"):
+            raise WrongTypeError(f"Expected {dtype}, but got {array.dtype} in {array!r}.")
+    return array.astype(dtype.array_dtype, copy=False)
+
+
+def _of_text(value: Any, dtype: DType | None) -> Array:
+    array = value if isinstance(value, np.ndarray) else np.array(value, object)
+    flat = np.empty(array.size, object)
+    for i, item in enumerate(array.reshape(-1).tolist()):
+        if isinstance(item, str):
+            flat[i] = item.encode()
+        elif isinstance(item, bytes):
+            flat[i] = item
+        else:
+            raise WrongTypeError(f"Expected string, but got {item!r} of type '{type(item).__name__}'.")
+    return flat.reshape(array.shape)
+
+
+def _plain(value: Any) -> Any:
+    """Nested sequences as lists, with dimensions as their numbers."""
+    if isinstance(value, Dimension):
+        return int(value)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _leaves(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value
+
+
+def _holds_text(value: Any) -> bool:
+    return isinstance(next(iter(_leaves(value)), None), str | bytes)
+
+
+def _odd_element(value: Any) -> Any:
+    return next((item for item in _leaves(value) if not isinstance(item, _PLAIN_NUMBERS)), value)
+
+
+def _check_elements(value: Any, dtype: DType | None) -> None:
+    """Refuses what NumPy would convert in silence: fractions to whole numbers, numbers to truth values."""
+    if dtype is None:
+        return
+    for item in _leaves(value):
+        kind = type(item)
+        if isinstance(item, Tensor):
+            raise WrongTypeError(f"expected a value, got the tensor {item}")
+        fine = (
+            (kind is bool and dtype is BOOL)
+            or (kind is int and dtype is not BOOL)
+            or (kind is float and (dtype.is_floating or dtype.is_complex))
+            or (kind is complex and dtype.is_complex)
+            or (kind not in (*_PLAIN_NUMBERS, str, bytes, type(None)))
+        )
+        if not fine:
+            raise WrongTypeError(f"Expected {dtype}, but got {item!r} of type '{kind.__name__}'.")
+
+
+def _narrowed(array: Array) -> Array:
+    """Python's numbers are wider than what TensorFlow makes of them."""
+    if array.dtype == np.float64:
+        return array.astype(FLOAT32.array_dtype)
+    if array.dtype == np.int64:
+        narrow = array.astype(INT32.array_dtype)
+        return narrow if np.array_equal(narrow, array) else array
+    return array
+
+
+# ---------------------------------------------------------------------------------------------------- Conversions
+
+
+def _convert_value(value: Any, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+    return constant(value, dtype, name=name or "Const")
+
+
+def _convert_list(value: Sequence[Any], dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+    """A list with tensors in it becomes one tensor by packing."""
+    if not any(_is_symbolic(item) for item in _leaves(value)):
+        return NotImplemented
+    found = dtype or next(
+        (item.dtype.base_dtype for item in _leaves(value) if isinstance(getattr(item, "dtype", None), DType)), None
+    )
+    return _pack(value, found, name or "packed")
+
+
+def _is_symbolic(item: Any) -> bool:
+    return isinstance(item, Tensor) or (hasattr(item, "graph") and isinstance(getattr(item, "dtype", None), DType))
+
+
+def _pack(value: Any, dtype: DType | None, name: str) -> Tensor:
+    from_items = [
+        _pack(item, dtype, str(i))
+        if isinstance(item, list | tuple) and any(map(_is_symbolic, _leaves(item)))
+        else convert(item, dtype, str(i))
+        for i, item in enumerate(value)
+    ]
+    packed = get_op("Pack")(from_items, axis=0, name=name)
+    assert isinstance(packed, Tensor)
+    return packed
+
+
+def _convert_shape(value: Shape, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+    if not value.is_fully_known:
+        raise InvalidArgumentError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
+    sizes = value.as_tuple()
+    wide = any(size > 2**31 - 1 for size in sizes)
+    return constant(np.array(sizes, np.int64 if wide else np.int32), dtype or None, name=name or "shape_as_tensor")
+
+
+def _convert_dimension(value: Dimension, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+    return constant(int(value), dtype or INT32, name=name or "shape_as_tensor")
+
+
+register_conversion(Shape, _convert_shape, 100)
+register_conversion(Dimension, _convert_dimension, 100)
+register_conversion((list, tuple), _convert_list, 99)
+register_conversion(object, _convert_value, 200)

@@ -1,0 +1,456 @@
+"""Graphs as GraphDef messages, in and out, without loss.
+
+An imported operation keeps its NodeDef, and gives it back on export with whatever it had that we do not know. Ops
+that nobody knows become opaque operations: they have a name, inputs, and as many outputs as others take from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from heapq import heappop, heappush
+from typing import Any, Final
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.attrs import encode_attr, shape_to_proto
+from tensorkeep.graph.building import building, name_scope, place_imported
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import PRODUCER, Graph, Operation, Tensor, split_tensor_name
+from tensorkeep.graph.opspec import OpaqueSpec, OpSpec, find_op, spec_of_op_def
+from tensorkeep.graph.schema import OpSchema
+from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef, OpDef, OpList
+
+_LOOP_BACK: Final = frozenset(("NextIteration", "RefNextIteration"))
+_MERGES: Final = frozenset(("Merge", "RefMerge"))
+
+
+def export_graph(graph: Graph, add_shapes: bool = False, from_version: int = 0) -> GraphDef:
+    """The graph as a message; with `add_shapes`, every node says in `_output_shapes` what is known of its shapes."""
+    proto = GraphDef()
+    proto.versions.producer = graph.producer
+    if graph.min_consumer:
+        proto.versions.min_consumer = graph.min_consumer
+    proto.versions.bad_consumers.extend(graph.bad_consumers)
+    for op in graph.operations[from_version:]:
+        node = proto.node.add()
+        op.write_node(node)
+        if add_shapes and op.outputs:
+            shapes = node.attr["_output_shapes"].list
+            del shapes.shape[:]
+            shapes.shape.extend(shape_to_proto(tensor.static_shape) for tensor in op.outputs)
+    for function in graph.functions.values():
+        proto.library.function.add().CopyFrom(function)
+    for name, gradient in graph.gradient_functions.items():
+        proto.library.gradient.add(function_name=name, gradient_func=gradient)
+    return proto
+
+
+def import_graph(
+    graph_def: GraphDef,
+    graph: Graph,
+    input_map: Mapping[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+    producer_op_list: OpList | None = None,
+) -> list[Tensor | Operation] | None:
+    """Adds the nodes of a message to a graph, under a name scope; "" for none.
+
+    `input_map` puts tensors of the graph in the place of some of the message's; `return_elements` names tensors and
+    operations to return.
+    """
+    with building(graph):
+        entered = _open_scope(graph) if name == "" else name_scope("import" if name is None else name, graph)
+        with entered as scope:
+            prefix = scope[:-1] if scope else ""
+            replaced = _replacements(input_map or {}, prefix, graph)
+        importer = _Importer(graph_def, graph, prefix, replaced, producer_op_list)
+        importer.run()
+        return importer.returned(return_elements)
+
+
+class _open_scope:  # noqa: N801 - stands in for name_scope
+    """The scope that is open already."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._name = graph.scopes.name
+
+    def __enter__(self) -> str:
+        return f"{self._name}/" if self._name else ""
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+
+def _replacements(input_map: Mapping[str, Any], prefix: str, graph: Graph) -> dict[str, Tensor | Operation]:
+    """The map with keys in one form ("op:0", "^op"), and with tensors made of values that are none."""
+    replaced: dict[str, Tensor | Operation] = {}
+    for key, value in input_map.items():
+        if key.startswith("^"):
+            replaced[key] = value if isinstance(value, Operation) else value.op
+            continue
+        if not isinstance(value, Tensor):
+            if not prefix:
+                raise InvalidArgumentError(
+                    "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. "
+                    "Try calling tf.convert_to_tensor() on `input_map` values before calling tf.import_graph_def()."
+                )
+            with name_scope("_inputs", graph):
+                value = convert(value)
+        replaced[key if ":" in key else f"{key}:0"] = value
+    return replaced
+
+
+class _Importer:
+    """One import. Finds an order, then adds node by node."""
+
+    def __init__(
+        self,
+        graph_def: GraphDef,
+        graph: Graph,
+        prefix: str,
+        replaced: dict[str, Tensor | Operation],
+        producer_op_list: OpList | None,
+    ) -> None:
+        check_versions(graph_def)
+        self._proto = GraphDef()
+        self._proto.CopyFrom(graph_def)
+        self._graph = graph
+        self._prefix = prefix
+        self._replaced = replaced
+        self._used: set[str] = set()
+        self._ops: dict[str, Operation] = {}
+        self._producer: dict[str, OpDef] = {op.name: op for op in producer_op_list.op} if producer_op_list else {}
+        self._specs: dict[str, OpSpec | None] = {}
+        self._widths: dict[str, int] | None = None
+
+    def run(self) -> None:
+        graph, proto = self._graph, self._proto
+        graph.check_not_finalized()
+        self._import_functions()
+        for node, sources in self._ordered():
+            self._add(node, sources)
+        self._close_loops()
+        if proto.versions.producer:
+            graph.producer = min(graph.producer, proto.versions.producer)
+        graph.min_consumer = max(graph.min_consumer, proto.versions.min_consumer)
+        graph.bad_consumers = tuple(dict.fromkeys((*graph.bad_consumers, *proto.versions.bad_consumers)))
+        place_imported(self._ops.values(), graph)
+
+    def _import_functions(self) -> None:
+        graph = self._graph
+        for function in self._proto.library.function:
+            known = graph.functions.get(function.signature.name)
+            if known is not None and known != function:
+                raise InvalidArgumentError(
+                    f"Cannot add function '{function.signature.name}' because a different function with the same name "
+                    "already exists."
+                )
+            graph.functions[function.signature.name] = function
+        for gradient in self._proto.library.gradient:
+            graph.gradient_functions[gradient.function_name] = gradient.gradient_func
+
+    # ------------------------------------------------------------------------------------------ order
+
+    def _ordered(self) -> Iterable[tuple[NodeDef, list[str]]]:
+        """The nodes, each after those it takes inputs from, with their inputs; earlier nodes first."""
+        nodes = self._proto.node
+        position: dict[str, int] = {}
+        for i, node in enumerate(nodes):
+            if node.name in position:
+                raise InvalidArgumentError(f"Node '{node.name}' is not unique")
+            position[node.name] = i
+        inputs = [list(node.input) for node in nodes]
+        wanted: list[list[int]] = []
+        in_order = True
+        for i, node in enumerate(nodes):
+            before = self._sources(node, inputs[i], position)
+            in_order = in_order and all(j < i for j in before)
+            wanted.append(before)
+        if in_order:
+            return zip(nodes, inputs, strict=True)
+        order = _topological(wanted)
+        if len(order) < len(nodes):
+            stuck = sorted(set(range(len(nodes))) - set(order))
+            raise InvalidArgumentError(
+                f"{len(stuck)} nodes form a cycle that no loop closes, among them '{nodes[stuck[0]].name}'"
+            )
+        return [(nodes[i], inputs[i]) for i in order]
+
+    def _sources(self, node: NodeDef, inputs: list[str], position: dict[str, int]) -> list[int]:
+        """Where the nodes stand that this one must come after."""
+        nodes = self._proto.node
+        is_merge = node.op in _MERGES
+        found = []
+        for edge in inputs:
+            source = _source_name(edge)
+            i = position.get(source)
+            if i is None:
+                if self._is_replaced(edge):
+                    continue
+                raise InvalidArgumentError(f"Node '{node.name}': Unknown input node '{edge}'")
+            if is_merge and nodes[i].op in _LOOP_BACK:
+                continue
+            found.append(i)
+        return found
+
+    def _is_replaced(self, edge: str) -> bool:
+        key = edge if ":" in edge or edge.startswith("^") else f"{edge}:0"
+        return key in self._replaced
+
+    # ------------------------------------------------------------------------------------------ adding
+
+    def _add(self, node: NodeDef, edges: list[str]) -> None:
+        graph = self._graph
+        original = node.name
+        spec = self._spec(node)
+        inputs: list[Tensor] = []
+        controls: list[Operation] = []
+        for edge in edges:
+            if edge.startswith("^"):
+                controls.append(self._control(edge))
+            else:
+                tensor = self._tensor(edge, node)
+                if tensor is None:
+                    break  # the edge that closes a loop: it is added at the end, with all that follow it
+                inputs.append(tensor)
+        name = self._name(original)
+        node.name = name
+        if "_class" in node.attr and self._prefix:
+            self._move_colocation(node)
+        self._complete(node, spec)
+        op = graph.add_operation(spec, name, inputs, node, controls, node.device)
+        if not spec.is_opaque and len(inputs) == _data_count(edges):
+            check_inputs(op)
+        self._ops[original] = op
+
+    def _name(self, original: str) -> str:
+        name = f"{self._prefix}/{original}" if self._prefix else original
+        return unique_from(name, self._graph) if name in self._graph else name
+
+    def _move_colocation(self, node: NodeDef) -> None:
+        groups = node.attr["_class"].list.s
+        moved = [
+            b"loc:@" + f"{self._prefix}/".encode() + group[5:] if group.startswith(b"loc:@") else group
+            for group in groups
+        ]
+        del groups[:]
+        groups.extend(moved)
+
+    def _tensor(self, edge: str, node: NodeDef) -> Tensor | None:
+        if self._replaced and self._is_replaced(edge):
+            key = edge if ":" in edge else f"{edge}:0"
+            self._used.add(key)
+            found = self._replaced[key]
+            assert isinstance(found, Tensor)
+            return found
+        source, _, index = edge.rpartition(":") if ":" in edge else (edge, "", "0")
+        op = self._ops.get(source)
+        if op is None:
+            return None
+        if not index.isdecimal() or int(index) >= len(op.outputs):
+            raise InvalidArgumentError(
+                f"Node '{node.name}': Connecting to invalid output {index} of source node {source} which has "
+                f"{len(op.outputs)} outputs."
+            )
+        return op.outputs[int(index)]
+
+    def _control(self, edge: str) -> Operation:
+        replaced = self._replaced.get(edge)
+        if replaced is not None:
+            self._used.add(edge)
+            assert isinstance(replaced, Operation)
+            return replaced
+        return self._ops[edge[1:]]
+
+    def _close_loops(self) -> None:
+        """Adds the inputs that come from later nodes: those of the merges at the heads of loops."""
+        for original, op in self._ops.items():
+            if op.type in _MERGES and len(op.inputs) < (op.attr("N") or 0):
+                node = next(node for node in self._proto.node if node.name == op.name)
+                edges = [edge for edge in node.input if not edge.startswith("^")]
+                for edge in edges[len(op.inputs) :]:
+                    tensor = self._tensor(edge, node)
+                    if tensor is None:
+                        raise InvalidArgumentError(f"Node '{original}': Unknown input node '{edge}'")
+                    op.append_input(tensor)
+
+    # ------------------------------------------------------------------------------------------ specs
+
+    def _spec(self, node: NodeDef) -> OpSpec:
+        name = node.op
+        if name not in self._specs:
+            self._specs[name] = self._find(name)
+        found = self._specs[name]
+        return found if found is not None else OpaqueSpec(name, self._width(node.name))
+
+    def _find(self, name: str) -> OpSpec | None:
+        found = find_op(name)
+        if found is None and name in self._graph.functions:
+            found = OpSpec(OpSchema.of_op_def(self._graph.functions[name].signature))
+        if found is None and name in self._producer:
+            found = spec_of_op_def(self._producer[name])
+        return found
+
+    def _width(self, name: str) -> int:
+        """How many outputs of an opaque node are taken by others."""
+        if self._widths is None:
+            self._widths = {}
+            for node in self._proto.node:
+                for edge in node.input:
+                    if not edge.startswith("^"):
+                        source, _, index = edge.rpartition(":") if ":" in edge else (edge, "", "0")
+                        if index.isdecimal():
+                            self._widths[source] = max(self._widths.get(source, 0), int(index) + 1)
+        return self._widths.get(name, 1)
+
+    def _complete(self, node: NodeDef, spec: OpSpec) -> None:
+        """Fills in defaults, and drops attributes that only a later op knows and that say nothing."""
+        if spec.is_opaque:
+            return
+        attrs = node.attr
+        missing = [name for name in spec.schema.attr_by_name if name not in attrs]
+        for name in missing:
+            default = _default_of(spec, name)
+            if default is None:
+                raise InvalidArgumentError(
+                    f"NodeDef missing attr '{name}' from Op<{spec.schema}>; NodeDef: {node.name} = {node.op}"
+                )
+            attrs[name].CopyFrom(default)
+        if self._producer and len(attrs) > len(spec.schema.attr_by_name):
+            self._drop_unknown(node, spec)
+
+    def _drop_unknown(self, node: NodeDef, spec: OpSpec) -> None:
+        producer = self._producer.get(node.op)
+        if producer is None:
+            return
+        for attr in producer.attr:
+            known = attr.name in spec.schema.attr_by_name or attr.name not in node.attr
+            if not known and attr.HasField("default_value") and node.attr[attr.name] == attr.default_value:
+                del node.attr[attr.name]
+
+    # ------------------------------------------------------------------------------------------ results
+
+    def returned(self, return_elements: Sequence[str] | None) -> list[Tensor | Operation] | None:
+        unused = sorted(set(self._replaced) - self._used)
+        if unused:
+            unused = [key for key in unused if not self._is_known_source(key)]
+        if unused:
+            raise InvalidArgumentError(
+                f"Attempted to map inputs that were not found in graph_def: [{', '.join(unused)}]"
+            )
+        return None if return_elements is None else [self._element(name) for name in return_elements]
+
+    def _is_known_source(self, key: str) -> bool:
+        """Whether a mapped input exists but nothing takes it: no error, for TensorFlow neither."""
+        source = key[1:] if key.startswith("^") else split_tensor_name(key)[0]
+        return source in self._ops
+
+    def _element(self, name: str) -> Tensor | Operation:
+        if ":" not in name:
+            if name not in self._ops:
+                raise InvalidArgumentError(f"Requested return node '{name}' not found in graph def")
+            return self._ops[name]
+        if name in self._replaced:
+            return self._replaced[name]
+        source, index = split_tensor_name(name)
+        if source not in self._ops:
+            raise InvalidArgumentError(f"Requested return tensor '{name}' not found in graph def")
+        outputs = self._ops[source].outputs
+        if index >= len(outputs):
+            raise InvalidArgumentError(
+                f"Invalid return output {index} of node '{source}', which has {len(outputs)} output(s)"
+            )
+        return outputs[index]
+
+
+def unique_from(name: str, graph: Graph) -> str:
+    """`name_1`, `name_2`, …: the first that no operation has."""
+    count = 1
+    while f"{name}_{count}" in graph:
+        count += 1
+    return f"{name}_{count}"
+
+
+def _default_of(spec: OpSpec, name: str) -> AttrValue | None:
+    attr = spec.schema.attr_by_name[name]
+    return encode_attr(attr.default) if attr.has_default else None
+
+
+def _data_count(edges: list[str]) -> int:
+    return sum(not edge.startswith("^") for edge in edges)
+
+
+def _source_name(edge: str) -> str:
+    if edge.startswith("^"):
+        return edge[1:]
+    return edge.rpartition(":")[0] if ":" in edge else edge
+
+
+def _topological(wanted: list[list[int]]) -> list[int]:
+    """An order of positions in which each comes after those it wants; the smallest that can come next, next."""
+    waiting = [len(set(before)) for before in wanted]
+    followers: list[list[int]] = [[] for _ in wanted]
+    for i, before in enumerate(wanted):
+        for j in set(before):
+            followers[j].append(i)
+    ready = [i for i, count in enumerate(waiting) if count == 0]
+    order: list[int] = []
+    while ready:
+        i = heappop(ready)
+        order.append(i)
+        for follower in followers[i]:
+            waiting[follower] -= 1
+            if waiting[follower] == 0:
+                heappush(ready, follower)
+    return order
+
+
+def check_versions(graph_def: GraphDef) -> None:
+    versions = graph_def.versions
+    if versions.min_consumer > PRODUCER:
+        raise InvalidArgumentError(
+            f"GraphDef min consumer version {versions.min_consumer} above current version {PRODUCER} for TensorFlow "
+            "2.21.0.  Please upgrade TensorFlow."
+        )
+    if PRODUCER in versions.bad_consumers:
+        raise InvalidArgumentError(
+            f"GraphDef disallows consumer version {PRODUCER}.  Please upgrade TensorFlow: this version is likely buggy."
+        )
+
+
+def check_inputs(op: Operation) -> None:
+    """Compares the number and types of an operation's inputs with what its op takes."""
+    inputs = op.inputs
+    at = 0
+    for arg in op.spec.schema.inputs:
+        if arg.type_list_attr:
+            expected = list(op.attr(arg.type_list_attr) or ())
+        else:
+            one = arg.dtype or op.attr(arg.type_attr)
+            expected = [one] * op.attr(arg.number_attr) if arg.number_attr else [one]
+        for dtype in expected:
+            if at >= len(inputs):
+                break
+            actual = inputs[at].dtype
+            if dtype is not None and actual.base_dtype is not dtype.base_dtype and actual.number:
+                raise InvalidArgumentError(
+                    f"Input {at} of node {op.name} was passed {actual.label} from {inputs[at].name} incompatible with "
+                    f"expected {dtype.label}."
+                )
+            if arg.is_ref and not actual.is_ref and actual.number:
+                raise InvalidArgumentError(
+                    f"Input {at} of node {op.name} was passed {actual.label} from {inputs[at].name} incompatible with "
+                    f"expected {dtype.ref.label if dtype else 'reference'}."
+                )
+            at += 1
+        else:
+            continue
+        break
+    else:
+        if at == len(inputs):
+            return
+    raise InvalidArgumentError(
+        f"NodeDef '{op.name}' has {len(inputs)} inputs, which do not match the signature {op.spec.schema}"
+    )
+
+
+__all__ = ["check_inputs", "check_versions", "export_graph", "import_graph", "unique_from"]

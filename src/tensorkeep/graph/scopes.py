@@ -1,0 +1,90 @@
+"""What is in force while a graph is being built: scopes, devices, control dependencies, colocation.
+
+It belongs to the graph, not to the caller, so that leaving a graph and coming back finds the same scope open. It is
+plain data; `building` is where the `with` statements are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from tensorkeep.graph.attrs import Attr
+    from tensorkeep.graph.graph import Operation, Tensor
+
+DeviceFunction = Callable[["Operation"], str | None]
+
+
+class ControlFlowContext(Protocol):
+    """The branch or loop that operations are being added to."""
+
+    name: str
+
+    @property
+    def outer_context(self) -> ControlFlowContext | None: ...
+
+    def add_value(self, value: Tensor) -> Tensor:
+        """The tensor that stands for `value` inside the context."""
+
+    def add_op(self, op: Operation) -> None:
+        """Takes in an operation that has just been created, rewiring its inputs where needed."""
+
+    def add_inner_op(self, op: Operation) -> None:
+        """Takes in an operation created inside a context inside this one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ControlDependencies:
+    """One `with control_dependencies(...)`: what every operation added inside runs after.
+
+    `clears` forgets all outer ones. `seen` holds the operations added inside, which carry the dependency already:
+    what takes one of them as input need not be told again.
+    """
+
+    control_inputs: tuple[Operation, ...]
+    clears: bool
+    context: ControlFlowContext | None
+    seen: set[Operation]
+
+
+@dataclass(slots=True)
+class Scopes:
+    """The state of the builder of one graph."""
+
+    name: str = ""  # the current name scope, without a trailing slash
+    devices: tuple[str | DeviceFunction, ...] = ()
+    control_dependencies: tuple[ControlDependencies, ...] = ()
+    colocation: tuple[Operation, ...] = ()
+    control_flow: ControlFlowContext | None = None
+    container: str = ""
+    gradient_overrides: Mapping[str, str] = field(default_factory=dict)
+    attrs: Mapping[str, Attr | Callable[[Operation], Attr | None]] = field(default_factory=dict)
+
+
+class NameTable:
+    """The names taken in a graph. Case does not distinguish names, as it does not in TensorFlow."""
+
+    def __init__(self) -> None:
+        self._uses: dict[str, int] = {}
+
+    def unique(self, name: str, mark_as_used: bool = True) -> str:
+        """`name`, or `name_1`, `name_2`, … when that is taken."""
+        key = name.lower()
+        count = self._uses.get(key, 0)
+        if mark_as_used:
+            self._uses[key] = count + 1
+        if count == 0:
+            return name
+        candidate = key
+        while candidate in self._uses:
+            candidate = f"{key}_{count}"
+            count += 1
+        if mark_as_used:
+            self._uses[candidate] = 1
+        return f"{name}_{count - 1}"
+
+    def claim(self, name: str) -> None:
+        """Marks a name as taken that was chosen elsewhere."""
+        self._uses.setdefault(name.lower(), 1)

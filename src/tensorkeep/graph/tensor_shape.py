@@ -1,0 +1,264 @@
+"""Shapes as TensorFlow 1 programs see them: `tensor.shape[1].value`, `tensor.get_shape().as_list()`.
+
+A `TensorShape` is a `Shape` whose elements are `Dimension`s. A Dimension behaves as its number wherever one is wanted,
+and compares as None with anything while it is unknown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from operator import add, floordiv, mod, mul, sub
+from typing import Any, SupportsIndex, overload
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.proto.messages import TensorShapeProto
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+
+
+class Dimension:
+    """The size of one dimension, or its absence."""
+
+    __slots__ = ("value",)
+
+    def __init__(self, value: Dimension | SupportsIndex | None) -> None:
+        if isinstance(value, Dimension):
+            self.value: int | None = value.value
+        elif value is None:
+            self.value = None
+        else:
+            self.value = value.__index__()
+            if self.value < 0:
+                raise InvalidArgumentError(f"Dimension {self.value} must be >= 0")
+
+    def __repr__(self) -> str:
+        return f"Dimension({self.value})"
+
+    def __str__(self) -> str:
+        return "?" if self.value is None else str(self.value)
+
+    def __int__(self) -> int:
+        return self.__index__()
+
+    def __index__(self) -> int:
+        if self.value is None:
+            raise TypeError("the size of this dimension is not known while the graph is being built")
+        return self.value
+
+    def __hash__(self) -> int:
+        return hash(self.value)
+
+    def __eq__(self, other: object) -> Any:
+        return self._compare(other, lambda a, b: a == b)
+
+    def __ne__(self, other: object) -> Any:
+        return self._compare(other, lambda a, b: a != b)
+
+    def __lt__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: a < b)
+
+    def __le__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: a <= b)
+
+    def __gt__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: a > b)
+
+    def __ge__(self, other: Any) -> Any:
+        return self._compare(other, lambda a, b: a >= b)
+
+    def _compare(self, other: Any, decide: Callable[[int, int], bool]) -> Any:
+        """True, False, or None while either is unknown."""
+        try:
+            theirs = as_dimension(other).value
+        except (TypeError, ValueError, AttributeError):
+            return NotImplemented
+        return None if self.value is None or theirs is None else decide(self.value, theirs)
+
+    def __add__(self, other: Any) -> Dimension:
+        return self._combine(add, self, other)
+
+    def __radd__(self, other: Any) -> Dimension:
+        return self._combine(add, other, self)
+
+    def __sub__(self, other: Any) -> Dimension:
+        return self._combine(sub, self, other)
+
+    def __rsub__(self, other: Any) -> Dimension:
+        return self._combine(sub, other, self)
+
+    def __mul__(self, other: Any) -> Dimension:
+        return self._combine(mul, self, other)
+
+    def __rmul__(self, other: Any) -> Dimension:
+        return self._combine(mul, other, self)
+
+    def __floordiv__(self, other: Any) -> Dimension:
+        return self._combine(floordiv, self, other)
+
+    def __rfloordiv__(self, other: Any) -> Dimension:
+        return self._combine(floordiv, other, self)
+
+    def __mod__(self, other: Any) -> Dimension:
+        return self._combine(mod, self, other)
+
+    def __rmod__(self, other: Any) -> Dimension:
+        return self._combine(mod, other, self)
+
+    def __div__(self, other: Any) -> Dimension:
+        return self._combine(floordiv, self, other)
+
+    @staticmethod
+    def _combine(operation: Callable[[int, int], int], left: Any, right: Any) -> Dimension:
+        first, second = as_dimension(left).value, as_dimension(right).value
+        return Dimension(None if first is None or second is None else operation(first, second))
+
+    def is_compatible_with(self, other: Any) -> bool:
+        theirs = as_dimension(other).value
+        return self.value is None or theirs is None or self.value == theirs
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        if not self.is_compatible_with(other):
+            raise InvalidArgumentError(f"Dimensions {self} and {other} are not compatible")
+
+    def merge_with(self, other: Any) -> Dimension:
+        self.assert_is_compatible_with(other)
+        return as_dimension(other) if self.value is None else self
+
+
+def as_dimension(value: Any) -> Dimension:
+    return value if isinstance(value, Dimension) else Dimension(value)
+
+
+class TensorShape(Shape):
+    """A shape in TensorFlow's words."""
+
+    def __init__(self, dims: Any) -> None:
+        super().__init__(plain_shape(dims).dims)
+
+    @property
+    def ndims(self) -> int | None:
+        return self.rank
+
+    def __iter__(self) -> Iterator[Dimension]:  # type: ignore[override]
+        return iter([Dimension(size) for size in self._known_rank()])
+
+    @overload  # type: ignore[override]
+    def __getitem__(self, axis: int) -> Dimension: ...
+
+    @overload
+    def __getitem__(self, axis: slice) -> TensorShape: ...
+
+    def __getitem__(self, axis: int | slice) -> Dimension | TensorShape:
+        if isinstance(axis, slice):
+            return self._part(axis)
+        return Dimension(None if self.dims is None else self.dims[axis])
+
+    def _part(self, axes: slice) -> TensorShape:
+        if self.dims is not None:
+            return TensorShape(self.dims[axes])
+        start, stop = axes.start or 0, axes.stop
+        if axes.step or start < 0 or stop is None or stop < 0:
+            return TensorShape(None)
+        return TensorShape([None] * max(0, stop - start))
+
+    def __bool__(self) -> bool:
+        return self.dims is not None
+
+    def __eq__(self, other: object) -> bool:
+        try:
+            return self.dims == plain_shape(other).dims
+        except (TypeError, ValueError):
+            return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self.dims)
+
+    def __str__(self) -> str:
+        if self.dims is None:
+            return "<unknown>"
+        sizes = ["?" if size is None else str(size) for size in self.dims]
+        return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
+
+    def __repr__(self) -> str:
+        return f"TensorShape({None if self.dims is None else [Dimension(size) for size in self.dims]})"
+
+    def __add__(self, other: Any) -> TensorShape:
+        return self.concatenate(other)
+
+    def as_list(self) -> list[int | None]:
+        if self.dims is None:
+            raise InvalidArgumentError("as_list() is not defined on an unknown TensorShape.")
+        return list(self.dims)
+
+    def as_proto(self) -> TensorShapeProto:
+        if self.dims is None:
+            return TensorShapeProto(unknown_rank=True)
+        dims = [TensorShapeProto.Dim(size=-1 if size is None else size) for size in self.dims]
+        return TensorShapeProto(dim=dims)
+
+    def num_elements(self) -> int | None:
+        return None if not self.is_fully_defined() else self.element_count()
+
+    def is_fully_defined(self) -> bool:
+        return self.is_fully_known
+
+    def assert_is_fully_defined(self) -> None:
+        if not self.is_fully_known:
+            raise InvalidArgumentError(f"Shape {self} is not fully defined")
+
+    def is_compatible_with(self, other: Any) -> bool:
+        return self.is_compatible(plain_shape(other))
+
+    def assert_is_compatible_with(self, other: Any) -> None:
+        if not self.is_compatible_with(other):
+            raise InvalidArgumentError(f"Shapes {self} and {TensorShape(other)} are incompatible")
+
+    def assert_has_rank(self, rank: int) -> None:
+        if self.rank not in (None, rank):
+            raise InvalidArgumentError(f"Shape {self} must have rank {rank}")
+
+    def assert_same_rank(self, other: Any) -> None:
+        theirs = plain_shape(other).rank
+        if self.rank is not None and theirs is not None and self.rank != theirs:
+            raise InvalidArgumentError(f"Shapes {self} and {TensorShape(other)} must have the same rank")
+
+    def merge_with(self, other: Any) -> TensorShape:
+        self.assert_is_compatible_with(other)
+        return TensorShape(self.merge(plain_shape(other)))
+
+    def concatenate(self, other: Any) -> TensorShape:
+        return TensorShape(super().concatenate(plain_shape(other)))
+
+    def with_rank(self, rank: int) -> TensorShape:
+        self.assert_has_rank(rank)
+        return TensorShape(super().with_rank(rank))
+
+    def with_rank_at_least(self, rank: int) -> TensorShape:
+        if self.rank is not None and self.rank < rank:
+            raise InvalidArgumentError(f"Shape {self} must have rank at least {rank}")
+        return self
+
+    def with_rank_at_most(self, rank: int) -> TensorShape:
+        if self.rank is not None and self.rank > rank:
+            raise InvalidArgumentError(f"Shape {self} must have rank at most {rank}")
+        return self
+
+
+def plain_shape(value: Any) -> Shape:
+    """The Shape meant by anything a program gives as one: a shape, a sequence of sizes, one size, a proto, None."""
+    if isinstance(value, TensorShape):
+        return Shape(value.dims)
+    if isinstance(value, Shape):
+        return value
+    if value is None:
+        return UNKNOWN_SHAPE
+    if isinstance(value, TensorShapeProto) or (hasattr(value, "unknown_rank") and hasattr(value, "dim")):
+        return UNKNOWN_SHAPE if value.unknown_rank else Shape(tuple(None if d.size < 0 else d.size for d in value.dim))
+    if isinstance(value, Sequence) or hasattr(value, "__iter__"):
+        return Shape(tuple(map(_size, value)))
+    return Shape((_size(value),))
+
+
+def _size(value: Any) -> int | None:
+    if isinstance(value, Dimension):
+        return value.value
+    return None if value is None or value == -1 else int(value.__index__())

@@ -1,0 +1,1 @@
+"""Operations: what each computes, from arrays to arrays."""

@@ -1,0 +1,1 @@
+"""Running a graph: plans, kernels' surroundings, sessions."""

@@ -1,0 +1,76 @@
+"""What a kernel may use besides its inputs."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import Any, Final, Protocol, TypeVar
+
+from tensorkeep.graph.attrs import FunctionRef
+from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.local import LocalFileSystem
+from tensorkeep.runtime.resources import ResourceManager
+
+LOG: Final = logging.getLogger("tensorkeep")
+
+Kept = TypeVar("Kept")
+
+
+class FunctionCaller(Protocol):
+    """Runs functions of the graph's library."""
+
+    def function(self, reference: FunctionRef) -> Callable[..., Sequence[Any]]:
+        """The function as something to call with its arguments; gives its results."""
+
+
+def log_line(text: str) -> None:
+    """Where Print and PrintV2 go when nobody has said otherwise: the log."""
+    LOG.info("%s", text)
+
+
+@dataclass
+class Surroundings:
+    """What all kernels of a session share."""
+
+    resources: ResourceManager = field(default_factory=ResourceManager)
+    filesystem: FileSystem = field(default_factory=LocalFileSystem)
+    write_line: Callable[[str], None] = log_line
+    python_functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
+    caller: FunctionCaller | None = None
+    lock: Lock = field(default_factory=Lock)
+
+
+class KernelContext:
+    """The surroundings of one operation. It lasts as long as the session, so what it keeps outlives a run."""
+
+    __slots__ = ("_kept", "device", "name", "surroundings")
+
+    def __init__(self, name: str, device: str, surroundings: Surroundings) -> None:
+        self.name = name
+        self.device = device
+        self.surroundings = surroundings
+        self._kept: dict[str, Any] = {}
+
+    @property
+    def resources(self) -> ResourceManager:
+        return self.surroundings.resources
+
+    @property
+    def filesystem(self) -> FileSystem:
+        return self.surroundings.filesystem
+
+    def keep(self, key: str, create: Callable[[], Kept]) -> Kept:
+        """Something of this operation alone that lasts from run to run: the state of a generator, a counter."""
+        found = self._kept.get(key)
+        if found is None:
+            with self.surroundings.lock:
+                found = self._kept.setdefault(key, create())
+        return found  # type: ignore[no-any-return]
+
+    def function(self, reference: FunctionRef) -> Callable[..., Sequence[Any]]:
+        """A function of the graph's library, to be called with its arguments."""
+        caller = self.surroundings.caller
+        assert caller is not None
+        return caller.function(reference)

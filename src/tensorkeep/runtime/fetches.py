@@ -1,0 +1,138 @@
+"""Fetches of any structure: what to compute for them, and how to give the results the same structure.
+
+fetch = tensor | operation | name | variable | None
+      | list | tuple | namedtuple | dict | attrs class of fetches
+      | anything registered with `register_fetch`: SparseTensor, IndexedSlices, …
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
+
+from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
+from tensorkeep.graph.graph import Graph, Operation, Tensor
+
+Rebuild: TypeAlias = Callable[[dict[Any, Any]], Any]
+Expansion: TypeAlias = Callable[[Any], tuple[Sequence[Any], Callable[[list[Any]], Any]]]
+FeedExpansion: TypeAlias = Callable[[Any, Any], Sequence[tuple[Any, Any]]]
+
+_EXPANSIONS: Final[list[tuple[type, Expansion, FeedExpansion | None]]] = []
+
+
+def register_fetch(kind: type, expand: Expansion, expand_feed: FeedExpansion | None = None) -> None:
+    """Lets objects of a type be fetched: `expand` gives their parts and a function that rebuilds a result from these.
+
+    `expand_feed` gives the pairs to feed for an object and a value.
+    """
+    _EXPANSIONS.insert(0, (kind, expand, expand_feed))
+
+
+class FetchPlan:
+    """A structure of fetches, flattened."""
+
+    def __init__(self, fetches: Any, graph: Graph) -> None:
+        self._graph = graph
+        self.tensors: dict[Tensor, None] = {}
+        self.operations: dict[Operation, None] = {}
+        self.rebuild = self._visit(fetches)
+
+    def _visit(self, fetch: Any) -> Rebuild:
+        if fetch is None:
+            raise WrongTypeError(
+                "Fetch argument None has invalid type NoneType: fetch tensors, operations, or structures of them"
+            )
+        if isinstance(fetch, Tensor | Operation | str | bytes):
+            return self._leaf(fetch)
+        for kind, expand, _ in _EXPANSIONS:
+            if isinstance(fetch, kind):
+                parts, contract = expand(fetch)
+                return self._sequence(list(parts), contract)
+        if isinstance(fetch, Mapping):
+            return self._mapping(fetch)
+        if isinstance(fetch, list | tuple):
+            return self._sequence(list(fetch), _contract_like(fetch))
+        if hasattr(type(fetch), "__attrs_attrs__"):
+            names = [attribute.name for attribute in type(fetch).__attrs_attrs__]
+            return self._sequence([getattr(fetch, name) for name in names], lambda items: type(fetch)(*items))
+        return self._leaf(fetch)
+
+    def _sequence(self, fetches: list[Any], contract: Callable[[list[Any]], Any]) -> Rebuild:
+        parts = [self._visit(fetch) for fetch in fetches]
+        return lambda values: contract([part(values) for part in parts])
+
+    def _mapping(self, fetches: Mapping[Any, Any]) -> Rebuild:
+        kind = type(fetches)
+        parts = {key: self._visit(fetch) for key, fetch in fetches.items()}
+
+        def rebuild(values: dict[Any, Any]) -> Any:
+            results = {key: part(values) for key, part in parts.items()}
+            return results if kind is dict else _mapping_like(fetches, results)
+
+        return rebuild
+
+    def _leaf(self, fetch: Any) -> Rebuild:
+        element = graph_element(fetch, self._graph, "Fetch")
+        if element in self._graph.unfetchable:
+            raise InvalidArgumentError(f"Operation '{element.name}' has been marked as not fetchable.")
+        if isinstance(element, Operation):
+            self.operations[element] = None
+            return lambda values: None
+        self.tensors[element] = None
+        return lambda values: values[element]
+
+
+def _contract_like(fetch: Sequence[Any]) -> Callable[[list[Any]], Any]:
+    kind = type(fetch)
+    if kind is list:
+        return lambda items: items
+    if hasattr(kind, "_fields"):
+        return lambda items: kind(*items)
+    return lambda items: kind(items)  # type: ignore[call-arg]
+
+
+def _mapping_like(fetches: Mapping[Any, Any], results: dict[Any, Any]) -> Any:
+    factory = getattr(fetches, "default_factory", None)
+    return type(fetches)(factory, results) if factory is not None else type(fetches)(results)  # type: ignore[call-arg]
+
+
+def graph_element(item: Any, graph: Graph, what: str) -> Any:
+    """The tensor or operation of `graph` that an item stands for: itself, a name, a variable."""
+    if isinstance(item, bytes):
+        item = item.decode()
+    if isinstance(item, str):
+        try:
+            return graph.element(item)
+        except NotFoundError as error:
+            raise InvalidArgumentError(
+                f"{what} argument {item!r} cannot be interpreted as a Tensor. ({error})"
+            ) from None
+    if not isinstance(item, Tensor | Operation):
+        convert = getattr(item, "_as_graph_element", None)
+        if convert is None:
+            raise WrongTypeError(
+                f"{what} argument {item!r} has invalid type {type(item).__name__}, must be a string or Tensor. "
+                f"(Can not convert a {type(item).__name__} into a Tensor or Operation.)"
+            )
+        item = convert()
+    if item.graph is not graph:
+        raise InvalidArgumentError(
+            f"{what} argument {item!r} cannot be interpreted as a Tensor. ({item} is not an element of this graph.)"
+        )
+    return item
+
+
+def expand_feeds(feeds: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
+    """Feeds with composite ones, such as sparse tensors, taken apart."""
+    pairs: list[tuple[Any, Any]] = []
+    for key, value in feeds.items():
+        if not isinstance(key, Tensor | str):
+            for kind, _, expand in _EXPANSIONS:
+                if expand is not None and isinstance(key, kind):
+                    pairs.extend(expand(key, value))
+                    break
+            else:
+                pairs.append((key, value))
+        else:
+            pairs.append((key, value))
+    return pairs

@@ -1,0 +1,137 @@
+"""What outlives a run: variables, tables, and whatever else kernels keep by name.
+
+A tensor of a resource type, or of a reference type, has the resource itself as its value. A manager holds the
+resources of one session; sessions may share one.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from threading import RLock
+from typing import Any, Final, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.shapes import Shape
+
+Array = npt.NDArray[Any]
+Resource = TypeVar("Resource")
+
+DEFAULT_CONTAINER: Final = "localhost"
+
+
+class VariableResource:
+    """A variable's place. Its array is replaced, or changed in place while nobody else can see it."""
+
+    __slots__ = ("_array", "dtype", "is_ref", "lock", "name", "shape")
+
+    def __init__(self, name: str, dtype: DType, shape: Shape, is_ref: bool = False) -> None:
+        self.name = name
+        self.dtype = dtype
+        self.shape = shape
+        self.is_ref = is_ref
+        self.lock = RLock()
+        self._array: Array | None = None
+
+    @property
+    def is_initialized(self) -> bool:
+        return self._array is not None
+
+    def read(self) -> Array:
+        """The value. It will not change: a later assignment makes another array."""
+        array = self._array
+        if array is None:
+            raise FailedPreconditionError(self._uninitialized())
+        return array
+
+    def _uninitialized(self) -> str:
+        if self.is_ref:
+            return f"Attempting to use uninitialized value {self.name}"
+        return (
+            f"Could not find variable {self.name}. This could mean that the variable has been deleted. In TF1, it can "
+            "also mean the variable is uninitialized. Run its initializer first"
+        )
+
+    def assign(self, value: Array) -> None:
+        """Replaces the value. The array must be one that nobody writes to."""
+        self._array = value
+
+    def writable(self) -> Array:
+        """The value as an array that may be changed in place: itself if nobody else holds it, else a copy.
+
+        Hold `lock` from this call until the change is done.
+        """
+        if self._array is None:
+            raise FailedPreconditionError(self._uninitialized())
+        if self._holders() > _ALONE or not _is_plain(self._array):
+            self._array = np.array(self._array)
+        return self._array
+
+    def _holders(self) -> int:
+        return sys.getrefcount(self._array)
+
+    def clear(self) -> None:
+        self._array = None
+
+
+def _holders_of_one() -> int:
+    variable = VariableResource("", DType.of("float32"), Shape(()))
+    variable.assign(np.zeros(1, np.float32))
+    return variable._holders()
+
+
+# What counts as nobody else: how many holders the interpreter reports of an array that only its variable has.
+_ALONE: Final = _holders_of_one()
+
+
+def _is_plain(array: Any) -> bool:
+    return isinstance(array, np.ndarray) and array.flags.writeable and array.flags.owndata and array.flags.c_contiguous
+
+
+class ResourceManager:
+    """Resources by container and name. Safe to use from several threads."""
+
+    def __init__(self) -> None:
+        self._resources: dict[tuple[str, str], Any] = {}
+        self._lock = RLock()
+
+    def get_or_create(
+        self, container: str, name: str, kind: type[Resource], create: Callable[[], Resource]
+    ) -> Resource:
+        """The resource of that name, made if there is none yet."""
+        key = (container or DEFAULT_CONTAINER, name)
+        with self._lock:
+            found = self._resources.get(key)
+            if found is None:
+                found = self._resources[key] = create()
+            elif not isinstance(found, kind):
+                raise InvalidArgumentError(
+                    f'the resource "{name}" is a {type(found).__name__}, and was asked for as a {kind.__name__}'
+                )
+            return found
+
+    def find(self, container: str, name: str) -> Any | None:
+        return self._resources.get((container or DEFAULT_CONTAINER, name))
+
+    def delete(self, container: str, name: str) -> None:
+        with self._lock:
+            if self._resources.pop((container or DEFAULT_CONTAINER, name), None) is None:
+                raise NotFoundError(f'there is no resource "{name}" in container "{container or DEFAULT_CONTAINER}"')
+
+    def clear(self, containers: Iterable[str] | None = None) -> None:
+        """Forgets all resources, or those of some containers."""
+        doomed = None if not containers else set(containers)
+        with self._lock:
+            for key in list(self._resources):
+                if doomed is None or key[0] in doomed:
+                    resource = self._resources.pop(key)
+                    if isinstance(resource, VariableResource):
+                        resource.clear()
+
+    def items(self) -> list[tuple[tuple[str, str], Any]]:
+        with self._lock:
+            return list(self._resources.items())

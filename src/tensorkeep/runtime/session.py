@@ -1,0 +1,210 @@
+"""Sessions: a graph, the resources its operations keep, and the plans made so far."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.dtypes import RESOURCE, STRING, VARIANT, DType
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.opspec import Capability
+from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.local import LocalFileSystem
+from tensorkeep.runtime.compiler import Compiler, Program, as_strings
+from tensorkeep.runtime.context import KernelContext, Surroundings, log_line
+from tensorkeep.runtime.fetches import FetchPlan, expand_feeds, graph_element
+from tensorkeep.runtime.plan import make_plan
+from tensorkeep.runtime.resources import ResourceManager
+
+_EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
+
+
+class Session:
+    """Runs operations of a graph. May be used from several threads.
+
+    `allow_io` lets operations read and write files and print; without it they are refused, as a stranger's graph
+    should be. `allow_python` lets them call the Python functions registered with the session's graph.
+    """
+
+    def __init__(
+        self,
+        graph: Graph,
+        *,
+        resources: ResourceManager | None = None,
+        filesystem: FileSystem | None = None,
+        write_line: Callable[[str], None] = log_line,
+        allow_io: bool = True,
+        allow_python: bool = False,
+    ) -> None:
+        self._graph = graph
+        self.surroundings = Surroundings(resources or ResourceManager(), filesystem or LocalFileSystem(), write_line)
+        self._allowed = (_EVERYTHING if allow_io else frozenset()) | (
+            {Capability.CALLS_PYTHON} if allow_python else frozenset()
+        )
+        self._contexts: dict[Operation, KernelContext] = {}
+        self._programs: dict[Any, Program] = {}
+        self._edits = graph.edits
+        self._fetch_plans: dict[Any, FetchPlan] = {}
+        self._lock = Lock()
+        self._closed = False
+
+    @property
+    def graph(self) -> Graph:
+        return self._graph
+
+    @property
+    def resources(self) -> ResourceManager:
+        return self.surroundings.resources
+
+    def close(self) -> None:
+        """Ends the session. Its resources are gone, unless another session shares them."""
+        self._closed = True
+        self._programs.clear()
+        self._fetch_plans.clear()
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    # ------------------------------------------------------------------------------------------ running
+
+    def run(self, fetches: Any, feeds: Mapping[Any, Any] | None = None) -> Any:
+        """Computes `fetches`, a tensor or operation or any structure of them, with some tensors given in `feeds`."""
+        plan = self._fetch_plan(fetches)
+        keys, values = self._fed(feeds) if feeds else ((), ())
+        program = self._program(tuple(plan.tensors), tuple(plan.operations), keys)
+        with np.errstate(all="ignore"):
+            results = program(*values)
+        return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
+
+    def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:
+        """A function of the values of `feed_list` that computes `fetches`."""
+        plan = FetchPlan(fetches, self._graph)
+        keys = tuple(graph_element(item, self._graph, "Feed") for item in feed_list)
+
+        def call(*values: Any) -> Any:
+            if len(values) != len(keys):
+                raise InvalidArgumentError(f"this callable takes {len(keys)} values to feed, got {len(values)}")
+            program = self._program(tuple(plan.tensors), tuple(plan.operations), keys)
+            arrays = [_feed_value(key, value) for key, value in zip(keys, values, strict=True)]
+            with np.errstate(all="ignore"):
+                results = program(*arrays)
+            return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
+
+        return call
+
+    def _fetch_plan(self, fetches: Any) -> FetchPlan:
+        key: Any = None
+        if isinstance(fetches, Tensor | Operation):
+            key = fetches
+        elif type(fetches) in (list, tuple) and all(isinstance(item, Tensor | Operation) for item in fetches):
+            key = (type(fetches), *fetches)
+        if key is None:
+            return FetchPlan(fetches, self._graph)
+        found = self._fetch_plans.get(key)
+        if found is None:
+            found = self._fetch_plans[key] = FetchPlan(fetches, self._graph)
+        return found
+
+    def _fed(self, feeds: Mapping[Any, Any]) -> tuple[tuple[Tensor, ...], list[Any]]:
+        keys: list[Tensor] = []
+        values: list[Any] = []
+        for item, value in expand_feeds(feeds):
+            tensor = item if isinstance(item, Tensor) else graph_element(item, self._graph, "Feed")
+            if not isinstance(tensor, Tensor) or tensor.graph is not self._graph:
+                raise WrongTypeError(
+                    f"Cannot interpret feed_dict key as Tensor: {item!r} is not a tensor of this graph"
+                )
+            if tensor in self._graph.unfeedable:
+                raise InvalidArgumentError(f"Tensor {tensor} may not be fed.")
+            keys.append(tensor)
+            values.append(_feed_value(tensor, value))
+        return tuple(keys), values
+
+    def _program(self, tensors: tuple[Tensor, ...], ops: tuple[Operation, ...], feeds: tuple[Tensor, ...]) -> Program:
+        if self._closed:
+            raise FailedPreconditionError("Attempted to use a closed Session.")
+        if self._edits != self._graph.edits:
+            with self._lock:
+                self._programs.clear()
+                self._edits = self._graph.edits
+        key = (tensors, ops, feeds)
+        program = self._programs.get(key)
+        if program is None:
+            with self._lock:
+                plan = make_plan(tensors, ops, feeds)
+                program = Compiler(plan, self.surroundings, self._contexts, self._allowed).program()
+                self._programs[key] = program
+        return program
+
+
+def _feed_value(tensor: Tensor, value: Any) -> Any:
+    """What is fed, as the tensor's value."""
+    dtype = tensor.dtype.base_dtype
+    if isinstance(value, Tensor):
+        raise WrongTypeError(
+            "The value of a feed cannot be a tf.Tensor object. Acceptable feed values include Python scalars, strings, "
+            f"lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was passed "
+            f"to the feed with key {tensor}."
+        )
+    if dtype in (RESOURCE, VARIANT):
+        return value
+    array = value if isinstance(value, np.ndarray) and value.dtype == dtype.array_dtype else _as_array(value, dtype)
+    shape = tensor.static_shape
+    if not _fits(array.shape, shape.dims):
+        raise InvalidArgumentError(
+            f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape {tensor.shape}"
+        )
+    return array
+
+
+def _as_array(value: Any, dtype: DType) -> Any:
+    if dtype is STRING:
+        return as_strings(_bytes_array(value))
+    if isinstance(value, int | float) and not isinstance(value, bool) and dtype.is_integer and int(value) != value:
+        raise WrongTypeError(f"Type of feed value {value} is not compatible with Tensor type {dtype}.")
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(value, dtype.array_dtype)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise InvalidArgumentError(f"cannot feed {type(value).__name__} {value!r} as {dtype}: {error}") from None
+
+
+def _bytes_array(value: Any) -> Any:
+    array = np.asarray(value, object) if not isinstance(value, np.ndarray) else value
+    flat = np.empty(array.size, object)
+    flat[:] = [item if isinstance(item, bytes) else str(item).encode() for item in array.reshape(-1).tolist()]
+    return flat.reshape(array.shape)
+
+
+def _fits(shape: tuple[int, ...], dims: tuple[int | None, ...] | None) -> bool:
+    if dims is None:
+        return True
+    return len(shape) == len(dims) and all(b is None or a == b for a, b in zip(shape, dims, strict=True))
+
+
+def _handed_out(value: Any) -> Any:
+    """A result as the caller gets it: scalars as NumPy scalars or bytes, arrays as arrays of the caller's own."""
+    if not isinstance(value, np.ndarray):
+        return value
+    if value.ndim == 0:
+        return value[()]
+    # With more holders than the tuple of results, it also is the value of a variable or of a constant.
+    if value.base is not None or not value.flags.writeable or sys.getrefcount(value) > _FRESH:
+        return value.copy()
+    return value
+
+
+def _holders(value: Any) -> int:
+    return sys.getrefcount(value)
+
+
+# How many holders the interpreter reports of a result that only the tuple of results has.
+_FRESH: Final = max(map(_holders, (np.zeros(1),)))

@@ -1,0 +1,1 @@
+"""Samples of every op, one file per family."""

@@ -1,0 +1,55 @@
+"""Every op that has a paragraph: it has samples, and its shape rule agrees with its kernel on them."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tensorkeep.errors import TensorKeepError
+from tensorkeep.graph.opspec import registered_ops
+from tensorkeep.runtime.session import Session
+from tests.ops.sample import Sample, all_samples, shown_elsewhere
+from tests.ops.walking import OneNode, import_all_ops
+
+import_all_ops()
+
+
+def test_every_op_with_a_kernel_has_samples_or_a_test_elsewhere() -> None:
+    shown = set(all_samples()) | set(shown_elsewhere())
+    missing = [name for name, spec in registered_ops().items() if spec.kernel_function and name not in shown]
+    assert not missing
+
+
+def test_samples_are_of_ops_that_exist() -> None:
+    assert not (set(all_samples()) | set(shown_elsewhere())) - set(registered_ops())
+
+
+def _run(name: str, sample: Sample) -> None:
+    node = OneNode(name, sample)
+    Session(node.graph).run(list(node.outputs), node.feeds)
+
+
+@pytest.mark.parametrize("name", sorted(all_samples()))
+@pytest.mark.parametrize("shapes", ["known", "rank", "nothing"])
+def test_what_the_shape_rule_says_is_what_the_kernel_gives(name: str, shapes: str) -> None:
+    for number, sample in enumerate(all_samples()[name]):
+        if sample.fails:
+            continue
+        node = OneNode(name, sample, shapes)
+        results = Session(node.graph).run(list(node.outputs), node.feeds)
+        for tensor, result in zip(node.outputs, results, strict=True):
+            dims, shape = tensor.static_shape.dims, np.shape(result)
+            fits = dims is None or (
+                len(dims) == len(shape) and all(a is None or a == b for a, b in zip(dims, shape, strict=True))
+            )
+            assert fits, f"sample {number}: the rule says {tensor.static_shape}, the kernel gave {shape}"
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name, samples in all_samples().items() if any(s.fails for s in samples))
+)
+def test_bad_input_raises_one_of_our_errors(name: str) -> None:
+    for sample in all_samples()[name]:
+        if sample.fails:
+            with pytest.raises(TensorKeepError):
+                _run(name, sample)
