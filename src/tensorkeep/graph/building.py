@@ -166,7 +166,11 @@ def control_dependencies(control_inputs: Sequence[Any] | None, graph: Graph | No
         control_inputs = (control_inputs,)
     present = {op for entry in graph.scopes.control_dependencies for op in entry.control_inputs}
     ops = dict.fromkeys(operation_of(item) for item in control_inputs)
-    entry = ControlDependencies(tuple(op for op in ops if op not in present), False, graph.scopes.control_flow, set())
+    fresh = tuple(op for op in ops if op not in present)
+    for op in fresh:
+        if not op.attr("_has_manual_control_dependencies"):
+            op.decorate("_has_manual_control_dependencies", True)
+    entry = ControlDependencies(fresh, False, graph.scopes.control_flow, set())
     with _scoped(graph, control_dependencies=(*graph.scopes.control_dependencies, entry)):
         yield
 
@@ -260,7 +264,7 @@ def add(
             raise InvalidArgumentError(
                 f'"{tensor.name}" is of another graph than the operation "{name}" that is to take it as an input'
             )
-    controls = _controls_for(graph, inputs) if scopes.control_dependencies else ()
+    controls = controls_for(graph, inputs) if scopes.control_dependencies else ()
     op = graph.add_operation(spec, name, inputs, attrs, controls)
     _infer(graph, op)
     if scopes.devices or scopes.colocation:
@@ -285,7 +289,7 @@ def _infer(graph: Graph, op: Operation) -> None:
         raise InvalidArgumentError(f"{error} for '{op.name}' (op: '{op.type}') with input shapes: {shapes}.") from None
 
 
-def _controls_for(graph: Graph, inputs: Sequence[Tensor]) -> list[Operation]:
+def controls_for(graph: Graph, inputs: Sequence[Tensor]) -> list[Operation]:
     """The control inputs in force, but for those that one of the inputs waits for already."""
     sources = [tensor.op for tensor in inputs]
     found: dict[Operation, None] = {}
@@ -319,7 +323,7 @@ def place_imported(ops: Iterable[Operation], graph: Graph) -> None:
     for op in ops:
         if scopes.devices or scopes.colocation:
             _place(op)
-        op.add_control_inputs(_controls_for(graph, op.inputs))
+        op.add_control_inputs(controls_for(graph, op.inputs))
         for entry in scopes.control_dependencies:
             entry.seen.add(op)
         if scopes.control_flow is not None:
@@ -347,6 +351,7 @@ __all__ = [
     "container",
     "control_dependencies",
     "control_flow",
+    "controls_for",
     "current_graph",
     "device",
     "gradient_override_map",

@@ -62,7 +62,9 @@ def _foldable(op: Operation) -> bool:
     spec = op.spec
     if spec.name == "Const":
         return True
-    if not op.inputs or op.control_inputs or spec.schema.is_stateful or spec.kernel_takes_context:
+    if not op.inputs or op.control_inputs or spec.needs is not None:
+        return False
+    if spec.schema.is_stateful or spec.kernel_takes_context:
         return False
     return spec.kernel_function is not None and all(tensor.dtype.is_ref is False for tensor in op.inputs)
 

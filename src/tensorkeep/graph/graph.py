@@ -345,7 +345,9 @@ class Operation:
                 node.attr[name].CopyFrom(encode_attr(value))
         node.name, node.device = self.name, self.device
         node.input.extend(_edge(tensor) for tensor in self.inputs)
-        node.input.extend(f"^{op.name}" for op in self.control_inputs)
+        if self.control_inputs:
+            controls = [f"^{op.name}" for op in self.control_inputs]
+            node.input.extend(controls if self._source is not None else sorted(controls))
 
     @property
     def op_def(self) -> OpDef:

@@ -25,6 +25,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from enum import Enum
 from functools import cached_property
 from typing import Any, Final, TypeAlias, TypeVar
@@ -32,9 +33,9 @@ from typing import Any, Final, TypeAlias, TypeVar
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError, UnimplementedError, WrongTypeError
 from tensorkeep.graph.attrs import Attr
-from tensorkeep.graph.building import add, check_name, graph_of, unique_name
+from tensorkeep.graph.building import add, check_name, colocate_with, graph_of, unique_name
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.known_ops import KNOWN_OPS
 from tensorkeep.graph.schema import ArgSchema, OpSchema, parse_schema
 from tensorkeep.proto.messages import OpDef
@@ -190,11 +191,25 @@ class OpSpec:
                     inputs.extend(self._convert_list(arg, value, attrs, keywords))
                 else:
                     inputs.append(self._convert_one(arg, value, attrs, keywords, schema))
+            self._complete(attrs, keywords)
+            # What a branch or loop adds for the operation is named below it.
+            op = self._add_near_references(inputs, attrs, f"{scope}/", graph)
         finally:
             graph.scopes.name = old
-        self._complete(attrs, keywords)
-        op = add(self, inputs, attrs, f"{scope}/", graph)
         return self.results(op)
+
+    @cached_property
+    def _ref_positions(self) -> tuple[int, ...]:
+        return tuple(i for i, arg in enumerate(self.schema.inputs) if arg.is_ref)
+
+    def _add_near_references(self, inputs: list[Tensor], attrs: dict[str, Attr], name: str, graph: Graph) -> Operation:
+        """Adds the operation; what changes a variable goes where the variable goes."""
+        if not self._ref_positions:
+            return add(self, inputs, attrs, name, graph)
+        with ExitStack() as stack:
+            for tensor in [inputs[i] for i in self._ref_positions if i < len(inputs)]:
+                stack.enter_context(colocate_with(tensor, graph=graph))
+            return add(self, inputs, attrs, name, graph)
 
     def _bind(self, args: Sequence[Any], keywords: dict[str, Any]) -> list[Any]:
         """The values of the inputs, given by position or name; takes them out of `keywords`."""

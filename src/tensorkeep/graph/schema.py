@@ -269,7 +269,7 @@ def _coerce(kind: str, value: Attr) -> Attr:
 
 
 def _quote(text: bytes) -> str:
-    return repr(text)[1:] if b"'" not in text else "'" + repr(text)[2:-1].replace("'", "\\'") + "'"
+    return "'" + text.decode("latin-1").encode("unicode_escape").decode().replace("'", "\\'") + "'"
 
 
 def _format_value(value: Attr) -> str:

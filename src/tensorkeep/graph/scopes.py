@@ -31,9 +31,6 @@ class ControlFlowContext(Protocol):
     def add_op(self, op: Operation) -> None:
         """Takes in an operation that has just been created, rewiring its inputs where needed."""
 
-    def add_inner_op(self, op: Operation) -> None:
-        """Takes in an operation created inside a context inside this one."""
-
 
 @dataclass(frozen=True, slots=True)
 class ControlDependencies:

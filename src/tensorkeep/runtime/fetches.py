@@ -73,7 +73,7 @@ class FetchPlan:
 
     def _leaf(self, fetch: Any) -> Rebuild:
         element = graph_element(fetch, self._graph, "Fetch")
-        if element in self._graph.unfetchable:
+        if (element if isinstance(element, Operation) else element.op) in self._graph.unfetchable:
             raise InvalidArgumentError(f"Operation '{element.name}' has been marked as not fetchable.")
         if isinstance(element, Operation):
             self.operations[element] = None

@@ -53,7 +53,8 @@ class VariableResource:
             return f"Attempting to use uninitialized value {self.name}"
         return (
             f"Could not find variable {self.name}. This could mean that the variable has been deleted. In TF1, it can "
-            "also mean the variable is uninitialized. Run its initializer first"
+            "also mean the variable is uninitialized. Debug info: container=localhost, status error message=Container "
+            f"localhost does not exist. (Could not find resource: localhost/{self.name})"
         )
 
     def assign(self, value: Array) -> None:

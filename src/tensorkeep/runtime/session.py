@@ -16,8 +16,9 @@ from tensorkeep.graph.opspec import Capability
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LocalFileSystem
 from tensorkeep.runtime.compiler import Compiler, Program, as_strings
-from tensorkeep.runtime.context import KernelContext, Surroundings, log_line
+from tensorkeep.runtime.context import LOG, KernelContext, Surroundings, log_line
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds, graph_element
+from tensorkeep.runtime.placement import Devices, check_placement
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.resources import ResourceManager
 
@@ -38,6 +39,8 @@ class Session:
         resources: ResourceManager | None = None,
         filesystem: FileSystem | None = None,
         write_line: Callable[[str], None] = log_line,
+        devices: Devices = Devices(),
+        logs_placement: bool = False,
         allow_io: bool = True,
         allow_python: bool = False,
     ) -> None:
@@ -46,6 +49,8 @@ class Session:
         self._allowed = (_EVERYTHING if allow_io else frozenset()) | (
             {Capability.CALLS_PYTHON} if allow_python else frozenset()
         )
+        self.devices = devices
+        self._logs_placement = logs_placement
         self._contexts: dict[Operation, KernelContext] = {}
         self._programs: dict[Any, Program] = {}
         self._edits = graph.edits
@@ -140,9 +145,16 @@ class Session:
         if program is None:
             with self._lock:
                 plan = make_plan(tensors, ops, feeds)
+                check_placement(plan.ops, self.devices)
+                if self._logs_placement:
+                    self._log_placement(plan.ops)
                 program = Compiler(plan, self.surroundings, self._contexts, self._allowed).program()
                 self._programs[key] = program
         return program
+
+    def _log_placement(self, ops: Sequence[Operation]) -> None:
+        for op in ops:
+            LOG.info("%s: (%s): %s", op.name, op.type, self.devices.place(op.device))
 
 
 def _feed_value(tensor: Tensor, value: Any) -> Any:

@@ -1,0 +1,98 @@
+"""The graph and the session in force when a program names none: the only ambient state of the package."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from threading import local
+from typing import Any
+
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+from tensorkeep.graph import building
+from tensorkeep.graph.graph import EXTENSIONS, Operation, Tensor
+from tensorkeep.v1.graphs import Graph
+
+
+class _Defaults(local):
+    """Stacks of sessions, one per thread; the graph at the bottom is one for all."""
+
+    def __init__(self) -> None:
+        self.sessions: list[Any] = []
+
+
+_DEFAULTS = _Defaults()
+_GLOBAL: list[Graph] = []
+
+
+def _global_graph() -> Graph:
+    if not _GLOBAL:
+        _GLOBAL.append(Graph())
+    return _GLOBAL[0]
+
+
+building.set_fallback_graph(_global_graph)
+
+
+def get_default_graph() -> Any:
+    """The graph being built: that of the innermost `with graph.as_default():`, else one that is always there."""
+    return building.current_graph()
+
+
+def reset_default_graph() -> None:
+    """Starts over with an empty global graph. Not while another one is being built."""
+    if building.is_building():
+        raise AssertionError("Do not use tf.reset_default_graph() to clear nested graphs.")
+    _GLOBAL.clear()
+
+
+def get_default_session() -> Any | None:
+    """The session of the innermost `with session.as_default():` of this thread."""
+    return _DEFAULTS.sessions[-1] if _DEFAULTS.sessions else None
+
+
+def push_session(session: Any) -> None:
+    _DEFAULTS.sessions.append(session)
+
+
+def pop_session(session: Any) -> None:
+    if session in _DEFAULTS.sessions:
+        _DEFAULTS.sessions.reverse()
+        _DEFAULTS.sessions.remove(session)
+        _DEFAULTS.sessions.reverse()
+
+
+@contextmanager
+def default_session(session: Any) -> Iterator[Any]:
+    """`session` is the one in force inside."""
+    push_session(session)
+    try:
+        yield session
+    finally:
+        pop_session(session)
+
+
+def _session_for(item: Tensor | Operation, session: Any | None) -> Any:
+    found = session or get_default_session()
+    what = "evaluate tensor using `eval()`" if isinstance(item, Tensor) else "execute operation using `run()`"
+    if found is None:
+        raise FailedPreconditionError(
+            f"Cannot {what}: No default session is registered. Use `with sess.as_default()` or pass an explicit session"
+        )
+    if found.graph is not item.graph:
+        raise InvalidArgumentError(
+            f"Cannot use the default session to {what}: the tensor's or operation's graph is different from the "
+            "session's graph. Pass an explicit session"
+        )
+    return found
+
+
+def _eval(item: Tensor, feed_dict: Mapping[Any, Any] | None, session: Any) -> Any:
+    return _session_for(item, session).run(item, feed_dict)
+
+
+def _run(item: Operation, feed_dict: Mapping[Any, Any] | None, session: Any) -> None:
+    _session_for(item, session).run(item, feed_dict)
+
+
+EXTENSIONS["eval"] = _eval
+EXTENSIONS["run"] = _run

@@ -1,0 +1,115 @@
+"""`tf.Graph`: a graph with TensorFlow 1's methods, each a line over the core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from typing import Any
+
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph import building, collections
+from tensorkeep.graph.graph import Graph as CoreGraph
+from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.opspec import get_op
+from tensorkeep.proto.messages import GraphDef, VersionDef
+from tensorkeep.runtime.fetches import graph_element
+
+
+class Graph(CoreGraph):
+    """A graph to build with `with graph.as_default():`."""
+
+    def as_default(self) -> AbstractContextManager[Any]:
+        return building.building(self)
+
+    def name_scope(self, name: str | None) -> AbstractContextManager[str]:
+        return building.name_scope(name, self)
+
+    def unique_name(self, name: str, mark_as_used: bool = True) -> str:
+        return building.unique_name(name, self, mark_as_used)
+
+    def get_name_scope(self) -> str:
+        return self.scopes.name
+
+    def device(self, device_name_or_function: Any) -> AbstractContextManager[None]:
+        return building.device(device_name_or_function, self)
+
+    def control_dependencies(self, control_inputs: Sequence[Any] | None) -> AbstractContextManager[None]:
+        return building.control_dependencies(control_inputs, self)
+
+    def colocate_with(self, op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
+        return building.colocate_with(op, ignore_existing, self)
+
+    def container(self, container_name: str) -> AbstractContextManager[str]:
+        return building.container(container_name, self)
+
+    def gradient_override_map(self, op_type_map: dict[str, str]) -> AbstractContextManager[None]:
+        return building.gradient_override_map(op_type_map, self)
+
+    def add_to_collection(self, name: Any, value: Any) -> None:
+        collections.add_to_collection(self, name, value)
+
+    def add_to_collections(self, names: Any, value: Any) -> None:
+        collections.add_to_collections(self, names, value)
+
+    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
+        return collections.get_collection(self, name, scope)
+
+    def get_collection_ref(self, name: Any) -> list[Any]:
+        return collections.get_collection_ref(self, name)
+
+    def get_all_collection_keys(self) -> list[str]:
+        return collections.collection_keys(self)
+
+    def clear_collection(self, name: Any) -> None:
+        collections.clear_collection(self, name)
+
+    def get_operation_by_name(self, name: str) -> Any:
+        return _element(self, name, allow_tensor=False)
+
+    def get_tensor_by_name(self, name: str) -> Any:
+        return _element(self, name, allow_operation=False)
+
+    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+        return _element(self, obj, allow_tensor, allow_operation)
+
+    def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
+        return export_graph(self, add_shapes, from_version or 0)
+
+    @property
+    def graph_def_versions(self) -> VersionDef:
+        return VersionDef(producer=self.producer, min_consumer=self.min_consumer)
+
+    @property
+    def building_function(self) -> bool:
+        return False
+
+    def is_feedable(self, tensor: Tensor) -> bool:
+        return tensor not in self.unfeedable
+
+    def is_fetchable(self, tensor_or_op: Any) -> bool:
+        return tensor_or_op not in self.unfetchable
+
+    def prevent_feeding(self, tensor: Tensor) -> None:
+        self.unfeedable.add(tensor)
+
+    def prevent_fetching(self, op: Operation) -> None:
+        self.unfetchable.add(op)
+
+    def create_op(self, op_type: str, inputs: Sequence[Tensor], name: str | None = None, **attrs: Any) -> Operation:
+        return building.add(get_op(op_type), list(inputs), attrs, name, self)
+
+
+def _element(graph: CoreGraph, item: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
+    """A tensor or operation of the graph, by name or by itself."""
+    found = graph.element(item) if isinstance(item, str) else graph_element(item, graph, "Element")
+    if isinstance(found, Tensor) and not allow_tensor:
+        raise InvalidArgumentError(f"The name {item!r} refers to a Tensor, not a Operation.")
+    if isinstance(found, Operation) and not allow_operation:
+        raise InvalidArgumentError(
+            f"The name {item!r} refers to an Operation, not a Tensor. Tensor names must be of the form "
+            '"<op_name>:<output_index>".'
+        )
+    if not isinstance(item, str | Tensor | Operation) and not hasattr(item, "_as_graph_element"):
+        raise WrongTypeError(f"Can not convert a {type(item).__name__} into a Tensor or Operation.")
+    return found

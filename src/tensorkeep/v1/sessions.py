@@ -1,0 +1,192 @@
+"""`tf.Session`: a session with TensorFlow 1's arguments, and the messages that configure it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import SimpleNamespace
+from typing import Any, Final
+from weakref import WeakSet
+
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+from tensorkeep.graph.building import building
+from tensorkeep.graph.graph import Graph as CoreGraph
+from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.proto.messages import GraphDef
+from tensorkeep.runtime.placement import Devices
+from tensorkeep.runtime.session import Session as CoreSession
+from tensorkeep.v1 import defaults
+
+
+class _Options:
+    """A bag of settings: any may be set; those never set are false, zero or empty."""
+
+    def __init__(self, **settings: Any) -> None:
+        self.__dict__.update(settings)
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return self.__dict__.setdefault(name, _Options())
+
+    def __bool__(self) -> bool:
+        return any(map(bool, self.__dict__.values()))
+
+    def CopyFrom(self, other: _Options) -> None:  # noqa: N802 - as messages have it
+        self.__dict__.clear()
+        self.__dict__.update(other.__dict__)
+
+    MergeFrom = CopyFrom
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
+
+
+class GPUOptions(_Options):
+    """Settings for devices that we never use."""
+
+
+class OptimizerOptions(_Options):
+    """Settings for a graph optimizer other than ours."""
+
+    L0, L1 = -1, 0
+    DEFAULT, OFF, ON_1, ON_2 = 0, -1, 1, 2
+
+
+class GraphOptions(_Options):
+    """Settings for a graph optimizer other than ours."""
+
+
+class RunOptions(_Options):
+    """Settings of one run; accepted, and without effect."""
+
+    NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = 0, 1, 2, 3
+
+
+class RunMetadata(_Options):
+    """What a run reports about itself: nothing."""
+
+
+class ConfigProto(_Options):
+    """Settings of a session: how many devices it pretends to have, and whether operations may go elsewhere."""
+
+    def __init__(
+        self,
+        *,
+        device_count: Mapping[str, int] | None = None,
+        allow_soft_placement: bool = False,
+        log_device_placement: bool = False,
+        **settings: Any,
+    ) -> None:
+        super().__init__(
+            device_count=dict(device_count or {}),
+            allow_soft_placement=allow_soft_placement,
+            log_device_placement=log_device_placement,
+            **settings,
+        )
+
+
+def _devices(config: ConfigProto | None) -> Devices:
+    config = config or ConfigProto()
+    return Devices({"CPU": 1, **config.device_count}, bool(config.allow_soft_placement))
+
+
+_LIVE: Final[WeakSet[Session]] = WeakSet()
+
+
+class Session:
+    """Runs operations of a graph: the default one, unless another is given."""
+
+    def __init__(
+        self, target: str = "", graph: CoreGraph | None = None, config: ConfigProto | None = None, **options: Any
+    ) -> None:
+        if target:
+            raise InvalidArgumentError(f"a session runs in this process: there is no target {target!r}. Leave it out")
+        found = graph or defaults.get_default_graph()
+        logged = bool(config and config.log_device_placement)
+        self._core = CoreSession(found, devices=_devices(config), logs_placement=logged, **options)
+        _LIVE.add(self)
+        self._default: AbstractContextManager[Any] | None = None
+        self._building: AbstractContextManager[Any] | None = None
+
+    @property
+    def graph(self) -> Any:
+        return self._core.graph
+
+    @property
+    def graph_def(self) -> GraphDef:
+        return export_graph(self._core.graph)
+
+    @property
+    def sess_str(self) -> bytes:
+        return b""
+
+    @property
+    def core(self) -> CoreSession:
+        """The session underneath, without ambient defaults."""
+        return self._core
+
+    def run(
+        self,
+        fetches: Any,
+        feed_dict: Mapping[Any, Any] | None = None,
+        options: RunOptions | None = None,
+        run_metadata: RunMetadata | None = None,
+    ) -> Any:
+        return self._core.run(fetches, feed_dict)
+
+    def make_callable(
+        self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
+    ) -> Callable[..., Any]:
+        return self._core.make_callable(fetches, feed_list or ())
+
+    def list_devices(self) -> list[Any]:
+        return [SimpleNamespace(name=name, device_type=name.split(":")[-2]) for name in self._core.devices.names()]
+
+    def close(self) -> None:
+        self._core.close()
+
+    def as_default(self) -> AbstractContextManager[Any]:
+        return defaults.default_session(self)
+
+    def __enter__(self) -> Session:
+        if self._default is not None:
+            raise FailedPreconditionError("Session context managers are not re-entrant. Use `Session.as_default()`")
+        self._building = building(self.graph)
+        self._building.__enter__()
+        self._default = self.as_default()
+        self._default.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        assert self._default is not None
+        assert self._building is not None
+        self._default.__exit__(*error)
+        self._building.__exit__(*error)
+        self._default = self._building = None
+        self.close()
+
+    @staticmethod
+    def reset(target: str, containers: Sequence[str] | None = None, config: ConfigProto | None = None) -> None:
+        """Closes all sessions of this process, and forgets what they keep in some containers, or in all."""
+        for session in list(_LIVE):
+            session.core.resources.clear(containers)
+            session.close()
+
+
+class InteractiveSession(Session):
+    """A session that is the default one from its making until it is closed."""
+
+    def __init__(self, target: str = "", graph: CoreGraph | None = None, config: ConfigProto | None = None) -> None:
+        super().__init__(target, graph, config)
+        defaults.push_session(self)
+        self._explicit = building(graph) if graph is not None else None
+        if self._explicit is not None:
+            self._explicit.__enter__()
+
+    def close(self) -> None:
+        super().close()
+        defaults.pop_session(self)
+        if self._explicit is not None:
+            self._explicit.__exit__(None, None, None)
+            self._explicit = None

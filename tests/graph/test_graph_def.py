@@ -1,0 +1,260 @@
+"""GraphDefs in and out: without loss, under names, with inputs replaced."""
+
+from __future__ import annotations
+
+import pytest
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.functions.constants import constant
+from tensorkeep.graph import building as build
+from tensorkeep.graph.graph import PRODUCER, Graph
+from tensorkeep.graph.graph_def import export_graph, import_graph
+from tensorkeep.graph.opspec import op
+from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.proto.messages import GraphDef, NodeDef, OpList
+from tensorkeep.proto.text import format_text, parse_text
+from tensorkeep.proto.wire import encode_bytes_field
+
+join = op("TestJoin(x: float, y: float) -> z: float", "scale: float = 2.0", "label: string = ''")
+
+
+@pytest.fixture
+def graph_def() -> GraphDef:
+    graph = Graph()
+    with build.building(graph):
+        x = placeholder(dtype="float32", shape=[None, 2], name="x")
+        with build.device("/cpu:1"):
+            y = join(x, constant([[1.0, 2.0]], name="c"), name="y")
+        with build.control_dependencies([y]):
+            identity(y, name="z")
+    return export_graph(graph)
+
+
+def imported(proto: GraphDef, **options: object) -> Graph:
+    graph = Graph()
+    import_graph(proto, graph, **{"name": "", **options})  # type: ignore[arg-type]
+    return graph
+
+
+def test_what_is_exported_comes_back_the_same(graph_def: GraphDef) -> None:
+    assert export_graph(imported(graph_def)) == graph_def
+
+
+def test_the_text_form_says_the_same(graph_def: GraphDef) -> None:
+    assert parse_text(GraphDef, format_text(graph_def), "graph") == graph_def
+
+
+def test_fields_that_nobody_knows_survive(graph_def: GraphDef) -> None:
+    mystery = encode_bytes_field(777, b"from the future")
+    graph_def.node[0].MergeFromString(mystery)
+    graph_def.node[0].attr["_unheard_of"].i = 5
+    again = export_graph(imported(graph_def))
+    assert mystery in again.node[0].SerializeToString()
+    assert again.node[0].attr["_unheard_of"].i == 5
+
+
+def test_the_message_given_is_not_changed(graph_def: GraphDef) -> None:
+    before = graph_def.SerializeToString(deterministic=True)
+    imported(graph_def, name="under")
+    assert graph_def.SerializeToString(deterministic=True) == before
+
+
+def test_names_get_a_prefix_that_is_made_unique(graph_def: GraphDef) -> None:
+    graph = Graph()
+    import_graph(graph_def, graph)
+    import_graph(graph_def, graph)
+    import_graph(graph_def, graph, name="a/b")
+    names = [item.name for item in graph.operations]
+    assert names[0] == "import/x"
+    assert names[4] == "import_1/x"
+    assert names[8] == "a/b/x"
+
+
+def test_without_a_prefix_names_that_are_taken_get_a_number(graph_def: GraphDef) -> None:
+    graph = Graph()
+    import_graph(graph_def, graph, name="")
+    import_graph(graph_def, graph, name="")
+    assert "x_1" in graph
+    assert graph.operation("z_1").inputs[0].op.name == "y_1"
+
+
+def test_colocation_moves_with_the_names(graph_def: GraphDef) -> None:
+    graph_def.node[2].attr["_class"].list.s.append(b"loc:@x")
+    graph = imported(graph_def, name="p")
+    assert graph.operation("p/y").colocation_groups() == [b"loc:@p/x"]
+
+
+def test_inputs_can_be_replaced(graph_def: GraphDef) -> None:
+    graph = Graph()
+    with build.building(graph):
+        mine = constant([[5.0, 6.0]], name="mine")
+    found = import_graph(graph_def, graph, {"x:0": mine}, ["y:0", "z"], name="in")
+    assert found == [graph.tensor("in/y:0"), graph.operation("in/z")]
+    assert graph.operation("in/y").inputs[0] is mine
+
+
+def test_a_value_that_replaces_an_input_becomes_a_constant(graph_def: GraphDef) -> None:
+    graph = imported(graph_def, input_map={"x": [[1.0, 1.0]]}, name="in")
+    assert graph.operation("in/y").inputs[0].op.name.startswith("in/_inputs")
+    with pytest.raises(InvalidArgumentError, match="requires a non-empty `name`"):
+        imported(graph_def, input_map={"x": [[1.0, 1.0]]})
+
+
+def test_a_replacement_for_nothing_is_an_error(graph_def: GraphDef) -> None:
+    graph = Graph()
+    with build.building(graph):
+        mine = constant(1.0)
+    with pytest.raises(InvalidArgumentError, match=r"not found in graph_def: \[nosuch:0\]"):
+        import_graph(graph_def, graph, {"nosuch:0": mine})
+
+
+@pytest.mark.parametrize(
+    ("element", "why"),
+    [
+        ("nosuch:0", "Requested return tensor 'nosuch:0' not found in graph def"),
+        ("nosuch", "Requested return node 'nosuch' not found"),
+        ("y:7", r"Invalid return output 7 of node 'y', which has 1 output\(s\)"),
+    ],
+)
+def test_an_element_that_is_not_there_cannot_be_returned(graph_def: GraphDef, element: str, why: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=why):
+        imported(graph_def, return_elements=[element])
+
+
+def test_missing_attributes_get_their_defaults(graph_def: GraphDef) -> None:
+    del graph_def.node[2].attr["scale"]
+    assert imported(graph_def).operation("y").attrs["scale"] == 2.0
+    del graph_def.node[0].attr["dtype"]
+    with pytest.raises(InvalidArgumentError, match="missing attr 'dtype'"):
+        imported(graph_def)
+
+
+def test_what_a_later_op_says_by_default_is_dropped(graph_def: GraphDef) -> None:
+    producer = OpList()
+    producer.op.add().CopyFrom(join.schema.to_op_def())
+    attr = producer.op[0].attr.add(name="novel", type="int")
+    attr.default_value.i = 3
+    graph_def.node[2].attr["novel"].i = 3
+    assert "novel" not in imported(graph_def, producer_op_list=producer).operation("y").attrs
+    graph_def.node[2].attr["novel"].i = 4
+    assert imported(graph_def, producer_op_list=producer).operation("y").attrs["novel"] == 4
+
+
+def test_nodes_may_come_in_any_order(graph_def: GraphDef) -> None:
+    shuffled = GraphDef(versions=graph_def.versions)
+    shuffled.node.extend(reversed(graph_def.node))
+    graph = imported(shuffled)
+    assert [item.name for item in graph.operations] == ["c", "x", "y", "z"]
+
+
+def _node(name: str, kind: str, *inputs: str) -> NodeDef:
+    return NodeDef(name=name, op=kind, input=inputs)
+
+
+def test_a_cycle_that_no_loop_closes_is_an_error() -> None:
+    proto = GraphDef(node=[_node("a", "NoOp", "^b"), _node("b", "NoOp", "^a")])
+    with pytest.raises(InvalidArgumentError, match="cycle"):
+        imported(proto)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "why"),
+    [
+        ([_node("c", "NoOp", "zz")], "Node 'c': Unknown input node 'zz'"),
+        ([_node("c", "NoOp"), _node("c", "NoOp")], "Node 'c' is not unique"),
+        ([_node("c", "NoOp"), _node("d", "NoOp", "c:3")], "invalid output 3"),
+        ([_node("c", "NoOp"), _node("d", "NoOp", "c:x")], "invalid output x"),
+    ],
+)
+def test_broken_edges_are_errors_that_name_the_node(nodes: list[NodeDef], why: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=why):
+        imported(GraphDef(node=nodes))
+
+
+def test_inputs_of_another_type_are_an_error(graph_def: GraphDef) -> None:
+    graph_def.node[0].attr["dtype"].type = 3
+    with pytest.raises(InvalidArgumentError, match=r"Input 0 of node y was passed int32 from x:0 incompatible .* float"):
+        imported(graph_def)
+
+
+def test_too_few_or_too_many_inputs_are_an_error(graph_def: GraphDef) -> None:
+    graph_def.node[2].input.append("x")
+    with pytest.raises(InvalidArgumentError, match="do not match the signature"):
+        imported(graph_def)
+    del graph_def.node[2].input[1:]
+    with pytest.raises(InvalidArgumentError, match="do not match the signature"):
+        imported(graph_def)
+
+
+def test_an_op_that_nobody_knows_is_opaque_and_goes_out_as_it_came() -> None:
+    proto = GraphDef()
+    proto.versions.producer = PRODUCER
+    node = proto.node.add(name="m", op="MyCustomOp", device="/device:GPU:0")
+    node.attr["T"].type = 1
+    node.attr["blob"].s = b"\xff\0"
+    proto.node.add(name="n", op="AnotherCustomOp", input=["m:1", "m", "^m"])
+    graph = imported(proto)
+    assert len(graph.operation("m").outputs) == 2
+    assert graph.operation("m").spec.is_opaque
+    assert export_graph(graph) == proto
+
+
+def test_a_custom_op_takes_its_schema_from_the_producers_list() -> None:
+    producer = OpList()
+    schema = producer.op.add(name="MyCustomOp")
+    schema.output_arg.add(name="y", type=9)
+    schema.output_arg.add(name="z", type=7)
+    graph = imported(GraphDef(node=[_node("m", "MyCustomOp")]), producer_op_list=producer)
+    assert [tensor.dtype.name for tensor in graph.operation("m").outputs] == ["int64", "string"]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "why"),
+    [("min_consumer", 99999, "min consumer version 99999 above current"), ("bad_consumers", [PRODUCER], "disallows")],
+)
+def test_versions_that_exclude_us_are_respected(field: str, value: object, why: str) -> None:
+    proto = GraphDef()
+    if isinstance(value, list):
+        proto.versions.bad_consumers.extend(value)
+    else:
+        setattr(proto.versions, field, value)
+    with pytest.raises(InvalidArgumentError, match=why):
+        imported(proto)
+
+
+def test_versions_travel(graph_def: GraphDef) -> None:
+    graph_def.versions.producer = 1087
+    graph_def.versions.min_consumer = 12
+    again = export_graph(imported(graph_def))
+    assert (again.versions.producer, again.versions.min_consumer) == (1087, 12)
+
+
+def test_functions_travel_and_may_not_change_under_one_name(graph_def: GraphDef) -> None:
+    function = graph_def.library.function.add()
+    function.signature.name = "f"
+    graph = imported(graph_def)
+    assert export_graph(graph).library == graph_def.library
+    function.signature.is_stateful = True
+    with pytest.raises(InvalidArgumentError, match="different function with the same name"):
+        import_graph(graph_def, graph)
+
+
+def test_shapes_of_an_imported_graph_are_found_when_asked_for(graph_def: GraphDef) -> None:
+    graph = imported(graph_def)
+    assert graph.tensor("x:0").static_shape.dims == (None, 2)
+
+
+def test_shapes_can_be_exported(graph_def: GraphDef) -> None:
+    node = export_graph(imported(graph_def), add_shapes=True).node[0]
+    assert [dim.size for dim in node.attr["_output_shapes"].list.shape[0].dim] == [-1, 2]
+
+
+def test_imported_operations_stand_under_what_is_in_force(graph_def: GraphDef) -> None:
+    graph = Graph()
+    with build.building(graph):
+        first = constant(0, name="first")
+        with build.device("/gpu:3"), build.control_dependencies([first]):
+            import_graph(graph_def, graph, name="")
+    assert graph.operation("x").device == "/device:GPU:3"
+    assert graph.operation("y").device == "/device:CPU:1"
+    assert graph.operation("x").control_inputs == [first.op]

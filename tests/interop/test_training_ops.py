@@ -1,0 +1,83 @@
+"""The ops of optimizers beside TensorFlow's: the same variables and slots after the same steps."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+import tensorflow as tf
+
+from tensorkeep.dtypes import DType
+from tensorkeep.graph.opspec import registered_ops
+from tensorkeep.ops import training
+from tensorkeep.runtime.resources import VariableResource
+from tensorkeep.shapes import Shape
+
+assert training
+
+SCALARS = {
+    "lr": 0.05,
+    "alpha": 0.05,
+    "beta1_power": 0.81,
+    "beta2_power": 0.998,
+    "beta1": 0.9,
+    "beta2": 0.999,
+    "epsilon": 1e-3,
+    "rho": 0.9,
+    "momentum": 0.8,
+    "l1": 0.01,
+    "l2": 0.02,
+    "l2_shrinkage": 0.03,
+    "lr_power": -0.5,
+    "logbase": 1.0,
+    "sign_decay": 0.7,
+    "beta": 0.9,
+}
+FLAGS = ("use_nesterov", "update_slots", "multiply_linear_by_lr")
+RESOURCE_OPS = sorted(name for name in registered_ops() if name.startswith(("ResourceApply", "ResourceSparseApply")))
+
+
+def _variable(array: np.ndarray) -> VariableResource:
+    variable = VariableResource("v", DType.of(array.dtype), Shape(array.shape))
+    variable.assign(array.copy())
+    return variable
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64"])
+@pytest.mark.parametrize("name", RESOURCE_OPS)
+def test_variable_and_slots_after_three_steps_equal_tensorflows(name: str, dtype: str) -> None:
+    spec = registered_ops()[name]
+    flags = [attr.name for attr in spec.schema.attrs if attr.name in FLAGS]
+    for flag in (False, True) if flags else (None,):
+        for overrides in ({}, {"l1": 0.0}, {"lr_power": -0.4}):
+            _compare(name, np.dtype(dtype), {flags[0]: flag} if flags else {}, {**SCALARS, **overrides})
+
+
+def _compare(name: str, dtype: np.dtype, flags: dict[str, bool], scalars: dict[str, float]) -> None:
+    random = np.random.default_rng(7)
+    spec = registered_ops()[name]
+    arrays = [
+        random.uniform(0.1, 1, (6, 3)).astype(dtype) for arg in spec.schema.inputs if str(arg).endswith("resource")
+    ]
+    ours = [_variable(array) for array in arrays]
+    theirs = [tf.Variable(array) for array in arrays]
+    for step in range(3):
+        values = []
+        for arg in spec.schema.inputs[len(arrays) :]:
+            if arg.name in ("grad", "delta"):
+                rows = 5 if "Sparse" in name else 6
+                values.append(random.normal(size=(rows, 3)).astype(dtype))
+            elif arg.name == "indices":
+                values.append(np.array([4, 0, 4, 2, 4], np.int64))
+            elif arg.name == "global_step":
+                values.append(np.int64(step + 1))
+            else:
+                values.append(dtype.type(scalars[arg.name]))
+        assert spec.kernel_function is not None
+        with np.errstate(all="ignore"):
+            spec.kernel_function(*ours, *values, **flags)
+        names = [arg.name for arg in spec.schema.inputs]
+        inputs = dict(zip(names, [*(variable.handle for variable in theirs), *map(tf.constant, values)], strict=True))
+        getattr(tf.raw_ops, name)(**inputs, **flags)
+    for mine, other in zip(ours, theirs, strict=True):
+        assert mine.read().dtype == dtype
+        np.testing.assert_allclose(mine.read(), other.numpy(), rtol=2e-5 if dtype == np.float32 else 1e-12, atol=1e-7)
