@@ -15,7 +15,7 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", help="which to run: save load rows small memory footprint (all)")
+    parser.add_argument("names", nargs="*", help="which to run: save load rows small memory footprint graphs (all)")
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--count", type=int, default=50_000, help="number of small tensors")
     parser.add_argument("--rounds", type=int, default=7, help="rounds after the first, which warms up")
@@ -27,7 +27,7 @@ def main() -> int:
     import tensorflow as tf
 
     import tensorkeep as tk
-    from benchmarks import chart, footprint, large, memory, small
+    from benchmarks import chart, footprint, graphs, large, memory, small
 
     size, rounds = arguments.mib << 20, arguments.rounds
     with tempfile.TemporaryDirectory(prefix=".bench-", dir=arguments.folder or Path.cwd()) as name:
@@ -39,6 +39,7 @@ def main() -> int:
             "small": lambda: small.small_tensors(folder / "small", arguments.count, rounds),
             "memory": lambda: memory.memory(folder / "memory", size),
             "footprint": lambda: footprint.footprint(rounds),
+            "graphs": lambda: graphs.graphs(rounds),
         }
         wanted = arguments.names or list(runs)
         if unknown := [item for item in wanted if item not in runs]:

@@ -20,7 +20,7 @@ from tensorkeep.proto.messages import OpList
 
 TARGET = Path(tensorkeep.__file__).parent / "graph" / "known_ops.py"
 
-HEADER = '''"""The signatures of TensorFlow's ops that have no paragraph in `ops/`, one a line: written by a tool, not by hand.
+HEADER = '''"""The signatures of TensorFlow's ops that have no paragraph in `ops/`, one a line; a tool writes them.
 
 They let any graph be imported with types; running such an op is an error that names it.
 """

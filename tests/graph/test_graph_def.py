@@ -173,7 +173,9 @@ def test_broken_edges_are_errors_that_name_the_node(nodes: list[NodeDef], why: s
 
 def test_inputs_of_another_type_are_an_error(graph_def: GraphDef) -> None:
     graph_def.node[0].attr["dtype"].type = 3
-    with pytest.raises(InvalidArgumentError, match=r"Input 0 of node y was passed int32 from x:0 incompatible .* float"):
+    with pytest.raises(
+        InvalidArgumentError, match=r"Input 0 of node y was passed int32 from x:0 incompatible .* float"
+    ):
         imported(graph_def)
 
 

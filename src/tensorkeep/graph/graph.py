@@ -123,6 +123,14 @@ class Tensor:
     def __array__(self, *_: Any, **__: Any) -> Any:
         raise NotImplementedError(f'"{self.name}" is a tensor of a graph and has no value yet: run it in a session')
 
+    @property
+    def assign(self) -> Callable[..., Any]:
+        """Of a part of a variable, such as `variable[1:]`: assigns to that part. Other tensors have no such thing."""
+        found: Callable[..., Any] | None = self.op.extras.get("assign")
+        if found is None:
+            raise AttributeError(f'"{self.name}" is no part of a variable: nothing can be assigned to it')
+        return found
+
     def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Any:
         """The value, from `session` or from the session in force."""
         return _call_extension("eval", self, feed_dict, session)
@@ -429,6 +437,7 @@ class Graph:
         self.collections: dict[Any, list[Any]] = {}
         self.functions: dict[str, FunctionDef] = {}
         self.gradient_functions: dict[str, str] = {}
+        self.registered_gradients: dict[str, str] = {}  # by the type of op that names them
         self.seed: int | None = None
         self.producer = PRODUCER
         self.min_consumer = 0

@@ -41,6 +41,8 @@ def export_graph(graph: Graph, add_shapes: bool = False, from_version: int = 0) 
         proto.library.function.add().CopyFrom(function)
     for name, gradient in graph.gradient_functions.items():
         proto.library.gradient.add(function_name=name, gradient_func=gradient)
+    for name, gradient in graph.registered_gradients.items():
+        proto.library.registered_gradients.add(registered_op_type=name, gradient_func=gradient)
     return proto
 
 
@@ -147,6 +149,8 @@ class _Importer:
             graph.functions[function.signature.name] = function
         for gradient in self._proto.library.gradient:
             graph.gradient_functions[gradient.function_name] = gradient.gradient_func
+        for registered in self._proto.library.registered_gradients:
+            graph.registered_gradients[registered.registered_op_type] = registered.gradient_func
 
     # ------------------------------------------------------------------------------------------ order
 

@@ -235,6 +235,7 @@ class OpSpec:
                 wanted = DType.of(keywords[attr])
             if wanted is None and schema.attr_by_name[attr].has_default:
                 preferred = schema.attr_by_name[attr].default
+                value = self._by_itself(arg, value, schema.attr_by_name[attr].allowed)
         tensor = self._convert(arg, value, wanted, preferred, attrs)
         if attr:
             found = tensor.dtype.base_dtype
@@ -242,6 +243,17 @@ class OpSpec:
                 self._check_allowed(arg, attr, found)
                 attrs[attr] = found
         return tensor
+
+    @staticmethod
+    def _by_itself(arg: ArgSchema, value: Any, allowed: Sequence[DType]) -> Any:
+        """The value as a tensor of the type it has of itself if that is allowed: a default is for what has none."""
+        if not allowed or isinstance(value, Tensor):
+            return value
+        try:
+            tensor = convert(value, None, arg.name, arg.is_ref)
+        except TypeError:
+            return value
+        return tensor if tensor.dtype.base_dtype in allowed else value
 
     def _convert(
         self, arg: ArgSchema, value: Any, wanted: DType | None, preferred: DType | None, attrs: Mapping[str, Attr]

@@ -1,0 +1,35 @@
+"""Graphs in files: GraphDef as bytes (`.pb`) or as text (`.pbtxt`)."""
+
+from __future__ import annotations
+
+from tensorkeep.errors import DataLossError
+from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write, prepare_directory
+from tensorkeep.io.local import LOCAL
+from tensorkeep.proto.messages import GraphDef, parse, serialize
+from tensorkeep.proto.text import format_text, parse_text
+
+
+def write_graph(
+    graph: Graph | GraphDef, directory: str, name: str, as_text: bool = True, fs: FileSystem = LOCAL
+) -> str:
+    """Writes a graph to a file of a folder, which is made if it is missing; gives the file's path."""
+    proto = export_graph(graph) if isinstance(graph, Graph) else graph
+    path = f"{directory.rstrip('/')}/{name}" if directory else name
+    prepare_directory(fs, directory or ".", Durability.CACHE)
+    atomic_write(fs, path, format_text(proto).encode() if as_text else serialize(proto), Durability.CACHE)
+    return path
+
+
+def read_graph(path: str, fs: FileSystem = LOCAL) -> GraphDef:
+    """The graph in a file, bytes or text, whatever its name says."""
+    file = fs.open(path)
+    try:
+        data = bytes(file.read(0, file.size))
+    finally:
+        file.close()
+    try:
+        return parse(GraphDef, data, path)
+    except DataLossError:
+        return parse_text(GraphDef, data, path)

@@ -1,0 +1,35 @@
+"""Graphs in files."""
+
+from __future__ import annotations
+
+import pytest
+
+import tensorkeep as tk
+from tensorkeep.errors import DataLossError, MissingFileError
+from tensorkeep.functions.constants import constant
+from tensorkeep.graph.building import building
+from tensorkeep.graph.files import read_graph, write_graph
+from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.graph_def import export_graph
+
+
+@pytest.mark.parametrize("as_text", [True, False])
+def test_a_graph_survives_its_file(as_text: bool) -> None:
+    fs = tk.MemoryFileSystem()
+    graph = Graph()
+    with building(graph):
+        constant([1.0, 2.0], name="c")
+    path = write_graph(graph, "some/folder", "g.pb", as_text, fs)
+    assert path == "some/folder/g.pb"
+    assert read_graph(path, fs) == export_graph(graph)
+
+
+def test_what_is_no_graph_is_damage() -> None:
+    fs = tk.MemoryFileSystem()
+    with pytest.raises(MissingFileError):
+        read_graph("nothing", fs)
+    file = fs.create("noise")
+    file.write(b"\xff\xfe no graph at all")
+    file.close()
+    with pytest.raises(DataLossError, match="noise"):
+        read_graph("noise", fs)
