@@ -119,9 +119,10 @@ def importing(tf: Any, np: Any, threads: int) -> Work:
 def loop(tf: Any, np: Any, threads: int) -> Work:
     graph = tf.Graph()
     with graph.as_default():
-        results = tf.while_loop(lambda i, a: i < 1000, lambda i, a: (i + 1, a * 1.001), [0, 1.0])
+        start = tf.placeholder(tf.float32, [])
+        results = tf.while_loop(lambda i, a: i < 1000, lambda i, a: (i + 1, a * 1.001), [0, start])
     session = _session(tf, graph, threads)
-    return lambda: session.run(results)
+    return lambda: session.run(results, {start: 1.0})
 
 
 def conv_net(tf: Any, np: Any, threads: int, batch: int) -> Work:

@@ -33,7 +33,8 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "runtime": ("onnx",),
     # which meet here.
     "ops": ("embedding", "runtime"),
-    "variables": ("ops",),
+    "functions": ("ops",),
+    "variables": ("functions",),
     "metagraph": ("variables",),
     "train": ("metagraph",),
     "saved_model": ("train",),

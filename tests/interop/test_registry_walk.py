@@ -45,6 +45,8 @@ class Twin:
         self.node = node
         self.graph = tf.Graph()
         proto = v1.GraphDef.FromString(export_graph(node.graph).SerializeToString())
+        if node.node.spec.schema.deprecation:  # TensorFlow takes it only in a graph that is as old
+            proto.versions.producer = node.node.spec.schema.deprecation[0] - 1
         with self.graph.as_default():
             tf.import_graph_def(proto, name="")
 
@@ -63,13 +65,15 @@ def test_values_equal_tensorflows(name: str) -> None:
         what = f"{name}, sample {number}"
         if sample.fails:
             _assert_tensorflow_refuses(name, sample, what)
+        if sample.fails or not sample.oracle:
             continue
         node = OneNode(name, sample)
         twin = Twin(node)
         theirs = twin.run([twin.tensor(tensor) for tensor in node.outputs])
         ours = Session(node.graph).run(list(node.outputs), node.feeds)
         for tensor, mine, other in zip(node.outputs, ours, theirs, strict=True):
-            assert_close(mine, other, tensor.dtype, sample.tolerance, f"{what}, {tensor.name}")
+            if tensor.index not in sample.unspecified:
+                assert_close(mine, other, tensor.dtype, sample.tolerance, f"{what}, {tensor.name}")
 
 
 def _assert_tensorflow_refuses(name: str, sample: Sample, what: str) -> None:
@@ -79,7 +83,7 @@ def _assert_tensorflow_refuses(name: str, sample: Sample, what: str) -> None:
         return  # not even a graph to hand over
     try:
         twin = Twin(node)
-        twin.run([twin.tensor(tensor) for tensor in node.outputs])
+        twin.run([twin.tensor(tensor) for tensor in node.outputs] or [twin.graph.get_operation_by_name("node")])
     except (ValueError, tf.errors.OpError):
         return
     pytest.fail(f"{what}: TensorFlow accepts it")
@@ -103,7 +107,7 @@ def test_static_shapes_equal_tensorflows(name: str, shapes: str) -> None:
 @pytest.mark.parametrize("name", sorted(all_samples()))
 def test_gradients_equal_tensorflows(name: str) -> None:
     for number, sample in enumerate(all_samples()[name]):
-        if not sample.fails and sample.gradient:
+        if not sample.fails and sample.gradient and sample.oracle:
             _compare_gradients(name, sample, f"{name}, sample {number}")
 
 
@@ -111,7 +115,7 @@ def _compare_gradients(name: str, sample: Sample, what: str) -> None:
     node = OneNode(name, sample)
     twin = Twin(node)
     xs = [x for x in node.sources if x.dtype.is_floating or x.dtype.is_complex]
-    ys = [y for y in node.outputs if y.dtype.is_floating or y.dtype.is_complex]
+    ys = [y for y in node.outputs if y.dtype.is_floating or y.dtype.is_complex if y.index not in sample.unspecified]
     if not xs or not ys:
         return
     values = twin.run([twin.tensor(y) for y in ys])

@@ -33,6 +33,10 @@ class Sample:
     """Whether to compare gradients, where the op has them: not at a point where it has none."""
     fails: bool = False
     """Whether both must refuse it, when built or when run."""
+    oracle: bool = True
+    """Whether TensorFlow can run it, on the machine of the test; if it cannot, only static shapes are compared."""
+    unspecified: tuple[int, ...] = ()
+    """Outputs, by position, whose values are left open: room that kernels keep for themselves."""
 
 
 def sample(
@@ -41,9 +45,11 @@ def sample(
     tolerance: float | None = None,
     gradient: bool = True,
     fails: bool = False,
+    oracle: bool = True,
+    unspecified: tuple[int, ...] = (),
     **attrs: Any,
 ) -> Sample:
-    return Sample(inputs, attrs, constant, tolerance, gradient, fails)
+    return Sample(inputs, attrs, constant, tolerance, gradient, fails, oracle, unspecified)
 
 
 def strings(values: Any) -> Any:

@@ -10,6 +10,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops._expressions import first_size
 from tensorkeep.runtime.fetches import register_fetch
 
 
@@ -54,7 +55,7 @@ def _convert_slices(value: IndexedSlices, dtype: DType | None, name: str | None,
         raise InvalidArgumentError(f"IndexedSlices of {value.dtype} cannot be made a tensor of {dtype}")
     if value.dense_shape is None:
         raise InvalidArgumentError(f"Tensor conversion requested for IndexedSlices without dense_shape: {value!r}")
-    rows = get_op("StridedSlice")(value.dense_shape, [0], [1], [1], shrink_axis_mask=1, name="strided_slice")
+    rows = first_size(value.dense_shape)
     return get_op("UnsortedSegmentSum")(value.values, value.indices, rows, name=name)
 
 

@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, STRING, DType, dtype_of_array, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.building import add, current_graph
-from tensorkeep.graph.conversion import convert, register_conversion
+from tensorkeep.graph.building import add, current_graph, graph_of, name_scope
+from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape, plain_shape
@@ -41,6 +41,8 @@ def make_tensor_proto(
     """The value as a TensorProto: the elements of a constant."""
     if isinstance(value, TensorProto):
         return value
+    if shape is not None and not isinstance(value, np.ndarray | np.generic) and 0 in plain_shape(shape).as_tuple():
+        value = np.empty(0, as_array(value, dtype).dtype)
     array = as_array(value, dtype)
     found = dtype or dtype_of_array(array.dtype)
     if shape is None:
@@ -172,28 +174,43 @@ def _convert_value(value: Any, dtype: DType | None, name: str | None, as_ref: bo
 
 def _convert_list(value: Sequence[Any], dtype: DType | None, name: str | None, as_ref: bool) -> Any:
     """A list with tensors in it becomes one tensor by packing."""
-    if not any(_is_symbolic(item) for item in _leaves(value)):
+    symbolic = [item for item in _leaves(value) if _is_symbolic(item)]
+    if as_ref or not symbolic:
         return NotImplemented
-    found = dtype or next(
-        (item.dtype.base_dtype for item in _leaves(value) if isinstance(getattr(item, "dtype", None), DType)), None
-    )
-    return _pack(value, found, name or "packed")
+    found = symbolic[0].dtype.base_dtype
+    if dtype is not None and dtype is not found:
+        value = _cast_leaves(value, dtype)
+    return _pack(value, dtype or found, name or "packed")
 
 
 def _is_symbolic(item: Any) -> bool:
     return isinstance(item, Tensor) or (hasattr(item, "graph") and isinstance(getattr(item, "dtype", None), DType))
 
 
-def _pack(value: Any, dtype: DType | None, name: str) -> Tensor:
-    from_items = [
-        _pack(item, dtype, str(i))
-        if isinstance(item, list | tuple) and any(map(_is_symbolic, _leaves(item)))
-        else convert(item, dtype, str(i))
-        for i, item in enumerate(value)
-    ]
-    packed = get_op("Pack")(from_items, axis=0, name=name)
-    assert isinstance(packed, Tensor)
-    return packed
+def _cast_leaves(value: Any, dtype: DType) -> Any:
+    if isinstance(value, list | tuple):
+        return [_cast_leaves(item, dtype) for item in value]
+    if isinstance(value, Tensor) and value.dtype.base_dtype is not dtype:
+        return get_op("Cast")(value, DstT=dtype)
+    return value
+
+
+def _pack(value: Any, dtype: DType, name: str) -> Any:
+    """One tensor of a list in which there are tensors at some depth; a list without any stays as it is.
+
+    Numbers beside tensors become constants. Every list takes a name, even if nothing comes of it.
+    """
+    with name_scope(name, graph_of(_leaves(value))) as scope:
+        items = [_pack(item, dtype, str(i)) if isinstance(item, list | tuple) else item for i, item in enumerate(value)]
+        for item in items:
+            if _is_symbolic(item) and item.dtype.base_dtype is not dtype:
+                raise WrongTypeError(
+                    f"Cannot convert a list containing a tensor of dtype {item.dtype} to {dtype} (Tensor is: {item!r})"
+                )
+        if not any(map(_is_symbolic, items)):
+            return items
+        tensors = [item if _is_symbolic(item) else constant(item, dtype, name=str(i)) for i, item in enumerate(items)]
+        return get_op("Pack")(tensors, axis=0, name=scope)
 
 
 def _convert_shape(value: Shape, dtype: DType | None, name: str | None, as_ref: bool) -> Any:

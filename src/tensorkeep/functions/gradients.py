@@ -8,18 +8,22 @@ flows on to its inputs. Names, order and sums are TensorFlow's, so that the grap
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Protocol, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import RESOURCE, VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.functions.constants import constant
+from tensorkeep.functions.control_flow_contexts import WhileContext, is_exit, is_loop_switch, is_switch
+from tensorkeep.functions.control_flow_gradients import as_slices_alike
+from tensorkeep.functions.gradient_loops import LoopState, zeros_like_output, zeros_like_variable
+from tensorkeep.functions.grouping import tuple_
 from tensorkeep.graph.building import colocate_with, device, graph_of, name_scope, unique_name
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops._expressions import concat, ones, shape_of, zeros_like
 
 Gradient: TypeAlias = Tensor | IndexedSlices
 
@@ -52,31 +56,6 @@ def gradient_function(op: Operation) -> Callable[..., Any] | None:
     raise LookupError(f"gradient registry has no entry for: {name}")
 
 
-class LoopState(Protocol):
-    """What the walk must do where operations stand in loops. Loops supply it, if there are any."""
-
-    def enter(self, op: Operation, before: bool) -> None:
-        """Gradient operations added from now on belong to the loop that undoes the operation's."""
-
-    def leave(self, op: Operation, before: bool) -> None: ...
-
-    def zeros_like(self, op: Operation, index: int) -> Any:
-        """A gradient of zeros for an output inside a loop."""
-
-    def unused_exits(self, pending: dict[Operation, int], targets: set[Operation]) -> list[Tensor]:
-        """Exits of loops that no gradient reaches, which must still start their loop's gradient."""
-
-    def zeros_like_exit(self, tensor: Tensor) -> Any: ...
-
-    def ready_exits(self, op: Operation, exits_with_gradients: bool) -> list[Tensor]: ...
-
-    def finish(self) -> None: ...
-
-
-LOOPS: Final[list[Callable[..., LoopState | None]]] = []
-"""Set by control flow: makes the LoopState for the operations between targets and sources, or None without loops."""
-
-
 def gradients(
     ys: Any,
     xs: Any,
@@ -95,20 +74,27 @@ def gradients(
     given = [None] * len(targets) if grad_ys is None else _as_list(grad_ys)
     graph = graph_of([*targets, *sources])
     with name_scope(name or "gradients", graph):
+        unique_name("uid", graph)
+        outputs = [convert(y, name=f"y_{i}") if not isinstance(y, IndexedSlices) else y for i, y in enumerate(targets)]
+        inputs = [_source(x, i) for i, x in enumerate(sources)]
+        stopped = [_source(x, i) for i, x in enumerate(stops)]
         walk = _Walk(
-            unique_name("uid", graph),
+            outputs,
+            inputs,
             colocates=colocate_gradients_with_ops,
             gates=gate_gradients,
             aggregation=aggregation_method or ADD_N,
         )
-        outputs = [convert(y, name=f"y_{i}") if not isinstance(y, IndexedSlices) else y for i, y in enumerate(targets)]
-        inputs = [_source(x, i) for i, x in enumerate(sources)]
-        stopped = [_source(x, i) for i, x in enumerate(stops)]
-        found = walk.run(outputs, inputs, walk.start(outputs, given), stopped)
-        if str(getattr(unconnected_gradients, "value", unconnected_gradients)) == "zero":
-            zeros = get_op("ZerosLike")
-            found = [zeros(x) if grad is None else grad for grad, x in zip(found, inputs, strict=True)]
-        return found
+        walk.run(walk.start(given), stopped)
+    found = walk.finish()
+    if str(getattr(unconnected_gradients, "value", unconnected_gradients)) == "zero":
+        found = [_unconnected(x) if grad is None else grad for grad, x in zip(found, inputs, strict=True)]
+    return found
+
+
+def _unconnected(x: Tensor) -> Tensor:
+    """Zeros as the gradient with respect to what the targets do not depend on."""
+    return zeros_like_variable(x) if x.dtype is RESOURCE else zeros_like(x)
 
 
 def _as_list(value: Any) -> list[Any]:
@@ -133,41 +119,38 @@ def is_trainable(tensor: Any) -> bool:
 class _Walk:
     """One reverse walk."""
 
-    def __init__(self, uid: str, *, colocates: bool, gates: bool, aggregation: int) -> None:
-        self._uid = uid
+    def __init__(
+        self, ys: Sequence[Any], xs: Sequence[Tensor], *, colocates: bool, gates: bool, aggregation: int
+    ) -> None:
+        if aggregation not in (ADD_N, EXPERIMENTAL_TREE, EXPERIMENTAL_ACCUMULATE_N):
+            raise InvalidArgumentError(f"Invalid `aggregation_method` specified {aggregation}.")
+        self._ys = ys
+        self._xs = xs
         self._colocates = colocates
         self._gates = gates
         self._aggregation = aggregation
         self._grads: dict[Tensor, list[Gradient]] = {}
+        self._pending: dict[Operation, int] = {}
+        self._queue: deque[Operation] = deque()
+        self._loops: LoopState | None = None
 
-    def start(self, ys: Sequence[Any], given: Sequence[Any]) -> list[Any]:
+    def start(self, given: Sequence[Any]) -> list[Any]:
         """The gradients of the targets: as given, or ones."""
-        if len(given) != len(ys):
-            raise InvalidArgumentError(f"`grad_ys` has {len(given)} gradients for {len(ys)} targets")
+        if len(given) != len(self._ys):
+            raise InvalidArgumentError(f"Length mismatch. Passed {len(given)} grad_ys for {len(self._ys)} ys")
+        tensors = [
+            grad if grad is None or isinstance(grad, IndexedSlices) else self._converted_start(y, grad, i)
+            for i, (y, grad) in enumerate(zip(self._ys, given, strict=True))
+        ]
         started: list[Any] = []
-        for i, (y, grad) in enumerate(zip(ys, given, strict=True)):
-            if grad is None:
-                if y.dtype.base_dtype.is_complex:
-                    raise WrongTypeError("Gradients of complex tensors must set grad_ys (y.dtype = complex)")
-                with self._colocated(y.op):
-                    started.append(_ones_like(y, i))
-                continue
-            started.append(self._checked_start(y, grad, i))
+        for i, (y, grad) in enumerate(zip(self._ys, tensors, strict=True)):
+            with self._colocated(y.op):
+                started.append(_ones_like(y, i) if grad is None else _checked_start(y, grad, i))
         return started
 
-    def _checked_start(self, y: Any, grad: Any, i: int) -> Any:
-        if isinstance(grad, IndexedSlices):
-            return grad
+    def _converted_start(self, y: Any, grad: Any, i: int) -> Tensor:
         dtype = y.dtype.base_dtype
-        grad = convert(grad, None if isinstance(grad, Tensor) else dtype, name=f"grad_ys_{i}")
-        if (dtype.is_floating or dtype.is_integer) and not (grad.dtype.is_floating or grad.dtype.is_integer):
-            raise WrongTypeError(
-                f"Gradient type {grad.dtype} generated for real or integer-valued tensor {y} must be real or integer"
-            )
-        if dtype not in (VARIANT, RESOURCE):
-            with self._colocated(grad.op):
-                grad = get_op("Identity")(grad, name=f"grad_ys_{i}")
-        return grad
+        return convert(grad, None if isinstance(grad, Tensor) or dtype is RESOURCE else dtype, name=f"grad_y_{i}")
 
     @contextmanager
     def _colocated(self, op: Operation) -> Iterator[None]:
@@ -179,66 +162,93 @@ class _Walk:
 
     # ------------------------------------------------------------------------------------------ the walk
 
-    def run(
-        self, ys: Sequence[Any], xs: Sequence[Tensor], grad_ys: Sequence[Any], stops: Sequence[Tensor]
-    ) -> list[Gradient | None]:
-        to_ops = [y.op for y in ys]
-        from_ops = [x.op for x in xs]
-        reached, pending, loops = _pending_counts(to_ops, from_ops)
-        for y, grad in zip(ys, grad_ys, strict=True):
+    def run(self, grad_ys: Sequence[Any], stops: Sequence[Tensor]) -> None:
+        to_ops = [y.op for y in self._ys]
+        from_ops = [x.op for x in self._xs]
+        between = self._count(to_ops, from_ops)
+        for y, grad in zip(self._ys, grad_ys, strict=True):
             self._grads.setdefault(y.values if isinstance(y, IndexedSlices) else y, []).append(grad)
-        queue: deque[Operation] = deque()
         seen: set[Operation] = set()
         for op in to_ops:
-            if pending.get(op, 0) == 0 and op not in seen and op in reached:
+            if self._pending.get(op, 0) == 0 and op not in seen and op in between:
                 seen.add(op)
-                queue.append(op)
-        if loops is not None:
-            for tensor in loops.unused_exits(pending, seen):
+                self._queue.append(op)
+        if self._loops is not None:
+            for tensor in self._loops.unused_exits(self._pending, seen):
                 if is_trainable(tensor):
-                    self._grads.setdefault(tensor, []).append(loops.zeros_like_exit(tensor))
-                    queue.append(tensor.op)
-        stop_ops = _stop_ops(from_ops, [tensor.op for tensor in stops], pending, set(xs))
+                    self._grads.setdefault(tensor, []).append(self._loops.zeros_like_exit(tensor))
+                    self._queue.append(tensor.op)
+        stop_ops = self._stop_ops(from_ops, [tensor.op for tensor in stops])
+        while self._queue:
+            op = self._queue.popleft()
+            self._visit(op, op in stop_ops)
+            self._release(op)
+
+    def finish(self) -> list[Gradient | None]:
+        """The gradients of the sources."""
+        if self._loops is not None:
+            self._loops.finish()
+        return [self._final(x) for x in self._xs]
+
+    def _count(self, to_ops: Sequence[Operation], from_ops: Sequence[Operation]) -> set[Operation]:
+        """Finds the operations on paths from sources to targets, and how many consumers there each one waits for."""
+        forward = _reached(from_ops)
+        members: set[Operation] = set()
+        between: list[Operation] = []
+        queue = deque(to_ops)
         while queue:
             op = queue.popleft()
-            self._visit(op, op in stop_ops, loops)
-            self._release(op, queue, pending, loops)
-        if loops is not None:
-            loops.finish()
-        return [self._final(x) for x in xs]
+            if op in forward and op not in members:
+                members.add(op)
+                between.append(op)
+                queue.extend(tensor.op for tensor in op.inputs)
+        self._loops = LoopState.of(between, members, self._colocated)
+        for op in between:
+            for tensor in op.inputs:
+                if tensor.op in members:
+                    self._pending[tensor.op] = self._pending.get(tensor.op, 0) + 1
+        return members
 
-    def _visit(self, op: Operation, stopped: bool, loops: LoopState | None) -> None:
+    def _stop_ops(self, from_ops: Sequence[Operation], stops: Sequence[Operation]) -> set[Operation]:
+        """Sources that no path from another source leads to: the walk ends there."""
+        stopped = {op for op in from_ops if all(self._pending.get(tensor.op, 0) <= 0 for tensor in op.inputs)}
+        return stopped | set(stops)
+
+    @contextmanager
+    def _in_loop(self, op: Operation, before: bool = False) -> Iterator[None]:
+        """Operations made inside belong to the loop that undoes the operation's, if it is in one."""
+        if self._loops is None:
+            yield
+        else:
+            with self._loops.entered(op, before):
+                yield
+
+    def _visit(self, op: Operation, stopped: bool) -> None:
         with self._colocated(op):
-            if loops is not None:
-                loops.enter(op, before=True)
-            out_grads = [self._summed(tensor) for tensor in op.outputs]
-            if loops is not None:
-                loops.leave(op, before=True)
-            has_gradients = any(grad is not None for grad in out_grads)
-            rule = None
-            if has_gradients and not stopped:
-                try:
-                    rule = gradient_function(op)
-                except LookupError as error:
-                    raise LookupError(
-                        f"No gradient defined for operation '{op.name}' (op type: {op.type}). In general every "
-                        "operation must have an associated `@tf.RegisterGradient` for correct autodiff, which this op "
-                        f"is lacking. ({error})"
-                    ) from None
-            if loops is not None:
-                loops.enter(op, before=False)
-            if rule is not None and has_gradients:
-                self._distribute(op, self._input_gradients(op, rule, out_grads, loops))
-            if loops is not None:
-                loops.leave(op, before=False)
+            with self._in_loop(op, before=True):
+                out_grads = [self._summed(tensor) for tensor in op.outputs]
+            if stopped or all(grad is None for grad in out_grads):
+                return
+            try:
+                rule = gradient_function(op)
+            except LookupError as error:
+                raise LookupError(
+                    f"No gradient defined for operation '{op.name}' (op type: {op.type}). In general every "
+                    "operation must have an associated `@tf.RegisterGradient` for correct autodiff, which this op "
+                    f"is lacking. ({error})"
+                ) from None
+            with self._in_loop(op):
+                context = op.control_flow_context
+                if is_switch(op) and isinstance(context, WhileContext) and context is op.graph.scopes.control_flow:
+                    raise _through_start(op, [x.op for x in self._xs])
+                if rule is not None:
+                    self._distribute(op, self._input_gradients(op, rule, out_grads))
 
-    def _input_gradients(
-        self, op: Operation, rule: Callable[..., Any], out_grads: list[Any], loops: LoopState | None
-    ) -> list[Any]:
+    def _input_gradients(self, op: Operation, rule: Callable[..., Any], out_grads: list[Any]) -> list[Any]:
         for i, grad in enumerate(out_grads):
             if grad is None and is_trainable(op.outputs[i]):
-                out_grads[i] = loops.zeros_like(op, i) if loops is not None else zeros_like_output(op, i)
-        with name_scope(f"{op.name}_grad"):
+                out_grads[i] = zeros_like_output(op, i) if self._loops is None else self._loops.zeros_like(op, i)
+        with name_scope(f"{op.name}_grad", op.graph):
             in_grads = rule(op, *out_grads)
             in_grads = list(in_grads) if isinstance(in_grads, list | tuple) else [in_grads]
             if len(in_grads) != len(op.inputs):
@@ -248,7 +258,7 @@ class _Walk:
                 )
             if self._gates and sum(grad is not None for grad in in_grads) > 1:
                 with device(None), colocate_with(None, ignore_existing=True):
-                    in_grads = GATES[-1](in_grads)
+                    in_grads = tuple_(in_grads)
         return in_grads
 
     def _distribute(self, op: Operation, in_grads: list[Any]) -> None:
@@ -265,28 +275,31 @@ class _Walk:
                     ) from None
             self._grads.setdefault(tensor, []).append(grad)
 
-    def _release(
-        self, op: Operation, queue: deque[Operation], pending: dict[Operation, int], loops: LoopState | None
-    ) -> None:
+    def _release(self, op: Operation) -> None:
         """Marks the operation as done for its inputs, and queues those that wait for nothing more."""
         for tensor in op.inputs:
             source = tensor.op
-            if source not in pending:
+            if source not in self._pending:
                 continue
-            pending[source] -= 1
-            ready = pending[source] == 0
-            if loops is not None and not ready:
-                ready = pending[source] > 0 and is_loop_switch(source)
+            self._pending[source] -= 1
+            ready = self._pending[source] == 0
+            if self._loops is not None and not ready:
+                ready = self._pending[source] > 0 and is_loop_switch(source)
             if not ready:
                 continue
-            if loops is not None and is_exit(source):
-                has_gradient = bool(self._grads.get(source.outputs[0]))
-                for exit_tensor in loops.ready_exits(source, has_gradient):
-                    if exit_tensor not in self._grads:
-                        self._grads[exit_tensor] = [loops.zeros_like_exit(exit_tensor)]
-                    queue.append(exit_tensor.op)
+            if self._loops is not None and is_exit(source) and self._loops.loop_of(source) is not None:
+                self._release_exit(source, self._loops)
             else:
-                queue.append(source)
+                self._queue.append(source)
+
+    def _release_exit(self, op: Operation, loops: LoopState) -> None:
+        """The exits of a loop are visited together, once it is known whether gradients reach any of them."""
+        used, unused = loops.exit_is_ready(op, lambda exit: any(self._grads.get(tensor) for tensor in exit.outputs))
+        self._queue.extend(tensor.op for tensor in used)
+        for tensor in unused:
+            if used and is_trainable(tensor):
+                self._grads.setdefault(tensor, []).append(loops.zeros_like_exit(tensor))
+            self._queue.append(tensor.op)
 
     # ------------------------------------------------------------------------------------------ sums
 
@@ -296,23 +309,14 @@ class _Walk:
         if grads is None:
             return None
         if len(grads) > 1:
-            if all(isinstance(grad, Tensor) for grad in grads):
-                total: Gradient = self._add(grads)
+            if not all(isinstance(grad, Tensor) for grad in grads):
+                total: Gradient = aggregate_slices(grads)
+            elif self._aggregation == ADD_N:
+                total = _added_by_device(grads)
             else:
-                total = aggregate_slices(grads)
+                total = _added_in_turn(grads, tensor.op)
             self._grads[tensor] = grads = [total]
         return grads[0]
-
-    def _add(self, grads: list[Any]) -> Tensor:
-        """The sum, computed on each device first where they are on several."""
-        by_device: dict[str, list[Tensor]] = {}
-        for grad in grads:
-            by_device.setdefault(grad.device, []).append(grad)
-        summands = []
-        for on_device in by_device.values():
-            with colocate_with(on_device[0].op, ignore_existing=True):
-                summands.append(get_op("AddN")(on_device) if len(on_device) > 1 else on_device[0])
-        return summands[0] if len(summands) == 1 else get_op("AddN")(summands)
 
     def _final(self, x: Tensor) -> Gradient | None:
         grads = self._grads.get(x)
@@ -323,116 +327,116 @@ class _Walk:
         return grads[0]
 
 
-GATES: Final[list[Callable[[list[Any]], list[Any]]]] = []
-"""Set by control flow: a tuple of gradients none of which is ready before all are."""
+def _added_by_device(grads: Sequence[Any]) -> Tensor:
+    """The sum, computed on each device first where they are on several."""
+    by_device: dict[str, list[Tensor]] = {}
+    for grad in grads:
+        by_device.setdefault(grad.device, []).append(grad)
+    summands = []
+    for place in sorted(by_device):
+        on_device = by_device[place]
+        with colocate_with(on_device[0].op, ignore_existing=True):
+            summands.append(get_op("AddN")(on_device) if len(on_device) > 1 else on_device[0])
+    return summands[0] if len(summands) == 1 else get_op("AddN")(summands)
 
 
-def _ones_like(y: Any, index: int) -> Tensor:
+def _added_in_turn(grads: Sequence[Any], op: Operation) -> Tensor:
+    """The sum, two at a time, so that memory can be given back early."""
+    with name_scope(f"{op.name}_gradient_sum", op.graph):
+        total = grads[0]
+        for grad in grads[1:]:
+            total = get_op("AddN")([total, grad])
+        return total  # type: ignore[no-any-return]
+
+
+def _ones_like(y: Any, index: int) -> Any:
+    if y.dtype.base_dtype.is_complex:
+        raise WrongTypeError(f"Gradients of complex tensors ({y}) must set grad_ys (y.dtype = {y.dtype.base_dtype})")
     values = y.values if isinstance(y, IndexedSlices) else y
-    shape = values.static_shape
-    if shape.is_fully_known:
-        dims: Any = constant(list(shape.as_tuple()), "int32", name="Shape")
-    else:
-        dims = get_op("Shape")(values, name="Shape")
-    one = constant(1, values.dtype.base_dtype, name=f"grad_ys_{index}")
-    filled = get_op("Fill")(dims, one)
-    if not isinstance(y, IndexedSlices):
-        return filled  # type: ignore[no-any-return]
-    return IndexedSlices(filled, y.indices, y.dense_shape)  # type: ignore[return-value]
+    filled = ones(shape_of(values), values.dtype.base_dtype, f"grad_ys_{index}")
+    return IndexedSlices(filled, y.indices, y.dense_shape) if isinstance(y, IndexedSlices) else filled
 
 
-def zeros_like_output(op: Operation, index: int) -> Tensor:
-    """A gradient of zeros for an output that no gradient reached."""
-    value = op.outputs[index]
-    if value.dtype is RESOURCE:
-        shape = get_op("VariableShape")(value)
-        return get_op("Fill")(shape, 0.0, name="zeros")  # type: ignore[no-any-return]
-    return get_op("ZerosLike")(value, name="zeros_like")  # type: ignore[no-any-return]
+def _checked_start(y: Any, grad: Any, index: int) -> Any:
+    """A gradient that was given, of a type that can be one of `y`, under a name that tells its call of `gradients`."""
+    dtype, given = y.dtype.base_dtype, grad.dtype.base_dtype
+    real = dtype.is_floating or dtype.is_integer
+    if real and not (given.is_floating or given.is_integer):
+        raise WrongTypeError(
+            f"Gradient type {given} generated for real or integer-valued tensor {y} with type {dtype} must be real or "
+            "integer"
+        )
+    if dtype.is_complex and not given.is_complex:
+        raise WrongTypeError(
+            f"Gradient type {given} generated for complex-valued tensor {y} with type {dtype} must be real"
+        )
+    if dtype is VARIANT and given is not VARIANT:
+        raise WrongTypeError(
+            f"Gradient type {given} generated for variant tensor {y} with type {dtype} must be variant"
+        )
+    if dtype is RESOURCE and given is RESOURCE:
+        raise WrongTypeError(f"Input gradient {grad} for resource tensor {y} should not be a resource")
+    if not (real or dtype.is_complex or dtype in (VARIANT, RESOURCE)):
+        raise WrongTypeError(f"Tensor {y} with type {dtype} must be numeric to obtain a default gradient")
+    identity = get_op("Identity")
+    if not isinstance(grad, IndexedSlices):
+        return identity(grad, name=f"grad_ys_{index}")
+    indices = identity(grad.indices, name=f"grad_ys_{index}_indices")
+    values = identity(grad.values, name=f"grad_ys_{index}_values")
+    shape = grad.dense_shape
+    return IndexedSlices(values, indices, None if shape is None else identity(shape, name=f"grad_ys_{index}_shape"))
 
 
-def aggregate_slices(grads: Sequence[Any]) -> IndexedSlices:
-    """Slices and dense gradients as one set of slices: those of all, one after the other."""
-    slices = [grad if isinstance(grad, IndexedSlices) else _dense_as_slices(grad) for grad in grads]
-    if len(slices) == 1:
-        return slices[0]
-    indices = [item.indices for item in slices]
-    if any(index.dtype.name == "int64" for index in indices):
-        indices = [
-            index if index.dtype.name == "int64" else get_op("Cast")(index, DstT="int64", name="Cast")
-            for index in indices
-        ]
-    concat = get_op("ConcatV2")
-    values = concat([item.values for item in slices], 0, name="concat")
-    joined = concat(indices, 0, name="concat")
-    return IndexedSlices(values, joined, slices[0].dense_shape)
-
-
-def _dense_as_slices(grad: Tensor) -> IndexedSlices:
-    shape = get_op("Shape")(grad, name="Shape")
-    rows = get_op("StridedSlice")(shape, [0], [1], [1], shrink_axis_mask=1, name="strided_slice")
-    return IndexedSlices(grad, get_op("Range")(0, rows, 1, name="range"), shape)
+def aggregate_slices(grads: Sequence[Any]) -> Gradient:
+    """Slices as one set of slices: those of all, one after the other. With a dense gradient among them, dense."""
+    if len(grads) == 1:
+        return grads[0]  # type: ignore[no-any-return]
+    if any(isinstance(grad, Tensor) for grad in grads):
+        return get_op("AddN")(grads)  # type: ignore[no-any-return]
+    slices = as_slices_alike(grads)
+    values = concat([item.values for item in slices])
+    return IndexedSlices(values, concat([item.indices for item in slices]), slices[0].dense_shape)
 
 
 # ---------------------------------------------------------------------------------------------------- What is between
 
 
-def _pending_counts(
-    to_ops: Sequence[Operation], from_ops: Sequence[Operation]
-) -> tuple[set[Operation], dict[Operation, int], LoopState | None]:
-    """The operations on paths from sources to targets, and how many consumers on such paths each one waits for."""
-    forward = set(from_ops)
+def _reached(from_ops: Sequence[Operation]) -> set[Operation]:
+    """The operations that a gradient could flow back from to one of these."""
+    reached = set(from_ops)
     queue = deque(dict.fromkeys(from_ops))
     while queue:
         op = queue.popleft()
         for tensor in op.outputs:
             if is_trainable(tensor):
                 for consumer in tensor.consumers():
-                    if consumer not in forward:
-                        forward.add(consumer)
+                    if consumer not in reached:
+                        reached.add(consumer)
                         queue.append(consumer)
-    reached: set[Operation] = set()
-    between: list[Operation] = []
-    queue = deque(to_ops)
-    while queue:
-        op = queue.popleft()
-        if op in forward and op not in reached:
-            reached.add(op)
-            between.append(op)
-            queue.extend(tensor.op for tensor in op.inputs)
-    loops = LOOPS[-1](between, reached) if LOOPS else None
-    inside = set(between)
-    pending: dict[Operation, int] = {}
-    for op in between:
-        for tensor in op.inputs:
-            if tensor.op in inside:
-                pending[tensor.op] = pending.get(tensor.op, 0) + 1
-    return {op for op in to_ops if op in reached} | reached, pending, loops
+    return reached
 
 
-def _stop_ops(
-    from_ops: Sequence[Operation], stops: Sequence[Operation], pending: Mapping[Operation, int], xs: set[Tensor]
-) -> set[Operation]:
-    """Sources that no path from another source leads to: the walk ends there."""
-    stopped = {op for op in from_ops if all(pending.get(tensor.op, 0) <= 0 for tensor in op.inputs)}
-    return stopped | set(stops)
-
-
-def is_exit(op: Operation) -> bool:
-    return op.type in ("Exit", "RefExit")
-
-
-def is_loop_switch(op: Operation) -> bool:
-    """Whether an operation is the switch at the head of a loop."""
-    if op.type not in ("Switch", "RefSwitch"):
-        return False
-    context = op.control_flow_context
-    return context is not None and getattr(context, "is_while", False) and op.inputs[0].op.type in ("Merge", "RefMerge")
+def _through_start(op: Operation, sources: Sequence[Operation]) -> InvalidArgumentError:
+    """What is wrong with a gradient that would have to go through the start of a loop that is being built."""
+    wanted, seen, pending = set(sources), set(), [op]
+    target = op
+    while pending:
+        found = pending.pop(0)
+        if found in seen:
+            continue
+        seen.add(found)
+        if found in wanted:
+            target = found
+            break
+        pending.extend(tensor.op for tensor in found.inputs)
+    return InvalidArgumentError(
+        f"Cannot compute gradient inside while loop with respect to op '{target.name}'. We do not support taking the "
+        "gradient wrt or through the initial value of a loop variable. Gradients can be computed through loop "
+        "invariants or wrt the input parameters to the loop body."
+    )
 
 
 __all__ = [
-    "GATES",
-    "LOOPS",
-    "LoopState",
     "aggregate_slices",
     "gradient_function",
     "gradients",

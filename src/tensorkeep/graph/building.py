@@ -273,10 +273,23 @@ def add(
         _decorate(op)
     for entry in scopes.control_dependencies:
         entry.seen.add(op)
-    if scopes.control_flow is not None:
-        op.control_flow_context = scopes.control_flow
-        scopes.control_flow.add_op(op)
+    _take_in(op, scopes.control_flow)
     return op
+
+
+def _take_in(op: Operation, context: ControlFlowContext | None) -> None:
+    """Makes the operation part of the branch or loop in force, once its inputs have been found to be within reach."""
+    op.control_flow_context = context
+    for tensor in op.inputs:
+        other = tensor.op.control_flow_context
+        if other is not None and other is not context:
+            try:
+                other.check_use(tensor.op, op)
+            except TensorKeepError:
+                op.graph.remove_last_operation(op)
+                raise
+    if context is not None:
+        context.add_op(op)
 
 
 def _infer(graph: Graph, op: Operation) -> None:

@@ -64,7 +64,7 @@ def _foldable(op: Operation) -> bool:
         return True
     if not op.inputs or op.control_inputs or spec.needs is not None:
         return False
-    if spec.schema.is_stateful or spec.kernel_takes_context:
+    if spec.schema.is_stateful or spec.kernel_takes_context or spec.name == "PlaceholderWithDefault":
         return False
     return spec.kernel_function is not None and all(tensor.dtype.is_ref is False for tensor in op.inputs)
 
@@ -72,6 +72,8 @@ def _foldable(op: Operation) -> bool:
 def _from_shape(tensor: Tensor) -> Array | None:
     """The value of Shape, Size or Rank of a tensor whose shape is known."""
     op = tensor.op
+    if op.type == "StridedSlice":
+        return _picked_size(op, tensor.dtype.array_dtype)
     if op.type not in ("Shape", "ShapeN", "Size", "Rank", "VariableShape"):
         return None
     shape = _handle_element_shape(op.inputs[0]) if op.type == "VariableShape" else op.inputs[tensor.index].static_shape
@@ -81,6 +83,20 @@ def _from_shape(tensor: Tensor) -> Array | None:
     if not shape.is_fully_known:
         return None
     return np.array(shape.element_count(), dtype) if op.type == "Size" else np.array(shape.as_tuple(), dtype)
+
+
+def _picked_size(op: Operation, dtype: Any) -> Array | None:
+    """One size picked from the shape of a tensor of which that size is known, though others may not be."""
+    source = op.inputs[0].op
+    if source.type not in ("Shape", "ShapeN") or op.inputs[1].op.type != "Const":
+        return None
+    if op.attr("shrink_axis_mask") != 1 or any(op.attr(name) for name in ("ellipsis_mask", "new_axis_mask")):
+        return None
+    dims, begin = source.inputs[op.inputs[0].index].static_shape.dims, constant_value(op.inputs[1])
+    if dims is None or begin is None or begin.size != 1 or not -len(dims) <= begin[0] < len(dims):
+        return None
+    size = dims[int(begin[0])]
+    return None if size is None else np.array(size, dtype)
 
 
 def _handle_element_shape(tensor: Tensor) -> Shape:

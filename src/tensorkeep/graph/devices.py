@@ -57,7 +57,7 @@ def _parse(text: str) -> DeviceSpec:
     numbers: dict[str, int | None] = {"replica": None, "task": None}
     device_type: str | None = None
     device_index: int | None = None
-    for piece in text.split("/")[1:] if text else ():
+    for piece in filter(None, text.split("/")):
         key, *rest = piece.split(":")
         if key == "job" and len(rest) == 1:
             job = rest[0]
@@ -69,8 +69,6 @@ def _parse(text: str) -> DeviceSpec:
             device_type, device_index = rest[0], _index(rest[1] if len(rest) == 2 else "*", text)
         else:
             raise InvalidArgumentError(f"Unknown attribute: '{key}' in '{text}'")
-    if text and not text.startswith("/"):
-        raise InvalidArgumentError(f'"{text}" is not a device name: expected one such as "/cpu:0" or "/job:ps/task:1"')
     return DeviceSpec(job, numbers["replica"], numbers["task"], device_type, device_index)
 
 

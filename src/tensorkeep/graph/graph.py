@@ -247,6 +247,7 @@ class Operation:
         "__weakref__",
         "_attrs",
         "_control_outputs",
+        "_decoded",
         "_extras",
         "_source",
         "control_flow_context",
@@ -279,6 +280,7 @@ class Operation:
         self.control_flow_context: ControlFlowContext | None = None
         self.index = -1
         self._source: NodeDef | None = None
+        self._decoded: dict[str, Attr] = {}  # of an imported operation, the attributes asked for so far
         self._control_outputs: list[Operation] = []
         self._extras: dict[str, Any] | None = None
         if isinstance(attrs, dict):
@@ -310,8 +312,12 @@ class Operation:
         """One attribute, without decoding the others."""
         if self._attrs is not None:
             return self._attrs.get(name)
+        if name in self._decoded:
+            return self._decoded[name]
         assert self._source is not None
-        return decode_attr(self._source.attr[name]) if name in self._source.attr else None
+        found = decode_attr(self._source.attr[name]) if name in self._source.attr else None
+        self._decoded[name] = found
+        return found
 
     def get_attr(self, name: str) -> Attr:
         """One attribute; an error that lists those there are if it is not among them."""
@@ -432,6 +438,7 @@ class Graph:
         self._operations: dict[str, Operation] = {}
         self._order: list[Operation] = []
         self._inferred = 0  # how many operations, in order, have been through shape inference
+        self._is_inferring = False
         self.names = NameTable()
         self.scopes = Scopes()
         self.collections: dict[Any, list[Any]] = {}
@@ -521,11 +528,17 @@ class Graph:
 
     def infer_shapes(self) -> None:
         """Runs the shape rules of all operations that have not been through them."""
+        if self._is_inferring:  # a loop's head asks for what comes later: it is not known
+            return
         order = self._order
-        while self._inferred < len(order):
-            op = order[self._inferred]
-            self._inferred += 1
-            op.spec.infer(op)
+        self._is_inferring = True
+        try:
+            while self._inferred < len(order):
+                op = order[self._inferred]
+                self._inferred += 1
+                op.spec.infer(op)
+        finally:
+            self._is_inferring = False
 
     def operation(self, name: str) -> Operation:
         op = self._operations.get(name)

@@ -31,6 +31,9 @@ class ControlFlowContext(Protocol):
     def add_op(self, op: Operation) -> None:
         """Takes in an operation that has just been created, rewiring its inputs where needed."""
 
+    def check_use(self, source: Operation, user: Operation) -> None:
+        """Raises if `user` cannot take what `source`, an operation of this context, makes."""
+
 
 @dataclass(frozen=True, slots=True)
 class ControlDependencies:

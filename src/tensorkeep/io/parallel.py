@@ -13,10 +13,15 @@ R = TypeVar("R")
 _MOST_THREADS = 8  # memory bandwidth is used up long before processors are
 
 
+def processors() -> int:
+    """How many processors this process may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
 def default_threads() -> int:
     """As many threads as this process may use processors, within reason."""
-    affinity = getattr(os, "sched_getaffinity", None)
-    return min(len(affinity(0)) if affinity else os.cpu_count() or 1, _MOST_THREADS)
+    return min(processors(), _MOST_THREADS)
 
 
 def in_parallel(work: Callable[[T], R], items: Iterable[T], threads: int | None = None) -> Sequence[R]:

@@ -26,18 +26,30 @@ def unknown(*_: Any) -> Shape:
 
 def broadcast(x: Tensor, y: Tensor) -> Shape:
     """The shape of an element-wise result of two."""
-    a, b = x.static_shape, y.static_shape
+    return broadcast_shapes(x.static_shape, y.static_shape)
+
+
+def broadcast_shapes(a: Shape, b: Shape, strict: bool = True) -> Shape:
+    """The shape of an element-wise result. What cannot fit is an error; unless `strict`, it gives a scalar."""
     if a.dims == b.dims:
         return a
-    try:
-        return a.broadcast(b)
-    except InvalidArgumentError:
-        raise InvalidArgumentError(f"Dimensions must be equal, but are {_clash(a, b)}") from None
-
-
-def _clash(a: Shape, b: Shape) -> str:
-    pairs = zip(reversed(a.dims or ()), reversed(b.dims or ()), strict=False)
-    return next((f"{m} and {n}" for m, n in pairs if m != n and not {m, n} & {1, None}), f"{a} and {b}")
+    if a.dims is None or b.dims is None:
+        return UNKNOWN_SHAPE
+    rank = max(len(a.dims), len(b.dims))
+    padded = zip((1,) * (rank - len(a.dims)) + a.dims, (1,) * (rank - len(b.dims)) + b.dims, strict=True)
+    dims: list[int | None] = []
+    for m, n in padded:
+        if m == n or n == 1:
+            dims.append(m)
+        elif m == 1:
+            dims.append(n)
+        elif not strict:
+            return SCALAR if m is not None and n is not None else UNKNOWN_SHAPE
+        elif m is None or n is None:
+            dims.append(m or n or None)  # an empty dimension and an unknown one: it may be 1 or 0
+        else:
+            raise InvalidArgumentError(f"Dimensions must be equal, but are {m} and {n}")
+    return Shape(tuple(dims))
 
 
 def merged(*tensors: Tensor) -> Shape:
@@ -61,3 +73,23 @@ def with_rank_at_least(x: Tensor, rank: int) -> Shape:
     if shape.rank is not None and shape.rank < rank:
         raise InvalidArgumentError(f"Shape must be at least rank {rank} but is rank {shape.rank}")
     return shape
+
+
+def merged_size(a: int | None, b: int | None) -> int | None:
+    """What is known of a dimension that has both sizes."""
+    if a is not None and b is not None and a != b:
+        raise InvalidArgumentError(f"Dimensions must be equal, but are {a} and {b}")
+    return b if a is None else a
+
+
+def merge_shapes(a: Shape, b: Shape) -> Shape:
+    """The shape of what must have both; an error in TensorFlow's words if nothing can."""
+    if a.dims is not None and b.dims is not None:
+        if len(a.dims) != len(b.dims):
+            raise InvalidArgumentError(f"Shapes must be equal rank, but are {len(a.dims)} and {len(b.dims)}")
+        for axis, (m, n) in enumerate(zip(a.dims, b.dims, strict=True)):
+            if m is not None and n is not None and m != n:
+                raise InvalidArgumentError(
+                    f"Dimension {axis} in both shapes must be equal, but are {m} and {n}. Shapes are {a} and {b}."
+                )
+    return a.merge(b)

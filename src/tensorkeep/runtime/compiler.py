@@ -1,45 +1,77 @@
 """Plans as Python functions: one line per operation.
 
-    def run(v0, v1):                            # feeds
-        v2 = k0(v0, c0, transpose_a=a0)         # a kernel; constants and attributes are names of the function's module
-        del v0
-        v3 = k1(v2, v1)
+    def run(f0, f1):                            # feeds
+        v2 = k0(f0, c0, transpose_a=a0)         # a kernel; constants and attributes are names of the function's module
+        del f0
+        v3 = v2 + f1                            # a kernel that is an operator
+        while True:                             # a loop: its variables, its condition, its body
+            v4 = v3 < c1
+            if not v4:
+                break
+            v3 = v3 + c2
         return (v3,)
 
 Written-out code is the fastest interpreter there is for a graph: what remains per operation is the call of its kernel.
-Values are dropped after their last use. The line on which a run fails tells the operation.
+Nodes that only pass a value on are not written: their outputs are other words for their inputs. Values are dropped
+after their last use, and element-wise results take the place of an input that ends there. The line on which a run
+fails tells the operation. Control flow that is not made of branches and loops is run by `frames`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import CodeType, TracebackType
 from typing import Any, Final
 
 import numpy as np
 
 from tensorkeep.dtypes import STRING
-from tensorkeep.errors import (
-    InternalError,
-    InvalidArgumentError,
-    PermissionDeniedError,
-    ResourceExhaustedError,
-    TensorKeepError,
-)
+from tensorkeep.errors import PermissionDeniedError
 from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import Capability, group, kernel_of, keyword_names
+from tensorkeep.graph.opspec import Capability, flatten, group, kernel_of, keyword_names
+from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step, Structure, UnstructuredError, structure
 from tensorkeep.runtime.context import KernelContext, Surroundings
+from tensorkeep.runtime.failures import explained, no_value
+from tensorkeep.runtime.frames import TokenMachine
+from tensorkeep.runtime.lifetimes import Lifetimes
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 from tensorkeep.runtime.resources import VariableResource
+from tensorkeep.shapes import Shape
 
 _SMALL: Final = 16  # elements; values known to be smaller are dropped when the run ends
 
+_PASSES_ON: Final = frozenset(
+    ("Identity", "StopGradient", "PreventGradient", "PlaceholderWithDefault", "RefIdentity", *CONTROL_FLOW)
+)
+_NOTHING: Final = frozenset(("NoOp", "ControlTrigger"))
+_PLACEHOLDERS: Final = frozenset(("Placeholder", "PlaceholderV2"))
 
-def dereference(value: VariableResource) -> Any:
-    """The value of the variable that a reference leads to."""
-    return value.read()
+# Kernels that are operators of Python. Between NumPy's scalars an operator is ten times as fast as the function, and
+# loops count with scalars.
+_OPERATORS: Final[dict[Any, str]] = {
+    np.add: "+",
+    np.subtract: "-",
+    np.multiply: "*",
+    np.less: "<",
+    np.less_equal: "<=",
+    np.greater: ">",
+    np.greater_equal: ">=",
+    np.equal: "==",
+    np.not_equal: "!=",
+    np.logical_and: "&",
+    np.logical_or: "|",
+    np.negative: "-",
+    np.logical_not: "~",
+}
+_OUT_BY_NAME: Final = frozenset((np.maximum, np.minimum))  # NumPy takes no third argument of these by position
+_ON_BOOLS: Final = frozenset(("&", "|", "~"))
+
+
+def dereference(value: Any) -> Any:
+    """The value of the variable that a reference leads to. A reference that was fed is a value already."""
+    return value.read() if isinstance(value, VariableResource) else value
 
 
 def as_strings(value: Any) -> Any:
@@ -57,48 +89,36 @@ def as_strings(value: Any) -> Any:
     return value
 
 
+def dead(index: int) -> None:
+    raise no_value(index)
+
+
 class Program:
     """A compiled plan. Call it with the values of the feeds; it gives those of the fetches."""
 
-    def __init__(self, function: Callable[..., Any], lines: dict[int, Operation]) -> None:
+    def __init__(self, function: Callable[..., Any], lines: dict[int, Operation], text: str = "") -> None:
         self._function = function
         self._lines = lines
+        self._code: CodeType | None = getattr(function, "__code__", None)
+        self.text = text
 
     def __call__(self, *feeds: Any) -> tuple[Any, ...]:
         try:
             return self._function(*feeds)  # type: ignore[no-any-return]
         except Exception as error:
-            op = self._failed(error.__traceback__, self._function.__code__)
+            op = self._failed(error.__traceback__)
             if op is None:
                 raise
-            raise _explained(error, op) from error
+            raise explained(error, op) from error
 
-    def _failed(self, traceback: TracebackType | None, code: CodeType) -> Operation | None:
+    def _failed(self, traceback: TracebackType | None) -> Operation | None:
+        """The operation of this program, of the innermost call of it, that raised."""
         found = None
         while traceback is not None:
-            if traceback.tb_frame.f_code is code:
+            if traceback.tb_frame.f_code is self._code:
                 found = self._lines.get(traceback.tb_lineno)
             traceback = traceback.tb_next
         return found
-
-
-def _explained(error: Exception, op: Operation) -> TensorKeepError:
-    """The error with the operation's name, as one of ours."""
-    if isinstance(error, TensorKeepError):
-        if getattr(error, "op", None) is None:
-            error.op = op  # type: ignore[attr-defined]
-            error.message = f"{error.message}\n\t [[node {op.name} ({op.type})]]"
-            error.args = (error.message,)
-        return error
-    if isinstance(error, MemoryError):
-        kind: type[TensorKeepError] = ResourceExhaustedError
-    elif isinstance(error, ValueError | TypeError | IndexError | OverflowError | ZeroDivisionError):
-        kind = InvalidArgumentError
-    else:
-        kind = InternalError
-    explained = kind(f"{str(error) or type(error).__name__}\n\t [[node {op.name} ({op.type})]]")
-    explained.op = op  # type: ignore[attr-defined]
-    return explained
 
 
 class Compiler:
@@ -115,26 +135,59 @@ class Compiler:
         self._surroundings = surroundings
         self._contexts = contexts
         self._allowed = allowed
-        self._namespace: dict[str, Any] = {"dereference": dereference, "as_strings": as_strings}
+        self._namespace: dict[str, Any] = {"dereference": dereference, "as_strings": as_strings, "dead": dead}
         self._values: dict[Tensor, str] = {}
         self._objects: dict[int, str] = {}
         self._held: list[Any] = []  # so that no two values share an id
         self._lines: list[str] = []
         self._ops_of_lines: dict[int, Operation] = {}
         self._indent = "    "
-        self._folds = all(tensor.op.type in ("Placeholder", "PlaceholderV2") for tensor in plan.feeds)
+        self._fed = frozenset(plan.feeds)
+        self._folds = all(tensor.op.type in _PLACEHOLDERS for tensor in plan.feeds)
+        self._lifetimes = Lifetimes()
+        self._ends: dict[tuple[Block, int], list[str]] = {}
+        self._silent: set[Operation] = set()
+        self._fresh: set[str] = set()  # names of arrays that nothing else can see
+        self._large: set[str] = set()
+        self._ranks: dict[str, int] = {}  # likely ones, of names; what a loop carries is taken to keep its first rank
+        self._scalars: dict[str, str] = {}  # of the names of constants without dimensions, those of NumPy's scalars
 
     def program(self) -> Program:
+        try:
+            found = structure(self._plan)
+        except UnstructuredError:
+            return Program(TokenMachine(self._plan, self._bound).run, {})
+        return self._written(found)
+
+    def _written(self, found: Structure) -> Program:
         plan = self._plan
         for i, tensor in enumerate(plan.feeds):
-            self._values[tensor] = f"f{i}"
+            self._define(tensor, f"f{i}", found.block, 0)
         self._lines.append(f"def run({', '.join(self._values[tensor] for tensor in plan.feeds)}):")
-        self._emit_ops(plan.ops, frozenset(plan.fetches))
-        results = "".join(f"{self._fetch(tensor)}, " for tensor in plan.fetches)
-        self._write(f"return ({results})")
-        code = compile("\n".join(self._lines), "<plan>", "exec")
-        exec(code, self._namespace)
-        return Program(self._namespace["run"], self._ops_of_lines)
+        self._name_items(found.block)
+        for tensor, condition in zip(plan.fetches, found.fetches, strict=True):
+            if condition is not None:
+                self._lifetimes.keep(self._values[tensor])
+                for predicate, _ in condition:
+                    self._lifetimes.keep(self._values[predicate])
+        self._ends = self._lifetimes.ends()
+        self._write_block(found.block)
+        for i, condition in enumerate(found.fetches):
+            self._write_check(i, condition)
+        if None not in found.fetches:
+            results = "".join(f"{self._fetch(tensor)}, " for tensor in plan.fetches)
+            self._write(f"return ({results})")
+        text = "\n".join(self._lines)
+        exec(compile(text, "<plan>", "exec"), self._namespace)
+        return Program(self._namespace["run"], self._ops_of_lines, text)
+
+    def _write_check(self, index: int, condition: tuple[tuple[Tensor, bool], ...] | None) -> None:
+        """Fails for a fetched tensor that has no value in this run."""
+        if condition is None:
+            self._write(f"dead({index})")
+        elif condition:
+            parts = (f"{'' if truth else 'not '}{self._values[predicate]}" for predicate, truth in condition)
+            self._write(f"if not ({' and '.join(parts)}): dead({index})")
 
     def _write(self, line: str, op: Operation | None = None) -> None:
         self._lines.append(self._indent + line)
@@ -150,31 +203,99 @@ class Compiler:
             self._namespace[name] = value
         return name
 
-    # ------------------------------------------------------------------------------------------ operations
+    # ---------------------------------------------------------------------------------------------- names
 
-    def _emit_ops(self, ops: Sequence[Operation], kept: frozenset[Tensor]) -> None:
-        """Writes straight code for operations, dropping values after their last use but for those in `kept`."""
-        emitted = [op for op in ops if not self._is_constant(op)]
-        last: dict[Tensor, Operation] = {}
-        for op in emitted:
-            for tensor in op.inputs:
-                last[tensor] = op
-        for op in emitted:
-            self._emit(op)
-            doomed = [
-                self._values[tensor]
-                for tensor in dict.fromkeys((*op.inputs, *op.outputs))
-                if last.get(tensor, op) is op and tensor not in kept and self._is_droppable(tensor)
-            ]
-            if doomed:
-                self._write(f"del {', '.join(doomed)}")
+    def _name_items(self, block: Block) -> None:
+        """Gives every value made in a block its name, and notes where it is used."""
+        for i, item in enumerate(block.items):
+            at = 2 * i + 1
+            if isinstance(item, Step):
+                self._name_step(item.op, block, at)
+            elif isinstance(item, Arm):
+                self._name_arm(item, block, at)
+            elif isinstance(item, Choice):
+                self._use(item.predicate, block, at)
+                self._name_items(item.then)
+                self._name_items(item.otherwise)
+            else:
+                self._name_loop(item, block, at)
 
-    def _is_droppable(self, tensor: Tensor) -> bool:
-        name = self._values.get(tensor, "")
-        if not name.startswith(("v", "f")) or tensor.dtype.is_ref:
-            return False
-        count = tensor.static_shape.element_count()
-        return count is None or count > _SMALL
+    def _name_step(self, op: Operation, block: Block, at: int) -> None:
+        if op.type in _NOTHING or self._is_fed(op) or self._is_constant(op):
+            self._silent.add(op)
+            return
+        if op.type in _PASSES_ON:
+            source = op.inputs[0]
+            if source.dtype.is_ref == op.outputs[0].dtype.is_ref:
+                for tensor in op.outputs:
+                    self._values.setdefault(tensor, self._values[source])
+                self._silent.add(op)
+                return
+            self._use(source, block, at)
+            self._define_all(op.outputs, block, at)
+            return
+        for tensor in op.inputs:
+            self._use(tensor, block, at)
+        for tensor in op.outputs:
+            self._define(tensor, f"v{len(self._values)}", block, at, self._likely_rank(op))
+
+    def _likely_rank(self, op: Operation) -> int | None:
+        """The rank of an element-wise result, as far as the ranks of the inputs are known."""
+        if not isinstance(op.spec.kernel_function, np.ufunc):
+            return None
+        ranks = [self._ranks.get(self._values[tensor]) for tensor in op.inputs]
+        return None if None in ranks else max(rank for rank in ranks if rank is not None)
+
+    def _name_arm(self, arm: Arm, block: Block, at: int) -> None:
+        self._use(arm.merge.inputs[arm.index], block, at)
+        for tensor in arm.merge.outputs:
+            if tensor in self._values:
+                self._lifetimes.define(self._values[tensor], block, at)
+            else:
+                self._define(tensor, f"v{len(self._values)}", block, at)
+
+    def _name_loop(self, loop: Loop, block: Block, at: int) -> None:
+        for variable in loop.variables:
+            self._use(variable.start, block, at - 1)
+            rank = self._ranks.get(self._values[variable.start])
+            for tensor in variable.merge.outputs:
+                self._define(tensor, f"v{len(self._values)}", block, at, rank)
+        self._name_items(loop.header)
+        self._use(loop.condition, loop.header, 2 * len(loop.header.items))
+        self._name_items(loop.body)
+        for variable in loop.variables:
+            self._use(variable.following, loop.body, 2 * len(loop.body.items))
+        self._name_items(loop.after)
+
+    def _define_all(self, tensors: list[Tensor], block: Block, at: int) -> None:
+        """One name for all: the outputs of a switch are the same value."""
+        name = f"v{len(self._values)}"
+        for tensor in tensors:
+            self._define(tensor, name, block, at)
+
+    def _define(self, tensor: Tensor, name: str, block: Block, at: int, rank: int | None = None) -> None:
+        if tensor in self._values:  # fed: the value given wins over the one computed
+            return
+        self._values[tensor] = name
+        self._lifetimes.define(name, block, at)
+        if tensor.dtype.is_ref:
+            return
+        shape = tensor.static_shape
+        rank = rank if shape.dims is None else len(shape.dims)
+        if rank is not None:
+            self._ranks[name] = rank
+        count = shape.element_count()
+        if rank != 0 and (count is None or count > _SMALL):
+            self._large.add(name)
+
+    def _use(self, tensor: Tensor, block: Block, at: int) -> None:
+        name = self._values[tensor]
+        if name[0] != "c":
+            self._lifetimes.use(name, block, at)
+
+    def _is_fed(self, op: Operation) -> bool:
+        """Whether a placeholder is only there because something waits for it."""
+        return op.type in _PLACEHOLDERS and op.outputs[0] in self._fed
 
     def _is_constant(self, op: Operation) -> bool:
         """Whether the operation's outputs are known now; if so they become names."""
@@ -183,29 +304,185 @@ class Compiler:
             if all(value is not None for value in values):
                 for tensor, value in zip(op.outputs, values, strict=True):
                     if tensor not in self._values:
-                        self._values[tensor] = self._name("c", value)
+                        self._values[tensor] = self._constant(value)
                 return True
         return False
+
+    def _constant(self, value: Any) -> str:
+        self._held.append(value)
+        name = self._name("c", value)
+        self._ranks[name] = value.ndim
+        if value.ndim == 0 and value.dtype != object:
+            scalar = value[()]
+            self._held.append(scalar)
+            self._scalars[name] = self._name("c", scalar)
+        return name
 
     def _may_fold(self, op: Operation) -> bool:
         return bool(op.outputs) and op.type not in CONTROL_FLOW and not any(t in self._values for t in op.outputs)
 
-    def _emit(self, op: Operation) -> None:
-        if op.type in ("NoOp", "ControlTrigger"):
+    # --------------------------------------------------------------------------------------------- blocks
+
+    def _write_block(self, block: Block) -> None:
+        for i, item in enumerate(block.items):
+            if isinstance(item, Step):
+                if item.op not in self._silent:
+                    self._write_step(item.op, block)
+            elif isinstance(item, Arm):
+                self._write_arm(item)
+            elif isinstance(item, Choice):
+                self._write_choice(item)
+            else:
+                self._write_loop(item, block, 2 * i)
+            self._write_ends(block, 2 * i + 1)
+
+    def _write_ends(self, block: Block, at: int) -> None:
+        """Drops the values that are not needed after some place of a block."""
+        names = [name for name in self._ends.get((block, at), ()) if name in self._large]
+        here = [name for name in names if self._lifetimes.home(name) is block]
+        if here:
+            self._write(f"del {', '.join(here)}")
+        elsewhere = [name for name in names if self._lifetimes.home(name) is not block]
+        if elsewhere:  # made in an inner block, which may not have run
+            self._write(f"{' = '.join(elsewhere)} = None")
+
+    def _write_inner(self, block: Block) -> None:
+        old = self._indent
+        self._indent += " "
+        start = len(self._lines)
+        self._write_block(block)
+        if len(self._lines) == start:
+            self._write("pass")
+        self._indent = old
+
+    def _write_arm(self, arm: Arm) -> None:
+        merge = arm.merge
+        value, index = merge.outputs
+        if value not in self._fed:
+            self._write(f"{self._values[value]} = {self._argument(merge.inputs[arm.index], value.dtype.is_ref)}", merge)
+        if self._is_wanted(index):
+            self._write(f"{self._values[index]} = {self._index(arm.index)}", merge)
+
+    def _is_wanted(self, tensor: Tensor) -> bool:
+        return self._lifetimes.uses.get(self._values[tensor], 0) > 0 and tensor not in self._fed
+
+    def _index(self, number: int) -> str:
+        return self._scalars[self._constant(np.array(number, np.int32))]
+
+    def _write_choice(self, choice: Choice) -> None:
+        predicate = self._argument(choice.predicate, False)
+        self._write(f"if {predicate}:", choice.predicate.op)
+        self._write_inner(choice.then)
+        self._write("else:")
+        self._write_inner(choice.otherwise)
+        if self._lines[-1].strip() == "pass":
+            del self._lines[-2:]
+
+    def _write_loop(self, loop: Loop, block: Block, at: int) -> None:
+        counted = [variable for variable in loop.variables if self._is_wanted(variable.merge.outputs[1])]
+        for variable in loop.variables:
+            value = variable.merge.outputs[0]
+            start = self._argument(variable.start, value.dtype.is_ref)
+            scalar = value.static_shape.rank == 0 or variable.start.static_shape.rank == 0
+            if scalar and not value.dtype.is_object and not value.dtype.is_ref:
+                start = self._scalars.get(start) or f"{start}[()]"
+            self._write(f"{self._values[value]} = {start}", variable.merge)
+        for variable in counted:
+            self._write(f"{self._values[variable.merge.outputs[1]]} = {self._index(0)}")
+        self._write_ends(block, at)
+        self._write("while True:")
+        old = self._indent
+        self._indent += " "
+        self._write_block(loop.header)
+        self._write(f"if not {self._argument(loop.condition, False)}: break", loop.op)
+        self._write_ends(loop.header, 2 * len(loop.header.items))
+        self._write_block(loop.body)
+        self._write_next(loop)
+        for variable in counted:
+            self._write(f"{self._values[variable.merge.outputs[1]]} = {self._index(1)}")
+        self._write_ends(loop.body, 2 * len(loop.body.items))
+        self._indent = old
+        self._write_block(loop.after)
+
+    def _write_next(self, loop: Loop) -> None:
+        """Gives loop variables their next values: one by one, or all at once where one's next is another."""
+        names = [self._values[variable.merge.outputs[0]] for variable in loop.variables]
+        values = [
+            self._argument(variable.following, variable.merge.outputs[0].dtype.is_ref) for variable in loop.variables
+        ]
+        moved = [(name, value) for name, value in zip(names, values, strict=True) if name != value]
+        if {name for name, _ in moved} & {value for _, value in moved}:
+            self._write(f"{', '.join(name for name, _ in moved)} = {', '.join(value for _, value in moved)}")
             return
-        spec = op.spec
-        self._check_allowed(op)
-        kernel = kernel_of(spec) if op.type not in op.graph.functions else self._called(op)
+        for name, value in moved:
+            self._write(f"{name} = {value}")
+
+    # ----------------------------------------------------------------------------------------- operations
+
+    def _write_step(self, op: Operation, block: Block) -> None:
+        if op.type in _PASSES_ON:
+            self._write(f"{self._values[op.outputs[0]]} = dereference({self._values[op.inputs[0]]})", op)
+            return
+        kernel = self._kernel(op)
+        written = self._written_inline(op, kernel, block) or self._written_call(op, kernel)
+        targets = self._targets(op)
+        self._write(f"{targets} = {written}" if targets else written, op)
+        if isinstance(kernel, np.ufunc) and len(op.outputs) == 1 and op.outputs[0] not in self._fed:
+            self._fresh.add(self._values[op.outputs[0]])
+
+    def _kernel(self, op: Operation) -> Callable[..., Any]:
+        needs = op.spec.needs
+        if needs is not None and needs not in self._allowed:
+            raise PermissionDeniedError(
+                f'operation "{op.name}" ({op.type}) {needs.value}, which this session does not allow: '
+                "the graph may come from a stranger. Make the session with allow_io=True if you trust it"
+            )
+        return kernel_of(op.spec) if op.type not in op.graph.functions else self._called(op)
+
+    def _written_call(self, op: Operation, kernel: Callable[..., Any]) -> str:
         arguments = self._arguments(op)
-        if spec.kernel_takes_context:
+        if op.spec.kernel_takes_context:
             arguments.insert(0, self._name("x", self._context(op)))
         for name in keyword_names(kernel):
             arguments.append(f"{name}={self._attr(op, name)}")
+        self._held.append(kernel)
         call = f"{self._name('k', kernel)}({', '.join(arguments)})"
-        if any(tensor.dtype is STRING for tensor in op.outputs):
-            call = f"as_strings({call})"
-        targets = self._targets(op)
-        self._write(f"{targets} = {call}" if targets else call, op)
+        return f"as_strings({call})" if any(tensor.dtype is STRING for tensor in op.outputs) else call
+
+    def _written_inline(self, op: Operation, kernel: Any, block: Block) -> str | None:
+        """An element-wise operation that writes to an input's place, or as an operator."""
+        if not isinstance(kernel, np.ufunc) or kernel.signature is not None or op.spec.kernel_takes_context:
+            return None
+        inputs = op.inputs
+        if len(op.outputs) != 1 or kernel.nin != len(inputs) or inputs[0].dtype.is_object:
+            return None
+        arguments = [self._argument(tensor, False) for tensor in inputs]
+        for i, tensor in enumerate(inputs):
+            if self._is_replaceable(tensor, inputs[1 - i] if len(inputs) == 2 else None, op.outputs[0], block):
+                out = "out=" if kernel in _OUT_BY_NAME else ""
+                return f"{self._name('k', kernel)}({', '.join(arguments)}, {out}{arguments[i]})"
+        operator = _OPERATORS.get(kernel)
+        if operator is None or (operator in _ON_BOOLS and inputs[0].dtype.base_dtype.name != "bool"):
+            return None
+        if len(inputs) == 1:
+            return f"{operator}{arguments[0]}"
+        first, second = arguments
+        if self._ranks.get(second, 0) == 0:  # between scalars NumPy's are the fastest, beside arrays they are not
+            first = self._scalars.get(first, first)
+        if self._ranks.get(first, 0) == 0:
+            second = self._scalars.get(second, second)
+        return f"{first} {operator} {second}"
+
+    def _is_replaceable(self, tensor: Tensor, other: Tensor | None, output: Tensor, block: Block) -> bool:
+        """Whether a result can be written where an input is: nobody else sees that, and it has the result's shape."""
+        name = self._values[tensor]
+        return (
+            name in self._fresh
+            and tensor.dtype is output.dtype
+            and self._lifetimes.uses.get(name) == 1
+            and self._lifetimes.home(name) is block
+            and _covers(tensor.static_shape, None if other is None else other.static_shape)
+        )
 
     def _attr(self, op: Operation, name: str) -> str:
         """An attribute as an argument: written out if it is a number, else a name that keeps it alive."""
@@ -220,21 +497,14 @@ class Compiler:
         caller = self._surroundings.caller
         assert caller is not None
         function = caller.function(FunctionRef(op.type, dict(op.attrs)))
-        single = len(op.outputs) == 1
+        spec = op.spec
 
         def call(*arguments: Any) -> Any:
-            results = function(*arguments)
-            return results[0] if single else tuple(results)
+            results = list(function(*flatten(list(arguments))))
+            grouped = group(spec.schema.outputs, results, op.attr)
+            return grouped[0] if len(grouped) == 1 else tuple(grouped)
 
         return call
-
-    def _check_allowed(self, op: Operation) -> None:
-        needs = op.spec.needs
-        if needs is not None and needs not in self._allowed:
-            raise PermissionDeniedError(
-                f'operation "{op.name}" ({op.type}) {needs.value}, which this session does not allow: '
-                "the graph may come from a stranger. Make the session with allow_io=True if you trust it"
-            )
 
     def _context(self, op: Operation) -> KernelContext:
         context = self._contexts.get(op)
@@ -261,13 +531,7 @@ class Compiler:
     def _targets(self, op: Operation) -> str:
         if not op.outputs:
             return ""
-        names = []
-        for tensor in op.outputs:
-            if tensor in self._values:  # fed: the value given wins over the one computed
-                names.append("_")
-            else:
-                self._values[tensor] = f"v{len(self._values)}"
-                names.append(self._values[tensor])
+        names = ["_" if tensor in self._fed else self._values[tensor] for tensor in op.outputs]
         schema = op.spec.schema
         if op.spec.has_list_outputs:
             grouped = group(schema.outputs, names, op.attr)
@@ -277,3 +541,50 @@ class Compiler:
     def _fetch(self, tensor: Tensor) -> str:
         name = self._values[tensor]
         return f"dereference({name})" if tensor.dtype.is_ref else name
+
+    # -------------------------------------------------------------------------------------- bound kernels
+
+    def _bound(self, op: Operation) -> Callable[[list[Any]], list[Any]]:
+        """An operation as a function from the values of its inputs to those of its outputs."""
+        if self._is_fed(op):
+            return lambda _: [None]
+        kernel = self._kernel(op)
+        spec = op.spec
+        keywords = {name: op.attr(name) for name in keyword_names(kernel)}
+        first = [self._context(op)] if spec.kernel_takes_context else []
+        makes_strings = any(tensor.dtype is STRING for tensor in op.outputs)
+        reads = _reads(op)
+
+        def call(values: list[Any]) -> list[Any]:
+            read = [value.read() if reads[i] else value for i, value in enumerate(values)]
+            arguments = group(spec.schema.inputs, read, op.attr) if spec.has_list_inputs else read
+            results = kernel(*first, *arguments, **keywords)
+            return flatten(as_strings(results) if makes_strings else results)
+
+        return call
+
+
+def _reads(op: Operation) -> list[bool]:
+    """Which inputs are references of which the operation wants the values."""
+    schema = op.spec.schema
+    flags: list[bool] = []
+    for arg, item in zip(schema.inputs, group(schema.inputs, op.inputs, op.attr), strict=True):
+        flags.extend(tensor.dtype.is_ref and not arg.is_ref for tensor in (item if arg.is_list else (item,)))
+    return flags
+
+
+def _covers(shape: Shape, other: Shape | None) -> bool:
+    """Whether an element-wise result of values of two shapes surely has the first one's. Scalars do not count."""
+    dims = shape.dims
+    if not dims:
+        return False
+    if other is None:
+        return True
+    others = other.dims
+    if others is None or len(others) > len(dims):
+        return False
+    pairs = zip(reversed(dims), reversed(others), strict=False)
+    return all(b == 1 or (b is not None and b == a) for a, b in pairs)
+
+
+__all__ = ["Compiler", "Program", "as_strings", "dereference"]

@@ -43,7 +43,8 @@ class VariableResource:
 
     def read(self) -> Array:
         """The value. It will not change: a later assignment makes another array."""
-        array = self._array
+        with self.lock:  # a change in place that has begun is waited for; after this, none begins on this array
+            array = self._array
         if array is None:
             raise FailedPreconditionError(self._uninitialized())
         return array

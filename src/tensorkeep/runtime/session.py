@@ -15,6 +15,7 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.opspec import Capability
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LocalFileSystem
+from tensorkeep.runtime.calling import Functions
 from tensorkeep.runtime.compiler import Compiler, Program, as_strings
 from tensorkeep.runtime.context import LOG, KernelContext, Surroundings, log_line
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds, graph_element
@@ -52,6 +53,7 @@ class Session:
         self.devices = devices
         self._logs_placement = logs_placement
         self._contexts: dict[Operation, KernelContext] = {}
+        self.surroundings.caller = Functions(graph, self.surroundings, self._contexts, self._allowed)
         self._programs: dict[Any, Program] = {}
         self._edits = graph.edits
         self._fetch_plans: dict[Any, FetchPlan] = {}
@@ -168,7 +170,8 @@ def _feed_value(tensor: Tensor, value: Any) -> Any:
         )
     if dtype in (RESOURCE, VARIANT):
         return value
-    array = value if isinstance(value, np.ndarray) and value.dtype == dtype.array_dtype else _as_array(value, dtype)
+    fits = isinstance(value, np.ndarray) and value.dtype == dtype.array_dtype and dtype is not STRING
+    array = value if fits else _as_array(value, dtype)
     shape = tensor.static_shape
     if not _fits(array.shape, shape.dims):
         raise InvalidArgumentError(

@@ -14,10 +14,23 @@ from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.proto.messages import GraphDef, VersionDef
 from tensorkeep.runtime.fetches import graph_element
+from tensorkeep.variables.scope import variable_state
+
+_RESOURCE_VARIABLES = [False]  # what `enable_resource_variables` says for graphs that are yet to be made
+
+
+def use_resource_variables(enabled: bool) -> None:
+    """Whether variables are resources unless they say otherwise: in the graph in force, and in later ones."""
+    _RESOURCE_VARIABLES[0] = enabled
+    variable_state(building.current_graph()).use_resource = enabled
 
 
 class Graph(CoreGraph):
     """A graph to build with `with graph.as_default():`."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        variable_state(self).use_resource = _RESOURCE_VARIABLES[0]
 
     def as_default(self) -> AbstractContextManager[Any]:
         return building.building(self)

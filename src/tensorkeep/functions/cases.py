@@ -1,0 +1,171 @@
+"""Several branches, of which one runs: case, switch_case."""
+
+from __future__ import annotations
+
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial
+from typing import Any, Final
+
+from tensorkeep.dtypes import BOOL, INT32
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.functions.constants import constant
+from tensorkeep.functions.control_flow import Assert, Branch, cond, smart_cond
+from tensorkeep.graph.building import control_dependencies, graph_of, name_scope
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops._expressions import cast
+
+LOG: Final = logging.getLogger("tensorkeep")
+
+
+def case(
+    pred_fn_pairs: Any,
+    default: Branch | None = None,
+    exclusive: bool = False,
+    strict: bool = False,
+    name: str = "case",
+) -> Any:
+    """What the function beside the first true predicate gives, or `default`.
+
+    With `exclusive` it is an error if several predicates are true, and without `default` if none is.
+    """
+    return _case(partial(cond, strict=strict), pred_fn_pairs, default, exclusive, name, takes_bools=False)
+
+
+def smart_case(
+    pred_fn_pairs: Any, default: Branch | None = None, exclusive: bool = False, name: str = "smart_case"
+) -> Any:
+    """`case`, leaving out the functions that cannot run."""
+    return _case(smart_cond, pred_fn_pairs, default, exclusive, name, takes_bools=True)
+
+
+def _case(
+    cond_fn: Callable[..., Any],
+    pred_fn_pairs: Any,
+    default: Branch | None,
+    exclusive: bool,
+    name: str,
+    takes_bools: bool,
+) -> Any:
+    predicates, actions = _checked_pairs(pred_fn_pairs, exclusive, name, takes_bools)
+    with name_scope(name or "case", graph_of(predicates)):
+        if default is None:
+            default, predicates, actions = _default_action(predicates, actions)
+        function: Any = default
+        for predicate, action in reversed(list(zip(predicates, actions, strict=True))):
+            function = partial(cond_fn, predicate, true_fn=action, false_fn=function)
+        if not exclusive:
+            return function()
+        with control_dependencies([_at_most(predicates, 1, "Input error: exclusive=True")]):
+            return function()
+
+
+def _checked_pairs(pred_fn_pairs: Any, exclusive: bool, name: str, takes_bools: bool) -> tuple[list[Any], list[Any]]:
+    if not isinstance(pred_fn_pairs, list | tuple | dict):
+        raise WrongTypeError(f"'pred_fn_pairs' must be a list, tuple, or dict. Received: {type(pred_fn_pairs)}")
+    pairs: Iterable[Any] = pred_fn_pairs
+    if isinstance(pred_fn_pairs, dict):
+        pairs = list(pred_fn_pairs.items())
+        if not isinstance(pred_fn_pairs, OrderedDict):
+            pairs = sorted(pairs, key=lambda pair: pair[0].name)
+            if not exclusive:
+                LOG.warning("%s: the predicates are of a dict, so they are asked in the order of their names", name)
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise WrongTypeError(f"Each entry in 'pred_fn_pairs' must be a 2-tuple. Received {pair}.")
+        predicate, function = pair
+        if isinstance(predicate, Tensor):
+            if predicate.dtype.base_dtype is not BOOL:
+                raise WrongTypeError(f"pred must be Tensor of type bool: {predicate.name}")
+        elif not takes_bools:
+            raise WrongTypeError(f"pred must be a Tensor, got: {predicate}")
+        elif not isinstance(predicate, bool):
+            raise WrongTypeError(f"pred must be a Tensor or bool, got: {predicate}")
+        if not callable(function):
+            raise WrongTypeError(f"fn for pred {getattr(predicate, 'name', predicate)} must be callable.")
+    return [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+
+
+def _default_action(predicates: list[Any], actions: list[Any]) -> tuple[Branch, list[Any], list[Any]]:
+    """Without a default the last function is it, and complains if its predicate is not true."""
+    last, action = predicates[-1], actions[-1]
+    others = predicates[:-1]
+
+    def default() -> Any:
+        message = (
+            f"Implementation error: selected default action #{len(others)} was called, but some of other predicates "
+            "are True: "
+        )
+        shown = ("Input error: None of conditions evaluated as True:", get_op("Pack")(predicates, name="preds_c"))
+        checks = [_at_most(others, 0, message), Assert(last, shown)]
+        with control_dependencies(checks):
+            return action()
+
+    return default, others, actions[:-1]
+
+
+def _at_most(predicates: Sequence[Any], count: int, message: str) -> Operation:
+    """An operation that fails if more than `count` predicates are true."""
+    packed = get_op("Pack")(predicates, name="preds_c") if predicates else convert([], name="preds_c")
+    total = _sum_of(cast(packed, INT32), "num_true_conds")
+    limit = constant(count, name="n_true_conds")
+    condition = get_op("LessEqual")(total, limit, name="LessEqual")
+    names = ", ".join(getattr(predicate, "name", "?") for predicate in predicates)
+    shown = (f"{message}: more than {count} conditions ({names}) evaluated as True:", packed)
+    return Assert(condition, shown, len(predicates))
+
+
+def _sum_of(x: Tensor, name: str) -> Tensor:
+    """The sum of a vector, named as `reduce_sum` names it."""
+    axes = constant([0], name="Const")
+    total: Tensor = get_op("Sum")(x, axes, keep_dims=False, name=name)
+    return total
+
+
+def switch_case(branch_index: Any, branch_fns: Any, default: Branch | None = None, name: str = "switch_case") -> Any:
+    """What the function of that index gives; the last one, or `default`, if the index is of none."""
+    functions = _checked_branches(branch_index, branch_fns, default)
+    with name_scope(name or "case", graph_of([branch_index])):
+        function = functions[-1]
+        for i in reversed(range(len(functions) - 1)):
+            function = partial(_if_index, branch_index, i, functions[i], function)
+        return function()
+
+
+def _if_index(index: Tensor, value: int, chosen: Branch, other: Branch) -> Any:
+    return cond(get_op("Equal")(index, value, name="Equal"), chosen, other, strict=True)
+
+
+def _checked_branches(branch_index: Any, branch_fns: Any, default: Branch | None) -> list[Branch]:
+    if not isinstance(branch_index, Tensor):
+        raise WrongTypeError(f"'branch_index' must be a Tensor, got {type(branch_index)}")
+    if not branch_index.dtype.is_integer:
+        raise WrongTypeError(f"'branch_index' must be an integer Tensor, got {branch_index.dtype}")
+    if not branch_fns:
+        raise InvalidArgumentError("Must provide at least one item in 'branch_fns'")
+    if not isinstance(branch_fns, list | tuple | dict):
+        raise WrongTypeError("'branch_fns' must be a list, tuple, or dict")
+    pairs = list(branch_fns.items()) if isinstance(branch_fns, Mapping) else list(branch_fns)
+    if all(callable(item) for item in pairs):
+        pairs = list(enumerate(pairs))
+    for pair in pairs:
+        if not isinstance(pair, tuple) or len(pair) != 2:
+            raise WrongTypeError(f"Each entry in 'branch_fns' must be a 2-tuple. Received {pair}.")
+        if not isinstance(pair[0], int):
+            raise WrongTypeError(f"key must be a Python `int`, got {type(pair[0])}")
+        if not callable(pair[1]):
+            raise WrongTypeError(f"fn for key {pair[0]} must be callable.")
+    keys = sorted(pair[0] for pair in pairs)
+    if keys != list(range(len(keys))):
+        raise InvalidArgumentError(
+            f"branch indices (keys) must form contiguous range of [0 to {len(keys)}) but found "
+            f"{{{','.join(map(str, keys))}}}"
+        )
+    by_key = dict(pairs)
+    return [by_key[key] for key in keys] + ([] if default is None else [default])
+
+
+__all__ = ["case", "smart_case", "switch_case"]

@@ -1,0 +1,162 @@
+"""Numbers as quantisation would leave them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.ops import quantization
+
+
+def fake_quant_with_min_max_args(
+    inputs: Any, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
+) -> Tensor:
+    """The inputs as numbers of so many bits over a fixed range would represent them."""
+    attrs: dict[str, Any] = {"min": min, "max": max, "num_bits": num_bits, "narrow_range": narrow_range}
+    found: Tensor = quantization.fake_quant_with_min_max_args(inputs, name=name, **attrs)
+    return found
+
+
+def fake_quant_with_min_max_args_gradient(
+    gradients: Any,
+    inputs: Any,
+    min: float = -6,
+    max: float = 6,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Tensor:
+    """The gradient of `fake_quant_with_min_max_args`."""
+    attrs: dict[str, Any] = {"min": min, "max": max, "num_bits": num_bits, "narrow_range": narrow_range}
+    found: Tensor = quantization.fake_quant_with_min_max_args_gradient(gradients, inputs, name=name, **attrs)
+    return found
+
+
+def fake_quant_with_min_max_vars(
+    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
+) -> Tensor:
+    """The inputs as numbers of so many bits over a range that is a tensor would represent them."""
+    found: Tensor = quantization.fake_quant_with_min_max_vars(
+        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+    return found
+
+
+def fake_quant_with_min_max_vars_gradient(
+    gradients: Any,
+    inputs: Any,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The gradients of `fake_quant_with_min_max_vars`."""
+    return quantization.fake_quant_with_min_max_vars_gradient(
+        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+
+
+def fake_quant_with_min_max_vars_per_channel(
+    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
+) -> Tensor:
+    """As `fake_quant_with_min_max_vars`, with a range for each channel."""
+    found: Tensor = quantization.fake_quant_with_min_max_vars_per_channel(
+        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+    return found
+
+
+def fake_quant_with_min_max_vars_per_channel_gradient(
+    gradients: Any,
+    inputs: Any,
+    min: Any,
+    max: Any,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
+) -> Any:
+    """The gradients of `fake_quant_with_min_max_vars_per_channel`."""
+    return quantization.fake_quant_with_min_max_vars_per_channel_gradient(
+        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    )
+
+
+def quantize_and_dequantize(
+    input: Any,
+    input_min: Any,
+    input_max: Any,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None,
+    narrow_range: bool = False,
+    axis: int | None = None,
+) -> Tensor:
+    """The input rounded to numbers of so many bits; gradients pass through unchanged."""
+    found: Tensor = quantization.quantize_and_dequantize_v2(
+        input,
+        input_min,
+        input_max,
+        signed_input=signed_input,
+        num_bits=num_bits,
+        range_given=range_given,
+        round_mode=round_mode,
+        narrow_range=narrow_range,
+        axis=_axis(input, axis),
+        name=name,
+    )
+    return found
+
+
+def quantize_and_dequantize_v2(
+    input: Any,
+    input_min: Any,
+    input_max: Any,
+    signed_input: bool = True,
+    num_bits: int = 8,
+    range_given: bool = False,
+    round_mode: str = "HALF_TO_EVEN",
+    name: str | None = None,
+    narrow_range: bool = False,
+    axis: int | None = None,
+) -> Tensor:
+    """As `quantize_and_dequantize`, without gradients outside the range."""
+    found: Tensor = quantization.quantize_and_dequantize_v4(
+        input,
+        input_min,
+        input_max,
+        signed_input=signed_input,
+        num_bits=num_bits,
+        range_given=range_given,
+        round_mode=round_mode,
+        narrow_range=narrow_range,
+        axis=_axis(input, axis),
+        name=name,
+    )
+    return found
+
+
+def _axis(input: Any, axis: int | None) -> int:
+    """The axis counted from the front, -1 if there is none."""
+    if axis is None:
+        return -1
+    if axis >= 0:
+        return axis
+    if input.shape.ndims is None:
+        raise InvalidArgumentError("input should have known rank to use negative axis.")
+    return int(axis % input.shape.ndims)
+
+
+__all__ = [
+    "fake_quant_with_min_max_args",
+    "fake_quant_with_min_max_args_gradient",
+    "fake_quant_with_min_max_vars",
+    "fake_quant_with_min_max_vars_gradient",
+    "fake_quant_with_min_max_vars_per_channel",
+    "fake_quant_with_min_max_vars_per_channel_gradient",
+    "quantize_and_dequantize",
+    "quantize_and_dequantize_v2",
+]

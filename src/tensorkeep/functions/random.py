@@ -1,0 +1,455 @@
+"""Random tensors and their seeds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from enum import Enum
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.building import current_graph, graph_of, name_scope
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.tensor_shape import Dimension
+from tensorkeep.ops._expressions import minus, over, shape_of, times
+from tensorkeep.ops._philox import seeds_for
+
+_SEEDS_HANDED_OUT: Final = "random seeds handed out"
+_FLOATS: Final = (FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
+
+
+# ---------------------------------------------------------------------------------------------------- Seeds
+
+
+def set_random_seed(seed: int | None) -> None:
+    """Sets the seed of the graph being built, with which operations without a seed of their own get one."""
+    current_graph().seed = seed
+
+
+def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
+    """The two seeds of an operation, from the graph's and its own; both None if neither is given."""
+    graph = current_graph()
+    if graph.seed is None and op_seed is None:
+        return None, None
+    stand_in = 0
+    if op_seed is None:
+        stand_in = graph.extras.get(_SEEDS_HANDED_OUT, 0)
+        graph.extras[_SEEDS_HANDED_OUT] = stand_in + 1
+    return seeds_for(graph.seed, op_seed, stand_in)
+
+
+def _seed_attrs(op_seed: int | None) -> dict[str, Any]:
+    seed, seed2 = get_seed(op_seed)
+    return {"seed": seed or 0, "seed2": seed2 or 0}
+
+
+# ---------------------------------------------------------------------------------------------------- With state
+
+
+def random_uniform(
+    shape: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = FLOAT32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Numbers of [minval, maxval), each as likely as the others."""
+    dtype = DType.of(dtype)
+    _check_dtype(dtype, (*_FLOATS, INT32, INT64))
+    if maxval is None:
+        if dtype.is_integer:
+            raise InvalidArgumentError(f"Must specify maxval for integer dtype {dtype!r}")
+        maxval = 1
+    with name_scope(name or "random_uniform", _graph(shape, minval, maxval)) as scope:
+        sizes = shape_tensor(shape)
+        from_zero = isinstance(minval, int) and minval == 0
+        to_one = isinstance(maxval, int) and maxval == 1
+        if not from_zero or not to_one or dtype.is_integer:
+            minval = convert(minval, dtype, "min")
+            maxval = convert(maxval, dtype, "max")
+        seeds = _seed_attrs(seed)
+        if dtype.is_integer:
+            return get_op("RandomUniformInt")(sizes, minval, maxval, name=scope, **seeds)  # type: ignore[no-any-return]
+        result: Tensor = get_op("RandomUniform")(sizes, dtype=dtype, **seeds)
+        if from_zero:
+            return result if to_one else get_op("Mul")(result, maxval)
+        return get_op("AddV2")(times(result, minus(maxval, minval)), minval, name=scope)  # type: ignore[no-any-return]
+
+
+def random_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = FLOAT32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers around `mean`."""
+    return _scaled("RandomStandardNormal", name or "random_normal", shape, mean, stddev, dtype, seed)
+
+
+def truncated_normal(
+    shape: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = FLOAT32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers around `mean`, none of them further away than two deviations."""
+    return _scaled("TruncatedNormal", name or "truncated_normal", shape, mean, stddev, dtype, seed)
+
+
+def _scaled(op: str, name: str, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None) -> Tensor:
+    dtype = DType.of(dtype)
+    with name_scope(name, _graph(shape, mean, stddev)) as scope:
+        sizes = shape_tensor(shape)
+        mean = convert(mean, dtype, "mean")
+        stddev = convert(stddev, dtype, "stddev")
+        numbers = get_op(op)(sizes, dtype=dtype, **_seed_attrs(seed))
+        return get_op("AddV2")(times(numbers, stddev), mean, name=scope)  # type: ignore[no-any-return]
+
+
+def parameterized_truncated_normal(
+    shape: Any,
+    means: Any = 0.0,
+    stddevs: Any = 1.0,
+    minvals: Any = -2.0,
+    maxvals: Any = 2.0,
+    dtype: Any = FLOAT32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Normal numbers between bounds."""
+    dtype = DType.of(dtype)
+    graph = _graph(shape, means, stddevs, minvals, maxvals)
+    with name_scope(name or "parameterized_truncated_normal", graph):
+        sizes = shape_tensor(shape)
+        named = (("means", means), ("stddevs", stddevs), ("minvals", minvals), ("maxvals", maxvals))
+        parameters = [convert(value, dtype, what) for what, value in named]
+        made: Tensor = get_op("ParameterizedTruncatedNormal")(sizes, *parameters, **_seed_attrs(seed))
+        return made
+
+
+def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+    """The rows of a tensor in another order."""
+    return get_op("RandomShuffle")(value, name=name, **_seed_attrs(seed))  # type: ignore[no-any-return]
+
+
+def multinomial(
+    logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None, output_dtype: Any = None
+) -> Tensor:
+    """Samples of classes, for each row of unnormalised logarithms of their probabilities."""
+    with name_scope(name or "multinomial", _graph(logits)):
+        return _classes(logits, num_samples, output_dtype, seed)
+
+
+def categorical(
+    logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """Samples of classes, for each row of unnormalised logarithms of their probabilities."""
+    with name_scope(name or "categorical", _graph(logits)):
+        return _classes(logits, num_samples, dtype, seed)
+
+
+def _classes(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Tensor:
+    logits = convert(logits, name="logits")
+    dtype = DType.of(dtype) if dtype else INT64
+    _check_dtype(dtype, (INT32, INT64))
+    made: Tensor = get_op("Multinomial")(logits, num_samples, output_dtype=dtype, **_seed_attrs(seed))
+    return made
+
+
+def random_gamma(
+    shape: Any,
+    alpha: Any,
+    beta: Any = None,
+    dtype: Any = FLOAT32,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """Samples of gamma distributions, `shape` of them for each alpha and beta."""
+    dtype = DType.of(dtype)
+    with name_scope(name or "random_gamma", _graph(shape, alpha, beta)):
+        sizes = convert(shape, INT32, "shape")
+
+        def draw(alphas: Tensor) -> Any:
+            return get_op("RandomGamma")(sizes, alphas, **_seed_attrs(seed))
+
+        return _gamma(draw, alpha, beta, dtype)
+
+
+def _gamma(draw: Callable[[Tensor], Any], alpha: Any, beta: Any, dtype: DType) -> Tensor:
+    alpha = convert(alpha, dtype, "alpha")
+    beta = convert(1 if beta is None else beta, dtype, "beta")
+    together = get_op("BroadcastArgs")(shape_of(alpha), shape_of(beta))
+    samples = draw(get_op("BroadcastTo")(alpha, together))
+    least = np.finfo(dtype.array_dtype).tiny
+    return get_op("Maximum")(least, over(samples, beta), name="Maximum")  # type: ignore[no-any-return]
+
+
+def random_poisson(
+    lam: Any, shape: Any, dtype: Any = FLOAT32, seed: int | None = None, name: str | None = None
+) -> Tensor:
+    """Samples of Poisson distributions, `shape` of them for each rate."""
+    with name_scope(name or "random_poisson", _graph(lam, shape)):
+        sizes = convert(shape, INT32, "shape")
+        made: Tensor = get_op("RandomPoissonV2")(sizes, lam, dtype=DType.of(dtype), **_seed_attrs(seed))
+        return made
+
+
+# ---------------------------------------------------------------------------------------------------- Stateless
+
+
+class Algorithm(Enum):
+    """The generators that TensorFlow names. A CPU has Philox only."""
+
+    PHILOX = 1
+    THREEFRY = 2
+    AUTO_SELECT = 3
+
+
+def stateless_random_uniform(
+    shape: Any,
+    seed: Any,
+    minval: Any = 0,
+    maxval: Any = None,
+    dtype: Any = FLOAT32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Numbers of [minval, maxval) that `seed` decides; of integers without bounds, any of their type."""
+    dtype = DType.of(dtype)
+    _check_dtype(dtype, (*_FLOATS, INT32, INT64, UINT32, UINT64))
+    if dtype.is_integer:
+        if (minval is None) != (maxval is None):
+            raise InvalidArgumentError(
+                f"For integer `dtype` argument {dtype!r}, argument `minval` and `maxval` must be both None or not "
+                f"None. Got `minval`={minval} and `maxval`={maxval}."
+            )
+        if minval is not None and dtype in (UINT32, UINT64):
+            raise InvalidArgumentError(
+                f"Argument `dtype` got invalid value {dtype!r} when argument `minval` is not None. Please don't use "
+                "unsigned integers in this case."
+            )
+    elif maxval is None:
+        maxval = 1
+    with name_scope(name or "stateless_random_uniform", _graph(shape, seed, minval, maxval)) as scope:
+        sizes = shape_tensor(shape)
+        if dtype.is_integer and minval is None:
+            keys = _keys(seed, alg)
+            full: Tensor = get_op("StatelessRandomUniformFullIntV2")(sizes, *keys, dtype=dtype, name=scope)
+            return full
+        minval = convert(minval, dtype, "min")
+        maxval = convert(maxval, dtype, "max")
+        keys = _keys(seed, alg)
+        if dtype.is_integer:
+            whole: Tensor = get_op("StatelessRandomUniformIntV2")(sizes, *keys, minval, maxval, name=scope)
+            return whole
+        numbers = get_op("StatelessRandomUniformV2")(sizes, *keys, dtype=dtype)
+        made: Tensor = get_op("AddV2")(times(numbers, minus(maxval, minval)), minval, name=scope)
+        return made
+
+
+def stateless_random_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = FLOAT32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Normal numbers that `seed` decides."""
+    return _stateless_scaled(
+        "StatelessRandomNormalV2", name or "stateless_random_normal", shape, seed, (mean, stddev), dtype, alg
+    )
+
+
+def stateless_truncated_normal(
+    shape: Any,
+    seed: Any,
+    mean: Any = 0.0,
+    stddev: Any = 1.0,
+    dtype: Any = FLOAT32,
+    name: str | None = None,
+    alg: Any = "auto_select",
+) -> Tensor:
+    """Normal numbers that `seed` decides, none of them further from the mean than two deviations."""
+    return _stateless_scaled(
+        "StatelessTruncatedNormalV2", name or "stateless_truncated_normal", shape, seed, (mean, stddev), dtype, alg
+    )
+
+
+def _stateless_scaled(
+    op: str, name: str, shape: Any, seed: Any, scaling: tuple[Any, Any], dtype: Any, alg: Any
+) -> Tensor:
+    dtype = DType.of(dtype)
+    with name_scope(name, _graph(shape, seed, *scaling)) as scope:
+        sizes = shape_tensor(shape)
+        mean = convert(scaling[0], dtype, "mean")
+        stddev = convert(scaling[1], dtype, "stddev")
+        numbers = get_op(op)(sizes, *_keys(seed, alg), dtype=dtype)
+        return get_op("AddV2")(times(numbers, stddev), mean, name=scope)  # type: ignore[no-any-return]
+
+
+def stateless_random_gamma(
+    shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = FLOAT32, name: str | None = None
+) -> Tensor:
+    """Samples of gamma distributions that `seed` decides; `shape` is that of the result."""
+    dtype = DType.of(dtype)
+    with name_scope(name or "stateless_random_gamma", _graph(shape, seed, alpha, beta)):
+        sizes = shape_tensor(shape)
+
+        def draw(alphas: Tensor) -> Any:
+            return get_op("StatelessRandomGammaV3")(sizes, *_keys(seed, "auto_select"), alphas)
+
+        return _gamma(draw, alpha, beta, dtype)
+
+
+def stateless_random_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = INT32, name: str | None = None) -> Tensor:
+    """Samples of Poisson distributions that `seed` decides; `shape` is that of the result."""
+    with name_scope(name or "stateless_random_poisson", _graph(shape, seed, lam)):
+        sizes = shape_tensor(shape)
+        made: Tensor = get_op("StatelessRandomPoisson")(sizes, seed, lam, dtype=DType.of(dtype))
+        return made
+
+
+def stateless_random_binomial(
+    shape: Any, seed: Any, counts: Any, probs: Any, output_dtype: Any = INT32, name: str | None = None
+) -> Tensor:
+    """Samples of binomial distributions that `seed` decides; `shape` is that of the result."""
+    with name_scope(name or "stateless_random_binomial", _graph(shape, seed, counts, probs)):
+        sizes = shape_tensor(shape)
+        probs = convert(probs, name="probs", preferred_dtype=FLOAT32)
+        counts = convert(counts, name="counts", preferred_dtype=probs.dtype.base_dtype)
+        made: Tensor = get_op("StatelessRandomBinomial")(sizes, seed, counts, probs, dtype=DType.of(output_dtype))
+        return made
+
+
+def stateless_multinomial(
+    logits: Any, num_samples: Any, seed: Any, output_dtype: Any = INT64, name: str | None = None
+) -> Tensor:
+    """Samples of classes that `seed` decides."""
+    with name_scope(name or "stateless_multinomial", _graph(logits, seed)):
+        return _stateless_classes(logits, num_samples, output_dtype, seed)
+
+
+def stateless_categorical(
+    logits: Any, num_samples: Any, seed: Any, dtype: Any = INT64, name: str | None = None
+) -> Tensor:
+    """Samples of classes that `seed` decides."""
+    with name_scope(name or "stateless_categorical", _graph(logits, seed)):
+        return _stateless_classes(logits, num_samples, dtype, seed)
+
+
+def _stateless_classes(logits: Any, num_samples: Any, dtype: Any, seed: Any) -> Tensor:
+    logits = convert(logits, name="logits")
+    dtype = DType.of(dtype) if dtype else INT64
+    _check_dtype(dtype, (INT32, INT64))
+    made: Tensor = get_op("StatelessMultinomial")(logits, num_samples, seed, output_dtype=dtype)
+    return made
+
+
+def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
+    """The rows of a tensor in an order that `seed` decides."""
+    with name_scope(name or "stateless_shuffle", _graph(value, seed)):
+        made: Tensor = get_op("StatelessShuffle")(value, *_keys(seed, alg))
+        return made
+
+
+def stateless_split(seed: Any, num: int = 2, alg: Any = "auto_select") -> Tensor:
+    """`num` new seeds, a row each, made of one."""
+    seed = convert(seed)
+    return stateless_random_uniform([num, 2], seed, None, None, seed.dtype.base_dtype, alg=alg)
+
+
+def stateless_fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+    """A new seed, made of one and of a number such as that of a step."""
+    data = convert(data)
+    first = stateless_random_uniform([], seed, None, None, data.dtype.base_dtype, alg=alg)
+    made: Tensor = get_op("Pack")([first, data], axis=0, name="stack")
+    return made
+
+
+def _keys(seed: Any, alg: Any) -> tuple[Any, Any, Any]:
+    """Key, counter and algorithm of a seed."""
+    number = _algorithm(alg)
+    if number == Algorithm.AUTO_SELECT.value:
+        key, counter = get_op("StatelessRandomGetKeyCounter")(seed)
+        return key, counter, number
+    raise InvalidArgumentError(
+        f"Argument `alg` got unsupported value {alg}: on a CPU the algorithm is Philox, under the name 'auto_select'"
+    )
+
+
+def _algorithm(alg: Any) -> int:
+    if alg is None:
+        return Algorithm.AUTO_SELECT.value
+    if isinstance(alg, Algorithm):
+        return alg.value
+    if isinstance(alg, int):
+        return alg
+    if isinstance(alg, str):
+        found = {"philox": 1, "threefry": 2, "autoselect": 3}.get(alg.strip().lower().replace("-", "").replace("_", ""))
+        if found is not None:
+            return found
+        raise InvalidArgumentError(f"Argument `alg` got unsupported value {alg}.")
+    raise WrongTypeError(f"Can't convert argument `alg` (of value {alg} and type {type(alg)}) to int.")
+
+
+# ---------------------------------------------------------------------------------------------------- Arguments
+
+
+def shape_tensor(shape: Any) -> Tensor:
+    """A shape as a tensor named "shape": of int32 where that will do."""
+    if isinstance(shape, list | tuple):
+        if not shape:
+            return convert(shape, INT32, "shape")
+        shape = tuple(int(size) if isinstance(size, Dimension) else size for size in shape)
+    return convert(shape, name="shape")
+
+
+def _graph(*values: Any) -> Graph:
+    flat = [item for value in values for item in (value if isinstance(value, list | tuple) else (value,))]
+    return graph_of(flat)
+
+
+def _check_dtype(dtype: DType, accepted: tuple[DType, ...]) -> None:
+    if dtype not in accepted:
+        raise InvalidArgumentError(
+            f"Argument `dtype` got invalid value {dtype}. Accepted dtypes are {', '.join(map(str, accepted))}."
+        )
+
+
+__all__ = [
+    "Algorithm",
+    "categorical",
+    "get_seed",
+    "multinomial",
+    "parameterized_truncated_normal",
+    "random_gamma",
+    "random_normal",
+    "random_poisson",
+    "random_shuffle",
+    "random_uniform",
+    "set_random_seed",
+    "shape_tensor",
+    "stateless_categorical",
+    "stateless_fold_in",
+    "stateless_multinomial",
+    "stateless_random_binomial",
+    "stateless_random_gamma",
+    "stateless_random_normal",
+    "stateless_random_poisson",
+    "stateless_random_uniform",
+    "stateless_shuffle",
+    "stateless_split",
+    "stateless_truncated_normal",
+    "truncated_normal",
+]

@@ -1,0 +1,218 @@
+"""Strings: joined, split, matched, converted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from tensorkeep.dtypes import FLOAT32, INT32, STRING, DType
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.functions.constants import constant
+from tensorkeep.graph.building import graph_of, name_scope
+from tensorkeep.graph.composites import SparseTensor
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops._expressions import constant as number
+from tensorkeep.ops._expressions import minus, rank_of
+
+
+def string_join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
+    """Strings one after the other, element by element; scalars stretch."""
+    return get_op("StringJoin")(inputs, separator=separator, name=name)  # type: ignore[no-any-return]
+
+
+def as_string(
+    input: Any,
+    precision: int = -1,
+    scientific: bool = False,
+    shortest: bool = False,
+    width: int = -1,
+    fill: str = "",
+    name: str | None = None,
+) -> Tensor:
+    """Numbers as text."""
+    attrs: dict[str, Any] = {"precision": precision, "scientific": scientific, "shortest": shortest}
+    return get_op("AsString")(input, width=width, fill=fill, name=name, **attrs)  # type: ignore[no-any-return]
+
+
+def string_format(
+    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
+) -> Tensor:
+    """The template with a shortened text of a tensor for each placeholder."""
+    if isinstance(inputs, Tensor):
+        inputs = [inputs]
+    count = template.count(placeholder)
+    if count != len(inputs):
+        raise InvalidArgumentError(
+            f"The template expects {count} tensors, but the inputs only has {len(inputs)}. Please ensure the number "
+            "of placeholders in template matches inputs length."
+        )
+    attrs: dict[str, Any] = {"template": template, "placeholder": placeholder, "summarize": summarize}
+    return get_op("StringFormat")(inputs, name=name, **attrs)  # type: ignore[no-any-return]
+
+
+def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+    """Whether strings match a pattern from beginning to end."""
+    if isinstance(pattern, str | bytes):
+        return get_op("StaticRegexFullMatch")(input, pattern=pattern, name=name)  # type: ignore[no-any-return]
+    return get_op("RegexFullMatch")(input, pattern, name=name)  # type: ignore[no-any-return]
+
+
+def regex_replace(
+    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+) -> Tensor:
+    """Strings in which what matches a pattern is rewritten, with \\1 and the like for its groups."""
+    if isinstance(pattern, str | bytes) and isinstance(rewrite, str | bytes):
+        static: dict[str, Any] = {"pattern": pattern, "rewrite": rewrite, "replace_global": replace_global}
+        return get_op("StaticRegexReplace")(input, name=name, **static)  # type: ignore[no-any-return]
+    made: Tensor = get_op("RegexReplace")(input, pattern, rewrite, replace_global=replace_global, name=name)
+    return made
+
+
+def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None) -> SparseTensor:
+    """A vector of strings, each split at any of the characters of `sep`, as a sparse matrix."""
+    delimiter = _one_of("sep", sep, "delimiter", delimiter)
+    delimiter = convert(" " if delimiter is None else delimiter, STRING)
+    source = convert(source, STRING)
+    return SparseTensor(*get_op("StringSplit")(source, delimiter, skip_empty=skip_empty))
+
+
+def string_split_v2(source: Any, sep: Any = None, maxsplit: int = -1) -> SparseTensor:
+    """A vector of strings, each split at `sep` or at whitespace, as a sparse matrix."""
+    sep = convert("" if sep is None else sep, STRING)
+    source = convert(source, STRING)
+    return SparseTensor(*get_op("StringSplitV2")(source, sep, maxsplit=maxsplit))
+
+
+def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+    return get_op("StringLower")(input, encoding=encoding, name=name)  # type: ignore[no-any-return]
+
+
+def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+    return get_op("StringUpper")(input, encoding=encoding, name=name)  # type: ignore[no-any-return]
+
+
+def string_strip(input: Any, name: str | None = None) -> Tensor:
+    """Strings without white space at either end."""
+    return get_op("StringStrip")(input, name=name)  # type: ignore[no-any-return]
+
+
+def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+    return get_op("StringLength")(input, unit=unit, name=name)  # type: ignore[no-any-return]
+
+
+def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+    """A part of each string."""
+    return get_op("Substr")(input, pos, len, unit=unit, name=name)  # type: ignore[no-any-return]
+
+
+def reduce_join(
+    inputs: Any,
+    axis: Any = None,
+    keep_dims: bool | None = None,
+    separator: str = "",
+    name: str | None = None,
+    reduction_indices: Any = None,
+    keepdims: bool | None = None,
+) -> Tensor:
+    """Strings joined along axes, along all of them by default."""
+    keepdims = _one_of("keepdims", keepdims, "keep_dims", keep_dims)
+    axis = _one_of("axis", axis, "reduction_indices", reduction_indices)
+    with name_scope("ReduceJoin", graph_of([inputs, axis])):
+        inputs = convert(inputs)
+        if axis is None:
+            axis = _all_axes(inputs)
+        attrs: dict[str, Any] = {"keep_dims": keepdims, "separator": separator}
+        return get_op("ReduceJoin")(inputs, axis, name=name, **attrs)  # type: ignore[no-any-return]
+
+
+def _all_axes(inputs: Tensor) -> Tensor:
+    rank = inputs.static_shape.rank
+    if rank is not None:
+        return constant(np.arange(rank - 1, -1, -1), INT32)
+    start = minus(rank_of(inputs), 1)
+    with name_scope("range") as scope:
+        limit, step = number(-1, name="limit"), number(-1, name="delta")
+        made: Tensor = get_op("Range")(start, limit, step, name=scope)
+        return made
+
+
+def unsorted_segment_join(
+    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+) -> Tensor:
+    """Strings of each segment joined."""
+    made: Tensor = get_op("UnsortedSegmentJoin")(inputs, segment_ids, num_segments, separator=separator, name=name)
+    return made
+
+
+def string_to_number(
+    string_tensor: Any = None, out_type: Any = FLOAT32, name: str | None = None, input: Any = None
+) -> Tensor:
+    """The numbers that strings state."""
+    string_tensor = _one_of("input", input, "string_tensor", string_tensor)
+    made: Tensor = get_op("StringToNumber")(string_tensor, out_type=DType.of(out_type), name=name)
+    return made
+
+
+def string_to_hash_bucket(
+    string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
+) -> Tensor:
+    """The bucket of each string, by a hash that may change."""
+    string_tensor = _one_of("input", input, "string_tensor", string_tensor)
+    return get_op("StringToHashBucket")(string_tensor, num_buckets=num_buckets, name=name)  # type: ignore[no-any-return]
+
+
+def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+    """The bucket of each string, by a fast hash that will not change."""
+    return get_op("StringToHashBucketFast")(input, num_buckets=num_buckets, name=name)  # type: ignore[no-any-return]
+
+
+def string_to_hash_bucket_strong(input: Any, num_buckets: int, key: Sequence[int], name: str | None = None) -> Tensor:
+    """The bucket of each string, by a keyed hash that nobody can steer who does not know the key."""
+    made: Tensor = get_op("StringToHashBucketStrong")(input, num_buckets=num_buckets, key=key, name=name)
+    return made
+
+
+def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
+    """Strings in base64, with the alphabet that is safe in addresses."""
+    return get_op("EncodeBase64")(input, pad=pad, name=name)  # type: ignore[no-any-return]
+
+
+def decode_base64(input: Any, name: str | None = None) -> Tensor:
+    return get_op("DecodeBase64")(input, name=name)  # type: ignore[no-any-return]
+
+
+def _one_of(new_name: str, new: Any, old_name: str, old: Any) -> Any:
+    """The value of an argument that may be given by its old name."""
+    if old is None:
+        return new
+    if new is not None:
+        raise InvalidArgumentError(f"Cannot specify both '{old_name}' and '{new_name}'.")
+    return old
+
+
+__all__ = [
+    "as_string",
+    "decode_base64",
+    "encode_base64",
+    "reduce_join",
+    "regex_full_match",
+    "regex_replace",
+    "string_format",
+    "string_join",
+    "string_length",
+    "string_lower",
+    "string_split",
+    "string_split_v2",
+    "string_strip",
+    "string_to_hash_bucket",
+    "string_to_hash_bucket_fast",
+    "string_to_hash_bucket_strong",
+    "string_to_number",
+    "string_upper",
+    "substr",
+    "unsorted_segment_join",
+]

@@ -1,0 +1,290 @@
+"""Functions of a graph's library: FunctionDef messages and the graphs that are their bodies.
+
+    input of a body's node = argument | argument ":" index | node ":" output ":" index | "^" node
+
+A body refers to outputs by the names that the op's signature gives them, and may leave attributes open
+(`placeholder`), to be filled in by those a call is made with.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.graph.attrs import Attr, decode_attr, encode_attr, shape_to_proto
+from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.opspec import find_op
+from tensorkeep.graph.schema import OpSchema
+from tensorkeep.proto.messages import AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef, OpDef
+from tensorkeep.shapes import UNKNOWN_SHAPE
+
+
+@dataclass(frozen=True)
+class FunctionBody:
+    """A function as a graph: placeholders for its arguments, tensors for its results, and what always runs."""
+
+    name: str
+    graph: Graph
+    inputs: tuple[Tensor, ...]
+    outputs: tuple[Tensor, ...]
+    controls: tuple[Operation, ...]
+
+
+def function_body(
+    function: FunctionDef, library: Mapping[str, FunctionDef], attrs: Mapping[str, Attr] | None = None
+) -> FunctionBody:
+    """The body of a function called with these attributes, in a graph that has the library's functions."""
+    return _Body(function, library, attrs or {}).result()
+
+
+class _Body:
+    """One function on its way to being a graph."""
+
+    def __init__(self, function: FunctionDef, library: Mapping[str, FunctionDef], attrs: Mapping[str, Attr]) -> None:
+        self._function = function
+        self._library = library
+        self._attrs = _given_attrs(function.signature, attrs)
+        self._proto = GraphDef()
+        self._arguments: dict[str, list[str]] = {}  # of each argument, the nodes that stand for it
+        self._outputs: dict[str, dict[str, tuple[int, int]]] = {}  # of each node, outputs: position and count
+
+    def result(self) -> FunctionBody:
+        function = self._function
+        name = function.signature.name
+        for i, arg in enumerate(function.signature.input_arg):
+            self._add_argument(i, arg)
+        nodes = [self._instantiated(node) for node in function.node_def]
+        for node in nodes:
+            self._outputs[node.name] = self._output_positions(node)
+        for node in nodes:
+            edges = [edge for written in node.input for edge in self._edges(written, f"node '{node.name}'")]
+            del node.input[:]
+            # Data comes before control, also where an argument that is a list takes several edges.
+            node.input.extend(edges)
+            self._proto.node.add().CopyFrom(node)
+        graph = Graph()
+        graph.functions.update(self._library)
+        import_graph(self._proto, graph, name="")
+        inputs = [graph.operation(node).outputs[0] for nodes in self._arguments.values() for node in nodes]
+        outputs: list[Tensor] = []
+        for arg in function.signature.output_arg:
+            if arg.name not in function.ret:
+                raise InvalidArgumentError(f"function '{name}' does not say what its result '{arg.name}' is")
+            edges = self._edges(function.ret[arg.name], f"result '{arg.name}'")
+            outputs.extend(graph.tensor(edge if ":" in edge else f"{edge}:0") for edge in edges)
+        controls = tuple(graph.operation(node) for node in function.control_ret.values())
+        return FunctionBody(name, graph, tuple(inputs), tuple(outputs), controls)
+
+    # ------------------------------------------------------------------------------------------ arguments
+
+    def _add_argument(self, index: int, arg: OpDef.ArgDef) -> None:
+        dtypes = _dtypes_of(arg, self._attrs)
+        shapes = self._function.arg_attr[index].attr["_output_shapes"] if index in self._function.arg_attr else None
+        known = decode_attr(shapes) if shapes is not None else None
+        is_list = bool(arg.number_attr or arg.type_list_attr)
+        taken = {node.name for node in self._function.node_def}
+        names = []
+        for i, dtype in enumerate(dtypes):
+            name = f"{arg.name}_{i}" if is_list else arg.name
+            while name in taken:
+                name += "_"
+            taken.add(name)
+            node = self._proto.node.add(name=name, op="Placeholder")
+            node.attr["dtype"].type = (dtype.ref if arg.is_ref else dtype).number
+            shape = known[i] if isinstance(known, tuple) and i < len(known) else UNKNOWN_SHAPE
+            node.attr["shape"].shape.CopyFrom(shape_to_proto(shape))
+            names.append(name)
+        self._arguments[arg.name] = names
+
+    # ---------------------------------------------------------------------------------------------- nodes
+
+    def _instantiated(self, node: NodeDef) -> NodeDef:
+        copy = NodeDef()
+        copy.CopyFrom(node)
+        for value in copy.attr.values():
+            self._fill_in(value)
+        return copy
+
+    def _fill_in(self, value: AttrValue) -> None:
+        """Puts the function's attributes into the places left open for them."""
+        kind = value.WhichOneof("value")
+        if kind == "placeholder":
+            given = self._attrs.get(value.placeholder)
+            if given is None:
+                raise InvalidArgumentError(
+                    f"function '{self._function.signature.name}' is called without its attribute '{value.placeholder}'"
+                )
+            value.CopyFrom(given)
+        elif kind == "func":
+            self._fill_in_function(value.func)
+        elif kind == "list":
+            for function in value.list.func:
+                self._fill_in_function(function)
+
+    def _fill_in_function(self, function: NameAttrList) -> None:
+        for value in function.attr.values():
+            self._fill_in(value)
+
+    def _output_positions(self, node: NodeDef) -> dict[str, tuple[int, int]]:
+        found = find_op(node.op)
+        if found is not None:
+            schema: OpSchema | None = found.schema
+        else:
+            schema = OpSchema.of_op_def(self._library[node.op].signature) if node.op in self._library else None
+        positions: dict[str, tuple[int, int]] = {}
+        at = 0
+        for arg in schema.outputs if schema is not None else ():
+            count = 1
+            if arg.type_list_attr:
+                count = len(decode_attr(node.attr[arg.type_list_attr]) or ())
+            elif arg.number_attr:
+                count = node.attr[arg.number_attr].i
+            positions[arg.name] = (at, count)
+            at += count
+        return positions
+
+    # ---------------------------------------------------------------------------------------------- edges
+
+    def _edges(self, written: str, where: str) -> list[str]:
+        """The edges of a graph that an input of the body stands for; several if it is a list."""
+        if written.startswith("^"):
+            source = written[1:]
+            return [f"^{name}" for name in self._arguments.get(source, (source,))]
+        source, *rest = written.split(":")
+        if source in self._arguments:
+            names = self._arguments[source]
+            return self._picked(names, rest[-1] if rest else "", written, where)
+        if source not in self._outputs:
+            raise InvalidArgumentError(
+                f"function '{self._function.signature.name}', {where}: there is no argument or node '{written}'"
+            )
+        positions = self._outputs[source]
+        output = rest[0] if rest else ""
+        if output not in positions:
+            if positions or not rest or not rest[-1].isdecimal():
+                raise InvalidArgumentError(
+                    f"function '{self._function.signature.name}', {where}: '{written}' is no output of '{source}', "
+                    f"which has {', '.join(positions) or 'none'}"
+                )
+            return [f"{source}:{int(rest[-1])}"]  # of an op that nobody knows; outputs count from its first
+        start, count = positions[output]
+        edges = [f"{source}:{start + i}" for i in range(count)]
+        return self._picked(edges, rest[1] if len(rest) > 1 else "", written, where)
+
+    def _picked(self, edges: list[str], index: str, written: str, where: str) -> list[str]:
+        if not index:
+            return edges
+        if not index.isdecimal() or int(index) >= len(edges):
+            raise InvalidArgumentError(
+                f"function '{self._function.signature.name}', {where}: '{written}' is one of {len(edges)}"
+            )
+        return [edges[int(index)]]
+
+
+def _given_attrs(signature: OpDef, attrs: Mapping[str, Attr]) -> dict[str, AttrValue]:
+    """The attributes of a call, by default those of the signature."""
+    found = {attr.name: attr.default_value for attr in signature.attr if attr.HasField("default_value")}
+    found.update((name, encode_attr(value)) for name, value in attrs.items())
+    return found
+
+
+def _dtypes_of(arg: OpDef.ArgDef, attrs: Mapping[str, AttrValue]) -> list[DType]:
+    """The types of the tensors of an argument."""
+    for name in (arg.type_list_attr, arg.number_attr, arg.type_attr):
+        if name and name not in attrs:
+            raise InvalidArgumentError(f"a function is called without its attribute '{name}'")
+    if arg.type_list_attr:
+        return list(decode_attr(attrs[arg.type_list_attr]))
+    dtype = decode_attr(attrs[arg.type_attr]) if arg.type_attr else decode_attr(AttrValue(type=arg.type))
+    return [dtype] * (attrs[arg.number_attr].i if arg.number_attr else 1)
+
+
+def find_function(name: str, library: Mapping[str, FunctionDef]) -> FunctionDef:
+    """The function of that name; an error if there is none."""
+    found = library.get(name)
+    if found is None:
+        known = ", ".join(sorted(library)[:10]) or "none"
+        raise NotFoundError(f"Function {name} is not defined. The graph has: {known}")
+    return found
+
+
+# ------------------------------------------------------------------------------------------------- Graph -> message
+
+_NOT_IN_A_NAME: Final = re.compile(r"[^a-z0-9]+")
+
+
+def function_def(
+    name: str,
+    graph: Graph,
+    inputs: Sequence[Tensor],
+    outputs: Sequence[Tensor],
+    *,
+    output_names: Sequence[str] | None = None,
+    controls: Iterable[Operation] = (),
+) -> FunctionDef:
+    """The function that computes `outputs` from `inputs`, with all operations of the graph as its body."""
+    proto = FunctionDef()
+    proto.signature.name = name
+    taken = {op.name for op in graph.operations}
+    given = {tensor.op for tensor in inputs}
+    taken -= {op.name for op in given}
+    names: dict[Tensor, str] = {}
+    for i, tensor in enumerate(inputs):
+        names[tensor] = _argument_name(tensor.op.name, taken)
+        arg = proto.signature.input_arg.add(name=names[tensor], type=tensor.dtype.base_dtype.number)
+        arg.is_ref = tensor.dtype.is_ref
+        shape = tensor.static_shape
+        proto.arg_attr[i].attr["_output_shapes"].list.shape.add().CopyFrom(shape_to_proto(shape))
+    body = [op for op in graph.operations if op not in given]
+    for op in body:
+        node = proto.node_def.add()
+        op.write_node(node)
+        del node.input[:]
+        node.input.extend(names.get(tensor) or _edge(tensor) for tensor in op.inputs)
+        node.input.extend(f"^{names[op.outputs[0]] if op in given else op.name}" for op in op.control_inputs)
+    used: set[str] = set()
+    for i, tensor in enumerate(outputs):
+        chosen = output_names[i] if output_names is not None else _argument_name(tensor.op.name, used)
+        arg = proto.signature.output_arg.add(name=chosen, type=tensor.dtype.base_dtype.number)
+        arg.is_ref = tensor.dtype.is_ref
+        proto.ret[chosen] = names.get(tensor) or _edge(tensor)
+    for op in controls:
+        proto.control_ret[op.name] = op.name
+        proto.signature.control_output.append(op.name)
+    proto.signature.is_stateful = any(op.spec.schema.is_stateful for op in body)
+    return proto
+
+
+def _argument_name(name: str, taken: set[str]) -> str:
+    """A name as TensorFlow makes them for arguments: small letters, digits and underscores, and not taken."""
+    base = _NOT_IN_A_NAME.sub("_", name.lower()).strip("_") or "unknown"
+    if not base[0].isalpha():
+        base = f"arg_{base}"
+    found, count = base, 0
+    while found in taken:
+        found, count = f"{base}_{count}", count + 1
+    taken.add(found)
+    return found
+
+
+def _edge(tensor: Tensor) -> str:
+    """An output as a body names it."""
+    at = tensor.index
+    for arg in tensor.op.spec.schema.outputs:
+        count = 1
+        if arg.type_list_attr:
+            count = len(tensor.op.attr(arg.type_list_attr) or ())
+        elif arg.number_attr:
+            count = tensor.op.attr(arg.number_attr)
+        if at < count:
+            return f"{tensor.op.name}:{arg.name}:{at}"
+        at -= count
+    return f"{tensor.op.name}:output:{at}"
+
+
+__all__ = ["FunctionBody", "find_function", "function_body", "function_def"]

@@ -1,0 +1,223 @@
+"""Lists of tensors as values, and what kernels do with them.
+
+A list never changes: what would change one makes another, which shares the elements.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+
+_MOST_ELEMENTS: Final = 1 << 26  # of one list; more is a mistake, or an attack
+
+
+class TensorList:
+    """A list of tensors of one type. An element that is None has not been set."""
+
+    # To NumPy it is one element of an array of objects.
+    dtype: Final = np.dtype(object)
+    __slots__ = ("element_dtype", "element_shape", "items", "most")
+
+    def __init__(self, dtype: DType, shape: Shape, items: Sequence[Any], most: int = -1) -> None:
+        self.element_dtype = dtype
+        self.element_shape = shape
+        self.items = items
+        self.most = most
+
+    def with_items(self, items: Sequence[Any]) -> TensorList:
+        return TensorList(self.element_dtype, self.element_shape, items, self.most)
+
+    def zeros_like(self) -> TensorList:
+        """The list of zeros that is its gradient where none comes."""
+        return self.with_items(
+            [None if item is None else zeros(np.shape(item), self.element_dtype) for item in self.items]
+        )
+
+    def __add__(self, other: TensorList) -> TensorList:
+        if not isinstance(other, TensorList):
+            return NotImplemented
+        if len(self.items) != len(other.items) or self.element_dtype is not other.element_dtype:
+            raise InvalidArgumentError("Trying to add two lists of tensors with different lengths or types")
+        items = [
+            b if a is None else a if b is None else np.add(a, b) for a, b in zip(self.items, other.items, strict=True)
+        ]
+        return TensorList(self.element_dtype, self.element_shape.merge(other.element_shape), items, self.most)
+
+    def checked(self, dtype: DType) -> TensorList:
+        """Itself, if its elements are of the type."""
+        if self.element_dtype is not dtype:
+            raise InvalidArgumentError(
+                f"Invalid data types; op elements {dtype.label} but list elements {self.element_dtype.label}"
+            )
+        return self
+
+    def __repr__(self) -> str:
+        return f"TensorList({self.element_dtype}, {self.element_shape}, {len(self.items)} elements)"
+
+
+def zeros(shape: Sequence[int], dtype: DType) -> Any:
+    return np.full(shape, b"", object) if dtype.is_object else np.zeros(shape, dtype.array_dtype)
+
+
+def the_list(handle: Any) -> TensorList:
+    if isinstance(handle, np.ndarray) and handle.ndim == 0:
+        handle = handle.item()
+    if not isinstance(handle, TensorList):
+        raise InvalidArgumentError(f"Input handle is not a list. Saw: '{type(handle).__name__}'")
+    return handle
+
+
+def told_shape(element_shape: Any) -> Shape:
+    """The shape that a tensor of sizes tells; -1 is unknown."""
+    sizes = np.asarray(element_shape)
+    if sizes.ndim == 0:
+        if int(sizes) != -1:
+            raise InvalidArgumentError("The only valid scalar shape tensor is the fully unknown shape specified as -1.")
+        return UNKNOWN_SHAPE
+    if sizes.ndim > 1 or (sizes < -1).any():
+        raise InvalidArgumentError(f"element_shape must be a vector of sizes, or of -1 where unknown: {sizes.tolist()}")
+    return Shape(tuple(None if size < 0 else int(size) for size in sizes))
+
+
+def checked_count(value: Any, what: str) -> int:
+    number = int(np.asarray(value).item())
+    if number < 0:
+        raise InvalidArgumentError(f"{what} must be a non negative number, but got {number}")
+    if number > _MOST_ELEMENTS:
+        raise ResourceExhaustedError(f"{what} is {number}: a list holds no more than {_MOST_ELEMENTS} elements")
+    return number
+
+
+def check_fits(shape: Shape, found: Sequence[int], doing: str) -> None:
+    if not shape.is_compatible(Shape(tuple(found))):
+        raise InvalidArgumentError(
+            f"Tried to {doing} a tensor with incompatible shape to a list. Op element shape: {list(found)} list shape: "
+            f"{shape}"
+        )
+
+
+def common_shape(items: TensorList, told: Any) -> Shape:
+    """What is known of the elements' shape: by the list, by the reader, by the elements that are set."""
+    shape = items.element_shape.merge(told_shape(told))
+    if not shape.is_fully_known:
+        for item in items.items:
+            if item is not None:
+                shape = shape.merge(Shape(np.shape(item)))
+    return shape
+
+
+def read_item(item: Any, shape: Shape, dtype: DType) -> Any:
+    if item is not None:
+        return item
+    if not shape.is_fully_known:
+        raise InvalidArgumentError("Trying to read an uninitialized tensor but element_shape is not fully defined.")
+    return zeros(shape.as_tuple(), dtype)
+
+
+def stacked(items: Sequence[Any], shape: Shape, dtype: DType, doing: str) -> Any:
+    """Elements as one array."""
+    if not shape.is_fully_known:
+        which = "which only contains uninitialized tensors" if items else "of an empty list"
+        raise InvalidArgumentError(f"Tried to {doing} {which} with non-fully-defined element_shape: {shape}")
+    sizes = shape.as_tuple()
+    result = np.empty((len(items), *sizes), dtype.array_dtype)
+    for i, item in enumerate(items):
+        if item is None:
+            result[i] = b"" if dtype.is_object else 0
+            continue
+        if np.shape(item) != sizes:
+            raise InvalidArgumentError(
+                f"Tried to {doing} list elements of different shapes: {list(np.shape(item))} vs. {list(sizes)}"
+            )
+        result[i] = item
+    return result
+
+
+def rows(tensor: Any) -> list[Any]:
+    """The parts of an array along its first axis; strings without dimensions stay arrays."""
+    if tensor.ndim == 1 and tensor.dtype == object:
+        return [np.asarray(tensor[i : i + 1]).reshape(()) for i in range(len(tensor))]
+    return list(tensor)
+
+
+def pushed(found: TensorList, tensor: Any) -> TensorList:
+    check_fits(found.element_shape, np.shape(tensor), "append")
+    if found.most != -1 and len(found.items) >= found.most:
+        raise InvalidArgumentError(
+            f"Tried to push item into a full list list size: {len(found.items)} max_num_elements: {found.most}"
+        )
+    return found.with_items((*found.items, tensor))
+
+
+def scattered(tensor: Any, indices: Any, items: list[Any], may_grow: bool) -> list[Any]:
+    """The items with the rows of a tensor in some places."""
+    if np.ndim(indices) != 1:
+        raise InvalidArgumentError(f"Expected indices to be a vector, but saw shape: {list(np.shape(indices))}")
+    if np.ndim(tensor) == 0:
+        raise InvalidArgumentError("Tensor must be at least a vector, but saw shape: []")
+    if len(indices) != len(tensor):
+        raise InvalidArgumentError(
+            f"Expected len(indices) == tensor.shape[0], but saw: {len(indices)} vs. {len(tensor)}"
+        )
+    places = [int(index) for index in indices]
+    if places and min(places) < 0:
+        raise InvalidArgumentError("Indices in TensorListScatter must all be non-negative.")
+    if may_grow and places:
+        items.extend([None] * (checked_count(max(places) + 1, "The size of the list") - len(items)))
+    for at, row in zip(places, rows(np.asarray(tensor)), strict=True):
+        if at >= len(items):
+            raise InvalidArgumentError(
+                f"TensorListScatter: Trying to scatter at index {at} in list with size {len(items)}"
+            )
+        items[at] = row
+    return items
+
+
+def concatenated(found: TensorList, shape: Shape, leading_dims: Sequence[int]) -> tuple[Any, Any]:
+    """All elements end to end along the first axis, and how long each is."""
+    if shape.dims is not None and len(shape.dims) == 0:
+        raise InvalidArgumentError("Concat requires elements to be at least vectors, found scalars instead.")
+    rest = UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[1:])
+    for item in found.items:
+        if item is not None:
+            if np.ndim(item) == 0:
+                raise InvalidArgumentError("Concat saw a scalar shape at index 0 but requires at least vectors.")
+            rest = rest.merge(Shape(np.shape(item)[1:]))
+    if not rest.is_fully_known:
+        raise InvalidArgumentError(
+            "All except the first dimension must be fully defined when concating an empty tensor list. "
+            f"element_shape: {shape}"
+        )
+    first = shape.dims[0] if shape.dims else None
+    parts = []
+    for i, item in enumerate(found.items):
+        if item is None:
+            size = leading_dims[i] if i < len(leading_dims) else first
+            if size is None:
+                raise InvalidArgumentError(
+                    f"List contains uninitialized tensor at index {i} but leading_dims has only {len(leading_dims)} "
+                    "elements."
+                )
+            item = zeros((int(size), *rest.as_tuple()), found.element_dtype)
+        parts.append(item)
+    lengths = np.array([len(part) for part in parts], np.int64)
+    if not parts:
+        return zeros((0, *rest.as_tuple()), found.element_dtype), lengths
+    return np.concatenate(parts), lengths
+
+
+def joined(first: TensorList, second: TensorList) -> TensorList:
+    """The elements of one list, then those of another."""
+    if not first.element_shape.is_compatible(second.element_shape):
+        raise InvalidArgumentError(
+            "input_a and input_b TensorList element shapes are not identical at index 0. Expected "
+            f"{first.element_shape} but got {second.element_shape}"
+        )
+    shape = first.element_shape.merge(second.element_shape)
+    return TensorList(first.element_dtype, shape, (*first.items, *second.items), first.most)

@@ -1,0 +1,1 @@
+"""Training: optimizers, learning rates, and what keeps a run going."""

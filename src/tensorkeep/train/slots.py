@@ -1,0 +1,89 @@
+"""Slots: variables that an optimizer or a moving average keeps for each variable, named after it.
+
+A slot stands under its variable's name and its maker's ("w/Adam"), next to it on the same device; a slot of a part of
+a partitioned variable is that part of the whole's slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorkeep.dtypes import DType
+from tensorkeep.functions.array import shape as shape_of
+from tensorkeep.functions.array import zeros
+from tensorkeep.graph.building import colocate_with
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.shapes import Shape
+from tensorkeep.variables.creation import is_resource_variable
+from tensorkeep.variables.initializers import Zeros
+from tensorkeep.variables.scope import get_variable_scope
+from tensorkeep.variables.scopes import get_variable, variable_scope
+from tensorkeep.variables.slices import SaveSliceInfo
+
+
+def create_slot(primary: Any, value: Tensor, name: str, colocate_with_primary: bool = True) -> Any:
+    """A slot whose initial value is a tensor."""
+    return _create(primary, value, None, None, value.static_shape.is_fully_known, name, colocate_with_primary)
+
+
+def create_slot_with_initializer(
+    primary: Any,
+    initializer: Callable[..., Any],
+    shape: Any,
+    dtype: Any,
+    name: str,
+    colocate_with_primary: bool = True,
+) -> Any:
+    """A slot that an initializer fills."""
+    return _create(
+        primary, initializer, shape, DType.of(dtype), Shape.of(shape).is_fully_known, name, colocate_with_primary
+    )
+
+
+def create_zeros_slot(primary: Any, name: str, dtype: Any = None, colocate_with_primary: bool = True) -> Any:
+    """A slot of zeros in the shape of its variable."""
+    found = primary.dtype.base_dtype if dtype is None else DType.of(dtype)
+    shape = primary.get_shape()
+    if shape.is_fully_known:
+        return create_slot_with_initializer(primary, Zeros(), shape, found, name, colocate_with_primary)
+    initialized = primary.initialized_value() if hasattr(primary, "initialized_value") else primary
+    return create_slot(primary, zeros(shape_of(initialized), found), name, colocate_with_primary)
+
+
+def _create(
+    primary: Any, value: Any, shape: Any, dtype: DType | None, validated: bool, name: str, colocated: bool
+) -> Any:
+    with variable_scope(None, f"{primary.op.name}/{name}"):
+        if not colocated:
+            return _slot_variable(primary, value, shape, dtype, validated)
+        with colocate_with(primary):
+            return _slot_variable(primary, value, shape, dtype, validated)
+
+
+def _slot_variable(primary: Any, value: Any, shape: Any, dtype: DType | None, validated: bool) -> Any:
+    scope = get_variable_scope()
+    partitioner = scope.partitioner
+    scope.set_partitioner(None)  # the variable is a part already, if parts there are
+    try:
+        slot = get_variable(
+            "",
+            initializer=value,
+            trainable=False,
+            use_resource=is_resource_variable(primary),
+            shape=shape if callable(value) else None,
+            dtype=dtype,
+            validate_shape=validated,
+        )
+    finally:
+        scope.set_partitioner(partitioner)
+    part = getattr(primary, "_save_slice_info", None)
+    rank = slot.get_shape().rank
+    if part is not None and rank != 0:
+        own = slot.op.name[len(primary.op.name) + 1 :]
+        slot._set_save_slice_info(
+            SaveSliceInfo(
+                f"{part.full_name}/{own}", part.full_shape[:rank], part.var_offset[:rank], part.var_shape[:rank]
+            )
+        )
+    return slot

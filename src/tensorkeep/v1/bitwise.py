@@ -1,0 +1,13 @@
+"""`tf.bitwise`: bits."""
+
+from __future__ import annotations
+
+from tensorkeep.functions.math import bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift
+
+__all__ = [
+    "bitwise_and",
+    "bitwise_or",
+    "bitwise_xor",
+    "left_shift",
+    "right_shift",
+]

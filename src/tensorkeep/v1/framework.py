@@ -1,0 +1,280 @@
+"""Graph building in TensorFlow 1's words: scopes, devices, conversion, collections, import, on the graph in force."""
+
+from __future__ import annotations
+
+import logging as python_logging
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from enum import Enum
+from typing import Any
+
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import FailedPreconditionError
+from tensorkeep.functions import gradients as core_gradients
+from tensorkeep.functions.constants import make_tensor_proto as core_make_tensor_proto
+from tensorkeep.graph import building, collections
+from tensorkeep.graph.composites import IndexedSlices, SparseTensor
+from tensorkeep.graph.constants import constant_value
+from tensorkeep.graph.conversion import convert, register_conversion
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.tensor_shape import Dimension
+from tensorkeep.proto.messages import GraphDef, OpList, TensorProto, parse, serialize
+from tensorkeep.proto.tensors import array_of_tensor
+from tensorkeep.v1.graphs import use_resource_variables
+from tensorkeep.variables.scope import variable_state
+from tensorkeep.variables.variable import Variable
+
+
+class name_scope:  # noqa: N801 - used as a function
+    """Names of operations made inside begin with `name`, or with `default_name` if that is None."""
+
+    def __init__(self, name: str | None, default_name: str | None = None, values: Sequence[Any] | None = None) -> None:
+        graph = building.graph_of(values or ())
+        self._name = default_name if name is None else name
+        self._graph_context = building.building(graph)
+        self._scope = building.name_scope(self._name, graph) if self._name is not None else None
+
+    @property
+    def name(self) -> str | None:
+        return self._name
+
+    def __enter__(self) -> Any:
+        self._graph_context.__enter__()
+        return None if self._scope is None else self._scope.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        if self._scope is not None:
+            self._scope.__exit__(*error)
+        self._graph_context.__exit__(*error)
+
+
+@contextmanager
+def op_scope(values: Sequence[Any], name: str | None, default_name: str | None = None) -> Iterator[Any]:
+    """The old spelling of `name_scope`."""
+    with name_scope(name, default_name, values) as scope:
+        yield scope
+
+
+def device(device_name_or_function: Any) -> AbstractContextManager[None]:
+    return building.device(device_name_or_function)
+
+
+def control_dependencies(control_inputs: Sequence[Any] | None) -> AbstractContextManager[None]:
+    return building.control_dependencies(control_inputs)
+
+
+def container(container_name: str) -> AbstractContextManager[str]:
+    return building.container(container_name)
+
+
+def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
+    return building.colocate_with(op, ignore_existing)
+
+
+def init_scope() -> AbstractContextManager[None]:
+    return building.init_scope()
+
+
+def add_to_collection(name: Any, value: Any) -> None:
+    collections.add_to_collection(building.current_graph(), name, value)
+
+
+def add_to_collections(names: Any, value: Any) -> None:
+    collections.add_to_collections(building.current_graph(), names, value)
+
+
+def get_collection(key: Any, scope: str | None = None) -> list[Any]:
+    return collections.get_collection(building.current_graph(), key, scope)
+
+
+def get_collection_ref(key: Any) -> list[Any]:
+    return collections.get_collection_ref(building.current_graph(), key)
+
+
+# ---------------------------------------------------------------------------------------------------- Conversion
+
+
+def as_dtype(type_value: Any) -> DType:
+    return DType.of(type_value)
+
+
+def convert_to_tensor(
+    value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None, dtype_hint: Any = None
+) -> Tensor:
+    hint = preferred_dtype or dtype_hint
+    wanted = None if dtype is None else DType.of(dtype)
+    return convert(value, wanted, name, preferred_dtype=None if hint is None else DType.of(hint))
+
+
+def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    return value if isinstance(value, IndexedSlices) else convert_to_tensor(value, dtype, name)
+
+
+def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    return value if isinstance(value, SparseTensor) else convert_to_tensor(value, dtype, name)
+
+
+def register_tensor_conversion_function(
+    base_type: Any, conversion_func: Callable[..., Any], priority: int = 100
+) -> None:
+    def function(value: Any, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+        return conversion_func(value, dtype=dtype, name=name, as_ref=as_ref)
+
+    register_conversion(base_type, function, priority)
+
+
+def is_tensor(x: Any) -> bool:
+    return isinstance(x, Tensor | Variable | IndexedSlices | SparseTensor)
+
+
+is_symbolic_tensor = is_tensor
+
+
+def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    return constant_value(tensor) if isinstance(tensor, Tensor) else tensor
+
+
+def make_ndarray(tensor: TensorProto) -> Any:
+    return array_of_tensor(tensor).copy()
+
+
+def make_tensor_proto(
+    values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
+) -> TensorProto:
+    return core_make_tensor_proto(values, None if dtype is None else DType.of(dtype), shape, verify_shape)
+
+
+def dimension_value(dimension: Any) -> Any:
+    return dimension.value if isinstance(dimension, Dimension) else dimension
+
+
+def dimension_at_index(shape: Any, index: int) -> Dimension:
+    return Dimension(None if shape.rank is None else shape.dims[index])
+
+
+def import_graph_def(
+    graph_def: Any,
+    input_map: Mapping[str, Any] | None = None,
+    return_elements: Sequence[str] | None = None,
+    name: str | None = None,
+    op_dict: Any = None,
+    producer_op_list: Any = None,
+) -> Any:
+    ops = None if producer_op_list is None else parse(OpList, serialize(producer_op_list), "producer_op_list")
+    message = graph_def if isinstance(graph_def, GraphDef) else parse(GraphDef, serialize(graph_def), "graph_def")
+    return import_graph(message, building.current_graph(), input_map, return_elements, name, ops)
+
+
+# ---------------------------------------------------------------------------------------------------- Gradients
+
+
+class AggregationMethod:
+    """How gradients that meet are added up. All ways give the same sum."""
+
+    ADD_N = DEFAULT = 0
+    EXPERIMENTAL_TREE = 1
+    EXPERIMENTAL_ACCUMULATE_N = 2
+
+
+class UnconnectedGradients(Enum):
+    """What stands for the gradient where there is no path: nothing, or zeros."""
+
+    NONE = "none"
+    ZERO = "zero"
+
+
+def gradients(
+    ys: Any,
+    xs: Any,
+    grad_ys: Any = None,
+    name: str = "gradients",
+    colocate_gradients_with_ops: bool = False,
+    gate_gradients: bool = False,
+    aggregation_method: int | None = None,
+    stop_gradients: Any = None,
+    unconnected_gradients: Any = UnconnectedGradients.NONE,
+) -> list[Any]:
+    return core_gradients.gradients(
+        ys,
+        xs,
+        grad_ys,
+        name,
+        colocate_gradients_with_ops=colocate_gradients_with_ops,
+        gate_gradients=gate_gradients,
+        aggregation_method=aggregation_method,
+        stop_gradients=stop_gradients,
+        unconnected_gradients=getattr(unconnected_gradients, "value", unconnected_gradients),
+    )
+
+
+class RegisterGradient:
+    """Decorates a function that is to be the gradient of the ops of a type."""
+
+    def __init__(self, op_type: str) -> None:
+        if not isinstance(op_type, str):
+            raise TypeError("op_type must be a string")
+        self._op_type = op_type
+
+    def __call__(self, f: Callable[..., Any]) -> Callable[..., Any]:
+        core_gradients.register_gradient(self._op_type, f)
+        return f
+
+
+def no_gradient(op_type: str) -> None:
+    """Says that ops of a type have no gradient."""
+    core_gradients.register_gradient(op_type, None)
+
+
+NoGradient = NotDifferentiable = no_gradient
+
+
+# ---------------------------------------------------------------------------------------------------- Modes
+
+
+def executing_eagerly() -> bool:
+    return False
+
+
+def executing_eagerly_outside_functions() -> bool:
+    return False
+
+
+def disable_eager_execution() -> None:
+    """Nothing to do: there are only graphs here."""
+
+
+def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
+    raise FailedPreconditionError("tensorkeep.v1 builds graphs and runs them in sessions: there is no eager execution")
+
+
+def disable_v2_behavior() -> None:
+    """Nothing to do: this is TensorFlow 1."""
+
+
+def enable_v2_behavior() -> None:
+    raise FailedPreconditionError("tensorkeep.v1 is TensorFlow 1's interface: there is no second behaviour to enable")
+
+
+disable_control_flow_v2 = disable_tensor_equality = disable_v2_tensorshape = disable_v2_behavior
+enable_control_flow_v2 = enable_tensor_equality = enable_v2_tensorshape = enable_v2_behavior
+
+
+def control_flow_v2_enabled() -> bool:
+    return False
+
+
+def disable_resource_variables() -> None:
+    use_resource_variables(False)
+
+
+def enable_resource_variables() -> None:
+    use_resource_variables(True)
+
+
+def resource_variables_enabled() -> bool:
+    return variable_state().use_resource
+
+
+def get_logger() -> python_logging.Logger:
+    return python_logging.getLogger("tensorkeep")

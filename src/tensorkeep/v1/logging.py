@@ -1,0 +1,74 @@
+"""`tf.logging`: TensorFlow's names for Python's logging."""
+
+from __future__ import annotations
+
+import logging
+from logging import DEBUG, ERROR, FATAL, INFO, WARN
+from typing import Any
+
+_LOGGER = logging.getLogger("tensorkeep")
+
+debug, info, warn, warning, error, fatal, log = (
+    _LOGGER.debug,
+    _LOGGER.info,
+    _LOGGER.warning,
+    _LOGGER.warning,
+    _LOGGER.error,
+    _LOGGER.critical,
+    _LOGGER.log,
+)
+
+
+def get_verbosity() -> int:
+    return _LOGGER.getEffectiveLevel()
+
+
+def set_verbosity(v: int) -> None:
+    """How much is logged is for the program to configure, with Python's `logging`; this changes nothing."""
+
+
+def log_first_n(level: int, msg: str, n: int, *args: Any) -> None:
+    log_if(level, msg, _seen(msg) <= n, *args)
+
+
+def log_every_n(level: int, msg: str, n: int, *args: Any) -> None:
+    log_if(level, msg, (_seen(msg) - 1) % n == 0, *args)
+
+
+def log_if(level: int, msg: str, condition: bool, *args: Any) -> None:
+    if condition:
+        _LOGGER.log(level, msg, *args)
+
+
+_COUNTS: dict[str, int] = {}
+
+
+def _seen(msg: str) -> int:
+    _COUNTS[msg] = _COUNTS.get(msg, 0) + 1
+    return _COUNTS[msg]
+
+
+def flush() -> None:
+    """Nothing is held back."""
+
+
+__all__ = [
+    "DEBUG",
+    "ERROR",
+    "FATAL",
+    "INFO",
+    "WARN",
+    "debug",
+    "error",
+    "fatal",
+    "flush",
+    "get_verbosity",
+    "info",
+    "log",
+    "log_every_n",
+    "log_first_n",
+    "log_if",
+    "set_verbosity",
+    "warn",
+    "warning",
+]

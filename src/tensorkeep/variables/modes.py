@@ -1,0 +1,60 @@
+"""What a variable may be told about copies of it, and a scope about reuse."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Any, Final
+
+from tensorkeep.errors import InvalidArgumentError
+
+
+class VariableSynchronization(Enum):
+    """When copies of a distributed variable are brought together."""
+
+    AUTO = 0
+    NONE = 1
+    ON_WRITE = 2
+    ON_READ = 3
+
+
+class VariableAggregation(Enum):
+    """How copies of a distributed variable are brought together."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+    ONLY_FIRST_REPLICA = 3
+    ONLY_FIRST_TOWER = 3  # an alias
+
+
+class ReuseMode(Enum):
+    """More than yes or no to the question whether a scope's variables are to be found rather than made."""
+
+    AUTO_REUSE = 1
+
+
+AUTO_REUSE: Final = ReuseMode.AUTO_REUSE
+"""A variable that exists is found, one that does not is made."""
+
+
+def checked_modes(
+    synchronization: Any, aggregation: Any, trainable: bool | None, name: str | None
+) -> tuple[VariableSynchronization, VariableAggregation, bool]:
+    """The three as values, by default what a variable of one process has."""
+    try:
+        aggregation = VariableAggregation(_plain(aggregation, VariableAggregation.NONE))
+    except ValueError:
+        raise InvalidArgumentError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}") from None
+    try:
+        synchronization = VariableSynchronization(_plain(synchronization, VariableSynchronization.AUTO))
+    except ValueError:
+        raise InvalidArgumentError(
+            f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
+        ) from None
+    if trainable is None:
+        trainable = synchronization is not VariableSynchronization.ON_READ
+    return synchronization, aggregation, trainable
+
+
+def _plain(mode: Any, absent: Enum) -> Any:
+    return absent.value if mode is None else mode.value if isinstance(mode, Enum) else mode

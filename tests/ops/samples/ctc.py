@@ -1,0 +1,41 @@
+"""Samples of connectionist temporal classification."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tests.ops.sample import sample
+
+GENERATOR = np.random.default_rng(9)
+PLACES = np.array([[0, 0], [0, 1], [0, 2], [1, 0]], np.int64)
+LABELS = np.array([1, 1, 0, 2], np.int32)
+LENGTHS = np.array([6, 4], np.int32)
+PATH = np.eye(4, dtype=np.float32)[[[0, 1], [0, 3], [3, 3], [0, 1], [1, 1], [1, 2]]]
+
+
+def logits(*shape: int, dtype: Any = np.float32) -> Any:
+    return GENERATOR.standard_normal(shape).astype(dtype)
+
+
+SAMPLES = {
+    "CTCGreedyDecoder": [
+        sample(PATH, LENGTHS),
+        sample(PATH, LENGTHS, merge_repeated=True),
+        sample(PATH, LENGTHS, blank_index=0),
+        sample(PATH, np.array([0, 6], np.int32), merge_repeated=True, blank_index=-2),
+        sample(logits(6, 2, 4, dtype=np.float64), LENGTHS),
+        sample(logits(6, 2, 4), np.array([6, 7], np.int32), fails=True),
+        sample(logits(6, 2, 4), np.array([6], np.int32), fails=True),
+    ],
+    "CTCLoss": [
+        sample(logits(6, 2, 4), PLACES, LABELS, LENGTHS),
+        sample(logits(6, 2, 4, dtype=np.float64), PLACES, LABELS, LENGTHS, tolerance=1e-5),
+        sample(logits(6, 2, 4), PLACES, LABELS, LENGTHS, preprocess_collapse_repeated=True),
+        sample(logits(6, 2, 4), PLACES, LABELS, LENGTHS, ctc_merge_repeated=False),
+        sample(logits(6, 2, 4), PLACES, LABELS, np.array([2, 4], np.int32), ignore_longer_outputs_than_inputs=True),
+        sample(logits(6, 2, 4), PLACES, LABELS, np.array([2, 4], np.int32), fails=True),
+        sample(logits(6, 2, 4), PLACES, LABELS + 2, LENGTHS, fails=True),
+    ],
+}
