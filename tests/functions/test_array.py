@@ -110,6 +110,10 @@ def test_a_default_that_may_be_fed_is_no_constant() -> None:
     assert run(x, {size: 5}).shape == (5, 3)
 
 
+def test_the_sign_of_zero_is_kept() -> None:
+    assert np.signbit(run(array.fill([2], -0.0))).all()
+
+
 def test_paddings_known_in_part_tell_part_of_the_shape() -> None:
     n = array.placeholder("int32", [])
     assert array.pad(matrix(), [[1, 1], [0, n]]).static_shape.dims == (4, None)

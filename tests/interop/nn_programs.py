@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import dtype_of_array
-from tensorkeep.functions import array, convolution, cross_entropies, math, nn, normalization, pooling, reductions
+from tensorkeep.functions import array, convolution, cross_entropies, ctc, math, nn, normalization, pooling, reductions
 from tensorkeep.functions.gradients import gradients
 from tests.interop.programs import Built, build, our_names
 from tests.ops.walking import TOLERANCES
@@ -19,7 +19,7 @@ def namespace(*modules: ModuleType) -> SimpleNamespace:
     return SimpleNamespace(**{name: getattr(module, name) for module in modules for name in module.__all__})
 
 
-NN = namespace(nn, cross_entropies, normalization, convolution, pooling)
+NN = namespace(nn, cross_entropies, normalization, convolution, pooling, ctc)
 OURS = our_names(
     nn=NN,
     gradients=gradients,
@@ -30,9 +30,9 @@ OURS = our_names(
 )
 
 
-def expect_close(built: Built, feeds: dict[str, Any] | None = None) -> None:
+def expect_close(built: Built, feeds: dict[str, Any] | None = None, prepare: str | None = None) -> None:
     """Both graphs give the same values, as near as their types allow."""
-    for ours, theirs in built.run(1, feeds):
+    for ours, theirs in built.run(1, feeds, prepare=prepare):
         for mine, other in zip(_leaves(ours), _leaves(theirs), strict=True):
             mine, other = np.asarray(mine), np.asarray(other)
             assert (mine.dtype, mine.shape) == (other.dtype, other.shape)

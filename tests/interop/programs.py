@@ -85,13 +85,18 @@ class Built:
                 pairs.append((ours.run(self.result, feeds), theirs.run(self.their_result, feeds)))
         return pairs
 
-    def expect_same_values(self, times: int = 1, feeds: Mapping[str, Any] | None = None, **options: Any) -> None:
-        """Every value is the same, bit by bit."""
+    def expect_same_values(
+        self, times: int = 1, feeds: Mapping[str, Any] | None = None, tolerance: float = 0, **options: Any
+    ) -> None:
+        """Every value is the same, bit by bit; with a tolerance, numbers with a fraction differ by no more."""
         for ours, theirs in self.run(times, feeds, **options):
             for mine, other in zip(_leaves(ours), _leaves(theirs), strict=True):
                 mine, other = np.asarray(mine), np.asarray(other)
                 assert mine.dtype == other.dtype or other.dtype.kind == "O"
-                np.testing.assert_array_equal(mine, other)
+                if tolerance and mine.dtype.kind == "f":
+                    np.testing.assert_allclose(mine, other, rtol=tolerance)
+                else:
+                    np.testing.assert_array_equal(mine, other)
 
 
 def _leaves(value: Any) -> list[Any]:

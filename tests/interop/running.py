@@ -16,7 +16,7 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.runtime import compiler
-from tensorkeep.runtime.blocks import UnstructuredError
+from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.plan import Plan
 from tensorkeep.runtime.session import Session
 

@@ -254,6 +254,31 @@ def test_quantisation_equals_tensorflows() -> None:
     check(program, X)
 
 
+@pytest.mark.parametrize(
+    ("kind", "mode"),
+    [
+        *((kind, mode) for kind in ("qint8", "quint8") for mode in ("MIN_COMBINED", "MIN_FIRST", "SCALED")),
+        ("qint32", "MIN_FIRST"),  # in the other modes TensorFlow lets the largest numbers overflow
+    ],
+)
+def test_quantised_numbers_equal_tensorflows(kind: str, mode: str) -> None:
+    def program(tf: Any) -> Any:
+        x = tf.placeholder(tf.float32, [2, 3], name="x")
+        dtype = getattr(tf, kind)
+        plain = {"qint8": tf.int8, "quint8": tf.uint8, "qint32": tf.int32}[kind]
+        found = []
+        for low, high in ((-1.5, 4.0), (0.0, 6.0), (2.0, 2.0)):
+            output, bottom, top = tf.quantize(x, low, high, dtype, mode)
+            found += [tf.bitcast(output, plain), bottom, top, tf.dequantize(output, bottom, top, mode)]
+        if mode == "SCALED":
+            rounding = {"mode": mode, "round_mode": "HALF_TO_EVEN", "narrow_range": True}
+            output, bottom, top = tf.quantize_v2(x, -1.0, 4.0, dtype, **rounding)
+            found += [tf.bitcast(output, plain), bottom, top]
+        return found
+
+    check(program, {"x:0": np.array([[-2, -0.5, 0], [1.3, 2.5, 5]], np.float32)})
+
+
 GRADIENTS: dict[str, Callable[[Any, Any], Any]] = {
     "reshape": lambda tf, x: tf.reshape(x, [3, 2]),
     "expand_dims": lambda tf, x: tf.expand_dims(x, 1),

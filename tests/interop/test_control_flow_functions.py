@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tensorkeep.functions import cases, control_flow, gradients, higher_order, tensor_array
+from tensorkeep.functions import cases, control_flow, gradients, higher_order, reductions, tensor_array
 from tensorkeep.functions.control_flow_protos import (
     cond_context_from_proto,
     context_to_proto,
@@ -57,6 +57,7 @@ OURS = our_names(
     cases,
     control_flow,
     higher_order,
+    reductions,
     tensor_array,
     **{name: our_op(name) for name in RAW},
     gradients=gradients.gradients,

@@ -198,9 +198,48 @@ def test_mutable_tables_change_as_tensorflows_do(name: str) -> None:
             mine, other = both(*step)
             np.testing.assert_array_equal(mine, other) if mine is not None else None
         (my_keys, my_values), (keys, values) = both("export", [])
-        assert dict(zip(my_keys.tolist(), my_values.tolist(), strict=True)) == dict(
-            zip(keys.tolist(), values.tolist(), strict=True)
+        assert my_keys.shape == keys.shape
+        assert my_values.shape == values.shape
+        mine, other = (
+            {key: value.tolist() for key, value in zip(ks.reshape(-1).tolist(), vs, strict=True) if key not in RESERVED}
+            for ks, vs in ((my_keys, my_values), (keys, values))
         )
+        assert mine == other
+
+
+RESERVED = (b"", b"deleted")
+
+
+@pytest.mark.parametrize("key_dtype", ["string", "int64"])
+def test_the_exported_buckets_of_a_dense_table_can_be_imported_by_tensorflow(key_dtype: str) -> None:
+    keys: Any = [f"k{i}" for i in range(40)] if key_dtype == "string" else list(range(-20, 20))
+    unused = ("", "deleted") if key_dtype == "string" else (-100, -101)
+
+    def program(tf: Any) -> Any:
+        table = tf.DenseHashTable(getattr(tf, key_dtype), tf.float32, [0.0, 0.0], *unused, 16, checkpoint=False)
+        buckets = tf.placeholder(getattr(tf, key_dtype), None, name="buckets")
+        rows = tf.placeholder(tf.float32, None, name="rows")
+        values = tf.constant(np.arange(80, dtype=np.float32).reshape(40, 2))
+        loaded = lookup.TableSaveable(table, "t").restore([buckets, rows]) if tf is OURS else None
+        if loaded is None:
+            loaded = v1.raw_ops.LookupTableImportV2(table_handle=table.resource_handle, keys=buckets, values=rows)
+        return table.insert(keys, values), table.export(), loaded, table.lookup(keys)
+
+    with building(Graph()) as graph:
+        ours = program(OURS)
+    with tensorflow_1(), tf.Graph().as_default() as their_graph:
+        theirs = program(THEIRS)
+    mine, other = Session(graph), v1.Session(graph=their_graph)
+    mine.run(ours[0])
+    buckets, rows = mine.run(ours[1])
+    assert len(buckets) == 64
+    other.run(theirs[2], {"buckets:0": buckets, "rows:0": rows})
+    np.testing.assert_array_equal(other.run(theirs[3]), mine.run(ours[3]))
+    back = other.run(theirs[1])
+    again = Session(graph)
+    again.run(ours[2], {"buckets:0": back[0], "rows:0": back[1]})
+    np.testing.assert_array_equal(again.run(ours[3]), mine.run(ours[3]))
+    other.close()
 
 
 def test_a_lookup_may_bring_a_default_for_every_key() -> None:

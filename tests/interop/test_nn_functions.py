@@ -12,6 +12,7 @@ import tensorflow as tf
 
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.functions.array import placeholder_with_default
+from tensorkeep.graph.composites import SparseTensor
 from tests.interop import graph_comparison
 from tests.interop.nn_programs import NN, OURS, expect_close, same
 from tests.interop.programs import build
@@ -278,8 +279,8 @@ def test_moments() -> None:
     same(program, ours=_with_default())
 
 
-def _with_default() -> Any:
-    return SimpleNamespace(**vars(OURS), placeholder_with_default=placeholder_with_default)
+def _with_default(**more: Any) -> Any:
+    return SimpleNamespace(**vars(OURS), placeholder_with_default=placeholder_with_default, **more)
 
 
 def test_batch_normalization() -> None:
@@ -391,6 +392,8 @@ def test_convolutions_of_any_kind() -> None:
             tf.nn.convolution(tf.constant(SPACE), tf.constant(SPACE_FILTERS), "SAME"),
             tf.nn.atrous_conv2d(x, filters, 2, "SAME"),
             tf.nn.atrous_conv2d(x, filters, rate=1, padding="VALID", name="plain"),
+            tf.nn.atrous_conv2d_transpose(x, tf.constant(FILTERS[:, :, :, :2]), [2, 5, 6, 2], 2, "SAME"),
+            tf.nn.atrous_conv2d_transpose(x, tf.constant(FILTERS[:, :, :, :2]), [2, 9, 8, 2], 2, "VALID", name="up"),
         ]
 
     same(program)
@@ -466,3 +469,31 @@ def test_pools_of_any_kind() -> None:
         ]
 
     same(program)
+
+
+# ---------------------------------------------------------------------------------------------------- Sequences
+
+
+def test_connectionist_temporal_classification() -> None:
+    logits = (np.arange(6 * 2 * 4, dtype=np.float32).reshape(6, 2, 4) % 7) / 3
+
+    def program(tf: Any) -> Any:
+        inputs, lengths = tf.constant(logits), tf.constant([6, 4])
+        labels = tf.SparseTensor(
+            tf.constant([[0, 0], [0, 1], [1, 0]], tf.int64), tf.constant([1, 0, 2]), tf.constant([2, 2], tf.int64)
+        )
+        loss = tf.nn.ctc_loss(labels, inputs, lengths)
+        (decoded,), scores = tf.nn.ctc_greedy_decoder(inputs, lengths)
+        return [
+            loss,
+            tf.nn.ctc_loss(labels, logits=np.moveaxis(logits, 0, 1), sequence_length=lengths, time_major=False),
+            tf.nn.ctc_loss(labels, tf.cast(inputs, tf.float16), lengths),
+            [decoded.indices, decoded.values, decoded.dense_shape, scores],
+            tf.gradients(loss, inputs),
+        ]
+
+    same(program, ours=_with_default(SparseTensor=_sparse))
+
+
+def _sparse(indices: Any, values: Any, dense_shape: Any) -> SparseTensor:
+    return SparseTensor(indices, values, dense_shape)

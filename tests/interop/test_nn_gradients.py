@@ -10,7 +10,7 @@ from tensorkeep.graph.building import building
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
 from tests.interop.test_registry_walk import Twin
 from tests.ops.sample import Sample
-from tests.ops.samples import convolution, nn, normalization, pooling
+from tests.ops.samples import convolution, ctc, nn, normalization, pooling, recurrent
 from tests.ops.walking import OneNode, import_all_ops
 
 import_all_ops()
@@ -19,6 +19,8 @@ SAMPLES: dict[str, list[Sample]] = {
     **convolution.SAMPLES,
     **pooling.SAMPLES,
     **normalization.SAMPLES,
+    **ctc.SAMPLES,
+    **recurrent.SAMPLES,
 }
 
 

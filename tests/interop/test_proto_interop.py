@@ -30,6 +30,7 @@ for _module in [
     "tensorflow.core.protobuf.queue_runner_pb2",
     "tensorflow.core.protobuf.saved_model_pb2",
     "tensorflow.core.protobuf.tensor_bundle_pb2",
+    "tensorflow.core.util.event_pb2",
     "tensorflow.core.util.saved_tensor_slice_pb2",
     "tensorflow.python.training.checkpoint_state_pb2",
 ]:
@@ -91,7 +92,7 @@ class TestSchemas:
     def test_are_compared_one_and_all(self):
         assert {"tensorflow.GraphDef", "tensorflow.TensorShapeProto.Dim"} < our_messages().keys()
         assert {"tensorflow.DataType", "tensorflow.SaverDef.CheckpointFormatVersion"} < our_enums().keys()
-        assert (len(our_messages()), len(our_enums())) == (122, 9)
+        assert (len(our_messages()), len(our_enums())) == (135, 12)
 
     @pytest.mark.parametrize("name", sorted(our_messages()))
     def test_a_message_has_the_same_fields(self, name):

@@ -52,6 +52,34 @@ def test_variable_and_slots_after_three_steps_equal_tensorflows(name: str, dtype
             _compare(name, np.dtype(dtype), {flags[0]: flag} if flags else {}, {**SCALARS, **overrides})
 
 
+@pytest.mark.parametrize("name", sorted(name for name in registered_ops() if name.startswith(("Apply", "SparseApply"))))
+def test_the_op_on_references_does_what_the_one_on_resources_does(name: str) -> None:
+    spec, twin = registered_ops()[name], registered_ops()[f"Resource{name}"]
+    words = [arg.name for arg in spec.schema.inputs]
+    slots = sum(arg.is_ref for arg in spec.schema.inputs)
+    random = np.random.default_rng(3)
+    arrays = [random.uniform(0.1, 1, (6, 3)) for _ in range(slots)]
+    values = [
+        random.normal(size=(2 if "Sparse" in name else 6, 3))
+        if word in ("grad", "delta")
+        else np.array([5, 0])
+        if word == "indices"
+        else np.int64(4)
+        if word == "global_step"
+        else SCALARS[word]
+        for word in words[slots:]
+    ]
+    flags = {attr.name: attr.default for attr in spec.schema.attrs if attr.name in FLAGS}
+    first, second = [_variable(array) for array in arrays], [_variable(array) for array in arrays]
+    assert spec.kernel_function is not None
+    assert twin.kernel_function is not None
+    with np.errstate(all="ignore"):
+        assert spec.kernel_function(*first, *values, **flags) is first[0]
+        twin.kernel_function(*second, *values, **flags)
+    for mine, other in zip(first, second, strict=True):
+        np.testing.assert_array_equal(mine.read(), other.read())
+
+
 def _compare(name: str, dtype: np.dtype, flags: dict[str, bool], scalars: dict[str, float]) -> None:
     random = np.random.default_rng(7)
     spec = registered_ops()[name]

@@ -555,6 +555,17 @@ def test_programs_build_tensorflows_graph_and_give_its_values(program: Callable[
         built.expect_same_values()
 
 
+def test_special_matrices_have_tensorflows_values() -> None:
+    def program(tf: Any) -> Any:
+        special_matrices(tf)
+        with tf.control_dependencies([tf.global_variables_initializer()]):
+            return [variable.read_value() for variable in tf.global_variables()]
+
+    for ours, theirs in build(program, tk).run():
+        for mine, other in zip(ours, theirs, strict=True):
+            np.testing.assert_allclose(mine, other, rtol=1e-5, atol=1e-6)
+
+
 # ---------------------------------------------------------------------------------------------------- Errors
 
 

@@ -6,8 +6,10 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops import arithmetic, comparisons, control_flow
+from tensorkeep.ops.constants import identity
 
 assert comparisons
 
@@ -39,8 +41,10 @@ def repeat(
     again = control_flow.loop_cond(condition(*merges, *inside))
     switches = [control_flow.switch(value, again) for value in merges]
     following = body(*(switch.output_true for switch in switches), *inside)
+    pivot = identity(switches[0].output_true)
     for merge, value in zip(merges, following, strict=True):
-        merge.op.set_input(1, control_flow.next_iteration(value))
+        with control_dependencies([pivot]):  # a value from outside would go round for ever
+            merge.op.set_input(1, control_flow.next_iteration(value))
     return [control_flow.exit(switch.output_false) for switch in switches]
 
 

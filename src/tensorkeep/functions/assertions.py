@@ -12,13 +12,14 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import Assert, cond
 from tensorkeep.functions.grouping import group, no_op, with_dependencies
+from tensorkeep.functions.reductions import reduce_all
 from tensorkeep.graph.building import control_dependencies, graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.ops._expressions import minus, plus, rank_of, real_dtype, reflected, shape_of, size_of, span, times
+from tensorkeep.ops._expressions import minus, plus, rank_of, real_dtype, reflected, shape_of, size_of, times
 from tensorkeep.ops._indexing import item, static_value
 
 Static = Callable[[Any, Any], Any]
@@ -38,14 +39,6 @@ def _shown(dtype: DType) -> str:
 
 def _prefix(message: str | None) -> str:
     return f"{message}.  " if message else ""
-
-
-def reduce_all(x: Tensor) -> Tensor:
-    """Whether all elements are true."""
-    rank = x.static_shape.rank
-    axes = constant(np.arange(rank, dtype=np.int32)) if rank else span(0, rank_of(x))
-    made: Tensor = get_op("All")(x, axes)
-    return made
 
 
 # ---------------------------------------------------------------------------------------------------- Two tensors

@@ -12,6 +12,13 @@ from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions.array import concat, either, expand_dims, reshape, scope_of, shape, squeeze, stack
 from tensorkeep.functions.math import negative
+from tensorkeep.functions.patches import (
+    batch_to_space,
+    batch_to_space_nd,
+    required_space_to_batch_paddings,
+    space_to_batch,
+    space_to_batch_nd,
+)
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -610,21 +617,55 @@ def _dilated(
             return conv2d(inner, filters, around, padding, data_format=data_format, name=name)
         return _convolved(inner, filters, around, padding, data_format, None, name)
 
-    return with_space_to_batch(
-        images,
-        rates,
-        padding,
-        compute,
-        filters.static_shape,
-        list(range(start, start + spatial)),
-        data_format,
-        filters=filters,
-    )
+    axes = list(range(start, start + spatial))
+    return _with_space_to_batch(images, rates, padding, compute, filters.static_shape, axes, data_format, filters)
 
 
 def atrous_conv2d(value: Any, filters: Any, rate: Any, padding: Any, name: str | None = None) -> Tensor:
     """A convolution whose filters are spread out by `rate`."""
     return convolution(value, filters, padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name)
+
+
+def atrous_conv2d_transpose(
+    value: Any, filters: Any, output_shape: Any, rate: int, padding: str, name: str | None = None
+) -> Tensor:
+    """The transpose of `atrous_conv2d`: its gradient, as a layer."""
+    with scope_of(name, "atrous_conv2d_transpose", value, filters, output_shape):
+        value, filters = convert(value, name="value"), convert(filters, name="filters")
+        if rate < 1:
+            raise InvalidArgumentError(f"`rate` cannot be less than one. Received: rate={rate}")
+        if rate == 1:
+            return conv2d_transpose(value, filters, output_shape, [1, 1, 1, 1], padding)
+        convert(output_shape, name="output_shape")
+        sizes = output_shape if isinstance(output_shape, Tensor) else list(output_shape)
+        known = filters.static_shape
+        extent = list(known.as_tuple()) if known.is_fully_known else shape(filters)
+        before, after = _rows_and_columns(extent, rate, padding)
+        inner = [sizes[axis] + before[axis - 1] + after[axis - 1] for axis in (1, 2)]
+        extra = [(rate - size % rate) % rate for size in inner]
+        parts = space_to_batch(value, [[0, extra[0]], [0, extra[1]]], rate)
+        input_sizes = [
+            rate * rate * sizes[0],
+            (inner[0] + extra[0]) // rate,
+            (inner[1] + extra[1]) // rate,
+            sizes[3],
+        ]
+        found = ops.conv2d_backprop_input(input_sizes, filters, parts, strides=[1, 1, 1, 1], padding="VALID")
+        crops = [[before[0], after[0] + extra[0]], [before[1], after[1] + extra[1]]]
+        return batch_to_space(found, crops, rate)
+
+
+def _rows_and_columns(extent: Any, rate: int, padding: str) -> tuple[list[Any], list[Any]]:
+    """What a dilated filter adds before and after rows and columns."""
+    if padding == "VALID":
+        return [0, 0], [0, 0]
+    if padding != "SAME":
+        raise InvalidArgumentError(f"`padding` must be either 'VALID' or 'SAME'. Received: padding={padding}")
+    rows, columns = extent[0], extent[1]
+    grown = [rows + (rows - 1) * (rate - 1), columns + (columns - 1) * (rate - 1)]
+    total = [size - 1 for size in grown]
+    before = [size // 2 for size in total]
+    return before, [size - half for size, half in zip(total, before, strict=True)]
 
 
 def spatial_sizes(spatial: int, strides: Any, dilation_rate: Any) -> tuple[Array, Array]:
@@ -657,13 +698,24 @@ def with_space_to_batch(
     filter_shape: Any = None,
     spatial_dims: Any = None,
     data_format: str | None = None,
-    *,
-    filters: Tensor | None = None,
 ) -> Tensor:
     """What `op(images, spatial dimensions, padding)` gives if it were dilated.
 
     Elements that are a rate apart are made images of their own, on which `op` works undilated, and put back.
     """
+    return _with_space_to_batch(input, dilation_rate, padding, op, filter_shape, spatial_dims, data_format)
+
+
+def _with_space_to_batch(
+    input: Any,
+    dilation_rate: Any,
+    padding: Any,
+    op: Callable[[Tensor, int, Any], Tensor],
+    filter_shape: Any,
+    spatial_dims: Any,
+    data_format: str | None,
+    filters: Tensor | None = None,
+) -> Tensor:
     input = convert(input, name="input")
     rate = convert(dilation_rate, INT32, "dilation_rate")
     if rate.static_shape.rank != 1 or not rate.static_shape.is_fully_known:
@@ -720,11 +772,11 @@ def _by_parts(
     if sizes is None or None in sizes:
         whole = shape(images)
         sizes = stack([whole[axis] for axis in axes])
-    paddings, crops = required_space_to_batch_paddings(sizes, rate, base_paddings)
+    amounts = required_space_to_batch_paddings(sizes, rate, base_paddings)
     block = _adjusted(rate, 1, axes)
-    paddings, crops = _adjusted(paddings, 0, axes), _adjusted(crops, 0, axes)
-    parts = get_op("SpaceToBatchND")(images, block, paddings)
-    found: Tensor = get_op("BatchToSpaceND")(compute(parts), block, crops)
+    paddings, crops = (_adjusted(amount, 0, axes) for amount in amounts)
+    parts = space_to_batch_nd(images, block, paddings)
+    found = batch_to_space_nd(compute(parts), block, crops)
     if _is_first(data_format) and filters is not None and found.static_shape.dims is not None:
         known = list(found.static_shape.dims)
         known[1] = known[1] or filters.static_shape[-1]
@@ -749,29 +801,6 @@ def _adjusted(values: Any, fill: int, axes: list[int]) -> Any:
         previous = axes[at]
         at += 1
     return np.concatenate(parts) if known is not None else concat(parts, 0)
-
-
-def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
-) -> tuple[Tensor, Tensor]:
-    """How to pad images so that blocks divide them, and how much to crop from the result."""
-    with scope_of(name, "required_space_to_batch_paddings", input_shape, block_shape):
-        sizes: Any = convert(input_shape, INT32, "input_shape")
-        block: Any = convert(block_shape, INT32, "block_shape")
-        count = block.static_shape.with_rank(1).as_tuple()[0]
-        if base_paddings is None:
-            base_paddings = np.zeros([count, 2], np.int32)
-        base: Any = convert(base_paddings, INT32, "base_paddings")
-        known = [constant_value(tensor) for tensor in (block, sizes, base)]
-        if all(value is not None for value in known):
-            block, sizes, base = known
-        before, after = base[:, 0], base[:, 1]
-        full = sizes + before + after
-        extra = (block - full % block) % block
-        end = after + extra
-        paddings = stack([[before[i], end[i]] for i in range(count)], name="paddings")
-        crops = stack([[0, extra[i]] for i in range(count)], name="crops")
-        return paddings, crops
 
 
 # ---------------------------------------------------------------------------------------------------- Morphological
@@ -804,6 +833,7 @@ def erosion2d(value: Any, kernel: Any, strides: Any, rates: Any, padding: str, n
 
 __all__ = [
     "atrous_conv2d",
+    "atrous_conv2d_transpose",
     "conv1d",
     "conv1d_transpose",
     "conv2d",
@@ -824,7 +854,6 @@ __all__ = [
     "depthwise_conv2d_native_backprop_input",
     "dilation2d",
     "erosion2d",
-    "required_space_to_batch_paddings",
     "separable_conv2d",
     "with_space_to_batch",
 ]

@@ -7,9 +7,11 @@ from functools import wraps
 from itertools import count
 from typing import Any, Final
 
+from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.array import concat, identity, identity_n, reshape, size
 from tensorkeep.functions.array import shape as shape_of
+from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import while_loop
 from tensorkeep.functions.gradients import gradients, register_gradient
 from tensorkeep.functions.structures import flatten, pack_sequence_as
@@ -78,12 +80,13 @@ def hessians(
             raise WrongTypeError(f"there is no path from {x!r} to what is to be differentiated twice")
         flat = reshape(gradient, [-1])
         elements = size(x)
+        first = constant(0, INT32)
         rows = TensorArray(x.dtype.base_dtype, elements)
 
         def body(index: Tensor, rows: Any, flat: Tensor = flat, x: Any = x) -> Any:
             return index + 1, rows.write(index, gradients(flat[index], x)[0])
 
-        _, filled = while_loop(lambda index, _, elements=elements: index < elements, body, [0, rows])
+        _, filled = while_loop(lambda index, _, elements=elements: index < elements, body, [first, rows])
         sizes = shape_of(x)
         found.append(reshape(filled.stack(), concat((sizes, sizes), 0)))
     return found

@@ -61,7 +61,6 @@ def gradients(
     xs: Any,
     grad_ys: Any = None,
     name: str | None = "gradients",
-    *,
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
     aggregation_method: int | None = None,

@@ -50,7 +50,7 @@ def Print(  # noqa: N802 - TensorFlow's name
 
 def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
     """An operation that prints its inputs, structures of tensors and of other values, as Python's `print` does."""
-    stream = kwargs.pop("output_stream", sys.stderr)
+    stream = kwargs.pop("output_stream", "stderr")
     name = kwargs.pop("name", None)
     summarize = kwargs.pop("summarize", 3)
     separator = kwargs.pop("sep", " ")
@@ -70,9 +70,9 @@ def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
 def _stream_name(stream: Any) -> str:
     if isinstance(stream, str) and stream.startswith("file://"):
         return stream
-    if stream is sys.stdout:
+    if stream == "stdout" or stream is sys.stdout:
         return "stdout"
-    if stream is sys.stderr:
+    if stream == "stderr" or stream is sys.stderr:
         return "stderr"
     found = _LEVELS.get(stream if isinstance(stream, int) else getattr(stream, "__name__", None) or "")
     if found is None:

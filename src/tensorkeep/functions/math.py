@@ -290,6 +290,9 @@ def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
         return arithmetic.div_no_nan(x, y, name=scope)  # type: ignore[no-any-return]
 
 
+divide_no_nan = div_no_nan
+
+
 def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     """`x * y`, and 0 where `y` is 0, whatever `x` is."""
     with scope_of(name, "multiply_no_nan", x, y) as scope:
@@ -687,6 +690,7 @@ __all__ = [
     "div",
     "div_no_nan",
     "divide",
+    "divide_no_nan",
     "equal",
     "erf",
     "erfc",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import quantization
+from tensorkeep.ops import quantization, quantized
 
 
 def fake_quant_with_min_max_args(
@@ -139,6 +140,73 @@ def quantize_and_dequantize_v2(
     return found
 
 
+def quantize_v2(
+    input: Any,
+    min_range: Any,
+    max_range: Any,
+    T: Any,  # noqa: N803
+    mode: str = "MIN_COMBINED",
+    name: str | None = None,
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+    narrow_range: bool = False,
+    axis: int | None = None,
+    ensure_minimum_range: float = 0.01,
+) -> Any:
+    """The input as whole numbers of a quantised type over a range, and the range used."""
+    return quantized.quantize_v2(
+        input,
+        min_range,
+        max_range,
+        T=DType.of(T),
+        mode=mode,
+        round_mode=round_mode,
+        narrow_range=narrow_range,
+        axis=_axis(input, axis),
+        ensure_minimum_range=ensure_minimum_range,
+        name=name,
+    )
+
+
+def quantize(
+    input: Any,
+    min_range: Any,
+    max_range: Any,
+    T: Any,  # noqa: N803
+    mode: str = "MIN_COMBINED",
+    round_mode: str = "HALF_AWAY_FROM_ZERO",
+    name: str | None = None,
+    narrow_range: bool = False,
+    axis: int | None = None,
+    ensure_minimum_range: float = 0.01,
+) -> Any:
+    """As `quantize_v2`, with its arguments in another order."""
+    return quantize_v2(input, min_range, max_range, T, mode, name, round_mode, narrow_range, axis, ensure_minimum_range)
+
+
+def dequantize(
+    input: Any,
+    min_range: Any,
+    max_range: Any,
+    mode: str = "MIN_COMBINED",
+    name: str | None = None,
+    axis: int | None = None,
+    narrow_range: bool = False,
+    dtype: Any = FLOAT32,
+) -> Tensor:
+    """The numbers that whole numbers of a quantised type stand for."""
+    found: Tensor = quantized.dequantize(
+        input,
+        min_range,
+        max_range,
+        mode=mode,
+        narrow_range=narrow_range,
+        axis=_axis(input, axis),
+        dtype=DType.of(dtype),
+        name=name,
+    )
+    return found
+
+
 def _axis(input: Any, axis: int | None) -> int:
     """The axis counted from the front, -1 if there is none."""
     if axis is None:
@@ -151,12 +219,15 @@ def _axis(input: Any, axis: int | None) -> int:
 
 
 __all__ = [
+    "dequantize",
     "fake_quant_with_min_max_args",
     "fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars",
     "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel",
     "fake_quant_with_min_max_vars_per_channel_gradient",
+    "quantize",
     "quantize_and_dequantize",
     "quantize_and_dequantize_v2",
+    "quantize_v2",
 ]

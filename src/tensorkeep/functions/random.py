@@ -10,12 +10,15 @@ import numpy as np
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.functions.control_flow import Assert
+from tensorkeep.functions.grouping import with_dependencies
+from tensorkeep.functions.reductions import reduce_all
 from tensorkeep.graph.building import current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension
-from tensorkeep.ops._expressions import minus, over, shape_of, times
+from tensorkeep.ops._expressions import minus, over, plain, shape_of, times
 from tensorkeep.ops._philox import seeds_for
 
 _SEEDS_HANDED_OUT: Final = "random seeds handed out"
@@ -42,7 +45,8 @@ def get_seed(op_seed: int | None) -> tuple[int | None, int | None]:
     return seeds_for(graph.seed, op_seed, stand_in)
 
 
-def _seed_attrs(op_seed: int | None) -> dict[str, Any]:
+def seed_attrs(op_seed: int | None) -> dict[str, Any]:
+    """The attributes of an operation for its seed."""
     seed, seed2 = get_seed(op_seed)
     return {"seed": seed or 0, "seed2": seed2 or 0}
 
@@ -72,7 +76,7 @@ def random_uniform(
         if not from_zero or not to_one or dtype.is_integer:
             minval = convert(minval, dtype, "min")
             maxval = convert(maxval, dtype, "max")
-        seeds = _seed_attrs(seed)
+        seeds = seed_attrs(seed)
         if dtype.is_integer:
             return get_op("RandomUniformInt")(sizes, minval, maxval, name=scope, **seeds)  # type: ignore[no-any-return]
         result: Tensor = get_op("RandomUniform")(sizes, dtype=dtype, **seeds)
@@ -111,7 +115,7 @@ def _scaled(op: str, name: str, shape: Any, mean: Any, stddev: Any, dtype: Any, 
         sizes = shape_tensor(shape)
         mean = convert(mean, dtype, "mean")
         stddev = convert(stddev, dtype, "stddev")
-        numbers = get_op(op)(sizes, dtype=dtype, **_seed_attrs(seed))
+        numbers = get_op(op)(sizes, dtype=dtype, **seed_attrs(seed))
         return get_op("AddV2")(times(numbers, stddev), mean, name=scope)  # type: ignore[no-any-return]
 
 
@@ -132,13 +136,13 @@ def parameterized_truncated_normal(
         sizes = shape_tensor(shape)
         named = (("means", means), ("stddevs", stddevs), ("minvals", minvals), ("maxvals", maxvals))
         parameters = [convert(value, dtype, what) for what, value in named]
-        made: Tensor = get_op("ParameterizedTruncatedNormal")(sizes, *parameters, **_seed_attrs(seed))
+        made: Tensor = get_op("ParameterizedTruncatedNormal")(sizes, *parameters, **seed_attrs(seed))
         return made
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """The rows of a tensor in another order."""
-    return get_op("RandomShuffle")(value, name=name, **_seed_attrs(seed))  # type: ignore[no-any-return]
+    return get_op("RandomShuffle")(value, name=name, **seed_attrs(seed))  # type: ignore[no-any-return]
 
 
 def multinomial(
@@ -161,7 +165,7 @@ def _classes(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Ten
     logits = convert(logits, name="logits")
     dtype = DType.of(dtype) if dtype else INT64
     _check_dtype(dtype, (INT32, INT64))
-    made: Tensor = get_op("Multinomial")(logits, num_samples, output_dtype=dtype, **_seed_attrs(seed))
+    made: Tensor = get_op("Multinomial")(logits, num_samples, output_dtype=dtype, **seed_attrs(seed))
     return made
 
 
@@ -179,7 +183,7 @@ def random_gamma(
         sizes = convert(shape, INT32, "shape")
 
         def draw(alphas: Tensor) -> Any:
-            return get_op("RandomGamma")(sizes, alphas, **_seed_attrs(seed))
+            return get_op("RandomGamma")(sizes, alphas, **seed_attrs(seed))
 
         return _gamma(draw, alpha, beta, dtype)
 
@@ -199,7 +203,23 @@ def random_poisson(
     """Samples of Poisson distributions, `shape` of them for each rate."""
     with name_scope(name or "random_poisson", _graph(lam, shape)):
         sizes = convert(shape, INT32, "shape")
-        made: Tensor = get_op("RandomPoissonV2")(sizes, lam, dtype=DType.of(dtype), **_seed_attrs(seed))
+        made: Tensor = get_op("RandomPoissonV2")(sizes, lam, dtype=DType.of(dtype), **seed_attrs(seed))
+        return made
+
+
+def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+    """A part of that size, from anywhere in a tensor."""
+    with name_scope(name or "random_crop", _graph(value, size)) as scope:
+        value = convert(value, name="value")
+        size = convert(size, INT32, "size")
+        sizes = shape_of(value)
+        fits = reduce_all(get_op("GreaterEqual")(sizes, size))
+        check = Assert(fits, ["Need value.shape >= size, got ", sizes, size], summarize=1000)
+        sizes = with_dependencies([check], sizes)
+        limit = plain("AddV2", minus(sizes, size), 1, "add")
+        most = int(np.iinfo(np.int32).max)
+        offset = random_uniform(shape_of(sizes), maxval=most, dtype=INT32, seed=seed)
+        made: Tensor = get_op("Slice")(value, plain("FloorMod", offset, limit, "mod"), size, name=scope)
         return made
 
 
@@ -433,11 +453,13 @@ __all__ = [
     "get_seed",
     "multinomial",
     "parameterized_truncated_normal",
+    "random_crop",
     "random_gamma",
     "random_normal",
     "random_poisson",
     "random_shuffle",
     "random_uniform",
+    "seed_attrs",
     "set_random_seed",
     "shape_tensor",
     "stateless_categorical",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32, STRING, DType
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
@@ -72,19 +72,49 @@ def regex_replace(
     return made
 
 
-def string_split(source: Any, sep: Any = None, skip_empty: bool = True, delimiter: Any = None) -> SparseTensor:
+def string_split(
+    source: Any,
+    sep: Any = None,
+    skip_empty: bool = True,
+    delimiter: Any = None,
+    result_type: str = "SparseTensor",
+    name: str | None = None,
+) -> SparseTensor:
     """A vector of strings, each split at any of the characters of `sep`, as a sparse matrix."""
-    delimiter = _one_of("sep", sep, "delimiter", delimiter)
-    delimiter = convert(" " if delimiter is None else delimiter, STRING)
-    source = convert(source, STRING)
-    return SparseTensor(*get_op("StringSplit")(source, delimiter, skip_empty=skip_empty))
+    _check_result_type(result_type)
+    with name_scope(name or "StringSplit", graph_of([source])):
+        mark = _one_of("sep", sep, "delimiter", delimiter)
+        mark = convert(" " if mark is None else mark, STRING)
+        source = convert(source, STRING)
+        return SparseTensor(*get_op("StringSplit")(source, mark, skip_empty=skip_empty))
 
 
-def string_split_v2(source: Any, sep: Any = None, maxsplit: int = -1) -> SparseTensor:
-    """A vector of strings, each split at `sep` or at whitespace, as a sparse matrix."""
-    sep = convert("" if sep is None else sep, STRING)
-    source = convert(source, STRING)
-    return SparseTensor(*get_op("StringSplitV2")(source, sep, maxsplit=maxsplit))
+def strings_split(
+    input: Any = None,
+    sep: Any = None,
+    maxsplit: int = -1,
+    result_type: str = "SparseTensor",
+    source: Any = None,
+    name: str | None = None,
+) -> SparseTensor:
+    """A string or a vector of strings, each split at `sep` or at white space, as a sparse matrix."""
+    input = _one_of("input", input, "source", source)
+    _check_result_type(result_type)
+    with name_scope(name or "StringSplit", graph_of([input])):
+        input = convert(input, STRING, "input")
+        if input.static_shape.rank == 0:
+            input = get_op("ExpandDims")(input, 0)
+        if input.static_shape.rank != 1:
+            raise UnimplementedError("strings.split of more than a vector needs ragged tensors")
+        mark = convert("" if sep is None else sep, STRING)
+        return SparseTensor(*get_op("StringSplitV2")(input, mark, maxsplit=maxsplit))
+
+
+def _check_result_type(result_type: str) -> None:
+    if result_type == "RaggedTensor":
+        raise UnimplementedError("ragged tensors are not supported: ask for a SparseTensor")
+    if result_type != "SparseTensor":
+        raise InvalidArgumentError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
 
 
 def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
@@ -206,13 +236,13 @@ __all__ = [
     "string_length",
     "string_lower",
     "string_split",
-    "string_split_v2",
     "string_strip",
     "string_to_hash_bucket",
     "string_to_hash_bucket_fast",
     "string_to_hash_bucket_strong",
     "string_to_number",
     "string_upper",
+    "strings_split",
     "substr",
     "unsorted_segment_join",
 ]

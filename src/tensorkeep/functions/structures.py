@@ -102,7 +102,7 @@ def _packed(structure: Any, leaves: Iterator[Any], expand_composites: bool) -> A
         by_key = dict(zip(_sorted_keys(structure), packed, strict=True))
         results = {key: by_key[key] for key in structure}
         factory = getattr(structure, "default_factory", None)
-        return kind(factory, results) if factory is not None else kind(results)  # type: ignore[call-arg]
+        return kind(factory, results) if factory is not None else kind(results)
     if hasattr(kind, "_fields") or _is_attrs(structure) or isinstance(structure, IndexedSlices | SparseTensor):
         return kind(*packed)
     return kind(packed)

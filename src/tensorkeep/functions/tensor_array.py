@@ -67,7 +67,7 @@ class TensorArray:
             if handle is not None and flow is not None:
                 self._handle, self._flow = handle, flow
                 return
-            options = {
+            options: dict[str, Any] = {
                 "dtype": self._dtype,
                 "element_shape": self._element_shape[0],
                 "identical_element_shapes": infer_shape,

@@ -110,7 +110,8 @@ def _evaluate(op: Operation, cache: dict[Tensor, Any]) -> None:
         return
     values = [cache.get(tensor, _UNKNOWN) for tensor in op.inputs]
     results: list[Any] = [_UNKNOWN] * len(op.outputs)
-    if not any(value is _UNKNOWN or np.size(value) > _LARGE for value in values):
+    large = any(tensor._shape is not None and (tensor._shape.element_count() or 0) > _LARGE for tensor in op.outputs)
+    if not large and not any(value is _UNKNOWN or np.size(value) > _LARGE for value in values):
         results = _run(op, values)
     for tensor, result in zip(op.outputs, results, strict=True):
         cache[tensor] = result if np.size(result) <= _LARGE else _UNKNOWN

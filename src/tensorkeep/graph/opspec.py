@@ -164,7 +164,7 @@ class OpSpec:
     def results(self, op: Operation) -> Any:
         """What a call of the op gives: the operation if it has no outputs, else its outputs by the signature."""
         schema = self.schema
-        if not schema.outputs:
+        if not op.outputs:
             return op
         grouped = group(schema.outputs, op.outputs, op.attr) if self.has_list_outputs else op.outputs
         return grouped[0] if len(schema.outputs) == 1 else self._result_type(*grouped)

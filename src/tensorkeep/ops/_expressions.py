@@ -18,6 +18,7 @@ from tensorkeep.graph.building import add as add_operation
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
+from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops.constants import const
@@ -69,8 +70,9 @@ def _filled(value: int, shape: Any, dtype: DType, name: str) -> Tensor:
         return get_op("Fill")(shape, constant(element, dtype), name=scope)  # type: ignore[no-any-return]
 
 
-def zeros_like(x: Tensor, name: str = "zeros_like") -> Tensor:
+def zeros_like(x: Any, name: str = "zeros_like") -> Tensor:
     with name_scope(name) as scope:
+        x = convert(x, name="tensor")
         shape = x.static_shape
         if shape.is_fully_known and x.dtype.base_dtype is not VARIANT:
             return zeros(shape.as_tuple(), x.dtype.base_dtype, scope)

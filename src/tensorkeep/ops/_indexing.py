@@ -19,6 +19,7 @@ from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension
 from tensorkeep.ops._expressions import cast, constant, first_size
 
+_LARGE: Final = 1 << 31
 _WIDTHS: Final = {INT16: 1, INT32: 2, INT64: 3}
 
 
@@ -115,6 +116,13 @@ def _check_index(key: Any) -> None:
         )
 
 
+def _packed(parts: list[Any]) -> Tensor:
+    """Bounds as a vector: a constant if they are numbers."""
+    if all(type(part) is int and abs(part) < _LARGE for part in parts):
+        return constant(np.array(parts, np.int32), INT32, "stack")
+    return stack(parts)
+
+
 def item(tensor: Tensor, key: Any) -> Tensor:
     """`tensor[key]`, where the key is no mask."""
     bounds = _Bounds()
@@ -122,7 +130,7 @@ def item(tensor: Tensor, key: Any) -> Tensor:
         bounds.add(part)
     with name_scope("strided_slice", tensor.graph) as scope:
         if bounds.begin:
-            packed = [stack(parts) for parts in (bounds.begin, bounds.end, bounds.strides)]
+            packed = [_packed(parts) for parts in (bounds.begin, bounds.end, bounds.strides)]
             if any(part.dtype.base_dtype is INT64 for part in packed):
                 packed = [cast(part, INT64) for part in packed]
         else:

@@ -25,7 +25,7 @@ _INVALID: Final = (0xDC80, 0xDCFF)  # bytes that are no UTF-8, as Python's "surr
 _MOST_REPEATS: Final = 1000
 _MOST_INSTRUCTIONS: Final = 20_000
 _MOST_STEPS: Final = 10_000_000
-_DEEPEST: Final = 500
+_DEEPEST: Final = 150
 
 _DIGIT: Final = ((0x30, 0x39),)
 _SPACE: Final = ((0x09, 0x0A), (0x0C, 0x0D), (0x20, 0x20))
@@ -606,13 +606,13 @@ class Expression:
 
     def __init__(self, pattern: bytes) -> None:
         parser = _Parser(pattern.decode("utf-8", "surrogateescape"))
-        self._tree = parser.parse()
-        self.groups = parser.groups
-        self._retries = _retries(self._tree, is_last=True)
         try:
+            self._tree = parser.parse()
+            self.groups = parser.groups
+            self._retries = _retries(self._tree, is_last=True)
             self._python = re.compile(_python_text(self._tree))
         except (re.error, RecursionError, OverflowError, MemoryError) as error:
-            raise InvalidArgumentError(f"Invalid pattern: {parser.pattern}, error: {error}") from None
+            raise InvalidArgumentError(f"Invalid pattern: {parser.pattern[:200]}, error: {error}") from None
 
     @cached_property
     def _machine(self) -> _Machine:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import prod
 from threading import RLock
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tensorkeep.ops._hashes import old_hashes
 
 Array = npt.NDArray[Any]
 
@@ -230,11 +232,27 @@ class StaticTable(Table):
 
 
 class DenseTable(Table):
-    """A table that sets two keys aside, which can never be used."""
+    """A table that sets two keys aside, which can never be used.
+
+    It is exported as TensorFlow keeps it: buckets found by hashing, those that are not in use with the empty key.
+    """
 
     def __init__(
-        self, name: str, value_dtype: DType, value_shape: tuple[int, ...], empty_key: Array, deleted_key: Array | None
+        self,
+        name: str,
+        value_dtype: DType,
+        value_shape: tuple[int, ...],
+        empty_key: Array,
+        deleted_key: Array | None,
+        buckets: int,
+        load: float,
     ) -> None:
+        check_buckets(buckets)
+        if not 0 < load < 1:
+            raise InvalidArgumentError(f"max_load_factor must be between 0 and 1, got: {load}")
+        self._buckets = buckets
+        self._load = load
+        self._empty_key = empty_key
         super().__init__(name, _dtype_of(empty_key), value_dtype, value_shape, empty_key.shape)
         self._reserved: dict[str, Any] = {}
         reserved = {"empty_key": self._hashable(empty_key)[0]}
@@ -255,6 +273,73 @@ class DenseTable(Table):
             if key in names:
                 raise InvalidArgumentError(f"Using the {what} as a table key is not allowed")
         return names
+
+    def _store(self, keys: Array, values: Array) -> None:
+        super()._store(keys, values)
+        while len(self) > self._buckets * self._load:
+            self._buckets *= 2
+
+    def export(self) -> tuple[Array, Array]:
+        """All buckets: a row of a key's elements each, and a row of a value's."""
+        keys, values = super().export()
+        rows = keys.reshape(len(keys), -1)
+        places = _bucket_places(_bucket_hashes(rows), self._buckets)
+        all_keys = np.empty((self._buckets, max(prod(self.key_shape), 1)), keys.dtype)
+        all_keys[:] = self._empty_key.reshape(-1)
+        all_values = np.zeros((self._buckets, max(prod(self.value_shape), 1)), values.dtype)
+        if self.value_dtype is STRING:
+            all_values[:] = b""
+        all_keys[places] = rows
+        all_values[places] = values.reshape(len(keys), -1)
+        return all_keys, all_values
+
+    def replace(self, keys: Array, values: Array) -> None:
+        """Sets all contents anew, from buckets as they are exported."""
+        check_buckets(len(keys) if keys.ndim else 0)
+        if values.shape[:1] != keys.shape[:1]:
+            raise InvalidArgumentError(f"{len(keys)} buckets of keys, but {list(values.shape)} values")
+        names = Table._hashable(self, keys)
+        unused = set(self._reserved.values())
+        used = np.array([i for i, name in enumerate(names) if name not in unused], np.int64)
+        self._buckets = len(keys)
+        super().replace(
+            keys.reshape(len(keys), *self.key_shape)[used], values.reshape(len(keys), *self.value_shape)[used]
+        )
+
+
+def check_buckets(count: int) -> None:
+    """Buckets are found by the low bits of a hash."""
+    if count < 4 or count & (count - 1):
+        raise InvalidArgumentError(f"Number of buckets must be at least 4 and a power of 2, got: {count}")
+
+
+def _bucket_hashes(rows: Array) -> list[int]:
+    """The hash of each row of key elements: of one element its own, of several all of theirs combined."""
+    hashes = old_hashes(rows) if rows.dtype == object else rows.astype(np.int64).astype(np.uint64)
+    columns = [hashes[:, i].tolist() for i in range(rows.shape[1])]
+    if len(columns) == 1:
+        return columns[0]  # type: ignore[no-any-return]
+    combined = [0] * len(rows)
+    for column in columns:
+        combined = [
+            (a ^ (b + 0x9E3779B97F4A7800 + (a << 10) + (a >> 4))) & 0xFFFF_FFFF_FFFF_FFFF
+            for a, b in zip(combined, column, strict=True)
+        ]
+    return combined
+
+
+def _bucket_places(hashes: Sequence[int], buckets: int) -> list[int]:
+    """A bucket for every hash: the first free one on its way, each step longer than the last."""
+    taken: set[int] = set()
+    places = []
+    for value in hashes:
+        place, step = value & (buckets - 1), 0
+        while place in taken:
+            step += 1
+            place = (place + step) & (buckets - 1)
+        taken.add(place)
+        places.append(place)
+    return places
 
 
 def _dtype_of(keys: Array) -> DType:

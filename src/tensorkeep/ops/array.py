@@ -257,6 +257,8 @@ def fill_kernel(dims: Any, value: Any, *, T: DType) -> Any:  # noqa: N803
         raise InvalidArgumentError(f"dims must represent a vector, got shape {list(dims.shape)}")
     if np.ndim(value):
         raise InvalidArgumentError(f"value must represent a scalar, got shape {list(np.shape(value))}")
+    if not T.is_object and not any(value.tobytes()):
+        return np.zeros(dims.tolist(), T.array_dtype)  # which touches no memory
     return np.full(dims.tolist(), value, T.array_dtype)
 
 

@@ -53,6 +53,7 @@ def range_kernel(start: Any, limit: Any, delta: Any) -> Any:
     for name, value in (("start", start), ("limit", limit), ("delta", delta)):
         if np.size(value) != 1:
             raise InvalidArgumentError(f"{name} must be a scalar, not shape {list(np.shape(value))}")
+    start, limit, delta = (np.reshape(value, ()) for value in (start, limit, delta))
     steps = np.arange(_range_size(start, limit, delta)).astype(start.dtype)
     return np.add(start, np.multiply(steps, delta))
 

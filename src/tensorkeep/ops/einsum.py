@@ -19,13 +19,14 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, op
 from tensorkeep.ops._expressions import (
     concat,
     conj,
-    ones,
+    constant,
     reduce_sum,
     reduced_shape,
     reflected,
@@ -314,9 +315,15 @@ def _spread(dy: Tensor, output: str, labels: str, shape: Tensor, gone: list[str]
         kept = reduced_shape(shape, convert(axes))
         return broadcast_to(reshape(dy, kept), shape)  # type: ignore[no-any-return]
     with_gone = concat([sizes, shape_of(dy)])
-    kept = concat([ones([len(gone)], INT32), shape_of(dy)])
+    kept = concat([_ones(len(gone)), shape_of(dy)])
     spread = broadcast_to(reshape(dy, kept), with_gone)
     return einsum([spread], equation=f"{''.join(gone)}{output}->{labels}")  # type: ignore[no-any-return]
+
+
+def _ones(count: int) -> Tensor:
+    with name_scope("ones") as scope:
+        sizes = constant(np.array([count], np.int32), INT32, "shape_as_tensor")
+        return get_op("Fill")(sizes, constant(1, INT32), name=scope)  # type: ignore[no-any-return]
 
 
 __all__ = ["einsum"]

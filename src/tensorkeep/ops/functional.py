@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.dtypes import DType
+from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.graph import Tensor
@@ -15,13 +15,19 @@ from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.ops._shapes import SCALAR
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
+_CONDITIONS: Final = frozenset(("bool", "int8", "uint8", "int16", "int32", "int64", "float32", "float64", "object"))
+
 
 def truth(value: Any) -> bool:
     """What a condition says: a scalar, that it is not zero or the empty string; others, that they have elements."""
     if isinstance(value, np.bool_):
         return bool(value)
     array = np.asarray(value)
-    return bool(array.item()) if array.ndim == 0 else array.size > 0
+    if array.ndim:
+        return array.size > 0
+    if array.dtype.name not in _CONDITIONS:
+        raise InvalidArgumentError(f"{dtype_of_array(array.dtype).label} cannot be converted to a boolean")
+    return bool(array.item())
 
 
 def _told_shapes(output_shapes: Sequence[Shape], dtypes: Sequence[DType]) -> list[Shape]:
@@ -114,9 +120,15 @@ def _loop_shapes(input: list[Tensor], *, T: Sequence[DType], output_shapes: Sequ
     return _told_shapes(output_shapes, T) if output_shapes else [tensor.static_shape for tensor in input]
 
 
+def _lightest(value: Any) -> Any:
+    """A number as one of NumPy's scalars, with which loops count ten times as fast as with arrays."""
+    is_number = isinstance(value, np.ndarray) and value.ndim == 0 and value.dtype != object
+    return value[()] if is_number else value
+
+
 def while_kernel(ctx: Any, input: list[Any], *, cond: FunctionRef, body: FunctionRef) -> list[Any]:
     goes_on, once = ctx.function(cond), ctx.function(body)
-    values: Sequence[Any] = input
+    values: Sequence[Any] = [_lightest(value) for value in input]
     while truth(goes_on(*values)[0]):
         values = once(*values)
     return list(values)

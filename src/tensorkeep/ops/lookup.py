@@ -158,13 +158,6 @@ anonymous_mutable_hash_table_of_tensors = _made(
 _DENSE = (*_TYPES, _VALUE_SHAPE, "initial_num_buckets: int = 131072", "max_load_factor: float = 0.8", "stateful")
 
 
-def _check_dense(buckets: int, load: float) -> None:
-    if buckets < 4 or buckets & (buckets - 1):
-        raise InvalidArgumentError(f"Number of buckets must be at least 4 and a power of 2, got: {buckets}")
-    if not 0 < load < 1:
-        raise InvalidArgumentError(f"max_load_factor must be between 0 and 1, got: {load}")
-
-
 mutable_dense_hash_table = op(
     "MutableDenseHashTable(empty_key: key_dtype) -> table_handle: Ref(string)", *_SHARING, *_DENSE
 )
@@ -188,10 +181,9 @@ def mutable_dense_hash_table_kernel(
     initial_num_buckets: int,
     max_load_factor: float,
 ) -> Any:
-    _check_dense(initial_num_buckets, max_load_factor)
-
     def create(name: str) -> Table:
-        return DenseTable(name, value_dtype, value_shape.as_tuple(), np.asarray(empty_key), None)
+        size = (initial_num_buckets, max_load_factor)
+        return DenseTable(name, value_dtype, value_shape.as_tuple(), np.asarray(empty_key), None, *size)
 
     return _shared(ctx, container, shared_name, use_node_name_sharing, create)
 
@@ -224,11 +216,9 @@ def mutable_dense_hash_table_v2_kernel(
     initial_num_buckets: int,
     max_load_factor: float,
 ) -> Any:
-    _check_dense(initial_num_buckets, max_load_factor)
-
     def create(name: str) -> Table:
         keys = np.asarray(empty_key), np.asarray(deleted_key)
-        return DenseTable(name, value_dtype, value_shape.as_tuple(), *keys)
+        return DenseTable(name, value_dtype, value_shape.as_tuple(), *keys, initial_num_buckets, max_load_factor)
 
     return _shared(ctx, container, shared_name, use_node_name_sharing, create)
 
@@ -249,9 +239,8 @@ def anonymous_mutable_dense_hash_table_kernel(
     initial_num_buckets: int,
     max_load_factor: float,
 ) -> Any:
-    _check_dense(initial_num_buckets, max_load_factor)
     keys = np.asarray(empty_key), np.asarray(deleted_key)
-    return DenseTable("anonymous", value_dtype, value_shape.as_tuple(), *keys)
+    return DenseTable("anonymous", value_dtype, value_shape.as_tuple(), *keys, initial_num_buckets, max_load_factor)
 
 
 # ---------------------------------------------------------------------------------------------------- Both versions

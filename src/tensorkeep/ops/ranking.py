@@ -114,7 +114,7 @@ def top_k_gradient(op: Operation, dvalues: Tensor, dindices: Any) -> Any:
     flat = reshape(plus(rows, cast(expand(starts, -1), INT32)), [-1])
     places, updates = expand(flat, -1), reshape(dvalues, [-1])
     size = get_op("Prod")(in_shape, constant(np.zeros(1, np.int32)))
-    return [reshape(get_op("ScatterNd")(places, updates, [size]), in_shape), zeros((), INT32)]
+    return [reshape(get_op("ScatterNd")(places, updates, [size]), in_shape), zeros((), INT32)][: len(op.inputs)]
 
 
 def _steps(limit: Tensor, step: Tensor) -> Any:

@@ -59,7 +59,7 @@ class _Weights(NamedTuple):
 
     @property
     def size(self) -> int:
-        return self.b.shape[0] // 4
+        return int(self.b.shape[0]) // 4
 
     def split(self, gates: Array) -> list[Array]:
         """The input, cell, forget and output gates."""

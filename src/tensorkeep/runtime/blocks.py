@@ -6,38 +6,38 @@
     choice = predicate, block if it holds, block if not
     loop   = variables, header block, condition, body block, block after the last round
 
-Every operation has a condition under which it lives: a set of predicates, each with the truth it must have. A switch
-adds one, a merge of two sides that differ in one takes it away. Inside a loop, what lives under no condition runs once
-more than what lives under the loop's; the latter is the body. What cannot be read so is unstructured, and is left to
-`frames`, which can run any graph.
+Every operation lives under a condition, which `liveness` finds; operations are put into blocks by it. Inside a loop,
+what lives under no condition runs once more than what lives under the loop's; the latter is the body. What cannot be
+read so is unstructured, and is left to `frames`, which can run any graph.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
 from typing import Final, TypeAlias
 
-from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.runtime.plan import LOOP_BACK, Plan, sources
+from tensorkeep.runtime.liveness import (
+    ALWAYS,
+    EXITS,
+    MERGES,
+    Condition,
+    Frame,
+    Liveness,
+    UnstructuredError,
+    assign_frames,
+    is_loop_head,
+    loop_ends,
+)
+from tensorkeep.runtime.plan import Plan, sources
 
-SWITCHES: Final = frozenset(("Switch", "RefSwitch"))
-MERGES: Final = frozenset(("Merge", "RefMerge"))
-ENTERS: Final = frozenset(("Enter", "RefEnter"))
-EXITS: Final = frozenset(("Exit", "RefExit"))
-_SAME_VALUE: Final = frozenset(("Identity", "LoopCond", *SWITCHES, *ENTERS))
-
-Condition: TypeAlias = frozenset[tuple[Tensor, bool]]
-ALWAYS: Final[Condition] = frozenset()
+Steps: TypeAlias = tuple[tuple[Tensor, bool], ...]
+"""A condition in an order in which its predicates can be asked."""
 
 _DEEPEST: Final = 80  # blocks in each other; Python takes no more than 100
 _MOST_LOOPS: Final = 16  # of which are loops; Python takes no more than 20
-
-
-class UnstructuredError(Exception):
-    """The graph's control flow is not made of nested branches and loops."""
 
 
 @dataclass(slots=True, eq=False)
@@ -89,6 +89,8 @@ class LoopVariable:
     merge: Operation
     start: Tensor
     following: Tensor
+    condition: Steps = ()
+    """What must hold outside for the loop to have this variable at all."""
 
 
 @dataclass(slots=True, eq=False)
@@ -111,7 +113,7 @@ class Structure:
     """A plan as a block, with what must hold for each fetched tensor to have a value; None if it never has one."""
 
     block: Block
-    fetches: tuple[tuple[tuple[Tensor, bool], ...] | None, ...]
+    fetches: tuple[Steps | None, ...]
 
 
 def structure(plan: Plan) -> Structure:
@@ -119,227 +121,6 @@ def structure(plan: Plan) -> Structure:
     if not plan.has_control_flow:
         return Structure(Block(items=[Step(op) for op in plan.ops]), ((),) * len(plan.fetches))
     return _Arrangement(plan).result()
-
-
-# ---------------------------------------------------------------------------------------------------- Frames
-
-
-@dataclass(slots=True, eq=False)
-class Frame:
-    """A loop's frame as the nodes state it: all that is entered from one frame under one name."""
-
-    name: str
-    parent: Frame | None
-    enters: list[Operation] = field(default_factory=list)
-    ops: list[Operation] = field(default_factory=list)
-    condition: Condition | None = ALWAYS  # in the parent
-    loop_cond: Operation | None = None
-    variables: list[LoopVariable] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Frames:
-    """In which frame each operation runs, and in which its outputs are: Enter and Exit lead from one to another."""
-
-    root: Frame
-    inner: list[Frame]
-    of: dict[Operation, Frame]
-    given: dict[Operation, Frame]
-
-
-def assign_frames(plan: Plan) -> Frames:
-    """The frames of a plan's operations. Inputs from different frames are an error."""
-    fed = frozenset(plan.feeds)
-    root = Frame("", None)
-    children: dict[tuple[int, str], Frame] = {}
-    of: dict[Operation, Frame] = {}
-    given: dict[Operation, Frame] = {}
-    for op in plan.ops:
-        frame, origin = root, None
-        for source in sources(op, fed):
-            if origin is None:
-                frame, origin = given[source], source
-            elif given[source] is not frame:
-                raise InvalidArgumentError(
-                    f"{{{{node {op.name}}}}} has inputs from different frames. The input {{{{node {origin.name}}}}} is "
-                    f"in frame '{frame.name}'. The input {{{{node {source.name}}}}} is in frame '{given[source].name}'."
-                )
-        of[op] = given[op] = frame
-        frame.ops.append(op)
-        if op.type in ENTERS:
-            name = op.attr("frame_name").decode(errors="replace")
-            child = children.setdefault((id(frame), name), Frame(name, frame))
-            child.enters.append(op)
-            given[op] = child
-        elif op.type in EXITS:
-            if frame.parent is None:
-                raise InvalidArgumentError(f"{{{{node {op.name}}}}} leaves a loop that nothing has entered")
-            given[op] = frame.parent
-    return Frames(root, list(children.values()), of, given)
-
-
-# ---------------------------------------------------------------------------------------------------- Conditions
-
-
-def _joined(conditions: Iterable[Condition | None]) -> Condition | None:
-    """What must hold for all to hold; None if they exclude each other."""
-    found: Condition = ALWAYS
-    for condition in conditions:
-        if condition is None:
-            return None
-        if condition:
-            found = found | condition
-    if len(found) > 1 and any((predicate, not truth) in found for predicate, truth in found):
-        return None
-    return found
-
-
-def _either(conditions: Sequence[Condition]) -> Condition:
-    """What must hold for one of several to hold that are the sides of nested branches."""
-    found = list(conditions)
-    while len(found) > 1:
-        for i, first in enumerate(found):
-            match = next((j for j in range(i + 1, len(found)) if _are_sides(first, found[j])), None)
-            if match is not None:
-                found[i] = first & found.pop(match)
-                break
-        else:
-            raise UnstructuredError("a merge of what are not the sides of a branch")
-    return found[0]
-
-
-def _are_sides(first: Condition, second: Condition) -> bool:
-    """Whether two conditions differ in the truth of one predicate only."""
-    difference = first ^ second
-    if len(difference) != 2:
-        return False
-    (a, _), (b, _) = difference
-    return a is b
-
-
-class _Liveness:
-    """The condition under which each operation lives, in the frame it runs in; None if it never does."""
-
-    def __init__(self, plan: Plan, frames: Frames) -> None:
-        self._fed = frozenset(plan.feeds)
-        self._frames = frames
-        self._keys: dict[Tensor, Tensor] = {}
-        self._left: set[Frame] = set()
-        self.of: dict[Operation, Condition | None] = {}
-        for op in plan.ops:
-            self.of[op] = self._condition(op)
-        for frame in frames.inner:
-            self._check(frame)
-
-    def key(self, tensor: Tensor) -> Tensor:
-        """The tensor whose value a predicate has, however often it has been passed on."""
-        found = self._keys.get(tensor)
-        if found is None:
-            found = tensor
-            while found not in self._fed and found.op.type in _SAME_VALUE and not found.op.inputs[0].dtype.is_ref:
-                found = found.op.inputs[0]
-            self._keys[tensor] = found
-        return found
-
-    def of_tensor(self, tensor: Tensor) -> Condition | None:
-        """The condition under which a tensor has a value, in the frame it is in."""
-        if tensor in self._fed:
-            return ALWAYS
-        op = tensor.op
-        if op.type in SWITCHES:
-            side = _joined((self.of[op], frozenset(((self.key(op.inputs[1]), bool(tensor.index)),))))
-            return self._relative(side, self._frames.of[op])
-        return self._passed(op)
-
-    def _relative(self, condition: Condition | None, frame: Frame) -> Condition | None:
-        """A condition without what the loops around it stand under already."""
-        around: Frame | None = frame
-        while condition and around is not None:
-            if around.condition:
-                if _joined((condition, around.condition)) is None:
-                    return None
-                condition = condition - around.condition
-            around = around.parent
-        return condition
-
-    def _passed(self, op: Operation) -> Condition | None:
-        """What an operation's life means for those that wait for it."""
-        if op.type in ENTERS or op.type == "ControlTrigger":
-            return ALWAYS
-        if op.type in EXITS:
-            self._left.add(self._frames.of[op])
-            return self._frames.of[op].condition
-        return self.of[op]
-
-    def _condition(self, op: Operation) -> Condition | None:
-        kind = op.type
-        if kind in MERGES:
-            return self._merged(op)
-        if kind == "_SwitchN":
-            raise UnstructuredError("a switch of many ways")
-        condition = _joined((*map(self.of_tensor, op.inputs), *map(self._passed, op.control_inputs)))
-        if kind in ENTERS:
-            frame = self._frames.given[op]
-            wanted = _joined((frame.condition, condition))
-            if wanted != frame.condition and frame in self._left:
-                raise UnstructuredError("a loop that may be left before it is entered")
-            frame.condition = wanted
-        elif kind == "LoopCond":
-            frame = self._frames.of[op]
-            if frame.loop_cond is not None or condition or frame.parent is None:
-                raise UnstructuredError("a loop without one condition that every round asks")
-            frame.loop_cond = op
-        elif kind == "ControlTrigger" and condition is None:  # it waits for both sides of a branch
-            sides = [side for side in map(self._passed, op.control_inputs) if side is not None]
-            condition = frozenset.intersection(*sides) if sides else ALWAYS
-        return condition
-
-    def _merged(self, op: Operation) -> Condition | None:
-        following = [tensor for tensor in op.inputs if tensor.op.type in LOOP_BACK and tensor not in self._fed]
-        if not following:
-            sides = [side for side in map(self.of_tensor, op.inputs) if side is not None]
-            return _either(sides) if sides else None
-        starts = [tensor for tensor in op.inputs if tensor not in following]
-        frame = self._frames.of[op]
-        if len(op.inputs) != 2 or len(starts) != 1 or self._frames.given[starts[0].op] is not frame:
-            raise UnstructuredError("a merge that is neither of a branch nor the head of a loop")
-        if starts[0].op.type not in ENTERS or starts[0] in self._fed:
-            raise UnstructuredError("a loop variable whose first value does not come from outside")
-        frame.variables.append(LoopVariable(op, starts[0], following[0].op.inputs[0]))
-        return ALWAYS
-
-    def _check(self, frame: Frame) -> None:
-        """Sees that a frame is a loop: one condition, and next values and exits on its two sides."""
-        if frame.loop_cond is None:
-            raise UnstructuredError("a frame without a condition")
-        key = self.key(frame.loop_cond.outputs[0])
-        again: Condition = frozenset(((key, True),))
-        done: Condition = frozenset(((key, False),))
-        nexts = [op for op in frame.ops if op.type in LOOP_BACK]
-        exits = [op for op in frame.ops if op.type in EXITS]
-        if any(self.of[op] != again for op in nexts) or any(self.of[op] != done for op in exits):
-            raise UnstructuredError("a loop that is left or goes on under another condition than its own")
-        if frame.condition is not None and any(self.of[op] != frame.condition for op in frame.enters):
-            self._check_partial(frame)
-
-    def _check_partial(self, frame: Frame) -> None:
-        """Sees that a loop into which only some values come does nothing then.
-
-        What a loop only reads, such as a weight, may come where its variables do not: in the last round of a loop
-        around it. TensorFlow then runs what needs nothing else once, which nobody sees if it keeps no state.
-        """
-        needs: dict[Operation, Condition] = {op: self.of[op] or ALWAYS for op in frame.enters}
-        for op in frame.ops:
-            found = ALWAYS
-            for source in sources(op, self._fed):
-                needed = needs.get(source)
-                if needed is None and source.type in EXITS:
-                    needed = ALWAYS.union(*(needs.get(enter, ALWAYS) for enter in self._frames.of[source].enters))
-                found = found | (needed or ALWAYS)
-            needs[op] = found
-            keeps_state = op.spec.schema.is_stateful or op.spec.kernel_takes_context
-            if (op is frame.loop_cond or keeps_state) and found != frame.condition:
-                raise UnstructuredError("a loop that may be entered in part")
 
 
 # ---------------------------------------------------------------------------------------------------- Order
@@ -365,7 +146,7 @@ class _Arrangement:
     def __init__(self, plan: Plan) -> None:
         self._fed = frozenset(plan.feeds)
         self._frames = assign_frames(plan)
-        self._liveness = _Liveness(plan, self._frames)
+        self._liveness = Liveness(plan, self._frames)
         self._plan = plan
         self._children: dict[Frame, list[Frame]] = {}
         for frame in self._frames.inner:
@@ -378,11 +159,14 @@ class _Arrangement:
         self._schedule(self._units(self._frames.root), block)
         return Structure(block, fetches)
 
-    def _fetched(self, tensor: Tensor) -> tuple[tuple[Tensor, bool], ...] | None:
+    def _fetched(self, tensor: Tensor) -> Steps | None:
         if tensor not in self._fed and self._frames.given[tensor.op] is not self._frames.root:
             raise UnstructuredError("a tensor inside a loop is fetched")
         condition = self._liveness.of_tensor(tensor)
-        return None if condition is None else tuple(sorted(condition, key=self._rank))
+        return None if condition is None else self._steps(condition)
+
+    def _steps(self, condition: Condition) -> Steps:
+        return tuple(sorted(condition, key=self._rank))
 
     def _units(self, frame: Frame) -> list[_Unit]:
         """What is to be done in one round of a frame, inner loops as one unit each."""
@@ -407,7 +191,7 @@ class _Arrangement:
     def _linked(self, op: Operation, ends: dict[Operation, _Unit]) -> list[_Unit]:
         """Makes an operation wait for its sources. The sides of a merge are units of their own, which it waits for."""
         unit = ends[op]
-        if op.type not in MERGES or any(tensor.op.type in LOOP_BACK for tensor in op.inputs):
+        if op.type not in MERGES or is_loop_head(op, self._fed):
             _link(unit, (ends[source] for source in sources(op, self._fed) if source in ends))
             return []
         controls = [ends[source] for source in op.control_inputs if source in ends]
@@ -480,8 +264,7 @@ class _Arrangement:
             block.items.append(Step(unit.op))
 
     def _loop(self, frame: Frame, block: Block) -> Loop:
-        assert frame.loop_cond is not None
-        key = self._liveness.key(frame.loop_cond.outputs[0])
+        key = self._liveness.loop_key(frame)
         header: list[_Unit] = []
         body: list[_Unit] = []
         after: list[_Unit] = []
@@ -498,7 +281,16 @@ class _Arrangement:
         blocks = [block.inner(in_loop=True) for _ in range(3)]
         for units, part in zip((header, body, after), blocks, strict=True):
             self._schedule(units, part)
-        return Loop(frame.variables, key, frame.loop_cond, *blocks)
+        return Loop(self._variables(frame), key, frame.loop_conds[0], *blocks)
+
+    def _variables(self, frame: Frame) -> list[LoopVariable]:
+        variables = []
+        for op in frame.ops:
+            condition = self._liveness.of[op]
+            if op.type in MERGES and condition is not None and is_loop_head(op, self._fed):
+                start, back = loop_ends(op)
+                variables.append(LoopVariable(op, start, back.op.inputs[0], self._steps(condition)))
+        return variables
 
 
 def _link(unit: _Unit, before: Iterable[_Unit]) -> None:

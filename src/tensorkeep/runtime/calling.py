@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from threading import RLock, local
+from contextvars import ContextVar
+from threading import RLock
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
@@ -18,8 +19,7 @@ from tensorkeep.runtime.plan import make_plan
 _DEEPEST: Final = 100  # calls in each other; Python's own stack allows not many more
 
 
-class _Depth(local):
-    value = 0
+_DEPTH: Final[ContextVar[int]] = ContextVar("how many calls of functions are in each other", default=0)
 
 
 class Function:
@@ -37,16 +37,16 @@ class Function:
             raise InvalidArgumentError(
                 f"function {self._reference.name} takes {self._arguments} arguments, got {len(arguments)}"
             )
-        depth = self._functions.depth
-        if depth.value >= _DEEPEST:
+        depth = _DEPTH.get()
+        if depth >= _DEEPEST:
             raise ResourceExhaustedError(
                 f"function {self._reference.name} is called at a depth of {_DEEPEST} calls: it calls itself without end"
             )
-        depth.value += 1
+        token = _DEPTH.set(depth + 1)
         try:
             return program(*arguments)
         finally:
-            depth.value -= 1
+            _DEPTH.reset(token)
 
     def _compiled(self) -> Program:
         body, program = self._functions.compiled(self._reference)
@@ -65,7 +65,6 @@ class Functions:
         contexts: dict[Operation, KernelContext],
         allowed: frozenset[Capability],
     ) -> None:
-        self.depth = _Depth()
         self._graph = graph
         self._surroundings = surroundings
         self._contexts = contexts

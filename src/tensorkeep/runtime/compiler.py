@@ -31,11 +31,12 @@ from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import Capability, flatten, group, kernel_of, keyword_names
-from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, Step, Structure, UnstructuredError, structure
+from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, LoopVariable, Step, Steps, Structure, structure
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.failures import explained, no_value
 from tensorkeep.runtime.frames import TokenMachine
 from tensorkeep.runtime.lifetimes import Lifetimes
+from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape
@@ -45,6 +46,8 @@ _SMALL: Final = 16  # elements; values known to be smaller are dropped when the 
 _PASSES_ON: Final = frozenset(
     ("Identity", "StopGradient", "PreventGradient", "PlaceholderWithDefault", "RefIdentity", *CONTROL_FLOW)
 )
+_OF_SHAPES: Final = frozenset(("Shape", "ShapeN", "Size", "Rank", "VariableShape"))  # known without their inputs
+_MAKES_NEW: Final = frozenset(("MatMul", "BiasAdd", "Relu"))  # besides NumPy's own: their results are new arrays
 _NOTHING: Final = frozenset(("NoOp", "ControlTrigger"))
 _PLACEHOLDERS: Final = frozenset(("Placeholder", "PlaceholderV2"))
 
@@ -181,13 +184,15 @@ class Compiler:
         exec(compile(text, "<plan>", "exec"), self._namespace)
         return Program(self._namespace["run"], self._ops_of_lines, text)
 
-    def _write_check(self, index: int, condition: tuple[tuple[Tensor, bool], ...] | None) -> None:
+    def _write_check(self, index: int, condition: Steps | None) -> None:
         """Fails for a fetched tensor that has no value in this run."""
         if condition is None:
             self._write(f"dead({index})")
         elif condition:
-            parts = (f"{'' if truth else 'not '}{self._values[predicate]}" for predicate, truth in condition)
-            self._write(f"if not ({' and '.join(parts)}): dead({index})")
+            self._write(f"if not ({self._test(condition)}): dead({index})")
+
+    def _test(self, condition: Steps) -> str:
+        return " and ".join(f"{'' if truth else 'not '}{self._values[predicate]}" for predicate, truth in condition)
 
     def _write(self, line: str, op: Operation | None = None) -> None:
         self._lines.append(self._indent + line)
@@ -257,6 +262,8 @@ class Compiler:
     def _name_loop(self, loop: Loop, block: Block, at: int) -> None:
         for variable in loop.variables:
             self._use(variable.start, block, at - 1)
+            for predicate, _ in variable.condition:
+                self._use(predicate, block, at)
             rank = self._ranks.get(self._values[variable.start])
             for tensor in variable.merge.outputs:
                 self._define(tensor, f"v{len(self._values)}", block, at, rank)
@@ -319,7 +326,10 @@ class Compiler:
         return name
 
     def _may_fold(self, op: Operation) -> bool:
-        return bool(op.outputs) and op.type not in CONTROL_FLOW and not any(t in self._values for t in op.outputs)
+        values = self._values
+        if op.type not in _OF_SHAPES and not (op.inputs and all(values[tensor][0] == "c" for tensor in op.inputs)):
+            return False
+        return bool(op.outputs) and op.type not in CONTROL_FLOW and not any(t in values for t in op.outputs)
 
     # --------------------------------------------------------------------------------------------- blocks
 
@@ -381,12 +391,7 @@ class Compiler:
     def _write_loop(self, loop: Loop, block: Block, at: int) -> None:
         counted = [variable for variable in loop.variables if self._is_wanted(variable.merge.outputs[1])]
         for variable in loop.variables:
-            value = variable.merge.outputs[0]
-            start = self._argument(variable.start, value.dtype.is_ref)
-            scalar = value.static_shape.rank == 0 or variable.start.static_shape.rank == 0
-            if scalar and not value.dtype.is_object and not value.dtype.is_ref:
-                start = self._scalars.get(start) or f"{start}[()]"
-            self._write(f"{self._values[value]} = {start}", variable.merge)
+            self._write(f"{self._values[variable.merge.outputs[0]]} = {self._start(variable)}", variable.merge)
         for variable in counted:
             self._write(f"{self._values[variable.merge.outputs[1]]} = {self._index(0)}")
         self._write_ends(block, at)
@@ -404,14 +409,27 @@ class Compiler:
         self._indent = old
         self._write_block(loop.after)
 
+    def _start(self, variable: LoopVariable) -> str:
+        """A loop variable's first value; a scalar as one of NumPy's."""
+        value = variable.merge.outputs[0]
+        start = self._argument(variable.start, value.dtype.is_ref)
+        is_scalar = self._ranks.get(self._values[variable.start]) == 0
+        if is_scalar and not value.dtype.is_object and not value.dtype.is_ref:
+            start = self._scalars.get(start) or f"{start}[()]"
+        return f"{start} if {self._test(variable.condition)} else None" if variable.condition else start
+
+    def _following(self, variable: LoopVariable) -> str:
+        """A loop variable's next value."""
+        value = self._argument(variable.following, variable.merge.outputs[0].dtype.is_ref)
+        return f"({value} if {self._test(variable.condition)} else None)" if variable.condition else value
+
     def _write_next(self, loop: Loop) -> None:
         """Gives loop variables their next values: one by one, or all at once where one's next is another."""
         names = [self._values[variable.merge.outputs[0]] for variable in loop.variables]
-        values = [
-            self._argument(variable.following, variable.merge.outputs[0].dtype.is_ref) for variable in loop.variables
-        ]
+        values = [self._following(variable) for variable in loop.variables]
         moved = [(name, value) for name, value in zip(names, values, strict=True) if name != value]
-        if {name for name, _ in moved} & {value for _, value in moved}:
+        sources = {self._values[variable.following] for variable in loop.variables}
+        if any(name in sources for name, value in moved):
             self._write(f"{', '.join(name for name, _ in moved)} = {', '.join(value for _, value in moved)}")
             return
         for name, value in moved:
@@ -427,7 +445,8 @@ class Compiler:
         written = self._written_inline(op, kernel, block) or self._written_call(op, kernel)
         targets = self._targets(op)
         self._write(f"{targets} = {written}" if targets else written, op)
-        if isinstance(kernel, np.ufunc) and len(op.outputs) == 1 and op.outputs[0] not in self._fed:
+        makes_new = isinstance(kernel, np.ufunc) or op.type in _MAKES_NEW
+        if makes_new and len(op.outputs) == 1 and op.outputs[0] not in self._fed:
             self._fresh.add(self._values[op.outputs[0]])
 
     def _kernel(self, op: Operation) -> Callable[..., Any]:

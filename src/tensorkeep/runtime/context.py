@@ -15,6 +15,8 @@ from tensorkeep.runtime.resources import ResourceManager
 
 LOG: Final = logging.getLogger("tensorkeep")
 
+PYTHON_FUNCTIONS: Final = "Python functions"  # the key of the functions that a graph calls, in `graph.extras`
+
 Kept = TypeVar("Kept")
 
 

@@ -20,8 +20,8 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.graph.graph import Operation
-from tensorkeep.runtime.blocks import ENTERS, EXITS, MERGES, SWITCHES, assign_frames
 from tensorkeep.runtime.failures import explained, no_value
+from tensorkeep.runtime.liveness import ENTERS, EXITS, MERGES, SWITCHES, assign_frames
 from tensorkeep.runtime.plan import LOOP_BACK, Plan
 
 BoundKernel = Callable[[list[Any]], list[Any]]

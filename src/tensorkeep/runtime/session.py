@@ -17,8 +17,9 @@ from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LocalFileSystem
 from tensorkeep.runtime.calling import Functions
 from tensorkeep.runtime.compiler import Compiler, Program, as_strings
-from tensorkeep.runtime.context import LOG, KernelContext, Surroundings, log_line
+from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, KernelContext, Surroundings, log_line
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds, graph_element
+from tensorkeep.runtime.memory import keep_freed_memory
 from tensorkeep.runtime.placement import Devices, check_placement
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.resources import ResourceManager
@@ -45,8 +46,10 @@ class Session:
         allow_io: bool = True,
         allow_python: bool = False,
     ) -> None:
+        keep_freed_memory()
         self._graph = graph
         self.surroundings = Surroundings(resources or ResourceManager(), filesystem or LocalFileSystem(), write_line)
+        self.surroundings.python_functions = graph.extras.setdefault(PYTHON_FUNCTIONS, {})
         self._allowed = (_EVERYTHING if allow_io else frozenset()) | (
             {Capability.CALLS_PYTHON} if allow_python else frozenset()
         )

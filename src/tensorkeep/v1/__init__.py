@@ -81,7 +81,6 @@ from tensorkeep.functions.assertions import (
     is_non_decreasing,
     is_numeric_tensor,
     is_strictly_increasing,
-    reduce_all,
 )
 from tensorkeep.functions.cases import case, switch_case
 from tensorkeep.functions.clipping import (
@@ -94,11 +93,39 @@ from tensorkeep.functions.clipping import (
 from tensorkeep.functions.composites import SparseTensorValue
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import Assert, cond, while_loop
-from tensorkeep.functions.convolution import required_space_to_batch_paddings
+from tensorkeep.functions.counting import bincount, confusion_matrix, histogram_fixed_width, histogram_fixed_width_bins
 from tensorkeep.functions.derivatives import custom_gradient, hessians
+from tensorkeep.functions.files import matching_files, read_file, write_file
 from tensorkeep.functions.grouping import group, no_op
 from tensorkeep.functions.grouping import tuple_ as tuple
 from tensorkeep.functions.higher_order import foldl, foldr, map_fn, scan
+from tensorkeep.functions.linear_algebra import (
+    cholesky,
+    cholesky_solve,
+    diag,
+    diag_part,
+    einsum,
+    eye,
+    matmul,
+    matrix_band_part,
+    matrix_determinant,
+    matrix_diag,
+    matrix_diag_part,
+    matrix_inverse,
+    matrix_set_diag,
+    matrix_solve,
+    matrix_solve_ls,
+    matrix_square_root,
+    matrix_triangular_solve,
+    norm,
+    qr,
+    self_adjoint_eig,
+    self_adjoint_eigvals,
+    sparse_matmul,
+    svd,
+    tensordot,
+    trace,
+)
 from tensorkeep.functions.logging import Print, add_check_numerics_ops, timestamp, verify_tensor_all_finite
 from tensorkeep.functions.lookup import initialize_all_tables, tables_initializer
 from tensorkeep.functions.math import (
@@ -197,21 +224,27 @@ from tensorkeep.functions.patches import (
     depth_to_space,
     extract_image_patches,
     extract_volume_patches,
+    required_space_to_batch_paddings,
     space_to_batch,
     space_to_batch_nd,
     space_to_depth,
 )
 from tensorkeep.functions.quantization import (
+    dequantize,
     fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient,
     fake_quant_with_min_max_vars,
     fake_quant_with_min_max_vars_gradient,
     fake_quant_with_min_max_vars_per_channel,
     fake_quant_with_min_max_vars_per_channel_gradient,
+    quantize,
+    quantize_v2,
 )
+from tensorkeep.functions.queues import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 from tensorkeep.functions.random import (
     get_seed,
     multinomial,
+    random_crop,
     random_gamma,
     random_normal,
     random_poisson,
@@ -226,6 +259,7 @@ from tensorkeep.functions.reductions import (
     argmax,
     argmin,
     count_nonzero,
+    reduce_all,
     reduce_any,
     reduce_logsumexp,
     reduce_max,
@@ -234,6 +268,7 @@ from tensorkeep.functions.reductions import (
     reduce_prod,
     reduce_sum,
 )
+from tensorkeep.functions.script import numpy_function, py_func, py_function
 from tensorkeep.functions.segments import (
     segment_max,
     segment_mean,
@@ -271,6 +306,7 @@ from tensorkeep.functions.slicing import (
     tensor_scatter_sub,
     tensor_scatter_update,
 )
+from tensorkeep.functions.special import betainc, igamma, igammac, lbeta, polygamma, zeta
 from tensorkeep.functions.strings import (
     as_string,
     decode_base64,
@@ -286,13 +322,25 @@ from tensorkeep.functions.strings import (
     string_to_number,
     substr,
 )
+from tensorkeep.functions.summaries import audio, image
 from tensorkeep.functions.tensor_array import TensorArray
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.devices import DeviceSpec
 from tensorkeep.graph.graph import PRODUCER, Operation, Tensor
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
-from tensorkeep.proto.messages import AttrValue, GraphDef, MetaGraphDef, NameAttrList, NodeDef, TensorInfo
+from tensorkeep.proto.messages import (
+    AttrValue,
+    Event,
+    GraphDef,
+    HistogramProto,
+    MetaGraphDef,
+    NameAttrList,
+    NodeDef,
+    Summary,
+    SummaryMetadata,
+    TensorInfo,
+)
 from tensorkeep.v1 import (
     bitwise,
     debugging,
@@ -314,6 +362,7 @@ from tensorkeep.v1 import (
     sets,
     sparse,
     strings,
+    summary,
     train,
 )
 from tensorkeep.v1.defaults import get_default_graph, get_default_session, reset_default_graph
@@ -483,6 +532,8 @@ __all__ = [
     "DType",
     "DeviceSpec",
     "Dimension",
+    "Event",
+    "FIFOQueue",
     "GIT_VERSION",
     "GPUOptions",
     "GRAPH_DEF_VERSION",
@@ -490,6 +541,7 @@ __all__ = [
     "GraphDef",
     "GraphKeys",
     "GraphOptions",
+    "HistogramProto",
     "IndexedSlices",
     "InteractiveSession",
     "MetaGraphDef",
@@ -500,14 +552,20 @@ __all__ = [
     "OpError",
     "Operation",
     "OptimizerOptions",
+    "PaddingFIFOQueue",
     "Print",
+    "PriorityQueue",
     "QUANTIZED_DTYPES",
+    "QueueBase",
+    "RandomShuffleQueue",
     "RegisterGradient",
     "RunMetadata",
     "RunOptions",
     "Session",
     "SparseTensor",
     "SparseTensorValue",
+    "Summary",
+    "SummaryMetadata",
     "Tensor",
     "TensorArray",
     "TensorInfo",
@@ -564,11 +622,14 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "audio",
     "batch_gather",
     "batch_scatter_update",
     "batch_to_space",
     "batch_to_space_nd",
+    "betainc",
     "bfloat16",
+    "bincount",
     "bitcast",
     "bitwise",
     "bool",
@@ -580,6 +641,8 @@ __all__ = [
     "cast",
     "ceil",
     "check_numerics",
+    "cholesky",
+    "cholesky_solve",
     "clip_by_average_norm",
     "clip_by_global_norm",
     "clip_by_norm",
@@ -590,6 +653,7 @@ __all__ = [
     "complex64",
     "concat",
     "cond",
+    "confusion_matrix",
     "conj",
     "constant",
     "constant_initializer",
@@ -611,7 +675,10 @@ __all__ = [
     "debugging",
     "decode_base64",
     "depth_to_space",
+    "dequantize",
     "device",
+    "diag",
+    "diag_part",
     "digamma",
     "dimension_at_index",
     "dimension_value",
@@ -629,6 +696,7 @@ __all__ = [
     "dynamic_partition",
     "dynamic_stitch",
     "edit_distance",
+    "einsum",
     "enable_control_flow_v2",
     "enable_eager_execution",
     "enable_resource_variables",
@@ -648,6 +716,7 @@ __all__ = [
     "expm1",
     "extract_image_patches",
     "extract_volume_patches",
+    "eye",
     "fake_quant_with_min_max_args",
     "fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars",
@@ -689,9 +758,14 @@ __all__ = [
     "guarantee_const",
     "half",
     "hessians",
+    "histogram_fixed_width",
+    "histogram_fixed_width_bins",
     "identity",
     "identity_n",
+    "igamma",
+    "igammac",
     "imag",
+    "image",
     "import_graph_def",
     "init_scope",
     "initialize_all_tables",
@@ -714,6 +788,7 @@ __all__ = [
     "is_symbolic_tensor",
     "is_tensor",
     "is_variable_initialized",
+    "lbeta",
     "less",
     "less_equal",
     "lgamma",
@@ -736,8 +811,20 @@ __all__ = [
     "make_tensor_proto",
     "manip",
     "map_fn",
+    "matching_files",
     "math",
+    "matmul",
+    "matrix_band_part",
+    "matrix_determinant",
+    "matrix_diag",
+    "matrix_diag_part",
+    "matrix_inverse",
+    "matrix_set_diag",
+    "matrix_solve",
+    "matrix_solve_ls",
+    "matrix_square_root",
     "matrix_transpose",
+    "matrix_triangular_solve",
     "maximum",
     "meshgrid",
     "min_max_variable_partitioner",
@@ -755,7 +842,9 @@ __all__ = [
     "no_gradient",
     "no_op",
     "no_regularizer",
+    "norm",
     "not_equal",
+    "numpy_function",
     "one_hot",
     "ones",
     "ones_initializer",
@@ -766,14 +855,21 @@ __all__ = [
     "parallel_stack",
     "placeholder",
     "placeholder_with_default",
+    "polygamma",
     "pow",
+    "py_func",
+    "py_function",
     "qint16",
     "qint32",
     "qint8",
+    "qr",
     "quantization",
+    "quantize",
+    "quantize_v2",
     "quint16",
     "quint8",
     "random",
+    "random_crop",
     "random_gamma",
     "random_normal",
     "random_normal_initializer",
@@ -784,6 +880,7 @@ __all__ = [
     "range",
     "rank",
     "raw_ops",
+    "read_file",
     "real",
     "realdiv",
     "reciprocal",
@@ -832,6 +929,8 @@ __all__ = [
     "segment_min",
     "segment_prod",
     "segment_sum",
+    "self_adjoint_eig",
+    "self_adjoint_eigvals",
     "sequence_mask",
     "set_random_seed",
     "setdiff1d",
@@ -849,6 +948,7 @@ __all__ = [
     "space_to_depth",
     "sparse",
     "sparse_mask",
+    "sparse_matmul",
     "sparse_placeholder",
     "sparse_segment_mean",
     "sparse_segment_sqrt_n",
@@ -872,6 +972,8 @@ __all__ = [
     "strings",
     "substr",
     "subtract",
+    "summary",
+    "svd",
     "switch_case",
     "tables_initializer",
     "tan",
@@ -884,6 +986,7 @@ __all__ = [
     "tensor_scatter_nd_update",
     "tensor_scatter_sub",
     "tensor_scatter_update",
+    "tensordot",
     "tile",
     "timestamp",
     "to_bfloat16",
@@ -893,6 +996,7 @@ __all__ = [
     "to_float",
     "to_int32",
     "to_int64",
+    "trace",
     "train",
     "trainable_variables",
     "transpose",
@@ -927,7 +1031,9 @@ __all__ = [
     "where",
     "where_v2",
     "while_loop",
+    "write_file",
     "zeros",
     "zeros_initializer",
     "zeros_like",
+    "zeta",
 ]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from tensorkeep.functions.files import matching_files, read_file, write_file
 from tensorkeep.functions.strings import decode_base64, encode_base64
 from tensorkeep.v1.importing import write_graph
 
 __all__ = [
     "decode_base64",
     "encode_base64",
+    "matching_files",
+    "read_file",
+    "write_file",
     "write_graph",
 ]

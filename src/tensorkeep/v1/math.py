@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from tensorkeep.functions.array import invert_permutation
-from tensorkeep.functions.assertions import is_non_decreasing, is_strictly_increasing, reduce_all
+from tensorkeep.functions.assertions import is_non_decreasing, is_strictly_increasing
+from tensorkeep.functions.counting import bincount, confusion_matrix
 from tensorkeep.functions.math import (
     abs,
     accumulate_n,
@@ -26,6 +27,7 @@ from tensorkeep.functions.math import (
     cumulative_logsumexp,
     digamma,
     divide,
+    divide_no_nan,
     equal,
     erf,
     erfc,
@@ -88,6 +90,7 @@ from tensorkeep.functions.reductions import (
     argmax,
     argmin,
     count_nonzero,
+    reduce_all,
     reduce_any,
     reduce_euclidean_norm,
     reduce_logsumexp,
@@ -112,6 +115,21 @@ from tensorkeep.functions.segments import (
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
+from tensorkeep.functions.special import (
+    bessel_i0,
+    bessel_i0e,
+    bessel_i1,
+    bessel_i1e,
+    betainc,
+    erfcinv,
+    erfinv,
+    igamma,
+    igammac,
+    lbeta,
+    ndtri,
+    polygamma,
+    zeta,
+)
 
 __all__ = [
     "abs",
@@ -128,7 +146,14 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
+    "bessel_i0",
+    "bessel_i0e",
+    "bessel_i1",
+    "bessel_i1e",
+    "betainc",
+    "bincount",
     "ceil",
+    "confusion_matrix",
     "conj",
     "cos",
     "cosh",
@@ -138,9 +163,12 @@ __all__ = [
     "cumulative_logsumexp",
     "digamma",
     "divide",
+    "divide_no_nan",
     "equal",
     "erf",
     "erfc",
+    "erfcinv",
+    "erfinv",
     "exp",
     "expm1",
     "floor",
@@ -148,6 +176,8 @@ __all__ = [
     "floormod",
     "greater",
     "greater_equal",
+    "igamma",
+    "igammac",
     "imag",
     "in_top_k",
     "invert_permutation",
@@ -157,6 +187,7 @@ __all__ = [
     "is_non_decreasing",
     "is_strictly_increasing",
     "l2_normalize",
+    "lbeta",
     "less",
     "less_equal",
     "lgamma",
@@ -173,9 +204,11 @@ __all__ = [
     "mod",
     "multiply",
     "multiply_no_nan",
+    "ndtri",
     "negative",
     "nextafter",
     "not_equal",
+    "polygamma",
     "polyval",
     "pow",
     "real",
@@ -226,4 +259,5 @@ __all__ = [
     "xlog1py",
     "xlogy",
     "zero_fraction",
+    "zeta",
 ]

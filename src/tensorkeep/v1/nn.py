@@ -2,8 +2,15 @@
 
 from __future__ import annotations
 
+from tensorkeep.functions.candidate_sampling import (
+    all_candidate_sampler,
+    compute_accidental_hits,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from tensorkeep.functions.convolution import (
     atrous_conv2d,
+    atrous_conv2d_transpose,
     conv1d,
     conv1d_transpose,
     conv2d,
@@ -35,6 +42,7 @@ from tensorkeep.functions.cross_entropies import (
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )
+from tensorkeep.functions.ctc import ctc_greedy_decoder, ctc_loss
 from tensorkeep.functions.math import sigmoid, tanh
 from tensorkeep.functions.nn import (
     bias_add,
@@ -85,9 +93,12 @@ from tensorkeep.functions.pooling import (
     max_pool_with_argmax,
     pool,
 )
+from tensorkeep.layers.recurrent import bidirectional_dynamic_rnn, dynamic_rnn, static_bidirectional_rnn, static_rnn
 
 __all__ = [
+    "all_candidate_sampler",
     "atrous_conv2d",
+    "atrous_conv2d_transpose",
     "avg_pool",
     "avg_pool1d",
     "avg_pool2d",
@@ -96,6 +107,8 @@ __all__ = [
     "batch_norm_with_global_normalization",
     "batch_normalization",
     "bias_add",
+    "bidirectional_dynamic_rnn",
+    "compute_accidental_hits",
     "conv1d",
     "conv1d_transpose",
     "conv2d",
@@ -109,6 +122,8 @@ __all__ = [
     "conv_transpose",
     "convolution",
     "crelu",
+    "ctc_greedy_decoder",
+    "ctc_loss",
     "depth_to_space",
     "depthwise_conv2d",
     "depthwise_conv2d_backprop_filter",
@@ -118,6 +133,7 @@ __all__ = [
     "depthwise_conv2d_native_backprop_input",
     "dilation2d",
     "dropout",
+    "dynamic_rnn",
     "elu",
     "erosion2d",
     "fused_batch_norm",
@@ -128,6 +144,7 @@ __all__ = [
     "local_response_normalization",
     "log_poisson_loss",
     "log_softmax",
+    "log_uniform_candidate_sampler",
     "lrn",
     "max_pool",
     "max_pool1d",
@@ -154,10 +171,13 @@ __all__ = [
     "space_to_batch",
     "space_to_depth",
     "sparse_softmax_cross_entropy_with_logits",
+    "static_bidirectional_rnn",
+    "static_rnn",
     "sufficient_statistics",
     "swish",
     "tanh",
     "top_k",
+    "uniform_candidate_sampler",
     "weighted_cross_entropy_with_logits",
     "weighted_moments",
     "with_space_to_batch",

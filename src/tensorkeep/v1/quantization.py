@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from tensorkeep.functions.quantization import (
+    dequantize,
     fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient,
     fake_quant_with_min_max_vars,
     fake_quant_with_min_max_vars_gradient,
     fake_quant_with_min_max_vars_per_channel,
     fake_quant_with_min_max_vars_per_channel_gradient,
+    quantize,
     quantize_and_dequantize,
     quantize_and_dequantize_v2,
 )
 
 __all__ = [
+    "dequantize",
     "fake_quant_with_min_max_args",
     "fake_quant_with_min_max_args_gradient",
     "fake_quant_with_min_max_vars",
     "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel",
     "fake_quant_with_min_max_vars_per_channel_gradient",
+    "quantize",
     "quantize_and_dequantize",
     "quantize_and_dequantize_v2",
 ]

@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 from tensorkeep.functions.array import split
+from tensorkeep.functions.candidate_sampling import (
+    all_candidate_sampler,
+    log_uniform_candidate_sampler,
+    uniform_candidate_sampler,
+)
 from tensorkeep.functions.random import (
     Algorithm,
     categorical,
@@ -22,9 +27,11 @@ from tensorkeep.functions.random import random_uniform as uniform
 
 __all__ = [
     "Algorithm",
+    "all_candidate_sampler",
     "categorical",
     "gamma",
     "get_seed",
+    "log_uniform_candidate_sampler",
     "multinomial",
     "normal",
     "poisson",
@@ -36,4 +43,5 @@ __all__ = [
     "stateless_truncated_normal",
     "truncated_normal",
     "uniform",
+    "uniform_candidate_sampler",
 ]

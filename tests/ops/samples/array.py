@@ -84,6 +84,8 @@ SAMPLES = {
         sample(ints(2), strings(b"x")),
         sample(ints(2), np.array(1.5, BF)),
         sample(ints(2), np.array(True)),
+        sample(ints(2), F(0)),
+        sample(ints(2), F(-0.0)),
         sample(ints(-1), F(1), fails=True),
         sample(ints(-1), F(1), constant=(0,), fails=True),
         sample(ints(2), ints(1, 2), fails=True),

@@ -9,8 +9,12 @@ from tests.ops.sample import sample, strings
 SAMPLES = {
     "ToBool": [
         *(sample(value) for value in (np.bool_(True), np.bool_(False), np.int32(0), np.int64(-3), np.float32(0.0))),
-        *(sample(value) for value in (np.float64(np.nan), np.float16(2.0), np.zeros(0, np.float32), np.zeros((2, 3)))),
+        *(
+            sample(value)
+            for value in (np.float64(np.nan), np.zeros((0, 1), np.float16), np.zeros(0, np.float32), np.zeros((2, 3)))
+        ),
         *(sample(value) for value in (strings(b""), strings(b"no"), strings([b""]))),
+        *(sample(value, fails=True) for value in (np.float16(2.0), np.complex64(1), np.uint16(1))),
     ],
     "FakeParam": [
         sample(dtype="float32", shape=[2, 0]),

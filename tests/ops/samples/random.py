@@ -125,10 +125,23 @@ SAMPLES = {
         sample(np.zeros((0, 2)), KEY, COUNTER, AUTO),
         sample(strings([b"a", b"b", b"c", b"d"]), KEY, COUNTER, AUTO),
     ],
+    "AllCandidateSampler": [
+        sample(np.array([[1, 3], [0, 4]]), num_true=2, num_sampled=5, unique=True),
+        sample(np.array([[1, 3], [0, 7]]), num_true=2, num_sampled=5, unique=True, fails=True),
+        sample(np.zeros((0, 1), np.int64), num_true=1, num_sampled=2, unique=False),
+        sample(np.array([[1, 3]]), num_true=1, num_sampled=5, unique=True, fails=True),
+        sample(np.array([1, 3]), num_true=1, num_sampled=5, unique=True, fails=True),
+    ],
+    "ComputeAccidentalHits": [
+        sample(np.array([[1, 3], [0, 7], [1, 1]]), np.array([3, 1, 9, 3]), num_true=2),
+        sample(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), num_true=2),
+        sample(np.array([[1]]), np.array([1]), num_true=2, fails=True),
+        sample(np.array([[1]]), np.array([[1]]), num_true=1, fails=True),
+    ],
     "RandomGammaGrad": [
         sample(np.array([[0.1, 1.0, 5.0, 50.0]]), np.array([[0.01], [0.9], [4.0], [60.0], [1e3]]), tolerance=1e-6),
-        sample(np.float32([0.5, 2.0]), np.float32([0.1, 7.0]), tolerance=1e-4),
-        sample(np.float32([-1.0, np.nan, 1.0, 2.0]), np.float32([1.0, 1.0, 0.0, -1.0])),
+        sample(np.array([0.5, 2.0], np.float32), np.array([0.1, 7.0], np.float32), tolerance=1e-4),
+        sample(np.array([-1.0, np.nan, 1.0, 2.0], np.float32), np.array([1.0, 1.0, 0.0, -1.0], np.float32)),
         sample(np.zeros((0, 2)), np.ones(2)),
     ],
 }
@@ -145,6 +158,8 @@ ELSEWHERE = dict.fromkeys(
         "RandomGamma",
         "RandomPoisson",
         "RandomPoissonV2",
+        "UniformCandidateSampler",
+        "LogUniformCandidateSampler",
     ),
     STATEFUL,
 )

@@ -61,14 +61,15 @@ SAMPLES = {
     "BlockLSTM": [
         sample(*sequence()),
         sample(*sequence(), use_peephole=True),
-        sample(*sequence(3), cell_clip=0.3, gradient=False),
-        sample(*sequence(0), forget_bias=0.0, gradient=False),
+        # What TensorFlow computes beyond the longest sequence is left to chance, but for the states.
+        sample(*sequence(3), cell_clip=0.3, gradient=False, unspecified=(0, 2, 3, 4, 5)),
+        sample(*sequence(0), forget_bias=0.0, gradient=False, unspecified=(0, 2, 3, 4, 5)),
         sample(*sequence(dtype=np.float16), tolerance=1e-2, gradient=False),
     ],
     "BlockLSTMV2": [
-        sample(*sequence(), gradient=False),
-        sample(*sequence(), use_peephole=True, cell_clip=0.5, gradient=False),
-        sample(*sequence(2), gradient=False),
+        sample(*sequence()),
+        sample(*sequence(), use_peephole=True, cell_clip=0.5),
+        sample(*sequence(2), gradient=False, unspecified=(0, 2, 3, 4, 5)),
     ],
     "BlockLSTMGrad": [
         sample(*sequence(length), *kept(STEPS), *kept(STEPS)[:3], use_peephole=peephole)

@@ -1,0 +1,61 @@
+"""Samples of classes, for losses that look at a few of many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorkeep.functions.random import seed_attrs
+from tensorkeep.graph.opspec import get_op
+
+
+def uniform_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Classes below `range_max`, all alike, with how often they and the true ones were to be expected."""
+    attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
+    return get_op("UniformCandidateSampler")(true_classes, range_max=range_max, name=name, **attrs, **seed_attrs(seed))
+
+
+def log_uniform_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Classes below `range_max`, small ones more often: for classes in the order of how frequent they are."""
+    attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
+    sampler = get_op("LogUniformCandidateSampler")
+    return sampler(true_classes, range_max=range_max, name=name, **attrs, **seed_attrs(seed))
+
+
+def all_candidate_sampler(
+    true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
+) -> Any:
+    """All classes below `num_sampled`."""
+    attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
+    return get_op("AllCandidateSampler")(true_classes, name=name, **attrs, **seed_attrs(seed))
+
+
+def compute_accidental_hits(
+    true_classes: Any, sampled_candidates: Any, num_true: int, seed: int | None = None, name: str | None = None
+) -> Any:
+    """Where true classes are among the samples: the row, the place of the sample, and a weight that removes it."""
+    op = get_op("ComputeAccidentalHits")
+    return op(true_classes, sampled_candidates, num_true=num_true, name=name, **seed_attrs(seed))
+
+
+__all__ = [
+    "all_candidate_sampler",
+    "compute_accidental_hits",
+    "log_uniform_candidate_sampler",
+    "uniform_candidate_sampler",
+]

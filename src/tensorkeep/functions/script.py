@@ -1,0 +1,99 @@
+"""Python functions in graphs. They live in the program, not in the graph: whoever loads the graph lacks them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from itertools import count
+from typing import Any, Final
+
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.building import graph_of
+from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.opspec import get_op
+from tensorkeep.runtime.context import PYTHON_FUNCTIONS
+
+_TOKENS: Final = count()
+
+
+def register_function(graph: Graph, function: Callable[..., Any]) -> str:
+    """Lets the graph call a function; gives the token by which operations name it."""
+    token = f"pyfunc_{next(_TOKENS)}"
+    graph.extras.setdefault(PYTHON_FUNCTIONS, {})[token] = function
+    return token
+
+
+def py_func(
+    func: Callable[..., Any],
+    inp: Sequence[Any],
+    Tout: Any,  # noqa: N803
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """What a function of NumPy arrays returns; tensors of types `Tout`. A session must allow Python to run it."""
+    return _calling("PyFunc" if stateful else "PyFuncStateless", func, inp, Tout, name)
+
+
+def numpy_function(
+    func: Callable[..., Any] | None = None,
+    inp: Sequence[Any] | None = None,
+    Tout: Any = None,  # noqa: N803
+    stateful: bool = True,
+    name: str | None = None,
+) -> Any:
+    """What a function of NumPy arrays returns; without `func`, a decorator of such functions."""
+    op = "PyFunc" if stateful else "PyFuncStateless"
+    return _calling_or_decorator(op, "tf.numpy_function", func, inp, Tout, name)
+
+
+def py_function(
+    func: Callable[..., Any] | None = None,
+    inp: Sequence[Any] | None = None,
+    Tout: Any = None,  # noqa: N803
+    name: str | None = None,
+) -> Any:
+    """What a function of arrays with a method `numpy` returns; without `func`, a decorator of such functions."""
+    return _calling_or_decorator("EagerPyFunc", "tf.py_function", func, inp, Tout, name)
+
+
+def _calling_or_decorator(
+    op: str, said: str, func: Callable[..., Any] | None, inp: Sequence[Any] | None, tout: Any, name: str | None
+) -> Any:
+    if tout is None:
+        raise WrongTypeError(
+            f"Missing required argument: 'Tout'\n  If using {said} as a decorator, set `Tout`\n  **by name** above the "
+            f"function:\n  `@{said}(Tout=tout)`"
+        )
+    if func is not None:
+        if inp is None:
+            raise WrongTypeError(
+                f"Missing argument `inp`:\n  You must set the `inp` argument (the list of arguments to the\n  "
+                f"function), unless you use `{said}` as a decorator(`func=None`)."
+            )
+        return _calling(op, func, inp, tout, name)
+    if inp is not None:
+        raise WrongTypeError(f"Don't set the `inp` argument when using {said} as a decorator (`func=None`).")
+
+    def decorator(function: Callable[..., Any]) -> Callable[..., Any]:
+        @wraps(function)
+        def calling(*args: Any) -> Any:
+            return _calling(op, function, args, tout, name)
+
+        return calling
+
+    return decorator
+
+
+def _calling(op: str, function: Callable[..., Any], inputs: Sequence[Any], tout: Any, name: str | None) -> Any:
+    if not callable(function):
+        raise InvalidArgumentError(f"Expected func to be callable. Received func={function} of type {type(function)}.")
+    listed = isinstance(tout, list | tuple)
+    dtypes = [DType.of(dtype) for dtype in (tout if listed else [tout])]
+    values = list(inputs)
+    token = register_function(graph_of(values), function)
+    result = get_op(op)(values, token=token, Tout=dtypes, name=name)
+    return result if listed else result[0]
+
+
+__all__ = ["numpy_function", "py_func", "py_function", "register_function"]

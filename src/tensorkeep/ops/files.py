@@ -1,0 +1,115 @@
+"""Files: whole ones read and written, and names that match a pattern."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+from collections.abc import Iterator
+from fnmatch import translate
+from typing import Any
+
+import numpy as np
+
+from tensorkeep.errors import InvalidArgumentError, TensorKeepError
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.opspec import Capability, op
+from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
+from tensorkeep.ops._sampling import check_scalars
+from tensorkeep.ops.strings import string_array
+from tensorkeep.runtime.context import KernelContext
+from tensorkeep.shapes import Shape
+
+
+def _scalar(value: Any, what: str) -> bytes:
+    array = np.asarray(value)
+    if array.ndim:
+        raise InvalidArgumentError(f"{what} tensor must be scalar, but had shape: {list(array.shape)}")
+    text: bytes = array.item()
+    return text
+
+
+read_file = op("ReadFile(filename: string) -> contents: string", needs=Capability.READS_FILES)
+
+
+@read_file.shape
+def read_file_shape(filename: Tensor) -> Shape:
+    check_scalars(filename)
+    return Shape(())
+
+
+@read_file.stateful_kernel
+def read_file_kernel(ctx: KernelContext, filename: Any) -> Any:
+    file = ctx.filesystem.open(_scalar(filename, "Input filename").decode())
+    try:
+        contents = bytes(file.read(0, file.size))
+    finally:
+        file.close()
+    return string_array([contents], ())
+
+
+write_file = op("WriteFile(filename: string, contents: string)", "stateful", needs=Capability.WRITES_FILES)
+
+
+@write_file.shape
+def write_file_shape(filename: Tensor, contents: Tensor) -> tuple[()]:
+    check_scalars(filename, contents)
+    return ()
+
+
+@write_file.stateful_kernel
+def write_file_kernel(ctx: KernelContext, filename: Any, contents: Any) -> tuple[()]:
+    path = _scalar(filename, "Input filename").decode()
+    data = _scalar(contents, "Contents")
+    folder = posixpath.dirname(path)
+    if folder:
+        ctx.filesystem.make_directory(folder)
+    atomic_write(ctx.filesystem, path, data, Durability.CACHE)
+    return ()
+
+
+matching_files = op("MatchingFiles(pattern: string) -> filenames: string", needs=Capability.READS_FILES)
+
+
+@matching_files.shape
+def matching_files_shape(pattern: Tensor) -> Shape:
+    if (rank := pattern.static_shape.rank) is not None and rank > 1:
+        raise InvalidArgumentError(f"Shape must be at most rank 1 but is rank {rank}")
+    return Shape((None,))
+
+
+@matching_files.stateful_kernel
+def matching_files_kernel(ctx: KernelContext, pattern: Any) -> Any:
+    array = np.asarray(pattern)
+    if array.ndim > 1:
+        raise InvalidArgumentError(
+            f"Input patterns tensor must be scalar or vector, but had shape: {list(array.shape)}"
+        )
+    found = [name for item in array.reshape(-1).tolist() for name in _matches(ctx.filesystem, item.decode())]
+    return string_array((name.encode() for name in found), (len(found),))
+
+
+_WILD = re.compile(r"[*?\[]")
+
+
+def _matches(filesystem: FileSystem, pattern: str) -> list[str]:
+    """The names of files and folders that match; a star stays within one folder."""
+    start = "/" if pattern.startswith("/") else ""
+    parts = [part for part in pattern.split("/") if part]
+    return sorted(_expanded(filesystem, start, parts)) if parts else []
+
+
+def _expanded(filesystem: FileSystem, folder: str, parts: list[str]) -> Iterator[str]:
+    part, rest = parts[0], parts[1:]
+    names = [part]
+    if _WILD.search(part):
+        matches = re.compile(translate(part.replace("[^", "[!"))).match
+        try:
+            names = [name for name in filesystem.list(folder or ".") if matches(name)]
+        except TensorKeepError:
+            return
+    for name in names:
+        path = posixpath.join(folder, name)
+        if rest:
+            yield from _expanded(filesystem, path, rest)
+        elif filesystem.exists(path):
+            yield path

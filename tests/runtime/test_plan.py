@@ -1,0 +1,70 @@
+"""What runs, and in which order."""
+
+from __future__ import annotations
+
+import pytest
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.functions.constants import constant
+from tensorkeep.graph.building import building, control_dependencies
+from tensorkeep.graph.graph import Graph
+from tensorkeep.ops.constants import identity, no_op, placeholder
+from tensorkeep.runtime.plan import make_plan
+from tests.runtime.flow import add, less, repeat
+
+
+def names(plan: object) -> list[str]:
+    return [op.name for op in plan.ops]  # type: ignore[attr-defined]
+
+
+def test_only_what_a_fetch_needs_runs() -> None:
+    with building(Graph()):
+        a, b = constant(1.0, name="a"), constant(2.0, name="b")
+        c = add(a, a, name="c")
+        add(c, b, name="d")
+    assert names(make_plan([c], [], [])) == ["a", "c"]
+
+
+def test_nothing_behind_a_fed_tensor_runs() -> None:
+    with building(Graph()):
+        x = placeholder(dtype="float32", shape=[], name="x")
+        y = add(x, x, name="y")
+        z = add(y, y, name="z")
+    plan = make_plan([z], [], [y])
+    assert names(plan) == ["z"]
+    assert plan.feeds == (y,)
+
+
+def test_targets_and_what_they_wait_for_run() -> None:
+    with building(Graph()):
+        a = constant(1.0, name="a")
+        with control_dependencies([a]):
+            target = no_op(name="target")
+    assert names(make_plan([], [target], [])) == ["a", "target"]
+
+
+def test_operations_run_in_the_order_in_which_they_were_added() -> None:
+    with building(Graph()):
+        a, b = constant(1.0, name="a"), constant(2.0, name="b")
+        c, d = identity(b, name="c"), identity(a, name="d")
+        c.op.add_control_inputs([d.op])
+    assert names(make_plan([c], [], [])) == ["a", "b", "d", "c"]
+
+
+def test_a_loop_is_no_cycle() -> None:
+    with building(Graph()):
+        zero, one, ten = (constant(value) for value in (0.0, 1.0, 10.0))
+        (i,) = repeat("frame", lambda i, one, ten: less(i, ten), lambda i, one, ten: [add(i, one)], [zero], [one, ten])
+    plan = make_plan([i], [], [])
+    assert plan.has_control_flow
+    order = names(plan)
+    assert order.index("Merge") < order.index("NextIteration")
+
+
+def test_a_cycle_is_an_error() -> None:
+    with building(Graph()):
+        a = identity(constant(1.0), name="a")
+        b = identity(a, name="b")
+        a.op.set_input(0, b)
+    with pytest.raises(InvalidArgumentError, match="cycle"):
+        make_plan([b], [], [])

@@ -1,0 +1,163 @@
+"""TensorFlow 1's sessions and defaults."""
+
+from __future__ import annotations
+
+import threading
+
+import numpy as np
+import pytest
+
+import tensorkeep.v1 as tf
+
+
+@pytest.fixture(autouse=True)
+def fresh_graph():
+    with tf.Graph().as_default() as graph:
+        yield graph
+
+
+class TestDefaults:
+    def test_there_is_always_a_graph(self) -> None:
+        assert isinstance(tf.get_default_graph(), tf.Graph)
+
+    def test_graphs_nest(self, fresh_graph: tf.Graph) -> None:
+        inner = tf.Graph()
+        with inner.as_default():
+            assert tf.get_default_graph() is inner
+            assert tf.constant(1).graph is inner
+        assert tf.get_default_graph() is fresh_graph
+
+    def test_the_global_graph_can_be_reset_only_when_no_other_is_open(self) -> None:
+        with pytest.raises(AssertionError, match="nested graphs"):
+            tf.reset_default_graph()
+
+    def test_the_global_graph_is_shared_by_threads_and_replaced_by_a_reset(self) -> None:
+        found: list[object] = []
+
+        def work() -> None:
+            first = tf.constant(1).graph
+            found.append(tf.get_default_graph() is first)
+            tf.reset_default_graph()
+            found.append(tf.get_default_graph() is first)
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        thread.join()
+        assert found == [True, False]
+
+    def test_without_a_session_nothing_is_evaluated(self) -> None:
+        with pytest.raises(tf.errors.FailedPreconditionError, match="No default session is registered"):
+            tf.constant(1).eval()
+        with pytest.raises(tf.errors.FailedPreconditionError, match="No default session is registered"):
+            tf.no_op().run()
+
+    def test_a_session_of_another_graph_is_refused(self) -> None:
+        c = tf.constant(1)
+        with tf.Graph().as_default(), tf.Session().as_default(), pytest.raises(ValueError, match="different"):
+            c.eval()
+
+
+class TestSession:
+    def test_it_is_a_context_of_its_graph_and_of_itself(self) -> None:
+        graph = tf.Graph()
+        with tf.Session(graph=graph) as session:
+            assert tf.get_default_graph() is graph
+            assert tf.get_default_session() is session
+            assert tf.constant(3).eval() == 3
+        assert tf.get_default_session() is None
+        with pytest.raises(RuntimeError, match="closed"):
+            session.run(graph.get_operations()[0].outputs[0])
+
+    def test_as_default_does_not_close(self) -> None:
+        session = tf.Session()
+        c = tf.constant(2)
+        with session.as_default():
+            assert c.eval() == 2
+        assert session.run(c) == 2
+        session.close()
+
+    def test_variables_belong_to_a_session(self) -> None:
+        v = tf.Variable(1.0, name="v")
+        first, second = tf.Session(), tf.Session()
+        first.run(v.initializer)
+        first.run(tf.assign_add(v, 1.0))
+        assert first.run(v) == 2.0
+        with pytest.raises(tf.errors.FailedPreconditionError, match="Attempting to use uninitialized value v"):
+            second.run(v)
+
+    def test_an_interactive_session_is_in_force_until_it_is_closed(self) -> None:
+        session = tf.InteractiveSession()
+        assert tf.constant(4).eval() == 4
+        session.close()
+        assert tf.get_default_session() is None
+
+    def test_devices_are_as_many_as_configured(self) -> None:
+        with tf.device("/cpu:2"):
+            a = tf.constant(1.0)
+        with tf.Session(config=tf.ConfigProto(device_count={"CPU": 3})) as session:
+            assert session.run(a) == 1.0
+            names = [device.name for device in session.list_devices()]
+            assert names == [f"/job:localhost/replica:0/task:0/device:CPU:{i}" for i in range(3)]
+        with tf.Session() as session, pytest.raises(tf.errors.InvalidArgumentError, match="Cannot assign a device"):
+            session.run(a)
+
+    def test_soft_placement_takes_what_there_is(self) -> None:
+        with tf.device("/gpu:0"):
+            a = tf.constant(1.0)
+        config = tf.ConfigProto(allow_soft_placement=True)
+        config.gpu_options.allow_growth = True
+        assert tf.Session(config=config).run(a) == 1.0
+
+    def test_a_reset_forgets_and_closes(self) -> None:
+        v = tf.Variable(1.0)
+        session = tf.Session()
+        session.run(v.initializer)
+        tf.Session.reset("")
+        with pytest.raises(RuntimeError, match="closed"):
+            session.run(v)
+
+    def test_feeds_and_fetches_by_name(self) -> None:
+        x = tf.placeholder(tf.float32, [2], name="x")
+        tf.multiply(x, 2.0, name="y")
+        session = tf.Session()
+        assert session.run("y:0", feed_dict={"x:0": [1, 2]}).tolist() == [2, 4]
+        assert session.make_callable("y:0", [x])(np.ones(2)).tolist() == [2, 2]
+
+    def test_a_target_elsewhere_is_refused(self) -> None:
+        with pytest.raises(ValueError, match="runs in this process"):
+            tf.Session("grpc://somewhere")
+
+
+class TestPrograms:
+    def test_a_regression_learns(self) -> None:
+        tf.set_random_seed(1)
+        x = tf.placeholder(tf.float32, [None, 2])
+        y = tf.placeholder(tf.float32, [None, 1])
+        w = tf.get_variable("w", [2, 1])
+        loss = tf.reduce_mean(tf.square(tf.matmul(x, w) - y))
+        step = tf.train.get_or_create_global_step()
+        train = tf.train.GradientDescentOptimizer(0.3).minimize(loss, global_step=step)
+        data = np.random.default_rng(0).normal(size=(50, 2)).astype(np.float32)
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            for _ in range(100):
+                session.run(train, {x: data, y: data @ [[2.0], [-1.0]]})
+            np.testing.assert_allclose(session.run(w), [[2.0], [-1.0]], atol=1e-4)
+            assert session.run(step) == 100
+
+    def test_operators_and_slices(self) -> None:
+        x = tf.constant([[1.0, 2.0], [3.0, 4.0]])
+        results = [x + 1, 1 - x, x * x, x / 2, x[0], x[:, 1], x[..., tf.newaxis], -x, x > 2, x**2, x @ x]
+        values = tf.Session().run(results)
+        a = np.array([[1, 2], [3, 4]], np.float32)
+        expected = [a + 1, 1 - a, a * a, a / 2, a[0], a[:, 1], a[..., None], -a, a > 2, a**2, a @ a]
+        for value, wanted in zip(values, expected, strict=True):
+            np.testing.assert_array_equal(value, wanted)
+
+    def test_loops_and_branches(self) -> None:
+        n = tf.placeholder(tf.int32, [])
+        _, total = tf.while_loop(lambda i, _: i < n, lambda i, t: (i + 1, t + i), [0, 0])
+        sign = tf.cond(total > 10, lambda: tf.constant("big"), lambda: tf.constant("small"))
+        session = tf.Session()
+        assert session.run([total, sign], {n: 5}) == [10, b"small"]
+        assert session.run([total, sign], {n: 6}) == [15, b"big"]
