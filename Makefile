@@ -18,7 +18,7 @@ help:  ## print this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo "Variables: PYTHON=$(PYTHON) JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) PYTEST_ARGS=$(PYTEST_ARGS)"
 
-demo: $(VENV)/.stamp-core  ## save, inspect and read checkpoints; needs no TensorFlow
+demo: $(VENV)/.stamp-core  ## save and read checkpoints, train and run a graph; needs no TensorFlow
 	@$(RUN) examples/demo.py
 
 test: $(VENV)/.stamp-test lint  ## lint, then run every test, next to a live TensorFlow

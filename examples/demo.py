@@ -1,4 +1,6 @@
-"""The main job from end to end, on generated data and without TensorFlow: save, look, read, damage, check, recover.
+"""The main job from end to end, on generated data and without TensorFlow.
+
+Checkpoints: save, look, read, damage, check, recover. Graphs: build, train, keep, import, run.
 
 Run it with `make demo`, or `python examples/demo.py`. It works in a temporary folder and takes a few seconds.
 """
@@ -18,14 +20,19 @@ from typing import TypeVar
 import numpy as np
 
 import tensorkeep as tk
+import tensorkeep.v1 as tf
+from tensorkeep.graph.files import read_graph
 
 T = TypeVar("T")
+
+STEPS = 9
+LAYERS = ("hidden", "output")
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
 
 
 def main() -> int:
-    print(f"tensorkeep {tk.__version__}: TensorFlow's checkpoints, without TensorFlow\n")
+    print(f"tensorkeep {tk.__version__}: TensorFlow's checkpoints and graphs, without TensorFlow\n")
     with tempfile.TemporaryDirectory(prefix="tensorkeep-demo-") as name:
         folder = Path(name)
         model = make_model()
@@ -35,7 +42,10 @@ def main() -> int:
         read_what_tensorflow_wrote()
         survive_a_crash(folder, model)
         find_damage(folder)
-    print("Done. docs/guide/checkpoints.md tells the rest.")
+        weights = build_and_train(folder)
+        keep_variables(folder, weights)
+        run_a_strangers_graph(folder)
+    print("Done. docs/guide/checkpoints.md and docs/guide/graphs.md tell the rest.")
     return 0
 
 
@@ -163,8 +173,88 @@ def find_damage(folder: Path) -> None:
     assert [problem.tensor for problem in report.problems] == ["embedding/table"]
 
 
+def make_pictures(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
+    """Pictures of 8 x 8 noisy pixels with a bright bar, and in which of the eight columns it stands."""
+    random = np.random.default_rng(seed)
+    columns = random.integers(0, 8, count)
+    pictures = random.normal(0, 0.7, (count, 8, 8)).astype(np.float32)
+    pictures[np.arange(count), :, columns] += 1
+    return pictures.reshape(count, 64), columns
+
+
+def build_and_train(folder: Path) -> dict[str, np.ndarray]:
+    heading("7", "Build a TensorFlow 1 program and train it: import tensorkeep.v1 as tf")
+    with tf.Graph().as_default() as graph:
+        tf.set_random_seed(1)
+        pictures = tf.placeholder(tf.float32, [None, 64], name="pictures")
+        columns = tf.placeholder(tf.int64, [None], name="columns")
+        hidden = tf.nn.relu(dense(pictures, 32, "hidden"))
+        logits = tf.identity(dense(hidden, 8, "output"), name="logits")
+        loss = tf.losses.sparse_softmax_cross_entropy(columns, logits)
+        right = tf.equal(tf.argmax(logits, 1), columns)
+        accuracy = tf.reduce_mean(tf.cast(right, tf.float32))
+        step = tf.train.AdamOptimizer(0.005).minimize(loss)
+        with tf.control_dependencies([tf.raw_ops.WriteFile(filename="notes.txt", contents="hello", name="nosy")]):
+            tf.identity(logits, name="logits_and_more")
+
+        x, y = make_pictures(2000, seed=3)
+        session = tf.Session()
+        session.run(tf.global_variables_initializer())
+        say(f"{len(graph.get_operations())} operations, gradients and Adam's updates among them; losses:")
+        start = time.perf_counter()
+        for epoch in range(4):
+            losses = [
+                session.run([loss, step], {pictures: x[at : at + 50], columns: y[at : at + 50]})[0]
+                for at in range(0, 2000, 50)
+            ]
+            print(f"      after {40 * (epoch + 1):3} steps {losses[-1]:.4f}")
+        say(f"160 steps of 50 pictures in {(time.perf_counter() - start) * 1000:.0f} ms")
+        say(f"right: {session.run(accuracy, {pictures: x, columns: y}):.1%} of them")
+        variables = {variable.op.name: variable for variable in tf.global_variables()}
+        tf.train.write_graph(graph, str(folder), "graph.pb", as_text=False)
+        weights: dict[str, np.ndarray] = session.run(variables)
+        return weights
+
+
+def dense(inputs: tf.Tensor, size: int, name: str) -> tf.Tensor:
+    with tf.variable_scope(name):
+        kernel = tf.get_variable("kernel", [inputs.shape[1].value, size])
+        bias = tf.get_variable("bias", [size], initializer=tf.zeros_initializer())
+        return tf.matmul(inputs, kernel) + bias
+
+
+def keep_variables(folder: Path, weights: dict[str, np.ndarray]) -> None:
+    heading("8", "Save its variables, those of the optimizer too, under TensorFlow's names")
+    tk.save_checkpoint(folder / "bars" / "model-160", weights)
+    with tk.open_checkpoint(folder / "bars" / "model-160") as checkpoint:
+        for tensor, info in checkpoint.items():
+            if tensor.startswith("output"):
+                print(f"      {tensor:22} {info}")
+        assert all(np.array_equal(checkpoint.read(tensor), value) for tensor, value in weights.items())
+    say(f"read back: all {len(weights)} are equal")
+
+
+def run_a_strangers_graph(folder: Path) -> None:
+    heading("9", "Import the graph from its file, and run it as if a stranger had made it")
+    stored = tk.load_tensors(folder / "bars" / "model-160")
+    with tf.Graph().as_default() as graph:
+        tf.import_graph_def(read_graph(str(folder / "graph.pb")), name="")
+    x, y = make_pictures(500, seed=4)
+    with tf.Session(graph=graph, allow_io=False) as session:
+        # Any tensor can be fed: here what the variables would be read as, so that nothing has to be initialised.
+        feeds = {f"{layer}/{name}/read:0": stored[f"{layer}/{name}"] for layer in LAYERS for name in ("kernel", "bias")}
+        logits = session.run("logits:0", {**feeds, "pictures:0": x})
+        say(f"right: {np.mean(logits.argmax(axis=1) == y):.1%} of 500 new pictures, weights fed from the checkpoint")
+        try:
+            session.run("logits_and_more:0", {**feeds, "pictures:0": x})
+        except tf.errors.PermissionDeniedError as error:
+            say(f"refused: {error}")
+        else:
+            raise AssertionError("a session without allow_io wrote a file")
+
+
 def heading(number: str, text: str) -> None:
-    print(f"[{number}/6] {text}")
+    print(f"[{number}/{STEPS}] {text}")
 
 
 def say(text: str) -> None:

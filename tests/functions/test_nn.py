@@ -42,8 +42,9 @@ def test_activations() -> None:
 
 def test_softmax_sums_to_one_along_its_axis() -> None:
     cube = np.arange(24, dtype=np.float32).reshape(2, 3, 4)
-    for axis in range(-3, 3):
-        np.testing.assert_allclose(computed(lambda axis=axis: nn.softmax(cube, axis)).sum(axis), 1, rtol=1e-6)
+    found = computed(lambda: [nn.softmax(cube, axis) for axis in range(-3, 3)])
+    for axis, probabilities in zip(range(-3, 3), found, strict=True):
+        np.testing.assert_allclose(probabilities.sum(axis), 1, rtol=1e-6)
 
 
 def test_softmax_along_an_axis_that_is_not_there_is_refused() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import tensorkeep.ops.array
-import tensorkeep.ops.joining
+import tensorkeep.ops.joining  # noqa: F401
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.functions.constants import constant
@@ -19,9 +19,6 @@ from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.proto.messages import FunctionDef, GraphDef
 from tensorkeep.proto.text import parse_text
 from tensorkeep.runtime.session import Session
-
-assert tensorkeep.ops.joining
-assert tensorkeep.ops.array
 
 TWICE = """
   signature { name: "Twice" input_arg { name: "a" type_attr: "T" } output_arg { name: "b" type_attr: "T" }

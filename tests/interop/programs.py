@@ -74,7 +74,7 @@ class Built:
     def run(
         self, times: int = 1, feeds: Mapping[str, Any] | None = None, *, prepare: str | None = None, **options: Any
     ) -> list[tuple[Any, Any]]:
-        """Our value and theirs of the result, so many times in one session; `prepare` names an operation to run first."""
+        """Our value and theirs of the result, several times in one session, after running what `prepare` names."""
         ours = Session(self.graph, **options)
         pairs = []
         with tensorflow_1(), v1.Session(graph=self.their_graph) as theirs:

@@ -16,6 +16,7 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.functions import function_body, function_def
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops.constants import placeholder
 from tensorkeep.ops.functional import device_index, fake_param, for_, if_, partitioned_call
 from tensorkeep.ops.tensor_list import tensor_list_get_item, tensor_list_reserve
@@ -155,8 +156,6 @@ def _same() -> tuple[list[Any], list[Any]]:
 
 
 def _negative() -> tuple[list[Any], list[Any]]:
-    from tensorkeep.graph.opspec import get_op
-
     x = placeholder(dtype="float32", shape=None, name="x")
     return [x], [get_op("Neg")(x)]
 
@@ -182,8 +181,6 @@ def test_if_takes_conditions_of_any_type_as_tensorflow_does(condition: Any) -> N
 
 @pytest.mark.parametrize(("start", "limit", "delta"), [(0, 4, 1), (0, 0, 1), (5, -2, -3), (0, 5, 0), (3, 0, 1)])
 def test_for_counts_as_tensorflow_counts(start: int, limit: int, delta: int) -> None:
-    from tensorkeep.graph.opspec import get_op
-
     def body() -> tuple[list[Any], list[Any]]:
         i = placeholder(dtype="int32", shape=None, name="i")
         a = placeholder(dtype="float32", shape=None, name="a")

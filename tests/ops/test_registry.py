@@ -17,7 +17,7 @@ import_all_ops()
 def test_every_op_with_a_kernel_has_samples_or_a_test_elsewhere() -> None:
     shown = set(all_samples()) | set(shown_elsewhere())
     missing = [name for name, spec in registered_ops().items() if spec.kernel_function and name not in shown]
-    assert not missing
+    assert not [name for name in missing if not name.startswith("Test")]  # which other tests register for themselves
 
 
 def test_samples_are_of_ops_that_exist() -> None:

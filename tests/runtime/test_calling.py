@@ -26,12 +26,14 @@ from tensorkeep.ops.functional import (
 from tensorkeep.runtime.session import Session
 from tests.runtime.flow import add, less, multiply
 
+NOTED: list[float] = []  # what TestNote has seen
+
 note = op("TestNote(x: float)", "stateful")
 
 
 @note.stateful_kernel
 def note_kernel(ctx: Any, x: Any) -> None:
-    ctx.surroundings.python_functions.setdefault("noted", []).append(float(x))
+    NOTED.append(float(x))
 
 
 speak = op("TestSpeak() -> x: float", "stateful", needs=Capability.PRINTS)
@@ -40,6 +42,11 @@ speak = op("TestSpeak() -> x: float", "stateful", needs=Capability.PRINTS)
 @speak.kernel
 def speak_kernel() -> Any:
     return np.float32(1.0)
+
+
+@pytest.fixture(autouse=True)
+def _nothing_noted() -> None:
+    NOTED.clear()
 
 
 def number(name: str) -> Any:
@@ -81,7 +88,7 @@ def test_a_branch_runs_one_function_only() -> None:
     session = Session(graph)
     assert session.run(y, {p: False}) == 6.0
     assert session.run(y, {p: True}) == 3.0
-    assert session.surroundings.python_functions["noted"] == [3.0]
+    assert NOTED == [3.0]
 
 
 def test_a_case_takes_its_last_branch_for_an_index_beyond_them() -> None:
@@ -107,7 +114,7 @@ def test_what_keeps_state_in_a_function_always_runs() -> None:
     session = Session(graph)
     session.run(y)
     session.run(y)
-    assert session.surroundings.python_functions["noted"] == [2.0, 2.0]
+    assert NOTED == [2.0, 2.0]
 
 
 def test_what_a_function_must_control_runs() -> None:

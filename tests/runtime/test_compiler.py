@@ -7,17 +7,18 @@ from typing import Any
 import numpy as np
 import pytest
 
+import tensorkeep.ops.array
+import tensorkeep.ops.math
+import tensorkeep.ops.reductions  # noqa: F401
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.opspec import get_op, op
-from tensorkeep.ops import math
 from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.runtime.session import Session
 from tests.runtime.flow import add, branch, greater, less, multiply, repeat
 
-assert math
 tanh, negative = get_op("Tanh"), get_op("Neg")
 
 fail = op("TestFail(x: T, n: float) -> y: T", "T: type")
@@ -148,10 +149,6 @@ def test_an_elementwise_result_takes_the_place_of_an_input_that_ends() -> None:
 )
 @pytest.mark.parametrize("size", [100, None])
 def test_writing_in_place_changes_no_result(make: Any, size: int | None) -> None:
-    from tensorkeep.ops import array, reductions
-
-    assert array
-    assert reductions
     graph = Graph()
     with building(graph):
         x = vector("x", size)

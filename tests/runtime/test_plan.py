@@ -8,9 +8,15 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.ops import array
 from tensorkeep.ops.constants import identity, no_op, placeholder
 from tensorkeep.runtime.plan import make_plan
 from tests.runtime.flow import add, less, repeat
+
+assert array
+check_numerics = get_op("CheckNumerics")
+counted = op("TestCounted() -> n: float", "stateful")
 
 
 def names(plan: object) -> list[str]:
@@ -37,18 +43,32 @@ def test_nothing_behind_a_fed_tensor_runs() -> None:
 
 def test_targets_and_what_they_wait_for_run() -> None:
     with building(Graph()):
-        a = constant(1.0, name="a")
+        a = counted(name="a")
         with control_dependencies([a]):
             target = no_op(name="target")
     assert names(make_plan([], [target], [])) == ["a", "target"]
+
+
+def test_a_value_that_is_only_waited_for_is_not_computed_but_what_it_waits_for_runs() -> None:
+    with building(Graph()):
+        state = counted(name="state")
+        value = identity(identity(state, name="value"), name="again")
+        with control_dependencies([value]):
+            target = no_op(name="target")
+        with control_dependencies([check_numerics(value, message="", name="check")]):
+            checked = no_op(name="checked")
+    assert names(make_plan([], [target], [])) == ["state", "target"]
+    assert names(make_plan([], [checked], [])) == ["state", "value", "again", "check", "checked"]
+    assert names(make_plan([value], [target], [])) == ["state", "value", "again", "target"]
 
 
 def test_operations_run_in_the_order_in_which_they_were_added() -> None:
     with building(Graph()):
         a, b = constant(1.0, name="a"), constant(2.0, name="b")
         c, d = identity(b, name="c"), identity(a, name="d")
-        c.op.add_control_inputs([d.op])
-    assert names(make_plan([c], [], [])) == ["a", "b", "d", "c"]
+        waited = counted(name="waited")
+        c.op.add_control_inputs([waited.op])
+    assert names(make_plan([c, d], [], [])) == ["a", "b", "d", "waited", "c"]
 
 
 def test_a_loop_is_no_cycle() -> None:

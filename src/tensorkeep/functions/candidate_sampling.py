@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.functions.random import seed_attrs
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops import candidate_sampling as sampling_ops
 
 
 def uniform_candidate_sampler(
@@ -19,7 +19,9 @@ def uniform_candidate_sampler(
 ) -> Any:
     """Classes below `range_max`, all alike, with how often they and the true ones were to be expected."""
     attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
-    return get_op("UniformCandidateSampler")(true_classes, range_max=range_max, name=name, **attrs, **seed_attrs(seed))
+    return sampling_ops.uniform_candidate_sampler(
+        true_classes, range_max=range_max, name=name, **attrs, **seed_attrs(seed)
+    )
 
 
 def log_uniform_candidate_sampler(
@@ -33,7 +35,7 @@ def log_uniform_candidate_sampler(
 ) -> Any:
     """Classes below `range_max`, small ones more often: for classes in the order of how frequent they are."""
     attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
-    sampler = get_op("LogUniformCandidateSampler")
+    sampler = sampling_ops.log_uniform_candidate_sampler
     return sampler(true_classes, range_max=range_max, name=name, **attrs, **seed_attrs(seed))
 
 
@@ -42,14 +44,14 @@ def all_candidate_sampler(
 ) -> Any:
     """All classes below `num_sampled`."""
     attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
-    return get_op("AllCandidateSampler")(true_classes, name=name, **attrs, **seed_attrs(seed))
+    return sampling_ops.all_candidate_sampler(true_classes, name=name, **attrs, **seed_attrs(seed))
 
 
 def compute_accidental_hits(
     true_classes: Any, sampled_candidates: Any, num_true: int, seed: int | None = None, name: str | None = None
 ) -> Any:
     """Where true classes are among the samples: the row, the place of the sample, and a weight that removes it."""
-    op = get_op("ComputeAccidentalHits")
+    op = sampling_ops.compute_accidental_hits
     return op(true_classes, sampled_candidates, num_true=num_true, name=name, **seed_attrs(seed))
 
 

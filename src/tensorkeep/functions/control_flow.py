@@ -1,4 +1,4 @@
-"""Control flow for programs: group and tuple, cond and case, while_loop.
+"""Control flow for programs: group and tuple, cond, while_loop, assertions.
 
 Branches and loops are built from Switch, Merge, Enter and Exit, as TensorFlow 1 builds them.
 """
@@ -32,6 +32,7 @@ from tensorkeep.functions.structures import (
     is_nested,
     map_structure,
     pack_sequence_as,
+    variables_read,
 )
 from tensorkeep.functions.tensor_array import TensorArray
 from tensorkeep.graph.building import control_dependencies, graph_of, name_scope, unique_name
@@ -144,6 +145,7 @@ def _built_branch(context: CondContext, function: Branch, what: str) -> Any:
         original = function()
         if original is None:
             raise InvalidArgumentError(f"'{what}' must have a return value.")
+        original = variables_read(original)
         flat = [context.result(value) for value in flatten(original, expand_composites=True)]
         announce(context, flat)
         return original, flat
@@ -232,6 +234,7 @@ def while_loop(
         raise WrongTypeError("'body' must be callable.")
     if parallel_iterations < 1:
         raise WrongTypeError("'parallel_iterations' must be a positive integer.")
+    loop_vars = variables_read(loop_vars)
     graph = graph_of(flatten(loop_vars, expand_composites=True))
     with name_scope(name or "while", graph):
         if not loop_vars:
@@ -309,6 +312,7 @@ class _Loop:
         result = body(*arguments)
         if not is_nested(result):
             result = [result]
+        result = variables_read(result)
         # Arguments are often a list and results a tuple, so the outermost layer does not count.
         assert_same_structure(list(arguments), list(result), expand_composites=True)
         nexts = [convert(_flow_of(value)) for value in flatten(result, expand_composites=True)]

@@ -8,19 +8,22 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.array import concat, either, expand_dims, reshape, scope_of, shape, squeeze, stack
+from tensorkeep.functions.array import concat, either, expand_dims, reshape, scope_of, shape, squeeze
 from tensorkeep.functions.math import negative
 from tensorkeep.functions.patches import (
     batch_to_space,
-    batch_to_space_nd,
-    required_space_to_batch_paddings,
     space_to_batch,
-    space_to_batch_nd,
+)
+from tensorkeep.functions.windows import (
+    dilated,
+    is_channels_first,
+    padding_attrs,
+    sequence,
+    spatial_sizes,
+    with_space_to_batch,
 )
 from tensorkeep.graph.building import name_scope
-from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import OpSpec, get_op
@@ -35,48 +38,6 @@ _PLAIN: Final = (1, 1, 1, 1)
 _PLAIN_3D: Final = (1, 1, 1, 1, 1)
 
 # ---------------------------------------------------------------------------------------------------- Arguments
-
-
-def sequence(value: Any, spatial: int, channels_first: bool, name: str) -> list[int]:
-    """A size for each axis, of one for all spatial axes, one for each of them, or one for each axis."""
-    if value is None:
-        return [1] * (spatial + 2)
-    values = list(value) if hasattr(value, "__len__") else [value]
-    if len(values) == spatial + 2:
-        return values
-    if len(values) == 1:
-        values = values * spatial
-    elif len(values) != spatial:
-        raise InvalidArgumentError(
-            f"{name} should be of length 1, {spatial} or {spatial + 2}. Received: {name}={value} of length "
-            f"{len(values)}"
-        )
-    return [1, 1, *values] if channels_first else [1, *values, 1]
-
-
-def padding_attrs(padding: Any, rank: int = 4) -> dict[str, Any]:
-    """The attributes of a padding: its name, or pairs of numbers for each axis."""
-    if padding == "EXPLICIT":
-        raise InvalidArgumentError(
-            "'EXPLICIT' is not a valid value for `padding`. To use explicit padding, `padding` must be a list."
-        )
-    if not isinstance(padding, list | tuple):
-        return {"padding": padding, "explicit_paddings": []}
-    for i, pair in enumerate(padding):
-        if not isinstance(pair, list | tuple) or len(pair) != 2:
-            raise InvalidArgumentError(
-                "When `padding` is a list, each element of `padding` must be a list/tuple of size 2. Received: "
-                f"padding={padding} with element {pair} at index {i}"
-            )
-    if len(padding) != rank:
-        raise InvalidArgumentError(
-            f"When padding is a list, it must be of size {rank}. Received: padding={padding} of size {len(padding)}"
-        )
-    return {"padding": "EXPLICIT", "explicit_paddings": [amount for pair in padding for amount in pair]}
-
-
-def _is_first(data_format: str | None) -> bool:
-    return data_format is not None and data_format.startswith("NC")
 
 
 def _flat_format(data_format: str | None, formats: tuple[str, str, str, str]) -> tuple[str, bool]:
@@ -199,7 +160,7 @@ def conv2d(
     """The convolution of images with filters [rows, columns, channels, outputs]."""
     filter = either("filters", filters, "filter", filter)
     data_format = data_format or "NHWC"
-    is_first = _is_first(data_format)
+    is_first = is_channels_first(data_format)
     attrs = {
         "strides": sequence(strides, 2, is_first, "strides"),
         "dilations": sequence(dilations, 2, is_first, "dilations"),
@@ -284,7 +245,7 @@ def conv2d_transpose(
     filter = either("filters", filters, "filter", filter)
     with scope_of(name, "conv2d_transpose", value, filter, output_shape) as scope:
         data_format = data_format or "NHWC"
-        is_first = _is_first(data_format)
+        is_first = is_channels_first(data_format)
         found: Tensor = ops.conv2d_backprop_input(
             output_shape,
             filter,
@@ -363,7 +324,7 @@ def conv3d_transpose(
     value = either("input", input, "value", value)
     with scope_of(name, "conv3d_transpose", value, filter, output_shape) as scope:
         data_format = data_format or "NDHWC"
-        is_first = _is_first(data_format)
+        is_first = is_channels_first(data_format)
         found: Tensor = ops.conv3d_backprop_input_v2(
             output_shape,
             filter,
@@ -560,7 +521,7 @@ def convolution(
     filter = either("filters", filters, "filter", filter)
     rates = either("dilations", dilations, "dilation_rate", dilation_rate)
     filter, input = _as_images(filter, "filters"), _as_images(input, "input")
-    rank = filter.static_shape.rank or input.static_shape.rank
+    rank = filter.get_shape().rank or input.get_shape().rank
     if rank is None:
         raise InvalidArgumentError("One of `input.shape.rank` or `filters.shape.rank` must be known.")
     spatial = rank - 2
@@ -575,21 +536,20 @@ def convolution(
         return _dilated(input, filter, step, padding, data_format, dilation, scope)
 
 
-def _as_images(value: Any, name: str) -> Tensor:
-    if isinstance(value, Tensor):
+def _as_images(value: Any, name: str) -> Any:
+    """A tensor, or a variable, which only the operation that uses it reads."""
+    if isinstance(value, Tensor) or hasattr(value, "graph"):
         return value
-    if hasattr(value, "graph"):  # a variable
-        return convert(value, name=name)
     with name_scope("convolution_internal"):
         return convert(value, name=name)
 
 
 def _convolved(
-    images: Tensor, filters: Tensor, strides: Any, padding: Any, data_format: str | None, dilations: Any, name: str
+    images: Any, filters: Any, strides: Any, padding: Any, data_format: str | None, dilations: Any, name: str
 ) -> Tensor:
     """A convolution of as many dimensions as the strides have spatial ones."""
     attrs = {"strides": strides, "padding": padding, "data_format": data_format, "dilations": dilations}
-    rank = images.static_shape.rank
+    rank = images.get_shape().rank
     if len(strides) == 3:
         return conv1d(images, filters, strides, padding, data_format=data_format, dilations=dilations, name=name)
     spec: OpSpec = ops.conv2d if len(strides) == 4 else ops.conv3d
@@ -600,12 +560,12 @@ def _convolved(
 
 
 def _dilated(
-    images: Tensor, filters: Tensor, strides: Any, padding: Any, data_format: str | None, dilations: Any, name: str
+    images: Any, filters: Any, strides: Any, padding: Any, data_format: str | None, dilations: Any, name: str
 ) -> Tensor:
-    is_first, spatial = _is_first(data_format), len(strides) - 2
+    is_first, spatial = is_channels_first(data_format), len(strides) - 2
     part = slice(2, None) if is_first else slice(1, -1)
     steps, rates = spatial_sizes(spatial, strides[part], dilations[part])
-    batch = 1 if images.static_shape.rank is None else images.static_shape.rank - spatial - 1
+    batch = 1 if images.get_shape().rank is None else images.get_shape().rank - spatial - 1
     start = batch + 1 if is_first else batch
 
     def compute(inner: Tensor, _: int, padding: Any) -> Tensor:
@@ -618,7 +578,7 @@ def _dilated(
         return _convolved(inner, filters, around, padding, data_format, None, name)
 
     axes = list(range(start, start + spatial))
-    return _with_space_to_batch(images, rates, padding, compute, filters.static_shape, axes, data_format, filters)
+    return dilated(images, rates, padding, compute, filters.get_shape(), axes, data_format, filters)
 
 
 def atrous_conv2d(value: Any, filters: Any, rate: Any, padding: Any, name: str | None = None) -> Tensor:
@@ -666,141 +626,6 @@ def _rows_and_columns(extent: Any, rate: int, padding: str) -> tuple[list[Any], 
     total = [size - 1 for size in grown]
     before = [size // 2 for size in total]
     return before, [size - half for size, half in zip(total, before, strict=True)]
-
-
-def spatial_sizes(spatial: int, strides: Any, dilation_rate: Any) -> tuple[Array, Array]:
-    """The strides and the dilations along spatial axes, checked."""
-    found = []
-    for name, values in (("dilation_rate", dilation_rate), ("strides", strides)):
-        values = [1] * spatial if values is None else values
-        if len(values) != spatial:
-            raise InvalidArgumentError(
-                f"`len({name})` should be {spatial}. Received: {name}={values} of length {len(values)}"
-            )
-        array = np.array(values, np.int32)
-        if np.any(array < 1):
-            raise InvalidArgumentError(f"all values of `{name}` must be positive. Received: {name}={values}")
-        found.append(array)
-    rates, steps = found
-    if np.any(steps > 1) and np.any(rates > 1):
-        raise InvalidArgumentError(
-            "`strides > 1` not supported in conjunction with `dilation_rate > 1`. "
-            f"Received: strides={steps} and dilation_rate={rates}"
-        )
-    return steps, rates
-
-
-def with_space_to_batch(
-    input: Any,
-    dilation_rate: Any,
-    padding: Any,
-    op: Callable[[Tensor, int, Any], Tensor],
-    filter_shape: Any = None,
-    spatial_dims: Any = None,
-    data_format: str | None = None,
-) -> Tensor:
-    """What `op(images, spatial dimensions, padding)` gives if it were dilated.
-
-    Elements that are a rate apart are made images of their own, on which `op` works undilated, and put back.
-    """
-    return _with_space_to_batch(input, dilation_rate, padding, op, filter_shape, spatial_dims, data_format)
-
-
-def _with_space_to_batch(
-    input: Any,
-    dilation_rate: Any,
-    padding: Any,
-    op: Callable[[Tensor, int, Any], Tensor],
-    filter_shape: Any,
-    spatial_dims: Any,
-    data_format: str | None,
-    filters: Tensor | None = None,
-) -> Tensor:
-    input = convert(input, name="input")
-    rate = convert(dilation_rate, INT32, "dilation_rate")
-    if rate.static_shape.rank != 1 or not rate.static_shape.is_fully_known:
-        raise InvalidArgumentError(f"`dilation_rate` must be a vector of known length, got the shape {rate.shape}")
-    spatial = rate.static_shape.as_tuple()[0]
-    start = 2 if _is_first(data_format) else 1
-    axes = list(range(start, start + spatial)) if spatial_dims is None else list(spatial_dims)
-    if axes != sorted(set(axes)) or min(axes) < 1:
-        raise InvalidArgumentError(
-            f"`spatial_dims` must be a monotonically increasing sequence of positive integers. Received: {axes}"
-        )
-    known_rate = constant_value(rate)
-    if known_rate is not None:
-        if np.any(known_rate < 1):
-            raise InvalidArgumentError(f"`dilation_rate` must be positive. Received: dilation_rate={known_rate}")
-        if np.all(known_rate == 1):
-            return op(input, spatial, padding)
-    base = _base_paddings(padding, filter_shape, spatial, rate if known_rate is None else known_rate, data_format)
-    return _by_parts(input, rate, base, axes, lambda images: op(images, spatial, "VALID"), data_format, filters)
-
-
-def _base_paddings(padding: Any, filter_shape: Any, spatial: int, rate: Any, data_format: str | None) -> Any:
-    """How much is added before and after each spatial axis, for the sake of the padding."""
-    attrs = padding_attrs(padding, spatial + 2)
-    if attrs["padding"] == "VALID":
-        return np.zeros([spatial, 2], np.int32)
-    if attrs["padding"] == "EXPLICIT":
-        pairs = np.array(attrs["explicit_paddings"]).reshape(spatial + 2, 2)
-        return pairs[2:] if _is_first(data_format) else pairs[1:-1]
-    if attrs["padding"] != "SAME":
-        raise InvalidArgumentError(f"`padding` must be one of 'SAME' or 'VALID'. Received: padding={padding}")
-    if filter_shape is None:
-        raise InvalidArgumentError("`filter_shape` must be specified for `padding='SAME'`.")
-    sizes: Any = convert(filter_shape, name="filter_shape")
-    known = constant_value(sizes)
-    sizes = (sizes if known is None else known)[:spatial]
-    extra = (sizes - 1) * rate
-    before = extra // 2
-    after = extra - before
-    return stack([[before[i], after[i]] for i in range(spatial)])
-
-
-def _by_parts(
-    images: Tensor,
-    rate: Tensor,
-    base_paddings: Any,
-    axes: list[int],
-    compute: Callable[[Tensor], Tensor],
-    data_format: str | None,
-    filters: Tensor | None,
-) -> Tensor:
-    dims = images.static_shape.dims
-    sizes: Any = None if dims is None else [dims[axis] for axis in axes]
-    if sizes is None or None in sizes:
-        whole = shape(images)
-        sizes = stack([whole[axis] for axis in axes])
-    amounts = required_space_to_batch_paddings(sizes, rate, base_paddings)
-    block = _adjusted(rate, 1, axes)
-    paddings, crops = (_adjusted(amount, 0, axes) for amount in amounts)
-    parts = space_to_batch_nd(images, block, paddings)
-    found = batch_to_space_nd(compute(parts), block, crops)
-    if _is_first(data_format) and filters is not None and found.static_shape.dims is not None:
-        known = list(found.static_shape.dims)
-        known[1] = known[1] or filters.static_shape[-1]
-        found.set_shape(Shape(tuple(known)))
-    return found
-
-
-def _adjusted(values: Any, fill: int, axes: list[int]) -> Any:
-    """The values for all axes between the first and the last, with `fill` for those that are not spatial."""
-    known = constant_value(values)
-    dims = values.static_shape.dims
-    parts: list[Any] = []
-    previous = at = 0
-    while at < len(axes):
-        first = at
-        if axes[at] > 1:
-            gap = [axes[at] - 1 - previous, *dims[1:]]
-            parts.append(np.full(gap, fill, values.dtype.array_dtype))
-        while at + 1 < len(axes) and axes[at + 1] == axes[at] + 1:
-            at += 1
-        parts.append((values if known is None else known)[first : at + 1])
-        previous = axes[at]
-        at += 1
-    return np.concatenate(parts) if known is not None else concat(parts, 0)
 
 
 # ---------------------------------------------------------------------------------------------------- Morphological

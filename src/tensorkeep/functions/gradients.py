@@ -18,6 +18,7 @@ from tensorkeep.functions.control_flow_contexts import WhileContext, is_exit, is
 from tensorkeep.functions.control_flow_gradients import as_slices_alike
 from tensorkeep.functions.gradient_loops import LoopState, zeros_like_output, zeros_like_variable
 from tensorkeep.functions.grouping import tuple_
+from tensorkeep.functions.structures import variables_read
 from tensorkeep.graph.building import colocate_with, device, graph_of, name_scope, unique_name
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
@@ -68,7 +69,7 @@ def gradients(
     unconnected_gradients: str = "none",
 ) -> list[Gradient | None]:
     """The gradients of the sum of `ys` with respect to each of `xs`; None where there is no path."""
-    targets, sources = _as_list(ys), _as_list(xs)
+    targets, sources = variables_read(_as_list(ys)), _as_list(xs)
     stops = [] if stop_gradients is None else _as_list(stop_gradients)
     given = [None] * len(targets) if grad_ys is None else _as_list(grad_ys)
     graph = graph_of([*targets, *sources])

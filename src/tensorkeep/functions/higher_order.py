@@ -12,7 +12,14 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import while_loop
-from tensorkeep.functions.structures import assert_same_structure, flatten, is_nested, map_structure, pack_sequence_as
+from tensorkeep.functions.structures import (
+    assert_same_structure,
+    flatten,
+    is_nested,
+    map_structure,
+    pack_sequence_as,
+    variables_read,
+)
 from tensorkeep.functions.tensor_array import TensorArray
 from tensorkeep.graph.building import graph_of, name_scope
 from tensorkeep.graph.composites import is_composite
@@ -43,6 +50,7 @@ def map_fn(
     """
     _check_callable(fn)
     signature = dtype if fn_output_signature is None else fn_output_signature
+    elems = variables_read(elems)
     flat = flatten(elems)
     if not flat:
         raise InvalidArgumentError(

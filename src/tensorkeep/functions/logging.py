@@ -21,6 +21,7 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops import logging as logging_ops
 
 _LEVELS: Final = {
     logging.INFO: "log(info)",
@@ -44,7 +45,7 @@ def Print(  # noqa: N802 - TensorFlow's name
     """The same value; whenever it is computed, `data` are printed."""
     attrs: dict[str, Any] = {"message": message, "first_n": first_n, "summarize": summarize}
     given = {key: value for key, value in attrs.items() if value is not None}
-    made: Tensor = get_op("Print")(input_, data, name=name, **given)
+    made: Tensor = logging_ops.print_op(input_, data, name=name, **given)
     return made
 
 
@@ -63,7 +64,7 @@ def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
     else:
         template, tensors, mark = _template(inputs, separator)
         line = string_format(template, tensors, mark, summarize, name=f"{name}_format" if name else None)
-    made: Operation = get_op("PrintV2")(line, output_stream=place, end=end, name=name)
+    made: Operation = logging_ops.print_v2(line, output_stream=place, end=end, name=name)
     return made
 
 
@@ -171,7 +172,7 @@ def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor
 
 def timestamp(name: str | None = None) -> Tensor:
     """The seconds since 1970."""
-    made: Tensor = get_op("Timestamp")(name=name)
+    made: Tensor = logging_ops.timestamp(name=name)
     return made
 
 

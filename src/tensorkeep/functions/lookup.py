@@ -1,28 +1,30 @@
-"""Lookup tables for programs: made with an initializer and read, or changed while the graph runs."""
+"""Lookup tables for programs: those that an initializer fills, and vocabularies; the others beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, NamedTuple, Protocol
 from uuid import uuid4
 
 from tensorkeep.dtypes import INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.functions import composites  # noqa: F401 - so that sessions fetch and feed sparse tensors
 from tensorkeep.functions.grouping import group, no_op
+from tensorkeep.functions.mutable_tables import DenseHashTable, MutableHashTable, TableSaveable
 from tensorkeep.functions.strings import (
     as_string,
     string_to_hash_bucket,
     string_to_hash_bucket_fast,
     string_to_hash_bucket_strong,
 )
-from tensorkeep.graph.building import colocate_with, current_graph, device, graph_of, init_scope, name_scope
+from tensorkeep.graph.building import current_graph, device, graph_of, init_scope, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops import lookup as lookup_ops
 from tensorkeep.ops._expressions import cast, plain, size_of, span
 from tensorkeep.ops._indexing import static_value
 from tensorkeep.ops._tables import LINE_NUMBER, WHOLE_LINE
@@ -97,7 +99,7 @@ class KeyValueTensorInitializer:
     def initialize(self, table: Table) -> Operation:
         _check_types(table, self._keys.dtype, self._values.dtype)
         with name_scope(self._name, table.resource_handle.graph):
-            made: Operation = get_op("LookupTableImportV2")(table.resource_handle, self._keys, self._values)
+            made: Operation = lookup_ops.import_v2(table.resource_handle, self._keys, self._values)
         add_to_collection(made.graph, GraphKeys.TABLE_INITIALIZERS, made)
         return made
 
@@ -159,7 +161,7 @@ class TextFileInitializer:
     def initialize(self, table: Table) -> Operation:
         _check_types(table, self.key_dtype, self.value_dtype)
         with name_scope(self._name or "text_file_init", table.resource_handle.graph):
-            made: Operation = get_op("InitializeTableFromTextFileV2")(
+            made: Operation = lookup_ops.initialize_from_file_v2(
                 table.resource_handle,
                 self._path,
                 key_index=self._columns[0],
@@ -268,9 +270,9 @@ class StaticHashTable:
     def _make(self, name: str, is_anonymous: bool) -> Tensor:
         types: dict[str, Any] = {"key_dtype": self.key_dtype, "value_dtype": self.value_dtype}
         if is_anonymous:
-            return get_op("AnonymousHashTable")(name=name, **types)  # type: ignore[no-any-return]
+            return lookup_ops.anonymous_hash_table(name=name, **types)  # type: ignore[no-any-return]
         shared = self._initializer.shared_name or f"hash_table_{uuid4()}"
-        return get_op("HashTableV2")(shared_name=shared, name=name, **types)  # type: ignore[no-any-return]
+        return lookup_ops.hash_table_v2(shared_name=shared, name=name, **types)  # type: ignore[no-any-return]
 
     @property
     def init(self) -> Operation:
@@ -280,14 +282,14 @@ class StaticHashTable:
     def size(self, name: str | None = None) -> Tensor:
         """How many entries the table has."""
         with name_scope(name or f"{self.name}_Size", self.resource_handle.graph):
-            return get_op("LookupTableSizeV2")(self.resource_handle)  # type: ignore[no-any-return]
+            return lookup_ops.size_v2(self.resource_handle)  # type: ignore[no-any-return]
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """The values of keys; of a sparse tensor of keys, a sparse tensor."""
         _check_keys(keys, self.key_dtype)
         found = _values_of(keys)
         with name_scope(name or f"{self.name}_Lookup", self.resource_handle.graph):
-            values = get_op("LookupTableFindV2")(self.resource_handle, found, self.default_value)
+            values = lookup_ops.find_v2(self.resource_handle, found, self.default_value)
         values.set_shape(found.get_shape())
         return _with_values(keys, values)
 
@@ -298,7 +300,7 @@ class StaticHashTable:
         """All keys and their values, in no order to rely on."""
         types: dict[str, Any] = {"Tkeys": self.key_dtype, "Tvalues": self.value_dtype}
         with name_scope(name or f"{self.name}_Export", self.resource_handle.graph):
-            keys, values = get_op("LookupTableExportV2")(self.resource_handle, **types)
+            keys, values = lookup_ops.export_v2(self.resource_handle, **types)
         values.set_shape(keys.static_shape.concatenate(self.default_value.static_shape))
         return keys, values
 
@@ -589,179 +591,6 @@ def _check_buckets(count: int) -> None:
         raise InvalidArgumentError(f"num_oov_buckets must be greater or equal than 0, got {count}.")
 
 
-# ---------------------------------------------------------------------------------------------------- Mutable tables
-
-
-@dataclass(frozen=True)
-class TableSpec:
-    """One tensor that a checkpoint holds of a table."""
-
-    tensor: Tensor
-    slice_spec: str
-    name: str
-
-    @property
-    def dtype(self) -> DType:
-        return self.tensor.dtype
-
-    @property
-    def device(self) -> str:
-        return self.tensor.device
-
-
-class TableSaveable:
-    """How a table is saved: its keys and its values, under its name."""
-
-    def __init__(self, table: MutableHashTable | DenseHashTable, name: str) -> None:
-        keys, values = table.export()
-        self.op = table
-        self.name = name
-        self.specs = [TableSpec(keys, "", f"{name}-keys"), TableSpec(values, "", f"{name}-values")]
-
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Any = None) -> Operation:
-        """The operation that sets the table's contents."""
-        handle = self.op.resource_handle
-        with name_scope(f"{self.name}_table_restore", handle.graph), colocate_with(handle):
-            made: Operation = get_op("LookupTableImportV2")(handle, *restored_tensors[:2])
-            return made
-
-
-class _MutableTable:
-    """What both mutable tables do."""
-
-    key_dtype: DType
-    value_dtype: DType
-    resource_handle: Tensor
-    name: str
-    _default_value: Tensor
-
-    def size(self, name: str | None = None) -> Tensor:
-        """How many entries the table has."""
-        with name_scope(name or f"{self.name}_Size", self.resource_handle.graph), colocate_with(self.resource_handle):
-            return get_op("LookupTableSizeV2")(self.resource_handle)  # type: ignore[no-any-return]
-
-    def insert(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """An operation that sets the values of keys."""
-        with name_scope(name or f"{self.name}_lookup_table_insert", self.resource_handle.graph):
-            keys = convert(keys, self.key_dtype, "keys")
-            values = convert(values, self.value_dtype, "values")
-            with colocate_with(self.resource_handle):
-                return get_op("LookupTableInsertV2")(self.resource_handle, keys, values)  # type: ignore[no-any-return]
-
-    def remove(self, keys: Any, name: str | None = None) -> Operation:
-        """An operation that forgets keys."""
-        if keys.dtype is not self.key_dtype:
-            raise WrongTypeError(
-                f"Dtype of argument `keys` must be {_shown(self.key_dtype)}, received: {_shown(keys.dtype)}"
-            )
-        with name_scope(name or f"{self.name}_lookup_table_remove", self.resource_handle.graph):
-            return get_op("LookupTableRemoveV2")(self.resource_handle, keys)  # type: ignore[no-any-return]
-
-    def _found(self, keys: Any, default: Any, name: str | None) -> Tensor:
-        with name_scope(name or f"{self.name}_lookup_table_find", self.resource_handle.graph):
-            keys = convert(keys, self.key_dtype, "keys")
-            with colocate_with(self.resource_handle):
-                return get_op("LookupTableFindV2")(self.resource_handle, keys, default)  # type: ignore[no-any-return]
-
-    def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
-        """All keys and their values, in no order to rely on."""
-        types: dict[str, Any] = {"Tkeys": self.key_dtype, "Tvalues": self.value_dtype}
-        scope = name or f"{self.name}_lookup_table_export_values"
-        with name_scope(scope, self.resource_handle.graph), colocate_with(self.resource_handle):
-            keys, values = get_op("LookupTableExportV2")(self.resource_handle, **types)
-        return keys, values
-
-
-class MutableHashTable(_MutableTable):
-    """A table that changes while the graph runs, and that a checkpoint holds."""
-
-    def __init__(
-        self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
-        name: str = "MutableHashTable",
-        checkpoint: bool = True,
-        experimental_is_anonymous: bool = False,
-    ) -> None:
-        self.key_dtype = DType.of(key_dtype)
-        self.value_dtype = DType.of(value_dtype)
-        self._default_value = convert(default_value, self.value_dtype)
-        self.resource_handle = self._make(name, checkpoint, experimental_is_anonymous)
-        self.name = self.resource_handle.op.name.rpartition("/")[2]
-        if checkpoint:
-            saveable = TableSaveable(self, name)
-            add_to_collection(self.resource_handle.graph, GraphKeys.SAVEABLE_OBJECTS, saveable)
-
-    def _make(self, name: str, by_node: bool, is_anonymous: bool) -> Tensor:
-        shape = self._default_value.static_shape
-        attrs: dict[str, Any] = {"key_dtype": self.key_dtype, "value_dtype": self.value_dtype}
-        if shape.rank != 0:
-            attrs["value_shape"] = shape
-        if not is_anonymous:
-            attrs["use_node_name_sharing"] = by_node
-        op = "AnonymousMutableHashTable" if is_anonymous else "MutableHashTable"
-        op += ("" if shape.rank == 0 else "OfTensors") + ("" if is_anonymous else "V2")
-        return get_op(op)(name=name, **attrs)  # type: ignore[no-any-return]
-
-    def lookup(self, keys: Any, dynamic_default_values: Any = None, name: str | None = None) -> Tensor:
-        """The values of keys; those that are not there have the default, or their own of many defaults."""
-        default = self._default_value if dynamic_default_values is None else dynamic_default_values
-        return self._found(keys, default, name)
-
-    def __getitem__(self, keys: Any) -> Tensor:
-        return self.lookup(keys)
-
-
-class DenseHashTable(_MutableTable):
-    """A table that changes while the graph runs, with two keys that can never be used."""
-
-    def __init__(
-        self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
-        empty_key: Any,
-        deleted_key: Any,
-        initial_num_buckets: int | None = None,
-        name: str = "MutableDenseHashTable",
-        checkpoint: bool = True,
-        experimental_is_anonymous: bool = False,
-    ) -> None:
-        self.key_dtype = DType.of(key_dtype)
-        self.value_dtype = DType.of(value_dtype)
-        self._default_value = convert(default_value, self.value_dtype, "default_value")
-        attrs: dict[str, Any] = {
-            "value_dtype": self.value_dtype,
-            "value_shape": self._default_value.static_shape,
-            "initial_num_buckets": initial_num_buckets,
-        }
-        if not experimental_is_anonymous:
-            attrs["use_node_name_sharing"] = checkpoint
-        keys = [convert(empty_key, self.key_dtype, "empty_key"), convert(deleted_key, self.key_dtype, "deleted_key")]
-        op = "AnonymousMutableDenseHashTable" if experimental_is_anonymous else "MutableDenseHashTableV2"
-        self.resource_handle = get_op(op)(*keys, name=name, **attrs)
-        self.name = self.resource_handle.op.name.rpartition("/")[2]
-        if checkpoint:
-            saveable = TableSaveable(self, name)
-            add_to_collection(self.resource_handle.graph, GraphKeys.SAVEABLE_OBJECTS, saveable)
-
-    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
-        """The values of keys; those that are not there have the default."""
-        return self._found(keys, self._default_value, name)
-
-    def __getitem__(self, keys: Any) -> Tensor:
-        return self.lookup(keys)
-
-    def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """An operation that sets the values of keys."""
-        return self.insert(keys, values, name)
-
-    def erase(self, keys: Any, name: str | None = None) -> Operation:
-        """An operation that forgets keys."""
-        return self.remove(keys, name)
-
-
 __all__ = [
     "DenseHashTable",
     "FastHashSpec",
@@ -772,6 +601,7 @@ __all__ = [
     "StaticHashTable",
     "StaticVocabularyTable",
     "StrongHashSpec",
+    "TableSaveable",
     "TextFileIdTableInitializer",
     "TextFileIndex",
     "TextFileInitializer",

@@ -10,7 +10,7 @@ import numpy as np
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions.array import either, expand_dims, scope_of, squeeze
-from tensorkeep.functions.convolution import padding_attrs, sequence, spatial_sizes, with_space_to_batch
+from tensorkeep.functions.windows import padding_attrs, sequence, spatial_sizes, with_space_to_batch
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops import pooling as ops

@@ -18,6 +18,8 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension
+from tensorkeep.ops import random as random_ops
+from tensorkeep.ops import stateless_random
 from tensorkeep.ops._expressions import minus, over, plain, shape_of, times
 from tensorkeep.ops._philox import seeds_for
 
@@ -78,8 +80,8 @@ def random_uniform(
             maxval = convert(maxval, dtype, "max")
         seeds = seed_attrs(seed)
         if dtype.is_integer:
-            return get_op("RandomUniformInt")(sizes, minval, maxval, name=scope, **seeds)  # type: ignore[no-any-return]
-        result: Tensor = get_op("RandomUniform")(sizes, dtype=dtype, **seeds)
+            return random_ops.random_uniform_int(sizes, minval, maxval, name=scope, **seeds)  # type: ignore[no-any-return]
+        result: Tensor = random_ops.random_uniform(sizes, dtype=dtype, **seeds)
         if from_zero:
             return result if to_one else get_op("Mul")(result, maxval)
         return get_op("AddV2")(times(result, minus(maxval, minval)), minval, name=scope)  # type: ignore[no-any-return]
@@ -136,13 +138,13 @@ def parameterized_truncated_normal(
         sizes = shape_tensor(shape)
         named = (("means", means), ("stddevs", stddevs), ("minvals", minvals), ("maxvals", maxvals))
         parameters = [convert(value, dtype, what) for what, value in named]
-        made: Tensor = get_op("ParameterizedTruncatedNormal")(sizes, *parameters, **seed_attrs(seed))
+        made: Tensor = random_ops.parameterized_truncated_normal(sizes, *parameters, **seed_attrs(seed))
         return made
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """The rows of a tensor in another order."""
-    return get_op("RandomShuffle")(value, name=name, **seed_attrs(seed))  # type: ignore[no-any-return]
+    return random_ops.random_shuffle(value, name=name, **seed_attrs(seed))  # type: ignore[no-any-return]
 
 
 def multinomial(
@@ -165,7 +167,7 @@ def _classes(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Ten
     logits = convert(logits, name="logits")
     dtype = DType.of(dtype) if dtype else INT64
     _check_dtype(dtype, (INT32, INT64))
-    made: Tensor = get_op("Multinomial")(logits, num_samples, output_dtype=dtype, **seed_attrs(seed))
+    made: Tensor = random_ops.multinomial(logits, num_samples, output_dtype=dtype, **seed_attrs(seed))
     return made
 
 
@@ -183,7 +185,7 @@ def random_gamma(
         sizes = convert(shape, INT32, "shape")
 
         def draw(alphas: Tensor) -> Any:
-            return get_op("RandomGamma")(sizes, alphas, **seed_attrs(seed))
+            return random_ops.random_gamma(sizes, alphas, **seed_attrs(seed))
 
         return _gamma(draw, alpha, beta, dtype)
 
@@ -203,7 +205,7 @@ def random_poisson(
     """Samples of Poisson distributions, `shape` of them for each rate."""
     with name_scope(name or "random_poisson", _graph(lam, shape)):
         sizes = convert(shape, INT32, "shape")
-        made: Tensor = get_op("RandomPoissonV2")(sizes, lam, dtype=DType.of(dtype), **seed_attrs(seed))
+        made: Tensor = random_ops.random_poisson_v2(sizes, lam, dtype=DType.of(dtype), **seed_attrs(seed))
         return made
 
 
@@ -263,15 +265,15 @@ def stateless_random_uniform(
         sizes = shape_tensor(shape)
         if dtype.is_integer and minval is None:
             keys = _keys(seed, alg)
-            full: Tensor = get_op("StatelessRandomUniformFullIntV2")(sizes, *keys, dtype=dtype, name=scope)
+            full: Tensor = stateless_random.stateless_full_int_v2(sizes, *keys, dtype=dtype, name=scope)
             return full
         minval = convert(minval, dtype, "min")
         maxval = convert(maxval, dtype, "max")
         keys = _keys(seed, alg)
         if dtype.is_integer:
-            whole: Tensor = get_op("StatelessRandomUniformIntV2")(sizes, *keys, minval, maxval, name=scope)
+            whole: Tensor = stateless_random.stateless_uniform_int_v2(sizes, *keys, minval, maxval, name=scope)
             return whole
-        numbers = get_op("StatelessRandomUniformV2")(sizes, *keys, dtype=dtype)
+        numbers = stateless_random.stateless_uniform_v2(sizes, *keys, dtype=dtype)
         made: Tensor = get_op("AddV2")(times(numbers, minus(maxval, minval)), minval, name=scope)
         return made
 
@@ -327,7 +329,7 @@ def stateless_random_gamma(
         sizes = shape_tensor(shape)
 
         def draw(alphas: Tensor) -> Any:
-            return get_op("StatelessRandomGammaV3")(sizes, *_keys(seed, "auto_select"), alphas)
+            return stateless_random.stateless_gamma_v3(sizes, *_keys(seed, "auto_select"), alphas)
 
         return _gamma(draw, alpha, beta, dtype)
 
@@ -336,7 +338,7 @@ def stateless_random_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = INT32
     """Samples of Poisson distributions that `seed` decides; `shape` is that of the result."""
     with name_scope(name or "stateless_random_poisson", _graph(shape, seed, lam)):
         sizes = shape_tensor(shape)
-        made: Tensor = get_op("StatelessRandomPoisson")(sizes, seed, lam, dtype=DType.of(dtype))
+        made: Tensor = stateless_random.stateless_poisson(sizes, seed, lam, dtype=DType.of(dtype))
         return made
 
 
@@ -348,7 +350,7 @@ def stateless_random_binomial(
         sizes = shape_tensor(shape)
         probs = convert(probs, name="probs", preferred_dtype=FLOAT32)
         counts = convert(counts, name="counts", preferred_dtype=probs.dtype.base_dtype)
-        made: Tensor = get_op("StatelessRandomBinomial")(sizes, seed, counts, probs, dtype=DType.of(output_dtype))
+        made: Tensor = stateless_random.stateless_binomial(sizes, seed, counts, probs, dtype=DType.of(output_dtype))
         return made
 
 
@@ -372,14 +374,14 @@ def _stateless_classes(logits: Any, num_samples: Any, dtype: Any, seed: Any) -> 
     logits = convert(logits, name="logits")
     dtype = DType.of(dtype) if dtype else INT64
     _check_dtype(dtype, (INT32, INT64))
-    made: Tensor = get_op("StatelessMultinomial")(logits, num_samples, seed, output_dtype=dtype)
+    made: Tensor = stateless_random.stateless_multinomial(logits, num_samples, seed, output_dtype=dtype)
     return made
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
     """The rows of a tensor in an order that `seed` decides."""
     with name_scope(name or "stateless_shuffle", _graph(value, seed)):
-        made: Tensor = get_op("StatelessShuffle")(value, *_keys(seed, alg))
+        made: Tensor = stateless_random.stateless_shuffle(value, *_keys(seed, alg))
         return made
 
 
@@ -401,7 +403,7 @@ def _keys(seed: Any, alg: Any) -> tuple[Any, Any, Any]:
     """Key, counter and algorithm of a seed."""
     number = _algorithm(alg)
     if number == Algorithm.AUTO_SELECT.value:
-        key, counter = get_op("StatelessRandomGetKeyCounter")(seed)
+        key, counter = stateless_random.get_key_counter(seed)
         return key, counter, number
     raise InvalidArgumentError(
         f"Argument `alg` got unsupported value {alg}: on a CPU the algorithm is Philox, under the name 'auto_select'"

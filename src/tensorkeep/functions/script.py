@@ -11,7 +11,8 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import graph_of
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.opspec import OpSpec
+from tensorkeep.ops import script as script_ops
 from tensorkeep.runtime.context import PYTHON_FUNCTIONS
 
 _TOKENS: Final = count()
@@ -32,7 +33,7 @@ def py_func(
     name: str | None = None,
 ) -> Any:
     """What a function of NumPy arrays returns; tensors of types `Tout`. A session must allow Python to run it."""
-    return _calling("PyFunc" if stateful else "PyFuncStateless", func, inp, Tout, name)
+    return _calling(script_ops.py_func if stateful else script_ops.py_func_stateless, func, inp, Tout, name)
 
 
 def numpy_function(
@@ -43,7 +44,7 @@ def numpy_function(
     name: str | None = None,
 ) -> Any:
     """What a function of NumPy arrays returns; without `func`, a decorator of such functions."""
-    op = "PyFunc" if stateful else "PyFuncStateless"
+    op = script_ops.py_func if stateful else script_ops.py_func_stateless
     return _calling_or_decorator(op, "tf.numpy_function", func, inp, Tout, name)
 
 
@@ -54,11 +55,11 @@ def py_function(
     name: str | None = None,
 ) -> Any:
     """What a function of arrays with a method `numpy` returns; without `func`, a decorator of such functions."""
-    return _calling_or_decorator("EagerPyFunc", "tf.py_function", func, inp, Tout, name)
+    return _calling_or_decorator(script_ops.eager_py_func, "tf.py_function", func, inp, Tout, name)
 
 
 def _calling_or_decorator(
-    op: str, said: str, func: Callable[..., Any] | None, inp: Sequence[Any] | None, tout: Any, name: str | None
+    op: OpSpec, said: str, func: Callable[..., Any] | None, inp: Sequence[Any] | None, tout: Any, name: str | None
 ) -> Any:
     if tout is None:
         raise WrongTypeError(
@@ -85,14 +86,14 @@ def _calling_or_decorator(
     return decorator
 
 
-def _calling(op: str, function: Callable[..., Any], inputs: Sequence[Any], tout: Any, name: str | None) -> Any:
+def _calling(op: OpSpec, function: Callable[..., Any], inputs: Sequence[Any], tout: Any, name: str | None) -> Any:
     if not callable(function):
         raise InvalidArgumentError(f"Expected func to be callable. Received func={function} of type {type(function)}.")
     listed = isinstance(tout, list | tuple)
     dtypes = [DType.of(dtype) for dtype in (tout if listed else [tout])]
     values = list(inputs)
     token = register_function(graph_of(values), function)
-    result = get_op(op)(values, token=token, Tout=dtypes, name=name)
+    result = op(values, token=token, Tout=dtypes, name=name)
     return result if listed else result[0]
 
 

@@ -49,7 +49,7 @@ def _ordered(a: Any, b: Any) -> tuple[Any, Any, bool]:
 
 
 def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseTensor:
-    attrs = {"set_operation": operation, "validate_indices": validate_indices}
+    attrs: dict[str, Any] = {"set_operation": operation, "validate_indices": validate_indices}
     if isinstance(a, SparseTensor):
         found = sets.sparse_to_sparse_set_operation(
             a.indices, a.values, a.dense_shape, b.indices, b.values, b.dense_shape, **attrs

@@ -9,19 +9,21 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.functions import composites  # noqa: F401 - so that sessions fetch and feed sparse tensors
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops import strings as string_ops
 from tensorkeep.ops._expressions import constant as number
 from tensorkeep.ops._expressions import minus, rank_of
 
 
 def string_join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     """Strings one after the other, element by element; scalars stretch."""
-    return get_op("StringJoin")(inputs, separator=separator, name=name)  # type: ignore[no-any-return]
+    return string_ops.string_join(inputs, separator=separator, name=name)  # type: ignore[no-any-return]
 
 
 def as_string(
@@ -35,7 +37,7 @@ def as_string(
 ) -> Tensor:
     """Numbers as text."""
     attrs: dict[str, Any] = {"precision": precision, "scientific": scientific, "shortest": shortest}
-    return get_op("AsString")(input, width=width, fill=fill, name=name, **attrs)  # type: ignore[no-any-return]
+    return string_ops.as_string(input, width=width, fill=fill, name=name, **attrs)  # type: ignore[no-any-return]
 
 
 def string_format(
@@ -51,14 +53,14 @@ def string_format(
             "of placeholders in template matches inputs length."
         )
     attrs: dict[str, Any] = {"template": template, "placeholder": placeholder, "summarize": summarize}
-    return get_op("StringFormat")(inputs, name=name, **attrs)  # type: ignore[no-any-return]
+    return string_ops.string_format(inputs, name=name, **attrs)  # type: ignore[no-any-return]
 
 
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
     """Whether strings match a pattern from beginning to end."""
     if isinstance(pattern, str | bytes):
-        return get_op("StaticRegexFullMatch")(input, pattern=pattern, name=name)  # type: ignore[no-any-return]
-    return get_op("RegexFullMatch")(input, pattern, name=name)  # type: ignore[no-any-return]
+        return string_ops.static_regex_full_match(input, pattern=pattern, name=name)  # type: ignore[no-any-return]
+    return string_ops.regex_full_match(input, pattern, name=name)  # type: ignore[no-any-return]
 
 
 def regex_replace(
@@ -67,8 +69,8 @@ def regex_replace(
     """Strings in which what matches a pattern is rewritten, with \\1 and the like for its groups."""
     if isinstance(pattern, str | bytes) and isinstance(rewrite, str | bytes):
         static: dict[str, Any] = {"pattern": pattern, "rewrite": rewrite, "replace_global": replace_global}
-        return get_op("StaticRegexReplace")(input, name=name, **static)  # type: ignore[no-any-return]
-    made: Tensor = get_op("RegexReplace")(input, pattern, rewrite, replace_global=replace_global, name=name)
+        return string_ops.static_regex_replace(input, name=name, **static)  # type: ignore[no-any-return]
+    made: Tensor = string_ops.regex_replace(input, pattern, rewrite, replace_global=replace_global, name=name)
     return made
 
 
@@ -86,7 +88,7 @@ def string_split(
         mark = _one_of("sep", sep, "delimiter", delimiter)
         mark = convert(" " if mark is None else mark, STRING)
         source = convert(source, STRING)
-        return SparseTensor(*get_op("StringSplit")(source, mark, skip_empty=skip_empty))
+        return SparseTensor(*string_ops.string_split(source, mark, skip_empty=skip_empty))
 
 
 def strings_split(
@@ -107,7 +109,7 @@ def strings_split(
         if input.static_shape.rank != 1:
             raise UnimplementedError("strings.split of more than a vector needs ragged tensors")
         mark = convert("" if sep is None else sep, STRING)
-        return SparseTensor(*get_op("StringSplitV2")(input, mark, maxsplit=maxsplit))
+        return SparseTensor(*string_ops.string_split_v2(input, mark, maxsplit=maxsplit))
 
 
 def _check_result_type(result_type: str) -> None:
@@ -118,25 +120,25 @@ def _check_result_type(result_type: str) -> None:
 
 
 def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    return get_op("StringLower")(input, encoding=encoding, name=name)  # type: ignore[no-any-return]
+    return string_ops.string_lower(input, encoding=encoding, name=name)  # type: ignore[no-any-return]
 
 
 def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
-    return get_op("StringUpper")(input, encoding=encoding, name=name)  # type: ignore[no-any-return]
+    return string_ops.string_upper(input, encoding=encoding, name=name)  # type: ignore[no-any-return]
 
 
 def string_strip(input: Any, name: str | None = None) -> Tensor:
     """Strings without white space at either end."""
-    return get_op("StringStrip")(input, name=name)  # type: ignore[no-any-return]
+    return string_ops.string_strip(input, name=name)  # type: ignore[no-any-return]
 
 
 def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
-    return get_op("StringLength")(input, unit=unit, name=name)  # type: ignore[no-any-return]
+    return string_ops.string_length(input, unit=unit, name=name)  # type: ignore[no-any-return]
 
 
 def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """A part of each string."""
-    return get_op("Substr")(input, pos, len, unit=unit, name=name)  # type: ignore[no-any-return]
+    return string_ops.substr(input, pos, len, unit=unit, name=name)  # type: ignore[no-any-return]
 
 
 def reduce_join(
@@ -156,7 +158,7 @@ def reduce_join(
         if axis is None:
             axis = _all_axes(inputs)
         attrs: dict[str, Any] = {"keep_dims": keepdims, "separator": separator}
-        return get_op("ReduceJoin")(inputs, axis, name=name, **attrs)  # type: ignore[no-any-return]
+        return string_ops.reduce_join(inputs, axis, name=name, **attrs)  # type: ignore[no-any-return]
 
 
 def _all_axes(inputs: Tensor) -> Tensor:
@@ -174,7 +176,7 @@ def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Tensor:
     """Strings of each segment joined."""
-    made: Tensor = get_op("UnsortedSegmentJoin")(inputs, segment_ids, num_segments, separator=separator, name=name)
+    made: Tensor = string_ops.unsorted_segment_join(inputs, segment_ids, num_segments, separator=separator, name=name)
     return made
 
 
@@ -183,7 +185,7 @@ def string_to_number(
 ) -> Tensor:
     """The numbers that strings state."""
     string_tensor = _one_of("input", input, "string_tensor", string_tensor)
-    made: Tensor = get_op("StringToNumber")(string_tensor, out_type=DType.of(out_type), name=name)
+    made: Tensor = string_ops.string_to_number(string_tensor, out_type=DType.of(out_type), name=name)
     return made
 
 
@@ -192,27 +194,27 @@ def string_to_hash_bucket(
 ) -> Tensor:
     """The bucket of each string, by a hash that may change."""
     string_tensor = _one_of("input", input, "string_tensor", string_tensor)
-    return get_op("StringToHashBucket")(string_tensor, num_buckets=num_buckets, name=name)  # type: ignore[no-any-return]
+    return string_ops.string_to_hash_bucket(string_tensor, num_buckets=num_buckets, name=name)  # type: ignore[no-any-return]
 
 
 def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
     """The bucket of each string, by a fast hash that will not change."""
-    return get_op("StringToHashBucketFast")(input, num_buckets=num_buckets, name=name)  # type: ignore[no-any-return]
+    return string_ops.string_to_hash_bucket_fast(input, num_buckets=num_buckets, name=name)  # type: ignore[no-any-return]
 
 
 def string_to_hash_bucket_strong(input: Any, num_buckets: int, key: Sequence[int], name: str | None = None) -> Tensor:
     """The bucket of each string, by a keyed hash that nobody can steer who does not know the key."""
-    made: Tensor = get_op("StringToHashBucketStrong")(input, num_buckets=num_buckets, key=key, name=name)
+    made: Tensor = string_ops.string_to_hash_bucket_strong(input, num_buckets=num_buckets, key=key, name=name)
     return made
 
 
 def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
     """Strings in base64, with the alphabet that is safe in addresses."""
-    return get_op("EncodeBase64")(input, pad=pad, name=name)  # type: ignore[no-any-return]
+    return string_ops.encode_base64(input, pad=pad, name=name)  # type: ignore[no-any-return]
 
 
 def decode_base64(input: Any, name: str | None = None) -> Tensor:
-    return get_op("DecodeBase64")(input, name=name)  # type: ignore[no-any-return]
+    return string_ops.decode_base64(input, name=name)  # type: ignore[no-any-return]
 
 
 def _one_of(new_name: str, new: Any, old_name: str, old: Any) -> Any:

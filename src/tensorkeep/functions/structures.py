@@ -11,8 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
+from tensorkeep.dtypes import RESOURCE
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
 
 
 def is_nested(value: Any) -> bool:
@@ -50,6 +53,18 @@ def map_structure(func: Callable[..., Any], *structure: Any, expand_composites: 
         assert_same_structure(structure[0], other, expand_composites=expand_composites)
     columns = zip(*(flatten(item, expand_composites) for item in structure), strict=True)
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in columns], expand_composites)
+
+
+def variables_read(structure: Any) -> Any:
+    """The structure with what resource variables hold, as read here, in their places."""
+    return map_structure(lambda value: convert(value) if _is_resource_variable(value) else value, structure)
+
+
+def _is_resource_variable(value: Any) -> bool:
+    if isinstance(value, Tensor):
+        return False
+    handle = getattr(value, "handle", None)
+    return isinstance(handle, Tensor) and handle.dtype is RESOURCE and hasattr(value, "read_value")
 
 
 def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:

@@ -14,7 +14,7 @@ from tensorkeep.graph.building import current_graph, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops import summaries as summary_ops
 from tensorkeep.proto.messages import SummaryMetadata, serialize
 
 LOG: Final = logging.getLogger("tensorkeep")
@@ -54,13 +54,13 @@ _SUMMARIES: Final = (GraphKeys.SUMMARIES,)
 def scalar(name: str, tensor: Any, collections: Sequence[Any] | None = None, family: str | None = None) -> Tensor:
     """Reports one number."""
     with _scoped(name, family, tensor) as (tag, scope):
-        return _collected(get_op("ScalarSummary")(tag, tensor, name=scope), collections, _SUMMARIES)
+        return _collected(summary_ops.scalar_summary(tag, tensor, name=scope), collections, _SUMMARIES)
 
 
 def histogram(name: str, values: Any, collections: Sequence[Any] | None = None, family: str | None = None) -> Tensor:
     """Reports how numbers are distributed."""
     with _scoped(name, family, values, "HistogramSummary") as (tag, scope):
-        return _collected(get_op("HistogramSummary")(tag, values, name=scope), collections, _SUMMARIES)
+        return _collected(summary_ops.histogram_summary(tag, values, name=scope), collections, _SUMMARIES)
 
 
 def image(
@@ -72,7 +72,7 @@ def image(
 ) -> Tensor:
     """Reports pictures."""
     with _scoped(name, family, tensor) as (tag, scope):
-        made = get_op("ImageSummary")(tag, tensor, max_images=max_outputs, name=scope)
+        made = summary_ops.image_summary(tag, tensor, max_images=max_outputs, name=scope)
         return _collected(made, collections, _SUMMARIES)
 
 
@@ -87,7 +87,7 @@ def audio(
     """Reports sounds."""
     with _scoped(name, family, tensor) as (tag, scope):
         rate = convert(sample_rate, FLOAT32, "sample_rate")
-        made = get_op("AudioSummaryV2")(tag, tensor, rate, max_outputs=max_outputs, name=scope)
+        made = summary_ops.audio_summary_v2(tag, tensor, rate, max_outputs=max_outputs, name=scope)
         return _collected(made, collections, _SUMMARIES)
 
 
@@ -119,7 +119,7 @@ def tensor_summary(
     if display_name is not None:
         metadata.display_name = display_name
     with _scoped(name, family, tensor) as (tag, scope):
-        made = get_op("TensorSummaryV2")(tag, tensor, serialize(metadata), name=scope)
+        made = summary_ops.tensor_summary_v2(tag, tensor, serialize(metadata), name=scope)
         return _collected(made, collections, _SUMMARIES)
 
 
@@ -127,7 +127,7 @@ def merge(inputs: Sequence[Any], collections: Sequence[Any] | None = None, name:
     """One summary of several."""
     name = clean_tag(name)
     with name_scope(name or "Merge", graph_of(inputs)):
-        return _collected(get_op("MergeSummary")(inputs, name=name), collections, ())
+        return _collected(summary_ops.merge_summary(inputs, name=name), collections, ())
 
 
 def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: str | None = None) -> Tensor | None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
-from tensorkeep.dtypes import DType
+from tensorkeep.dtypes import INT64, DType
+from tensorkeep.errors import FailedPreconditionError, WrongTypeError
+from tensorkeep.graph.building import graph_of, name_scope
 from tensorkeep.graph.constants import constant_shape
-from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.shapes import UNKNOWN_SHAPE
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import EXTENSIONS, OPERATORS, Graph, Operation, Tensor
+from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 
 class IndexedSlices:
@@ -54,12 +58,29 @@ class IndexedSlices:
 class SparseTensor:
     """A tensor given by the places that are not zero: `values[i]` is at `indices[i]`, a row of coordinates."""
 
-    __slots__ = ("dense_shape", "indices", "values")
+    __slots__ = ("_told", "dense_shape", "indices", "values")
 
-    def __init__(self, indices: Tensor, values: Tensor, dense_shape: Tensor) -> None:
-        self.indices = indices
-        self.values = values
-        self.dense_shape = dense_shape
+    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+        with name_scope("SparseTensor", graph_of((indices, values, dense_shape))):
+            self.indices = convert(indices, INT64, "indices")
+            self.values = convert(values, None, "values")
+            self.dense_shape = convert(dense_shape, INT64, "dense_shape")
+        self._told: Shape | None = None
+        rows, columns = self.indices.static_shape.with_rank(2)
+        Shape((rows,)).merge(self.values.static_shape.with_rank(1))
+        Shape((columns,)).merge(self.dense_shape.static_shape.with_rank(1))
+
+    @classmethod
+    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+        """A sparse tensor of the same parts as another, or as the value of one."""
+        if not all(hasattr(sparse_tensor_value, part) for part in ("indices", "values", "dense_shape")):
+            raise WrongTypeError(
+                f"Argument sparse_tensor_value={sparse_tensor_value} is neither a SparseTensor nor SparseTensorValue."
+            )
+        return cls(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
+
+    def with_values(self, new_values: Any) -> SparseTensor:
+        return SparseTensor(self.indices, new_values, self.dense_shape)
 
     @property
     def dtype(self) -> DType:
@@ -70,18 +91,57 @@ class SparseTensor:
         return self.values.op
 
     @property
+    def name(self) -> str:
+        return self.values.name
+
+    @property
     def graph(self) -> Graph:
-        return self.values.graph
+        return self.indices.graph
+
+    @property
+    def static_shape(self) -> Shape:
+        """What is known of the dense shape before running."""
+        known = constant_shape(self.dense_shape)
+        return known if self._told is None else known.merge(self._told)
 
     @property
     def shape(self) -> TensorShape:
-        return TensorShape(constant_shape(self.dense_shape))
+        return TensorShape(self.static_shape)
 
     def get_shape(self) -> TensorShape:
         return self.shape
 
+    def set_shape(self, shape: Any) -> None:
+        """Adds to what is known of the dense shape."""
+        told = plain_shape(shape)
+        self.static_shape.merge(told)
+        self._told = told if self._told is None else self._told.merge(told)
+
+    def consumers(self) -> list[Operation]:
+        """The operations that take one of its parts as an input."""
+        parts = (self.indices, self.values, self.dense_shape)
+        return list(dict.fromkeys(op for part in parts for op in part.consumers()))
+
+    def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Any:
+        """The value, from `session` or from the session in force."""
+        if "eval" not in EXTENSIONS:
+            raise FailedPreconditionError("eval() needs a session: call session.run(...) instead")
+        return EXTENSIONS["eval"](self, feed_dict, session)
+
+    def __mul__(self, other: Any) -> SparseTensor:
+        return _operated("sparse_mul", self, other)
+
+    def __truediv__(self, other: Any) -> SparseTensor:
+        return _operated("sparse_truediv", self, other)
+
     def __repr__(self) -> str:
-        return f"SparseTensor(indices={self.indices!r}, values={self.values!r}, dense_shape={self.dense_shape!r})"
+        return f"SparseTensor(indices={self.indices}, values={self.values}, dense_shape={self.dense_shape})"
+
+
+def _operated(word: str, x: SparseTensor, y: Any) -> SparseTensor:
+    found: Any = OPERATORS[word](x, y)
+    assert isinstance(found, SparseTensor)
+    return found
 
 
 def is_composite(value: Any) -> bool:

@@ -67,7 +67,8 @@ _INITIALIZERS: Final[dict[str, Callable[[], Initializer]]] = {
 
 def activation_of(value: Any) -> Function | None:
     """An activation function, given as one or by its name."""
-    return _named(value, _ACTIVATIONS, "activation function")
+    found: Function | None = _named(value, _ACTIVATIONS, "activation function")
+    return found
 
 
 def initializer_of(value: Any) -> Any:

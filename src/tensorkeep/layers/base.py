@@ -161,7 +161,7 @@ class Layer:
     def _build_for(self, inputs: Any) -> None:
         if self.built:
             return
-        first = next(iter(flatten(inputs)), None)
+        first: Any = next(iter(flatten(inputs)), None)
         if self._dtype is None and hasattr(first, "dtype"):
             self._dtype = first.dtype.base_dtype
         self.build(map_structure(lambda item: item.get_shape(), inputs))
@@ -351,5 +351,6 @@ def _with_training(
     training = _training.get()
     if "training" in parameters:
         told = cast(training, BOOL) if isinstance(training, Tensor) else bool(training)
-        args, kwargs = args[:at], {**kwargs, "training": told, **dict(zip(list(parameters)[at + 2 :], args[at + 1 :]))}
+        after = zip(list(parameters)[at + 2 :], args[at + 1 :], strict=False)
+        args, kwargs = args[:at], {**kwargs, "training": told, **dict(after)}
     return training, args, kwargs

@@ -52,8 +52,7 @@ class ConvolutionLayer(Layer):
         self.filters = int(filters)
         if self.filters <= 0:
             raise InvalidArgumentError(
-                "Invalid value for argument `filters`. Expected a strictly positive value. Received "
-                f"filters={filters}."
+                f"Invalid value for argument `filters`. Expected a strictly positive value. Received filters={filters}."
             )
         self.kernel_size = numbers(kernel_size, self.spatial, "kernel_size")
         self.strides = numbers(strides, self.spatial, "strides")

@@ -17,7 +17,14 @@ from tensorkeep.functions.math import cast
 from tensorkeep.functions.nn import bias_add
 from tensorkeep.functions.nn import dropout as nn_dropout
 from tensorkeep.graph.conversion import convert
-from tensorkeep.layers.arguments import Function, activation_of, applied, data_format_of, initializer_of, known_dimension
+from tensorkeep.layers.arguments import (
+    Function,
+    activation_of,
+    applied,
+    data_format_of,
+    initializer_of,
+    known_dimension,
+)
 from tensorkeep.layers.base import Layer, learning_phase
 from tensorkeep.layers.input_spec import InputSpec
 from tensorkeep.variables.initializers import Zeros
@@ -111,9 +118,7 @@ class Dropout(Layer):
     ) -> None:
         super().__init__(name=name, **kwargs)
         if isinstance(rate, int | float) and not 0 <= rate <= 1:
-            raise InvalidArgumentError(
-                f"Invalid value {rate} received for `rate`, expected a value between 0 and 1."
-            )
+            raise InvalidArgumentError(f"Invalid value {rate} received for `rate`, expected a value between 0 and 1.")
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
         self._next_seed = seed
 

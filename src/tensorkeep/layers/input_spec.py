@@ -35,14 +35,10 @@ class InputSpec:
         try:
             self.axes = {int(axis): size for axis, size in (axes or {}).items()}
         except (AttributeError, TypeError, ValueError):
-            raise WrongTypeError(
-                f"Argument `axes` must be a dict with integer keys. Received: axes={axes}"
-            ) from None
+            raise WrongTypeError(f"Argument `axes` must be a dict with integer keys. Received: axes={axes}") from None
         most = self.ndim if self.ndim is not None else max_ndim
         if self.axes and most is not None and max(self.axes) >= most:
-            raise InvalidArgumentError(
-                f"Axis {max(self.axes)} is greater than the maximum allowed value: {most - 1}"
-            )
+            raise InvalidArgumentError(f"Axis {max(self.axes)} is greater than the maximum allowed value: {most - 1}")
 
     def __repr__(self) -> str:
         told = {name: getattr(self, name) for name in ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")}
@@ -73,7 +69,9 @@ class InputSpec:
         sizes = shape.as_list()
         for axis, size in self.axes.items():
             if size is not None and sizes[axis] not in (size, None):
-                return f"expected axis {axis} of input shape to have value {size}, but received input with shape {shape}"
+                return (
+                    f"expected axis {axis} of input shape to have value {size}, but received input with shape {shape}"
+                )
         wanted = list(self.shape or ())
         if self.allow_last_axis_squeeze:
             sizes, wanted = _without_last_one(sizes), _without_last_one(wanted)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorkeep.functions.array import identity, ones_like, zeros_like
+from tensorkeep.functions.array import identity, ones, zeros_like
 from tensorkeep.functions.control_flow import smart_cond
 from tensorkeep.functions.math import cast, maximum, minimum, sqrt
 from tensorkeep.graph.building import colocate_with, control_dependencies, name_scope
 from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.opspec import get_op
 from tensorkeep.variables.assignments import assign, assign_sub
 
 
@@ -19,6 +20,15 @@ def assign_moving_average(variable: Any, value: Any, momentum: Any) -> Any:
         if decay.dtype is not variable.dtype.base_dtype:
             decay = cast(decay, variable.dtype.base_dtype)
         return assign_sub(variable, (variable - cast(value, variable.dtype)) * decay, name=scope)
+
+
+def ones_like(value: Any) -> Any:
+    """Ones of the shape of another tensor: a constant if that is known."""
+    with name_scope("ones_like") as scope:
+        shape = value.get_shape()
+        if shape.is_fully_defined():
+            return ones(shape, value.dtype.base_dtype, scope)
+        return get_op("OnesLike")(value, name=scope)
 
 
 def assign_new_value(variable: Any, value: Any) -> Any:

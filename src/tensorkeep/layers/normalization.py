@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.functions.array import concat, ones_like, reshape, stop_gradient, zeros_like
+from tensorkeep.functions.array import concat, expand_dims, reshape, stop_gradient, zeros_like
 from tensorkeep.functions.array import shape as shape_of
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import smart_cond, smart_constant_value
@@ -15,16 +15,14 @@ from tensorkeep.functions.math import cast, sqrt
 from tensorkeep.functions.nn import relu
 from tensorkeep.functions.normalization import batch_normalization as nn_batch_normalization
 from tensorkeep.functions.normalization import fused_batch_norm, moments, weighted_moments
-from tensorkeep.functions.array import expand_dims
 from tensorkeep.functions.reductions import reduce_mean
 from tensorkeep.graph.building import colocate_with
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.layers.arguments import Function, initializer_of
 from tensorkeep.layers.base import Layer, learning_phase
 from tensorkeep.layers.input_spec import InputSpec
-from tensorkeep.layers.moving import assign_moving_average, assign_new_value, renormalized
+from tensorkeep.layers.moving import assign_moving_average, assign_new_value, ones_like, renormalized
 from tensorkeep.variables.initializers import Ones, Zeros
 from tensorkeep.variables.modes import VariableAggregation, VariableSynchronization
 
@@ -71,7 +69,10 @@ class BatchNormalization(Layer):
             )
         self.axis: list[int] = [axis] if isinstance(axis, int) else list(axis)
         self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
-        self.beta_initializer, self.gamma_initializer = initializer_of(beta_initializer), initializer_of(gamma_initializer)
+        self.beta_initializer, self.gamma_initializer = (
+            initializer_of(beta_initializer),
+            initializer_of(gamma_initializer),
+        )
         self.moving_mean_initializer = initializer_of(moving_mean_initializer)
         self.moving_variance_initializer = initializer_of(moving_variance_initializer)
         self.beta_regularizer, self.gamma_regularizer = beta_regularizer, gamma_regularizer
@@ -132,16 +133,9 @@ class BatchNormalization(Layer):
             or self.virtual_batch_size is not None
             or self.adjustment is not None
             or self._dtype not in (None, FLOAT16, BFLOAT16, FLOAT32)
-            or self.axis[0] not in (1, 3, 4)
         )
-        self.fused = self.fused and rank in (4, 5) and can_be_fused
         self._data_format = _FORMATS.get((rank, self.axis[0]), "")
-        if self.fused and not self._data_format and rank == 4:
-            raise InvalidArgumentError(
-                "Unsupported axis. The use of `fused=True` is only possible with `axis=1` or `axis=3` for 4D input "
-                f"tensors. Received: axis={tuple(self.axis)}"
-            )
-        self.fused = self.fused and bool(self._data_format)
+        self.fused = self.fused and can_be_fused and self._data_format != ""
 
     def _check_virtual_batches(self) -> None:
         if self.virtual_batch_size is None:
@@ -217,7 +211,8 @@ class BatchNormalization(Layer):
         if training is None:
             training = learning_phase()
         if self.virtual_batch_size is not None:
-            sizes = concat([constant([-1]), shape_of(inputs)[1:]], axis=0)
+            known = shape_of(inputs)
+            sizes = concat([constant([-1]), known[1:]], axis=0)
             inputs = reshape(inputs, concat([constant([self.virtual_batch_size, -1]), sizes[1:]], axis=0))
             return reshape(self._normalized(inputs, training, mask), sizes)
         if self.fused:
@@ -244,9 +239,7 @@ class BatchNormalization(Layer):
         output, mean, variance = smart_cond(training, lambda: normalized(True), lambda: normalized(False))
         known = smart_constant_value(training)
         if known is not False:
-            momentum = (
-                convert(self.momentum) if known else smart_cond(training, lambda: self.momentum, lambda: 1.0)
-            )
+            momentum = convert(self.momentum) if known else smart_cond(training, lambda: self.momentum, lambda: 1.0)
             self.add_update(lambda: assign_moving_average(self.moving_mean, mean, momentum))
             self.add_update(lambda: assign_moving_average(self.moving_variance, variance, momentum))
         return output

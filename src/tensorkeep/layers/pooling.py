@@ -119,7 +119,9 @@ class AveragePooling3D(_Pooling3D):
 max_pooling1d = applied(MaxPooling1D, "max_pooling1d", "The maximum of each window of rows.", takes_reuse=False)
 max_pooling2d = applied(MaxPooling2D, "max_pooling2d", "The maximum of each window of images.", takes_reuse=False)
 max_pooling3d = applied(MaxPooling3D, "max_pooling3d", "The maximum of each window of space.", takes_reuse=False)
-average_pooling1d = applied(AveragePooling1D, "average_pooling1d", "The mean of each window of rows.", takes_reuse=False)
+average_pooling1d = applied(
+    AveragePooling1D, "average_pooling1d", "The mean of each window of rows.", takes_reuse=False
+)
 average_pooling2d = applied(
     AveragePooling2D, "average_pooling2d", "The mean of each window of images.", takes_reuse=False
 )

@@ -113,6 +113,7 @@ class Conv2DTranspose(_TransposedConvolution):
             wanted = stack([wanted[0], wanted[2], wanted[3], wanted[1]])
         else:
             images = inputs
+            _ = wanted[0]  # TensorFlow looks whether it is there, and leaves the slice in the graph
         strides = (1, *self.strides, 1)
         outputs = nn_conv2d_transpose(images, self.kernel, wanted, strides, padding=self.tensor_padding)
         if self.is_channels_first:

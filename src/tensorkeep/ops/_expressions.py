@@ -83,7 +83,8 @@ def ones_like(x: Tensor, dtype: DType | None = None, name: str = "ones_like") ->
     with name_scope(name) as scope:
         if x.static_shape.is_fully_known:
             with name_scope("Shape"):
-                sizes = shape_of(x, "shape_as_tensor")
+                known = np.array(x.static_shape.as_tuple(), np.int32)
+                sizes = constant(known, INT32, "shape_as_tensor")
         else:
             sizes = shape_of(x)
         return ones(sizes, dtype or x.dtype.base_dtype, scope)
@@ -98,21 +99,24 @@ def shape_of(x: Any, name: str = "Shape", out_type: DType = INT32) -> Tensor:
         assert x.dense_shape is not None
         return x.dense_shape
     known = x.static_shape
-    if known.is_fully_known:
-        return constant(np.array(known.as_tuple(), out_type.array_dtype), out_type, name)
-    return get_op("Shape")(x, out_type=out_type, name=name)  # type: ignore[no-any-return]
+    with name_scope(name) as scope:
+        if known.is_fully_known:
+            return constant(np.array(known.as_tuple(), out_type.array_dtype), out_type, scope)
+        return get_op("Shape")(x, out_type=out_type, name=scope)  # type: ignore[no-any-return]
 
 
 def size_of(x: Tensor, name: str = "Size", out_type: DType = INT32) -> Tensor:
     known = x.static_shape
-    if known.is_fully_known:
-        return constant(prod(known.as_tuple()), out_type, name)
-    return get_op("Size")(x, out_type=out_type, name=name)  # type: ignore[no-any-return]
+    with name_scope(name) as scope:
+        if known.is_fully_known:
+            return constant(prod(known.as_tuple()), out_type, scope)
+        return get_op("Size")(x, out_type=out_type, name=scope)  # type: ignore[no-any-return]
 
 
 def rank_of(x: Tensor, name: str = "Rank") -> Tensor:
     rank = x.static_shape.rank
-    return get_op("Rank")(x, name=name) if rank is None else constant(rank, INT32, name)
+    with name_scope(name) as scope:
+        return get_op("Rank")(x, name=scope) if rank is None else constant(rank, INT32, scope)
 
 
 def reshape(x: Any, shape: Any, name: str = "Reshape") -> Tensor:

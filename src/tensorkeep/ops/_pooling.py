@@ -307,10 +307,32 @@ def _first_elements(images: Array, windows: Windows) -> tuple[Array, Array]:
 
 def _return_to_first_maxima(images: Array, gradient: Array, windows: Windows, result: Array) -> None:
     """Adds the gradient of each window to the element that gave its maximum, the last windows last."""
+    if _is_plain(images, gradient):
+        _return_by_masks(images, gradient, windows, result)
+        return
     _, winners = _first_maxima(images, windows)
     nothing = gradient.dtype.type(0)
     for tap, (outputs, inputs) in reversed(list(enumerate(tap_indices(windows)))):
         result[inputs] += np.where(winners[outputs] == tap, gradient[outputs], nothing)
+
+
+def _is_plain(images: Array, gradient: Array) -> bool:
+    """Whether no image is NaN, and the gradient is such that nothing times it is nothing."""
+    return images.dtype.kind != "f" or not (np.isnan(images).any() or not np.isfinite(gradient).all())
+
+
+def _return_by_masks(images: Array, gradient: Array, windows: Windows, result: Array) -> None:
+    """The same by comparing and multiplying, which takes less time than choosing."""
+    maxima = _maxima(images, windows, -np.inf if images.dtype.kind == "f" else lowest(images.dtype))
+    is_open = np.ones(maxima.shape, bool)
+    masks = []
+    for outputs, inputs in tap_indices(windows):
+        mask = images[inputs] == maxima[outputs]
+        mask &= is_open[outputs]
+        is_open[outputs] ^= mask
+        masks.append((outputs, inputs, mask))
+    for outputs, inputs, mask in reversed(masks):
+        result[inputs] += gradient[outputs] * mask
 
 
 def _flat_places(images: Array, argmax: Array, include_batch_in_index: bool) -> Array:

@@ -28,7 +28,7 @@ stack_v2 = op("StackV2(max_size: int32) -> handle: resource", "elem_type: type",
 
 @stack_v2.shape
 def stack_v2_shape(max_size: Tensor) -> Shape:
-    return SCALAR
+    return _PAIR
 
 
 @stack_v2.stateful_kernel

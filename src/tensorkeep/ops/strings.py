@@ -119,7 +119,9 @@ def reduce_join_kernel(inputs: Any, reduction_indices: Any, *, keep_dims: bool, 
     reduced = _axes(reduction_indices, array.ndim)
     kept = [axis for axis in range(array.ndim) if axis not in reduced]
     shape = [array.shape[axis] for axis in kept]
-    rows = array.transpose(*kept, *reversed(reduced)).reshape(prod(shape), -1 if array.size else _product(array, reduced))
+    rows = array.transpose(*kept, *reversed(reduced)).reshape(
+        prod(shape), -1 if array.size else _product(array, reduced)
+    )
     joined = string_array(map(separator.join, rows.tolist()), shape)
     if keep_dims:
         shape = [1 if axis in reduced else size for axis, size in enumerate(array.shape)]

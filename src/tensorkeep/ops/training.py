@@ -9,7 +9,6 @@ A dense variable is updated block by block, so that what a rule computes in betw
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -31,28 +30,38 @@ _BLOCK: Final = 1 << 17  # elements: a handful of float32 blocks stay in the cac
 # ---------------------------------------------------------------------------------------------------- Running rules
 
 
-@contextmanager
-def _writable(variables: Sequence[VariableResource]) -> Iterator[list[Array]]:
-    """The arrays of several variables, to be changed in place."""
-    with ExitStack() as locks:
-        for variable in sorted(set(variables), key=id):  # one order for all, or two updates could wait for each other
-            locks.enter_context(variable.lock)
-        yield [variable.writable() for variable in variables]
+def _locked(variables: Sequence[VariableResource], work: Callable[[list[Array]], None]) -> None:
+    """Does something with the arrays of several variables, which it may change in place."""
+    held = sorted(set(variables), key=id)  # one order for all, or two updates could wait for each other
+    for variable in held:
+        variable.lock.acquire()
+    try:
+        work([variable.writable() for variable in variables])
+    finally:
+        for variable in held:
+            variable.lock.release()
 
 
 def _apply_dense(rule: Rule, variables: Sequence[VariableResource], gradient: Array, scalars: dict[str, Any]) -> None:
-    with _writable(variables) as arrays:
+    shape = np.shape(gradient)
+
+    def update(arrays: list[Array]) -> None:
         for array, variable in zip(arrays, variables, strict=True):
-            if array.shape != np.shape(gradient):
+            if array.shape != shape:
                 raise InvalidArgumentError(
-                    f"var and grad do not have the same shape {list(array.shape)} {list(np.shape(gradient))}"
+                    f"var and grad do not have the same shape {list(array.shape)} {list(shape)}"
                     if variable is variables[0]
                     else f"var and {variable.name} do not have the same shape"
                 )
+        if gradient.size <= _BLOCK:
+            rule(*arrays, gradient, **scalars)
+            return
         flat = [array.reshape(-1) for array in arrays]
-        gradient = np.ascontiguousarray(gradient).reshape(-1)
-        for at in range(0, gradient.size, _BLOCK):
-            rule(*(array[at : at + _BLOCK] for array in flat), gradient[at : at + _BLOCK], **scalars)
+        whole = np.ascontiguousarray(gradient).reshape(-1)
+        for at in range(0, whole.size, _BLOCK):
+            rule(*(array[at : at + _BLOCK] for array in flat), whole[at : at + _BLOCK], **scalars)
+
+    _locked(variables, update)
 
 
 def _apply_rows(
@@ -62,7 +71,8 @@ def _apply_rows(
     indices = np.asarray(indices)
     if indices.ndim != 1 or len(gradient) != len(indices):
         raise InvalidArgumentError("grad must be the same size as indices in the first dimension.")
-    with _writable(variables) as arrays:
+
+    def update(arrays: list[Array]) -> None:
         rows = len(arrays[0])
         if indices.size and (indices.min() < 0 or indices.max() >= rows):
             bad = int(np.flatnonzero((indices < 0) | (indices >= rows))[0])
@@ -73,6 +83,8 @@ def _apply_rows(
             rule(*blocks, gradient[chosen], **scalars)
             for array, block in zip(arrays, blocks, strict=True):
                 array[where] = block
+
+    _locked(variables, update)
 
 
 def _rounds(indices: Array) -> Iterator[Any]:
@@ -153,7 +165,7 @@ def _define(spec: OpSpec, rule: Rule, slots: int, words: list[str], flags: list[
         return state if spec.schema.outputs else ()
 
     def run(variables: Sequence[VariableResource], values: Sequence[Any], given: dict[str, Any]) -> Any:
-        scalars = {word: np.asarray(values[i])[()] for i, word in scalar_at}
+        scalars = {word: values[i][()] for i, word in scalar_at}
         if indices_at is None:
             _apply_dense(rule, variables, values[gradient_at], {**scalars, **given})
         else:

@@ -1,7 +1,8 @@
 """What to run, and in which order, for some fetches and feeds. Pure.
 
 Only operations that a fetch depends on are run, and nothing behind a fed tensor. They run in the order in which they
-were added to the graph wherever inputs and control inputs leave a choice, so that a run can be repeated.
+were added to the graph wherever inputs and control inputs leave a choice, so that a run can be repeated. What others
+only wait for, and what would only compute a value that nobody wants, is not run; what it waits for still is.
 """
 
 from __future__ import annotations
@@ -10,11 +11,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
+from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 
 LOOP_BACK = frozenset(("NextIteration", "RefNextIteration"))
 _FRAME_OPS = ("Switch", "Merge", "Enter", "Exit", "NextIteration")
+_CHECKS = frozenset(("CheckNumerics", "CheckNumericsV2", "EnsureShape"))  # their point is that they may fail
 CONTROL_FLOW = frozenset((*_FRAME_OPS, *(f"Ref{name}" for name in _FRAME_OPS), "LoopCond", "_SwitchN"))
 
 
@@ -34,14 +37,50 @@ class Plan:
 def make_plan(fetches: Sequence[Tensor], targets: Iterable[Operation], feeds: Sequence[Tensor]) -> Plan:
     """The plan to compute `fetches` and to run `targets`, given `feeds`."""
     fed = frozenset(feeds)
-    needed = _needed(fetches, targets, fed)
-    return Plan(tuple(feeds), tuple(fetches), tuple(_ordered(needed, fed)))
+    goals = [tensor.op for tensor in fetches if tensor not in fed]
+    goals.extend(targets)
+    needed = _needed(goals, fed)
+    order = _ordered(needed, fed)
+    if not any(op.type in CONTROL_FLOW for op in order):  # in branches, waiting for a value also says whether to run
+        wanted = _wanted(goals, fed)
+        order = [op for op in order if op in wanted]
+    return Plan(tuple(feeds), tuple(fetches), tuple(order))
 
 
-def _needed(fetches: Sequence[Tensor], targets: Iterable[Operation], fed: frozenset[Tensor]) -> set[Operation]:
+def _wanted(goals: Sequence[Operation], fed: frozenset[Tensor]) -> set[Operation]:
+    """The operations whose values are wanted, or that do more than compute one."""
+    wanted: set[Operation] = set()
+    passed: set[Operation] = set()
+    pending = [(op, True) for op in goals]
+    while pending:
+        op, is_wanted = pending.pop()
+        if op in wanted or (op in passed and not is_wanted):
+            continue
+        is_wanted = is_wanted or not _only_computes(op)
+        (wanted if is_wanted else passed).add(op)
+        pending.extend((tensor.op, is_wanted) for tensor in op.inputs if tensor not in fed)
+        pending.extend((other, False) for other in op.control_inputs)
+    return wanted
+
+
+def _only_computes(op: Operation) -> bool:
+    """Whether an operation that nobody takes a value from need not run: it keeps nothing and checks nothing."""
+    spec = op.spec
+    return not (
+        spec.kernel_takes_context
+        or spec.needs is not None
+        or spec.is_opaque
+        or op.type in _CHECKS
+        or op.type in op.graph.functions
+        or spec.schema.is_stateful
+        or any(tensor.dtype.is_ref for tensor in op.inputs)
+        or any(tensor.dtype in (RESOURCE, VARIANT) for tensor in op.inputs)
+    )
+
+
+def _needed(goals: Sequence[Operation], fed: frozenset[Tensor]) -> set[Operation]:
     needed: set[Operation] = set()
-    pending = [tensor.op for tensor in fetches if tensor not in fed]
-    pending.extend(targets)
+    pending = list(goals)
     while pending:
         op = pending.pop()
         if op in needed:

@@ -127,6 +127,7 @@ from tensorkeep.functions.linear_algebra import (
     trace,
 )
 from tensorkeep.functions.logging import Print, add_check_numerics_ops, timestamp, verify_tensor_all_finite
+from tensorkeep.functions.logging import print_v2 as print
 from tensorkeep.functions.lookup import initialize_all_tables, tables_initializer
 from tensorkeep.functions.math import (
     abs,
@@ -348,6 +349,7 @@ from tensorkeep.v1 import (
     errors,
     initializers,
     io,
+    layers,
     linalg,
     logging,
     lookup,
@@ -788,6 +790,7 @@ __all__ = [
     "is_symbolic_tensor",
     "is_tensor",
     "is_variable_initialized",
+    "layers",
     "lbeta",
     "less",
     "less_equal",
@@ -857,6 +860,7 @@ __all__ = [
     "placeholder_with_default",
     "polygamma",
     "pow",
+    "print",
     "py_func",
     "py_function",
     "qint16",

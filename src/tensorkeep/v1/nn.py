@@ -32,7 +32,6 @@ from tensorkeep.functions.convolution import (
     dilation2d,
     erosion2d,
     separable_conv2d,
-    with_space_to_batch,
 )
 from tensorkeep.functions.cross_entropies import (
     log_poisson_loss,
@@ -93,7 +92,9 @@ from tensorkeep.functions.pooling import (
     max_pool_with_argmax,
     pool,
 )
+from tensorkeep.functions.windows import with_space_to_batch
 from tensorkeep.layers.recurrent import bidirectional_dynamic_rnn, dynamic_rnn, static_bidirectional_rnn, static_rnn
+from tensorkeep.v1 import rnn_cell
 
 __all__ = [
     "all_candidate_sampler",
@@ -158,6 +159,7 @@ __all__ = [
     "relu",
     "relu6",
     "relu_layer",
+    "rnn_cell",
     "selu",
     "separable_conv2d",
     "sigmoid",

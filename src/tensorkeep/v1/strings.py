@@ -14,13 +14,13 @@ from tensorkeep.functions.strings import string_format as format
 from tensorkeep.functions.strings import string_join as join
 from tensorkeep.functions.strings import string_length as length
 from tensorkeep.functions.strings import string_lower as lower
-from tensorkeep.functions.strings import string_split as split
 from tensorkeep.functions.strings import string_strip as strip
 from tensorkeep.functions.strings import string_to_hash_bucket as to_hash_bucket
 from tensorkeep.functions.strings import string_to_hash_bucket_fast as to_hash_bucket_fast
 from tensorkeep.functions.strings import string_to_hash_bucket_strong as to_hash_bucket_strong
 from tensorkeep.functions.strings import string_to_number as to_number
 from tensorkeep.functions.strings import string_upper as upper
+from tensorkeep.functions.strings import strings_split as split
 
 __all__ = [
     "as_string",

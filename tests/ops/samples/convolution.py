@@ -88,7 +88,7 @@ def _is_first(attrs: dict[str, Any]) -> bool:
 
 
 def _is_dilated(attrs: dict[str, Any]) -> bool:
-    return max(attrs.get("dilations", ONES)) > 1
+    return any(rate > 1 for rate in attrs.get("dilations", ONES))
 
 
 def _is_grouped(images: tuple[int, ...], filters: tuple[int, ...], attrs: dict[str, Any]) -> bool:

@@ -70,8 +70,8 @@ SPACE: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
 ]
 HALVES = (np.float16, ml_dtypes.bfloat16)
 FRACTIONS = (*HALVES, np.float64)
-SMALL = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
-SMALL_3D = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": "SAME"}
+SMALL: dict[str, Any] = {"ksize": [1, 2, 2, 1], "strides": [1, 2, 2, 1], "padding": "SAME"}
+SMALL_3D: dict[str, Any] = {"ksize": [1, 2, 2, 2, 1], "strides": [1, 2, 2, 2, 1], "padding": "SAME"}
 
 
 def _maxima(images: Any, attrs: dict[str, Any]) -> Any:
