@@ -2,8 +2,8 @@
 
 What an author of docs/**/*.md, or of README.md, has to know:
 
-* Every ```python block is run. The blocks of a page are run in order, in one namespace and one folder, empty at first;
-  warnings are errors. A block inside an HTML comment is run and not shown.
+* Every ```python block is run. The blocks of a page are run in order, in one namespace and one folder, empty at first,
+  as is the default graph; warnings are errors. A block inside an HTML comment is run and not shown.
 * Comments that begin with `# ->`, behind a statement or right below it, together say what the statement prints or, if
   it is an expression, its repr. If it raises, they say `NameOfTheError: its message`. As in doctests, `...` stands for
   anything, and all white space is alike.
@@ -31,6 +31,7 @@ import pytest
 
 import tensorkeep
 from tensorkeep.dtypes import ALL_DTYPES
+from tensorkeep.v1 import reset_default_graph
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
@@ -117,6 +118,7 @@ def test_the_examples_of_a_page_run_and_give_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
+    reset_default_graph()
     namespace: dict[str, Any] = {"__name__": "example"}
     for block in blocks(page.read_text(encoding="utf-8")):
         if block.kind == "python":

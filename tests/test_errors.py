@@ -22,6 +22,12 @@ EXPECTED: dict[str, tuple[type[Exception], ...]] = {
     "StorageError": (OSError,),
     "ResourceExhaustedError": (errors.StorageError, OSError),
     "PermissionDeniedError": (errors.StorageError, PermissionError),
+    "WrongTypeError": (errors.InvalidArgumentError, TypeError, ValueError),
+    "OutOfRangeError": (IndexError,),
+    "AbortedError": (RuntimeError,),
+    "CancelledError": (RuntimeError,),
+    "InternalError": (RuntimeError,),
+    "UnknownError": (RuntimeError,),
 }
 ALL = [getattr(errors, name) for name in errors.__all__]
 
@@ -67,3 +73,11 @@ def test_an_error_can_be_sent_to_another_process_and_copied(error: type[TensorKe
 def test_the_docstring_of_the_module_draws_each(error: type[TensorKeepError]) -> None:
     assert errors.__doc__ is not None
     assert error.__name__ in errors.__doc__
+
+
+def test_tensorflows_three_arguments_are_a_node_an_operation_and_a_message() -> None:
+    caught = errors.OutOfRangeError("node", "operation", "the end")
+    assert str(caught) == "the end"
+    assert (caught.node_def, caught.op, caught.error_code) == ("node", "operation", 11)
+    plain = errors.OutOfRangeError("the end")
+    assert (plain.node_def, plain.op) == (None, None)

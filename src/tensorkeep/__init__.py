@@ -34,17 +34,23 @@ from tensorkeep.checkpoint.state import CheckpointState, read_checkpoint_state, 
 from tensorkeep.checkpoint.v1 import SliceFileReader, SliceFileWriter
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import (
+    AbortedError,
     AlreadyExistsError,
+    CancelledError,
     DataLossError,
     FailedPreconditionError,
+    InternalError,
     InvalidArgumentError,
     MissingFileError,
     NotFoundError,
+    OutOfRangeError,
     PermissionDeniedError,
     ResourceExhaustedError,
     StorageError,
     TensorKeepError,
     UnimplementedError,
+    UnknownError,
+    WrongTypeError,
 )
 from tensorkeep.io.filesystem import Durability, FileSystem
 from tensorkeep.io.local import LocalFileSystem
@@ -52,10 +58,12 @@ from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.shapes import Shape
 
 __all__ = [
+    "AbortedError",
     "AlreadyExistsError",
     "ArraySource",
     "BundleReader",
     "BundleWriter",
+    "CancelledError",
     "CheckpointFormat",
     "CheckpointReader",
     "CheckpointReport",
@@ -66,12 +74,14 @@ __all__ = [
     "Durability",
     "FailedPreconditionError",
     "FileSystem",
+    "InternalError",
     "InvalidArgumentError",
     "LocalFileSystem",
     "MemoryFileSystem",
     "MissingFileError",
     "NotFoundError",
     "ObjectGraph",
+    "OutOfRangeError",
     "PartitionedArray",
     "PermissionDeniedError",
     "Piece",
@@ -93,7 +103,9 @@ __all__ = [
     "TensorProblem",
     "TensorSlice",
     "UnimplementedError",
+    "UnknownError",
     "Variant",
+    "WrongTypeError",
     "__version__",
     "check_checkpoint",
     "latest_checkpoint",

@@ -24,6 +24,8 @@ wanted, and the remedy if one is known.
 
 from __future__ import annotations
 
+from typing import Any, ClassVar
+
 __all__ = [
     "AbortedError",
     "AlreadyExistsError",
@@ -46,11 +48,25 @@ __all__ = [
 
 
 class TensorKeepError(Exception):
-    """The root: `except TensorKeepError` catches all that the package raises on purpose."""
+    """The root: `except TensorKeepError` catches all that the package raises on purpose.
 
-    def __init__(self, message: str) -> None:
+    It is made of a message, or of what TensorFlow makes its errors of: a node, an operation and a message. An error of
+    an operation that was run has it as `op`.
+    """
+
+    error_code: ClassVar[int] = 2  # TensorFlow's number for the class
+
+    def __init__(self, *details: Any) -> None:
+        message = str(details[0] if len(details) < 3 else details[2])
         super().__init__(message)
         self.message = message
+        self.op: Any = details[1] if len(details) > 2 else None
+        self._node_def: Any = details[0] if len(details) > 2 else None
+
+    @property
+    def node_def(self) -> Any:
+        """The node of the operation that failed, or None."""
+        return self._node_def if self._node_def is not None else getattr(self.op, "node_def", None)
 
     def __str__(self) -> str:
         # KeyError would show the repr of its argument, quotes and escapes included.
@@ -60,9 +76,13 @@ class TensorKeepError(Exception):
 class InvalidArgumentError(TensorKeepError, ValueError):
     """The caller's argument is wrong in itself, whatever the files hold."""
 
+    error_code = 3
+
 
 class NotFoundError(TensorKeepError, KeyError):
     """What was asked for does not exist. The message lists what was looked for."""
+
+    error_code = 5
 
 
 class MissingFileError(NotFoundError, FileNotFoundError):
@@ -72,17 +92,25 @@ class MissingFileError(NotFoundError, FileNotFoundError):
 class AlreadyExistsError(TensorKeepError, ValueError):
     """The target exists and could not be replaced without a moment in which neither old nor new is whole."""
 
+    error_code = 6
+
 
 class FailedPreconditionError(TensorKeepError, RuntimeError):
     """The call is fine, the time is wrong: the object is closed, or not yet open."""
+
+    error_code = 9
 
 
 class UnimplementedError(TensorKeepError, NotImplementedError):
     """A well-formed request that the format cannot express or that we do not support."""
 
+    error_code = 12
+
 
 class DataLossError(TensorKeepError, ValueError):
     """Stored bytes are damaged, truncated, or not of the format they claim to be."""
+
+    error_code = 15
 
 
 class StorageError(TensorKeepError, OSError):
@@ -92,9 +120,13 @@ class StorageError(TensorKeepError, OSError):
 class ResourceExhaustedError(StorageError):
     """No space or memory is left, or a quota is used up. What was being written has been removed again."""
 
+    error_code = 8
+
 
 class PermissionDeniedError(StorageError, PermissionError):
     """The file or folder may not be read, or not be written."""
+
+    error_code = 7
 
 
 class WrongTypeError(InvalidArgumentError, TypeError):
@@ -104,17 +136,25 @@ class WrongTypeError(InvalidArgumentError, TypeError):
 class OutOfRangeError(TensorKeepError, IndexError):
     """A position beyond the end: of a sequence, a queue, a file."""
 
+    error_code = 11
+
 
 class AbortedError(TensorKeepError, RuntimeError):
     """An operation was given up because of another one that happened at the same time."""
+
+    error_code = 10
 
 
 class CancelledError(TensorKeepError, RuntimeError):
     """The session was closed, or a queue was cancelled, while an operation ran."""
 
+    error_code = 1
+
 
 class InternalError(TensorKeepError, RuntimeError):
     """A kernel failed in a way that its author did not foresee."""
+
+    error_code = 13
 
 
 class UnknownError(TensorKeepError, RuntimeError):

@@ -2,11 +2,13 @@
 
     python -m tests.interop.legacy_layers FOLDER
 
-writes to the folder, for each program, NAME.pb (the graph) and NAME.pickle (collections, results, variables).
+writes to the folder, for each program, NAME.pb (the graph) and NAME.pickle (collections, results, variables); and
+signatures.pickle, the parameters of all public names.
 """
 
 from __future__ import annotations
 
+import inspect
 import os
 import pickle
 import sys
@@ -16,16 +18,20 @@ from typing import Any
 
 from tests.interop.layer_programs import COLLECTIONS, PROGRAMS, SEED, STEPS, feeds
 
-os.environ["TF_USE_LEGACY_KERAS"] = "1"  # read when TensorFlow is imported
+_PLAIN = int | float | str | tuple | type | None
 
 
 def main(folder: Path) -> None:
+    os.environ["TF_USE_LEGACY_KERAS"] = "1"  # read when TensorFlow is imported
     import tensorflow.compat.v1 as tf
 
     tf.disable_v2_behavior()
     tf.logging.set_verbosity(tf.logging.ERROR)
     with tf.Graph().as_default():  # the first layer that looks for GPUs leaves nodes in the graph
         tf.layers.max_pooling1d(tf.zeros([1, 1, 4]), 2, 2, data_format="channels_first")
+    public = {name: getattr(tf.layers, name) for name in dir(tf.layers) if not name.startswith("_")}
+    signatures = {name: parameters(value) for name, value in public.items() if callable(value)}
+    (folder / "signatures.pickle").write_bytes(pickle.dumps(signatures))
     for name, program in PROGRAMS.items():
         graph = tf.Graph()
         graph.seed = SEED
@@ -36,11 +42,18 @@ def main(folder: Path) -> None:
         (folder / f"{name}.pickle").write_bytes(pickle.dumps(observed(tf, graph, outputs)))
 
 
+def parameters(function: Any) -> list[tuple[str, str, Any]]:
+    """The names, kinds and plain defaults of a function's parameters; other defaults by the name of their class."""
+    return [
+        (name, item.kind.name, item.default if isinstance(item.default, _PLAIN) else type(item.default).__name__)
+        for name, item in inspect.signature(function).parameters.items()
+    ]
+
+
 def observed(tf: Any, graph: Any, outputs: Any) -> dict[str, Any]:
     """The names in collections, the results of all steps, and the variables at last."""
-    found: dict[str, Any] = {
-        "collections": {key: [item.name for item in graph.get_collection(key)] for key in COLLECTIONS}
-    }
+    collections = {key: [item.name for item in graph.get_collection(key)] for key in COLLECTIONS}
+    found: dict[str, Any] = {"collections": collections}
     placeholders = [
         (op.name, op.outputs[0].dtype.name, op.outputs[0].shape.as_list())
         for op in graph.get_operations()

@@ -23,6 +23,7 @@ from tensorkeep.graph import building
 from tensorkeep.graph.graph import Graph, Operation
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes
 from tests.interop.layer_programs import COLLECTIONS, PROGRAMS, SEED, STEPS, feeds
+from tests.interop.legacy_layers import parameters
 
 # Where the same program makes another graph, or gives other numbers, and why.
 DIFFERENCES: dict[str, str] = {
@@ -52,6 +53,11 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
         capture_output=True,
     )
     return folder
+
+
+def test_names_and_signatures_are_tensorflows(oracle: Path) -> None:
+    expected = pickle.loads((oracle / "signatures.pickle").read_bytes())
+    assert {name: parameters(getattr(layers, name)) for name in layers.__all__} == expected
 
 
 @pytest.mark.parametrize("name", sorted(set(PROGRAMS) - set(DIFFERENCES)))

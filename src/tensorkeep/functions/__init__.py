@@ -1,5 +1,7 @@
 """TensorFlow's functions as compositions of ops: with its names, scopes and defaults."""
 
+from tensorkeep.functions import composites, operators, slicing
 from tensorkeep.ops import every
 
-__all__ = ["every"]  # whoever builds graphs with functions can run them
+# Whoever uses any function can use Python's operators on tensors, fetch sparse tensors, and run what was built.
+__all__ = ["composites", "every", "operators", "slicing"]

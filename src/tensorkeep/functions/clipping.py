@@ -44,8 +44,8 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
     """The tensor, shortened to a norm if it is longer."""
     with name_scope(name or "clip_by_norm") as scope:
         values = _values(t, "t")
-        if np.isscalar(clip_norm):  # noqa: SIM108 - two cases, two lines
-            clip_norm = max(clip_norm, 0)  # type: ignore[call-overload]
+        if isinstance(clip_norm, int | float | np.generic):
+            clip_norm = clip_norm if clip_norm > 0 else 0  # type: ignore[operator]
         else:
             clip_norm = cast(maximum(clip_norm, 0), dtype=values.dtype)
         squares = reduce_sum(values * values, axes, keepdims=True)
@@ -102,4 +102,5 @@ def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Ten
         t = convert(t, name="t")
         count = cast(size(t), FLOAT32)
         inverse = rsqrt(reduce_sum(t * t, number_range(rank(t))))
-        return identity(t * clip_norm * minimum(inverse * count, constant(1.0) / clip_norm), name=scope)
+        clipped: Tensor = identity(t * clip_norm * minimum(inverse * count, constant(1.0) / clip_norm), name=scope)
+        return clipped

@@ -16,7 +16,7 @@ from tensorkeep.functions.control_flow import while_loop
 from tensorkeep.functions.gradients import gradients, register_gradient
 from tensorkeep.functions.structures import flatten, pack_sequence_as
 from tensorkeep.functions.tensor_array import TensorArray
-from tensorkeep.graph.building import graph_of, gradient_override_map
+from tensorkeep.graph.building import gradient_override_map, graph_of
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 
@@ -33,7 +33,8 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
     def decorated(*args: Any, **keywords: Any) -> Any:
         if keywords:
             raise InvalidArgumentError(
-                "The custom_gradient decorator currently supports keywords arguments only when eager execution is enabled."
+                "The custom_gradient decorator currently supports keywords arguments only when eager execution is "
+                "enabled."
             )
         tensors = [convert(item) for item in flatten(args)]
         result, gradient = f(*pack_sequence_as(args, tensors))

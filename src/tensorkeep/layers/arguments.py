@@ -163,7 +163,7 @@ def with_defaults(**defaults: Any) -> Callable[[Class], Class]:
     return decorate
 
 
-def applied(layer: type, name: str, doc: str, *, takes_reuse: bool = True) -> Function:
+def applied(layer: type, name: str, *, takes_reuse: bool = True) -> Function:
     """The function that makes a layer and calls it at once: `inputs`, the layer's parameters, and perhaps `reuse`."""
     positional = Parameter.POSITIONAL_OR_KEYWORD
     own = [item for item in signature(layer).parameters.values() if item.kind is positional]
@@ -178,6 +178,6 @@ def applied(layer: type, name: str, doc: str, *, takes_reuse: bool = True) -> Fu
         return layer(**told)(inputs)
 
     function.__name__ = function.__qualname__ = name
-    function.__doc__ = doc
+    function.__doc__ = layer.__doc__
     function.__signature__ = shown  # type: ignore[attr-defined]
     return function

@@ -234,8 +234,8 @@ class Conv3D(_Convolution):
     spatial = 3
 
 
-conv1d = applied(Conv1D, "conv1d", "A convolution of rows.")
-conv2d = applied(Conv2D, "conv2d", "A convolution of images.")
-conv3d = applied(Conv3D, "conv3d", "A convolution of space.")
+conv1d = applied(Conv1D, "conv1d")
+conv2d = applied(Conv2D, "conv2d")
+conv3d = applied(Conv3D, "conv3d")
 
 __all__ = ["Conv1D", "Conv2D", "Conv3D", "conv1d", "conv2d", "conv3d"]

@@ -104,7 +104,7 @@ class Dense(Layer):
         return outputs if self.activation is None else self.activation(outputs)
 
 
-dense = applied(Dense, "dense", "activation(inputs @ kernel + bias)")
+dense = applied(Dense, "dense")
 
 
 class Dropout(Layer):

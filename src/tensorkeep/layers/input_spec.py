@@ -69,9 +69,7 @@ class InputSpec:
         sizes = shape.as_list()
         for axis, size in self.axes.items():
             if size is not None and sizes[axis] not in (size, None):
-                return (
-                    f"expected axis {axis} of input shape to have value {size}, but received input with shape {shape}"
-                )
+                return f"expected axis {axis} of input shape to have value {size}, but received shape {shape}"
         wanted = list(self.shape or ())
         if self.allow_last_axis_squeeze:
             sizes, wanted = _without_last_one(sizes), _without_last_one(wanted)

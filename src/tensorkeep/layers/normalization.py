@@ -69,10 +69,8 @@ class BatchNormalization(Layer):
             )
         self.axis: list[int] = [axis] if isinstance(axis, int) else list(axis)
         self.momentum, self.epsilon, self.center, self.scale = momentum, epsilon, center, scale
-        self.beta_initializer, self.gamma_initializer = (
-            initializer_of(beta_initializer),
-            initializer_of(gamma_initializer),
-        )
+        self.beta_initializer = initializer_of(beta_initializer)
+        self.gamma_initializer = initializer_of(gamma_initializer)
         self.moving_mean_initializer = initializer_of(moving_mean_initializer)
         self.moving_variance_initializer = initializer_of(moving_variance_initializer)
         self.beta_regularizer, self.gamma_regularizer = beta_regularizer, gamma_regularizer
@@ -91,7 +89,7 @@ class BatchNormalization(Layer):
 
     @property
     def _parameter_dtype(self) -> DType:
-        return FLOAT32 if self._dtype in (None, FLOAT16, BFLOAT16) else self._dtype  # type: ignore[return-value]
+        return FLOAT32 if self._dtype in (None, FLOAT16, BFLOAT16) else self._dtype
 
     # ------------------------------------------------------------------------------------------ variables
 

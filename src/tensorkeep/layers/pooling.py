@@ -116,18 +116,12 @@ class AveragePooling3D(_Pooling3D):
     pool = avg_pool3d
 
 
-max_pooling1d = applied(MaxPooling1D, "max_pooling1d", "The maximum of each window of rows.", takes_reuse=False)
-max_pooling2d = applied(MaxPooling2D, "max_pooling2d", "The maximum of each window of images.", takes_reuse=False)
-max_pooling3d = applied(MaxPooling3D, "max_pooling3d", "The maximum of each window of space.", takes_reuse=False)
-average_pooling1d = applied(
-    AveragePooling1D, "average_pooling1d", "The mean of each window of rows.", takes_reuse=False
-)
-average_pooling2d = applied(
-    AveragePooling2D, "average_pooling2d", "The mean of each window of images.", takes_reuse=False
-)
-average_pooling3d = applied(
-    AveragePooling3D, "average_pooling3d", "The mean of each window of space.", takes_reuse=False
-)
+max_pooling1d = applied(MaxPooling1D, "max_pooling1d", takes_reuse=False)
+max_pooling2d = applied(MaxPooling2D, "max_pooling2d", takes_reuse=False)
+max_pooling3d = applied(MaxPooling3D, "max_pooling3d", takes_reuse=False)
+average_pooling1d = applied(AveragePooling1D, "average_pooling1d", takes_reuse=False)
+average_pooling2d = applied(AveragePooling2D, "average_pooling2d", takes_reuse=False)
+average_pooling3d = applied(AveragePooling3D, "average_pooling3d", takes_reuse=False)
 
 __all__ = [
     "AveragePooling1D",

@@ -113,7 +113,7 @@ class SeparableConv2D(_SeparableConvolution):
         return self.activated(self._separated(inputs, kernels, self.strides, self.dilation_rate))
 
 
-separable_conv1d = applied(SeparableConv1D, "separable_conv1d", "A separable convolution of rows.")
-separable_conv2d = applied(SeparableConv2D, "separable_conv2d", "A separable convolution of images.")
+separable_conv1d = applied(SeparableConv1D, "separable_conv1d")
+separable_conv2d = applied(SeparableConv2D, "separable_conv2d")
 
 __all__ = ["SeparableConv1D", "SeparableConv2D", "separable_conv1d", "separable_conv2d"]

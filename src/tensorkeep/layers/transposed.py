@@ -142,7 +142,7 @@ class Conv3DTranspose(_TransposedConvolution):
         return self._finished(outputs, inputs.get_shape())
 
 
-conv2d_transpose = applied(Conv2DTranspose, "conv2d_transpose", "A transposed convolution of images.")
-conv3d_transpose = applied(Conv3DTranspose, "conv3d_transpose", "A transposed convolution of space.")
+conv2d_transpose = applied(Conv2DTranspose, "conv2d_transpose")
+conv3d_transpose = applied(Conv3DTranspose, "conv3d_transpose")
 
 __all__ = ["Conv2DTranspose", "Conv3DTranspose", "conv2d_transpose", "conv3d_transpose"]

@@ -78,7 +78,8 @@ def _mixed(words: Words) -> Words:
 
 
 def _joined(u: Words, v: Words, factor: Any) -> Words:
-    return _mixed((v ^ _mixed((u ^ v) * factor)) * factor) * factor
+    joined: Words = _mixed((v ^ _mixed((u ^ v) * factor)) * factor) * factor
+    return joined
 
 
 def _factor(length: int) -> np.uint64:

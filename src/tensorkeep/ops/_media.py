@@ -41,7 +41,8 @@ def wav_of_samples(samples: Array, sample_rate: float) -> bytes:
     data = np.clip(rounded, -32768, 32767).astype("<i2").tobytes()
     rate = int(sample_rate)
     layout = struct.pack("<IHHIIHH", 16, 1, channels, rate, rate * 2 * channels, 2 * channels, 16)
-    return (
+    whole: bytes = (
         b"RIFF" + struct.pack("<I", 36 + len(data)) + b"WAVE"
         b"fmt " + layout + b"data" + struct.pack("<I", len(data)) + data
     )
+    return whole

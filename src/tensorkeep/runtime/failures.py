@@ -10,7 +10,7 @@ def explained(error: Exception, op: Operation) -> TensorKeepError:
     """The error with the operation's name, as one of ours. What has been explained stays as it is."""
     if isinstance(error, TensorKeepError):
         if getattr(error, "op", None) is None:
-            error.op = op  # type: ignore[attr-defined]
+            error.op = op
             error.message = f"{error.message}\n\t [[node {op.name} ({op.type})]]"
             error.args = (error.message,)
         return error
@@ -21,7 +21,7 @@ def explained(error: Exception, op: Operation) -> TensorKeepError:
     else:
         kind = InternalError
     found = kind(f"{str(error) or type(error).__name__}\n\t [[node {op.name} ({op.type})]]")
-    found.op = op  # type: ignore[attr-defined]
+    found.op = op
     return found
 
 

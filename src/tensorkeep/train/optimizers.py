@@ -442,7 +442,7 @@ class AdamOptimizer(RuleOptimizer):
         return cast(self._get_beta_accumulators()[argument == "beta2_power"], var.dtype.base_dtype)
 
     def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        def add(slot: Any, indices: Tensor, values: Tensor) -> Tensor:
+        def add(slot: Any, indices: Tensor, values: Tensor) -> Any:
             return scatter_add(slot, indices, values, use_locking=self._use_locking)
 
         return self._apply_rows(grad.values, var, grad.indices, add)

@@ -8,8 +8,8 @@ from typing import Any
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions.array import where_v2
-from tensorkeep.functions.constants import constant
 from tensorkeep.functions.cases import case
+from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import cond
 from tensorkeep.functions.math import (
     add,

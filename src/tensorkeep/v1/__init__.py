@@ -6,7 +6,6 @@ the graph and session that are in force when a program names none.
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import TensorKeepError as OpError
-from tensorkeep.functions import operators as _operators
 from tensorkeep.functions.array import (
     bitcast,
     broadcast_dynamic_shape,
@@ -307,6 +306,30 @@ from tensorkeep.functions.slicing import (
     tensor_scatter_sub,
     tensor_scatter_update,
 )
+from tensorkeep.functions.sparse import (
+    sparse_add,
+    sparse_concat,
+    sparse_fill_empty_rows,
+    sparse_maximum,
+    sparse_merge,
+    sparse_minimum,
+    sparse_reduce_max,
+    sparse_reduce_max_sparse,
+    sparse_reduce_sum,
+    sparse_reduce_sum_sparse,
+    sparse_reorder,
+    sparse_reset_shape,
+    sparse_reshape,
+    sparse_retain,
+    sparse_slice,
+    sparse_softmax,
+    sparse_split,
+    sparse_tensor_dense_matmul,
+    sparse_tensor_to_dense,
+    sparse_to_dense,
+    sparse_to_indicator,
+    sparse_transpose,
+)
 from tensorkeep.functions.special import betainc, igamma, igammac, lbeta, polygamma, zeta
 from tensorkeep.functions.strings import (
     as_string,
@@ -359,6 +382,7 @@ from tensorkeep.v1 import (
     nest,
     nn,
     quantization,
+    queue,
     random,
     raw_ops,
     sets,
@@ -517,8 +541,6 @@ from tensorkeep.variables.scopes import (
     variable_scope,
 )
 from tensorkeep.variables.variable import Variable, is_variable_initialized
-
-assert _operators  # Python's operators on tensors
 
 newaxis = None
 VERSION = __version__ = "2.21.0"  # the TensorFlow that this follows
@@ -870,6 +892,7 @@ __all__ = [
     "quantization",
     "quantize",
     "quantize_v2",
+    "queue",
     "quint16",
     "quint8",
     "random",
@@ -951,12 +974,34 @@ __all__ = [
     "space_to_batch_nd",
     "space_to_depth",
     "sparse",
+    "sparse_add",
+    "sparse_concat",
+    "sparse_fill_empty_rows",
     "sparse_mask",
     "sparse_matmul",
+    "sparse_maximum",
+    "sparse_merge",
+    "sparse_minimum",
     "sparse_placeholder",
+    "sparse_reduce_max",
+    "sparse_reduce_max_sparse",
+    "sparse_reduce_sum",
+    "sparse_reduce_sum_sparse",
+    "sparse_reorder",
+    "sparse_reset_shape",
+    "sparse_reshape",
+    "sparse_retain",
     "sparse_segment_mean",
     "sparse_segment_sqrt_n",
     "sparse_segment_sum",
+    "sparse_slice",
+    "sparse_softmax",
+    "sparse_split",
+    "sparse_tensor_dense_matmul",
+    "sparse_tensor_to_dense",
+    "sparse_to_dense",
+    "sparse_to_indicator",
+    "sparse_transpose",
     "split",
     "sqrt",
     "square",

@@ -28,6 +28,8 @@ from tensorkeep.dtypes import (
     VARIANT,
     DType,
 )
+from tensorkeep.functions.math import cast, complex, saturate_cast
+from tensorkeep.functions.strings import as_string
 from tensorkeep.v1.framework import as_dtype
 
 bfloat16, bool = BFLOAT16, BOOL
@@ -44,8 +46,11 @@ __all__ = [
     "DType",
     "QUANTIZED_DTYPES",
     "as_dtype",
+    "as_string",
     "bfloat16",
     "bool",
+    "cast",
+    "complex",
     "complex128",
     "complex64",
     "double",
@@ -63,6 +68,7 @@ __all__ = [
     "quint16",
     "quint8",
     "resource",
+    "saturate_cast",
     "string",
     "uint16",
     "uint32",

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorkeep.errors import (
     AbortedError,
     AlreadyExistsError,
@@ -43,41 +41,47 @@ UNAUTHENTICATED = 16
 class DeadlineExceededError(OpError):
     """Time ran out. Nothing here raises it; programs may catch it."""
 
+    error_code = DEADLINE_EXCEEDED
+
 
 class UnavailableError(OpError):
     """A server is not there. Nothing here raises it; programs may catch it."""
+
+    error_code = UNAVAILABLE
 
 
 class UnauthenticatedError(OpError):
     """Nobody knows who asks. Nothing here raises it; programs may catch it."""
 
-
-_CODES: dict[type[OpError], int] = {
-    CancelledError: CANCELLED,
-    UnknownError: UNKNOWN,
-    InvalidArgumentError: INVALID_ARGUMENT,
-    DeadlineExceededError: DEADLINE_EXCEEDED,
-    NotFoundError: NOT_FOUND,
-    AlreadyExistsError: ALREADY_EXISTS,
-    PermissionDeniedError: PERMISSION_DENIED,
-    ResourceExhaustedError: RESOURCE_EXHAUSTED,
-    FailedPreconditionError: FAILED_PRECONDITION,
-    AbortedError: ABORTED,
-    OutOfRangeError: OUT_OF_RANGE,
-    UnimplementedError: UNIMPLEMENTED,
-    InternalError: INTERNAL,
-    UnavailableError: UNAVAILABLE,
-    DataLossError: DATA_LOSS,
-    UnauthenticatedError: UNAUTHENTICATED,
-}
+    error_code = UNAUTHENTICATED
 
 
-def error_code_from_exception_type(cls: type[Any]) -> int | None:
-    return _CODES.get(cls)
+_CLASSES: tuple[type[OpError], ...] = (
+    CancelledError,
+    UnknownError,
+    InvalidArgumentError,
+    DeadlineExceededError,
+    NotFoundError,
+    AlreadyExistsError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+    FailedPreconditionError,
+    AbortedError,
+    OutOfRangeError,
+    UnimplementedError,
+    InternalError,
+    UnavailableError,
+    DataLossError,
+    UnauthenticatedError,
+)
+
+
+def error_code_from_exception_type(cls: type[OpError]) -> int | None:
+    return cls.error_code if cls in _CLASSES else None
 
 
 def exception_type_from_error_code(error_code: int) -> type[OpError]:
-    return next(kind for kind, code in _CODES.items() if code == error_code)
+    return next(kind for kind in _CLASSES if kind.error_code == error_code)
 
 
 __all__ = [

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.array import split
 from tensorkeep.functions.candidate_sampling import (
     all_candidate_sampler,
     log_uniform_candidate_sampler,
@@ -24,11 +23,19 @@ from tensorkeep.functions.random import random_normal as normal
 from tensorkeep.functions.random import random_poisson as poisson
 from tensorkeep.functions.random import random_shuffle as shuffle
 from tensorkeep.functions.random import random_uniform as uniform
+from tensorkeep.functions.random import stateless_fold_in as fold_in
+from tensorkeep.functions.random import stateless_random_binomial as stateless_binomial
+from tensorkeep.functions.random import stateless_random_gamma as stateless_gamma
+from tensorkeep.functions.random import stateless_random_normal as stateless_normal
+from tensorkeep.functions.random import stateless_random_poisson as stateless_poisson
+from tensorkeep.functions.random import stateless_random_uniform as stateless_uniform
+from tensorkeep.functions.random import stateless_split as split
 
 __all__ = [
     "Algorithm",
     "all_candidate_sampler",
     "categorical",
+    "fold_in",
     "gamma",
     "get_seed",
     "log_uniform_candidate_sampler",
@@ -38,9 +45,14 @@ __all__ = [
     "set_random_seed",
     "shuffle",
     "split",
+    "stateless_binomial",
     "stateless_categorical",
+    "stateless_gamma",
     "stateless_multinomial",
+    "stateless_normal",
+    "stateless_poisson",
     "stateless_truncated_normal",
+    "stateless_uniform",
     "truncated_normal",
     "uniform",
     "uniform_candidate_sampler",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from inspect import Parameter, Signature
 from typing import Any
 
 from tensorkeep.errors import WrongTypeError
@@ -16,10 +17,28 @@ class RawOp:
         self.__name__ = spec.name
         self.__doc__ = str(spec.schema)
 
+    @property
+    def __signature__(self) -> Signature:
+        schema = self._spec.schema
+        attrs = [attr for attr in schema.attrs if attr.name not in schema.inferred_attrs]
+        attrs.sort(key=lambda attr: attr.has_default)
+        parameters = [Parameter(arg.name, Parameter.POSITIONAL_OR_KEYWORD) for arg in schema.inputs]
+        for attr in attrs:
+            default = _shown(attr.default) if attr.has_default else Parameter.empty
+            parameters.append(Parameter(attr.name, Parameter.POSITIONAL_OR_KEYWORD, default=default))
+        return Signature([*parameters, Parameter("name", Parameter.POSITIONAL_OR_KEYWORD, default=None)])
+
     def __call__(self, *positional: Any, name: str | None = None, **arguments: Any) -> Any:
         if positional:
             raise WrongTypeError(f"{self.__name__} only takes keyword args: {self.__doc__}")
         return self._spec(name=name, **arguments)
+
+
+def _shown(default: Any) -> Any:
+    """The default of an attribute as a program writes it."""
+    if isinstance(default, bytes):
+        return default.decode("latin-1")
+    return list(default) if isinstance(default, tuple) else default
 
 
 def __getattr__(name: str) -> RawOp:

@@ -1,0 +1,13 @@
+"""`tf.queue`: queues."""
+
+from __future__ import annotations
+
+from tensorkeep.functions.queues import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+
+__all__ = [
+    "FIFOQueue",
+    "PaddingFIFOQueue",
+    "PriorityQueue",
+    "QueueBase",
+    "RandomShuffleQueue",
+]
