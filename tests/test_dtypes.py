@@ -187,5 +187,61 @@ def test_a_type_is_shown_by_its_name() -> None:
 def test_types_are_compared_by_identity_and_cannot_be_changed() -> None:
     assert DType.of("float32") == FLOAT32
     assert INT4 != VARIANT
+    assert FLOAT32.ref != FLOAT32
     with pytest.raises(AttributeError):
         FLOAT32.number = 2  # type: ignore[misc]
+
+
+def test_a_type_equals_its_names_and_numpy_s_type() -> None:
+    assert FLOAT32 == "float32"
+    assert np.float32 == FLOAT32
+    assert np.float32 == FLOAT32
+    assert np.dtype("float32") == FLOAT32
+    assert STRING == "string"
+    assert FLOAT32 != "float64"
+    assert FLOAT32 != "no such type"
+    assert FLOAT32 != 1.0
+    assert np.dtype("M8") != FLOAT32
+
+
+def test_a_type_says_what_numpy_makes_of_it() -> None:
+    assert FLOAT32.as_numpy_dtype is np.float32
+    assert FLOAT32.ref.as_numpy_dtype is np.float32
+    assert BFLOAT16.as_numpy_dtype is ml_dtypes.bfloat16
+    assert DType.of("bool").as_numpy_dtype is np.bool_
+    assert STRING.as_numpy_dtype is np.object_
+    assert DType.of("qint8").as_numpy_dtype == np.dtype([("qint8", np.int8)])
+    assert (FLOAT32.as_datatype_enum, FLOAT32.size, STRING.size) == (1, 4, 0)
+
+
+def test_numbers_have_extremes_and_images_limits() -> None:
+    assert (DType.of("int8").min, DType.of("uint8").max) == (-128, 255)
+    assert FLOAT32.max == np.finfo(np.float32).max
+    assert -BFLOAT16.min > 3e38
+    assert (FLOAT32.limits, DType.of("uint8").limits, DType.of("bool").limits) == ((0, 1), (0, 255), (False, True))
+    with pytest.raises(TypeError, match="minimum value of string"):
+        _ = STRING.min
+    with pytest.raises(TypeError, match="maximum value of complex64"):
+        _ = DType.of("complex64").limits
+
+
+def test_kinds_of_types() -> None:
+    assert DType.of("bool").ref.is_bool
+    assert DType.of("qint8").is_quantized
+    assert not VARIANT.is_numpy_compatible
+    assert STRING.is_numpy_compatible
+    assert DType.of("complex128").real_dtype is DType.of("float64")
+    assert FLOAT32.real_dtype is FLOAT32
+
+
+def test_a_value_may_be_given_where_a_reference_to_it_is_wanted() -> None:
+    assert FLOAT32.is_compatible_with("float32_ref")
+    assert FLOAT32.is_compatible_with(np.float32)
+    assert not FLOAT32.ref.is_compatible_with(FLOAT32)
+    assert not FLOAT32.is_compatible_with("int32")
+
+
+def test_what_is_no_type_is_a_type_error() -> None:
+    for value in ("floot", None, 1.5):
+        with pytest.raises(TypeError, match="is not a data type"):
+            DType.of(value)

@@ -14,7 +14,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, WrongTypeError
 
 __all__ = ["ALL_DTYPES", "DType"]
 
@@ -23,7 +23,7 @@ REF_OFFSET: Final = 100  # what the number of a reference type has more than tha
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)
 class DType:
-    """An element type. There is one object per type: compare with `is` or `==`."""
+    """An element type. There is one object per type. It equals its name and NumPy's type: `dtype == "float32"`."""
 
     number: int
     name: str  # as TensorFlow's Python spells it: float32
@@ -94,6 +94,80 @@ class DType:
     def is_unsigned(self) -> bool:
         return self.is_integer and self.name.startswith("u")
 
+    @property
+    def is_bool(self) -> bool:
+        return self.base_dtype is BOOL
+
+    @property
+    def is_quantized(self) -> bool:
+        return self.base_dtype.quantized
+
+    @property
+    def is_numpy_compatible(self) -> bool:
+        """Whether NumPy can hold its elements: all but resources and variants."""
+        return self.base_dtype not in (RESOURCE, VARIANT)
+
+    @property
+    def as_numpy_dtype(self) -> Any:
+        """NumPy's type of an element, such as `numpy.float32`; `object` for strings, one named field if quantised."""
+        return np.dtype([(self.base_dtype.name, self.array_dtype)]) if self.is_quantized else self.array_dtype.type
+
+    @property
+    def as_datatype_enum(self) -> int:
+        """The number in protocol buffers, as TensorFlow calls it."""
+        return self.number
+
+    @property
+    def real_dtype(self) -> DType:
+        """The type of the real part: of the elements, unless they are complex."""
+        return {COMPLEX64: FLOAT32, COMPLEX128: FLOAT64}.get(self.base_dtype, self)
+
+    @property
+    def size(self) -> int:
+        """Bytes per element; 0 where elements vary in size."""
+        return self.itemsize
+
+    @property
+    def min(self) -> Any:
+        """The least finite number of the type. Raises TypeError where there is no order."""
+        return self._extreme("minimum", "min")
+
+    @property
+    def max(self) -> Any:
+        """The greatest finite number of the type. Raises TypeError where there is no order."""
+        return self._extreme("maximum", "max")
+
+    @property
+    def limits(self) -> tuple[Any, Any]:
+        """The least and the greatest intensity of images of the type: 0 and 1 of fractions, else 0 and the maximum."""
+        if self.is_bool:
+            return False, True
+        return 0, (1 if self.is_floating else self.max)
+
+    def _extreme(self, word: str, name: str) -> Any:
+        if self.is_floating:
+            return getattr(ml_dtypes.finfo(self.array_dtype), name)  # type: ignore[no-untyped-call]
+        if self.is_integer:
+            return int(getattr(ml_dtypes.iinfo(self.array_dtype), name))  # type: ignore[no-untyped-call]
+        raise WrongTypeError(f"Cannot find {word} value of {self}: only whole numbers and fractions have one.")
+
+    def is_compatible_with(self, other: DType | npt.DTypeLike | str) -> bool:
+        """Whether a value of this type can be given where `other` is wanted: equal, or a reference to it is wanted."""
+        wanted = DType.of(other)
+        return wanted is self or wanted is self.ref
+
+    def __eq__(self, other: object) -> bool:
+        if other is self:
+            return True
+        if not isinstance(other, str | type | np.dtype):
+            return False
+        try:
+            return DType.of(other) is self
+        except InvalidArgumentError:
+            return False
+
+    __hash__ = object.__hash__
+
     def __repr__(self) -> str:
         return f'DType.of("{self.name}")'
 
@@ -114,11 +188,11 @@ class DType:
         if isinstance(value, str) and (known := _BY_NAME.get(value)):
             return known
         if value is None:
-            raise InvalidArgumentError("None is not a data type")
+            raise WrongTypeError("None is not a data type")
         try:
             array_dtype = np.dtype(value)
         except (TypeError, ValueError, SyntaxError) as error:
-            raise InvalidArgumentError(f"{value!r} is not a data type: {error}") from None
+            raise WrongTypeError(f"{value!r} is not a data type: {error}") from None
         return dtype_of_array(array_dtype)
 
 

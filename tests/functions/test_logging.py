@@ -60,7 +60,7 @@ def test_print_v2_of_one_string_prints_it_as_it_is() -> None:
 
 def test_print_v2_of_sparse_tensors_shows_their_parts() -> None:
     with building(Graph()) as graph:
-        sparse = SparseTensor(constant([[0, 1]]), constant([7]), constant([2, 2]))
+        sparse = SparseTensor(constant([[0, 1]], "int64"), constant([7]), constant([2, 2], "int64"))
         line = print_v2(sparse, output_stream=logging.WARNING)
     assert printed(graph, line) == ["'SparseTensor(indices=[[0 1]], values=[7], shape=[2 2])'"]
 

@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.functions.constants import constant
 from tensorkeep.functions.structures import (
     assert_same_structure,
     flatten,
@@ -15,7 +16,9 @@ from tensorkeep.functions.structures import (
     map_structure,
     pack_sequence_as,
 )
+from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
+from tensorkeep.graph.graph import Graph
 
 Pair = namedtuple("Pair", "left right")
 
@@ -48,9 +51,11 @@ def test_packing_wants_as_many_leaves() -> None:
 
 def test_composites_are_leaves_unless_they_are_expanded() -> None:
     slices: Any = IndexedSlices("values", "indices")  # type: ignore[arg-type]
-    sparse: Any = SparseTensor("indices", "values", "shape")  # type: ignore[arg-type]
+    with building(Graph()):
+        parts = [constant([[0]], "int64"), constant([7]), constant([3], "int64")]
+        sparse = SparseTensor(*parts)
     assert flatten([slices, sparse]) == [slices, sparse]
-    assert flatten([slices, sparse], expand_composites=True) == ["values", "indices", "indices", "values", "shape"]
+    assert flatten([slices, sparse], expand_composites=True) == ["values", "indices", *parts]
     packed = pack_sequence_as(slices, ["a", "b"], expand_composites=True)
     assert (packed.values, packed.indices, packed.dense_shape) == ("a", "b", None)
 

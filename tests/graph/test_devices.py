@@ -26,7 +26,9 @@ def test_a_name_has_one_long_form(text: str, canonical: str) -> None:
     assert canonical_device(canonical) == canonical
 
 
-@pytest.mark.parametrize("text", ["/banana:0", "banana", "/cpu:x", "/job", "/task:one", "/device:CPU:0:1:2"])
+@pytest.mark.parametrize(
+    "text", ["/banana:0", "banana", "/cpu:x", "/job", "/task:one", "/device:CPU:0:1:2", f"/cpu:{'9' * 5000}"]
+)
 def test_what_is_no_device_is_refused(text: str) -> None:
     with pytest.raises(InvalidArgumentError):
         canonical_device(text)

@@ -15,6 +15,7 @@ from tensorkeep.proto.messages import GraphDef, NodeDef, OpList
 from tensorkeep.proto.text import format_text, parse_text
 from tensorkeep.proto.wire import encode_bytes_field
 
+start = op("TestStart() -> y: T", "T: type")
 join = op("TestJoin(x: float, y: float) -> z: float", "scale: float = 2.0", "label: string = ''")
 
 
@@ -260,3 +261,72 @@ def test_imported_operations_stand_under_what_is_in_force(graph_def: GraphDef) -
     assert graph.operation("x").device == "/device:GPU:3"
     assert graph.operation("y").device == "/device:CPU:1"
     assert graph.operation("x").control_inputs == [first.op]
+
+
+def attr_node(name: str, op: str, *inputs: str, **attrs: int | bytes) -> NodeDef:
+    node = NodeDef(name=name, op=op, input=inputs)
+    for key, value in attrs.items():
+        if isinstance(value, bytes):
+            node.attr[key].s = value
+        elif key == "T":
+            node.attr[key].type = value
+        else:
+            node.attr[key].i = value
+    return node
+
+
+@pytest.mark.parametrize(
+    ("node", "why"),
+    [
+        (attr_node("s", "Split", "z", "z", T=1, num_split=1 << 40), "cannot be 1099511627776"),
+        (attr_node("s", "Split", "z", "z", T=1, num_split=-1), "cannot be -1"),
+        (attr_node("s", "Pack", "z", T=1, N=1 << 62), "it counts tensors"),
+        (attr_node("s", "Pack", "z", T=1, N=b"one"), "has type 's', expected 'int'"),
+        (attr_node("s", "Identity", f"z:{'9' * 5000}", T=1), "invalid output 999"),
+        (attr_node("s", "Identity", "unknown:4000000", T=1), "invalid output 4000000"),
+    ],
+)
+def test_a_strangers_graph_cannot_ask_for_more_memory_than_it_has(graph_def: GraphDef, node: NodeDef, why: str) -> None:
+    graph_def.node.add(name="unknown", op="NobodyKnowsThis")
+    graph_def.node.append(node)
+    with pytest.raises(InvalidArgumentError, match=why):
+        imported(graph_def)
+
+
+def test_attributes_are_of_the_kind_that_their_op_says(graph_def: GraphDef) -> None:
+    node = next(node for node in graph_def.node if node.name == "x")
+    node.attr["shape"].i = 3
+    with pytest.raises(
+        InvalidArgumentError, match="'x' has type 'i', expected 'shape' for attr 'shape' of Placeholder"
+    ):
+        imported(graph_def)
+
+
+def test_a_function_cannot_take_the_name_of_an_op(graph_def: GraphDef) -> None:
+    graph_def.library.function.add().signature.name = "MatMul"
+    with pytest.raises(InvalidArgumentError, match="an op with the same name already exists"):
+        imported(graph_def)
+
+
+def loop_head(*inputs: str, following: int) -> GraphDef:
+    """The head of a loop, which takes what NextIteration gives it."""
+    proto = GraphDef()
+    for number in (1, 3):
+        proto.node.append(attr_node(f"start{number}", "TestStart", T=number))
+    proto.node.append(attr_node("enter", "Enter", "start1", T=1, frame_name=b"loop"))
+    proto.node.append(attr_node("head", "Merge", *inputs, T=1, N=2))
+    proto.node.append(attr_node("next", "NextIteration", "head" if following == 1 else "start3", T=following))
+    return proto
+
+
+def test_the_head_of_a_loop_keeps_its_control_inputs() -> None:
+    proto = loop_head("enter", "next", "^start1", following=1)
+    graph = imported(proto)
+    assert [op.name for op in graph.operation("head").control_inputs] == ["start1"]
+    exported = export_graph(graph)
+    assert next(node for node in exported.node if node.name == "head").input == ["enter", "next", "^start1"]
+
+
+def test_what_closes_a_loop_is_checked_too() -> None:
+    with pytest.raises(InvalidArgumentError, match="Input 1 of node head was passed int32"):
+        imported(loop_head("enter", "next", following=3))

@@ -313,7 +313,7 @@ class _Writer:
         else:
             a = self.pick()
             rank = len(a.shape)
-            if rank and self.random.random() < 0.15:
+            if rank and a.dtype == "int32" and self.random.random() < 0.15:
                 axis = self.random.randrange(-rank, rank)
                 shape = _without(a.shape, [axis % rank])
                 self.let(f"tf.argmax({a.name}, {axis}, output_type=tf.int32)", "int32", shape, a)
@@ -333,7 +333,7 @@ class _Writer:
 
     def arrangement(self) -> None:
         makers = [self._reshaped, self._sliced, self._sliced, self._joined, self._joined, self._parted, self._permuted]
-        makers += [self._gathered, self._repeated, self._shaped, self._accumulated]
+        makers += [self._gathered, self._repeated, self._shaped, self._accumulated, self._chosen, self._chosen]
         self.random.choice(makers)()
 
     def _reshaped(self) -> None:
@@ -498,6 +498,43 @@ class _Writer:
         axis = self.random.randrange(-len(a.shape), len(a.shape))
         more = self.random.choice(["", ", exclusive=True", ", reverse=True"])
         self.let(f"tf.{self.random.choice(['cumsum', 'cumsum', 'cumprod'])}({a.name}, {axis}{more})", *_like(a), a)
+
+    def _chosen(self) -> None:
+        """What is less common."""
+        a = self.pick(FLOATS, lambda shape: len(shape) > 0)
+        rows, rest = a.shape[0], a.shape[1:]
+        last = len(a.shape) - 1
+        ids = [min(i // 2, 2) for i in range(rows)]
+        forms: list[tuple[str, str, Dims, bool]] = [
+            ("tf.einsum('...i,...i->...', {0}, {0})", a.dtype, a.shape[:-1], True),
+            (f"tf.tensordot({{0}}, {{0}}, [[{last}], [{last}]])", a.dtype, (*a.shape[:-1], *a.shape[:-1]), False),
+            (f"tf.boolean_mask({{0}}, {[i % 2 == 0 for i in range(rows)]})", a.dtype, ((rows + 1) // 2, *rest), False),
+            (f"tf.segment_sum({{0}}, {ids})", a.dtype, (ids[-1] + 1, *rest), False),
+            (f"tf.unsorted_segment_sum({{0}}, {ids[::-1]}, 3)", a.dtype, (3, *rest), True),
+            ("tf.norm({0})", a.dtype, (), False),
+            ("tf.nn.top_k({0}, 1)[0]", a.dtype, (*a.shape[:-1], 1), True),
+            ("tf.nn.zero_fraction({0})", "float32", (), False),
+            ("tf.count_nonzero({0}, dtype=tf.int32)", "int32", (), False),
+            (f"tf.gather_nd({{0}}, [[0], [{rows - 1}]])", a.dtype, (2, *rest), True),
+            (f"tf.scatter_nd([[0], [0]], {{0}}[:1] * tf.ones([2] + {[1] * len(rest)}, tf.{a.dtype}), {[2, *rest]})",
+             a.dtype, (2, *rest), False),
+            (f"tf.roll({{0}}, 1, {last})", a.dtype, a.shape, True),
+            ("tf.nn.crelu({0})", a.dtype, (*a.shape[:-1], 2 * a.shape[-1]), True),
+            ("tf.clip_by_norm({0}, 1.0)", a.dtype, a.shape, True),
+            ("tf.clip_by_global_norm([{0}, {0} * 2.0], 1.0)[0][1]", a.dtype, a.shape, True),
+            ("tf.tuple([{0}, tf.tanh({0})])[1]", a.dtype, a.shape, True),
+            (f"tf.nn.embedding_lookup({{0}}, [0, {rows - 1}, 0])", a.dtype, (3, *rest), True),
+            ("tf.nn.batch_normalization({0}, 0.5, 2.0, None, 1.0, 1e-3)", a.dtype, a.shape, True),
+            (f"tf.ensure_shape({{0}}, {list(a.shape)})", a.dtype, a.shape, True),
+            (f"tf.nn.sparse_softmax_cross_entropy_with_logits(labels={[0] * rows}, logits={{0}})",
+             a.dtype, a.shape[:-1], True),
+            ("tf.identity_n([{0}, {0}])[0]", a.dtype, a.shape, True),
+            ("tf.verify_tensor_all_finite(tf.tanh({0}), 'finite')", a.dtype, a.shape, True),
+        ]  # fmt: skip
+        text, dtype, shape, known = self.random.choice(forms)
+        if "softmax" in text and len(a.shape) != 2:
+            raise _UnfitError
+        self.let(text.format(a.name), dtype, shape, a, known=known)
 
     def product(self) -> None:
         a = self.pick(FLOATS, lambda shape: len(shape) >= 2)
@@ -783,7 +820,7 @@ class _Writer:
     def mapped(self) -> None:
         value = self.pick(FLOATS, lambda shape: len(shape) > 0)
         element, body = self.fresh("p"), self.fresh("f")
-        kind = self.random.choice(["map_fn", "scan", "foldl"])
+        kind = self.random.choice(["map_fn", "scan", "foldl", "foldr"])
         sums = self.fresh("p")
         was_in_loop, self.in_loop = self.in_loop, True
         with self.local(body, element if kind == "map_fn" else f"{sums}, {element}"):
@@ -794,7 +831,7 @@ class _Writer:
             result = self.result(value.dtype, value.shape[1:], exact=True)
             self.emit(f"return {result.name}")
         self.in_loop = was_in_loop
-        shape = value.shape[1:] if kind == "foldl" else value.shape
+        shape = value.shape[1:] if kind.startswith("fold") else value.shape
         self.let(f"tf.{kind}({body}, {value.name}{self.name()})", value.dtype, shape, known=False)
 
     # Variables
@@ -815,7 +852,7 @@ class _Writer:
                 raise _UnfitError
             scope_reuse = "AUTO_REUSE" in self.lines[-1] and "with tf.variable_scope" in self.lines[-1]
             key = key if scope_reuse else name
-            extra = self.random.choice(["", ", trainable=False", ", regularizer=lambda w: 0.5 * tf.reduce_sum(w)"])
+            extra = self.random.choice(["", "", ", trainable=False", ", regularizer=lambda w: 0.5 * tf.reduce_sum(w)"])
             maker = self.random.choice(makers)
             self.emit(f'{name} = tf.get_variable("{key}", {list(shape)}, tf.float32, {maker}{made}{extra})')
         else:

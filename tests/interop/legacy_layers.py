@@ -16,6 +16,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+from tests.interop import recurrent_programs  # noqa: F401 - adds its programs
 from tests.interop.layer_programs import COLLECTIONS, PROGRAMS, SEED, STEPS, feeds
 
 _PLAIN = int | float | str | tuple | type | None
@@ -29,8 +30,8 @@ def main(folder: Path) -> None:
     tf.logging.set_verbosity(tf.logging.ERROR)
     with tf.Graph().as_default():  # the first layer that looks for GPUs leaves nodes in the graph
         tf.layers.max_pooling1d(tf.zeros([1, 1, 4]), 2, 2, data_format="channels_first")
-    public = {name: getattr(tf.layers, name) for name in dir(tf.layers) if not name.startswith("_")}
-    signatures = {name: parameters(value) for name, value in public.items() if callable(value)}
+    modules = {"layers": tf.layers, "cells": tf.nn.rnn_cell, "nn": tf.nn, "tf": tf}
+    signatures = {key: public_signatures(module) for key, module in modules.items()}
     (folder / "signatures.pickle").write_bytes(pickle.dumps(signatures))
     for name, program in PROGRAMS.items():
         graph = tf.Graph()
@@ -40,6 +41,15 @@ def main(folder: Path) -> None:
             tf.global_variables_initializer()
         (folder / f"{name}.pb").write_bytes(graph.as_graph_def().SerializeToString())
         (folder / f"{name}.pickle").write_bytes(pickle.dumps(observed(tf, graph, outputs)))
+
+
+def public_signatures(module: Any) -> dict[str, Any]:
+    found = {name: getattr(module, name) for name in dir(module) if not name.startswith("_")}
+    return {name: parameters(value) for name, value in found.items() if inspect.isfunction(value) or _is_own(value)}
+
+
+def _is_own(value: Any) -> bool:
+    return isinstance(value, type) and value.__module__.startswith("tf_keras")
 
 
 def parameters(function: Any) -> list[tuple[str, str, Any]]:

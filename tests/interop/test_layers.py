@@ -10,6 +10,7 @@ import pickle
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -21,24 +22,34 @@ from tensorkeep import layers
 from tensorkeep.functions.structures import flatten
 from tensorkeep.graph import building
 from tensorkeep.graph.graph import Graph, Operation
+from tensorkeep.layers import cell_wrappers, cells, recurrent
+from tensorkeep.variables.template import make_template
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes
 from tests.interop.layer_programs import COLLECTIONS, PROGRAMS, SEED, STEPS, feeds
 from tests.interop.legacy_layers import parameters
 
 # Where the same program makes another graph, or gives other numbers, and why.
-DIFFERENCES: dict[str, str] = {
-    "dense_with_constraint_reference": "a constraint reads a reference variable through its snapshot, which TensorFlow "
-    "shares with the variable, so that it sees the step just made; our snapshots stay as they were",
-}
+DIFFERENCES: dict[str, str] = {}
 
 
-class _Names:
-    """What a program calls `tf`."""
+_CELLS = {name: getattr(module, name) for module in (cells, cell_wrappers) for name in module.__all__}
 
-    layers = layers
+
+class _Module:
+    """A module's names, and more."""
+
+    def __init__(self, module: Any, **more: Any) -> None:
+        self._module = module
+        self.__dict__.update(more)
 
     def __getattr__(self, name: str) -> Any:
-        return getattr(v1, name)
+        return getattr(self._module, name)
+
+
+_NN = _Module(
+    v1.nn, rnn_cell=SimpleNamespace(**_CELLS), **{name: getattr(recurrent, name) for name in recurrent.__all__}
+)
+OURS = _Module(v1, layers=layers, nn=_NN, make_template=make_template)  # what a program calls `tf`
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +68,12 @@ def oracle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_names_and_signatures_are_tensorflows(oracle: Path) -> None:
     expected = pickle.loads((oracle / "signatures.pickle").read_bytes())
-    assert {name: parameters(getattr(layers, name)) for name in layers.__all__} == expected
+    assert {name: parameters(getattr(layers, name)) for name in layers.__all__} == expected["layers"]
+    assert {name: parameters(cell) for name, cell in _CELLS.items()} == expected["cells"]
+    assert {name: parameters(getattr(recurrent, name)) for name in recurrent.__all__} == {
+        name: value for name, value in expected["nn"].items() if "rnn" in name
+    }
+    assert parameters(make_template) == expected["tf"]["make_template"]
 
 
 @pytest.mark.parametrize("name", sorted(set(PROGRAMS) - set(DIFFERENCES)))
@@ -65,7 +81,7 @@ def test_the_same_program_makes_the_same_graph_and_gives_the_same_results(name: 
     graph = Graph()
     graph.seed = SEED
     with building.building(graph):
-        outputs = PROGRAMS[name](_Names())
+        outputs = PROGRAMS[name](OURS)
         v1.global_variables_initializer()
     theirs = tf.compat.v1.GraphDef.FromString((oracle / f"{name}.pb").read_bytes())
     expected = pickle.loads((oracle / f"{name}.pickle").read_bytes())

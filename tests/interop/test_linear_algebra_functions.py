@@ -12,7 +12,22 @@ import pytest
 from tensorkeep.functions import gradients, linear_algebra
 from tests.interop.programs import build, our_names, v1
 
-OURS = our_names(linear_algebra, gradients=gradients.gradients, linalg=SimpleNamespace(**linear_algebra.LINALG))
+LINALG = {
+    "det": "matrix_determinant",
+    "diag": "matrix_diag",
+    "slogdet": "log_matrix_determinant",
+    "tensor_diag": "diag",
+    **{
+        name: name
+        for name in linear_algebra.__all__
+        if name.startswith(("adjoint", "logdet", "lu", "matrix_rank", "matvec", "pinv", "tridiagonal"))
+    },
+}
+OURS = our_names(
+    linear_algebra,
+    gradients=gradients.gradients,
+    linalg=SimpleNamespace(**{name: getattr(linear_algebra, ours) for name, ours in LINALG.items()}),
+)
 Program = Callable[[Any], Any]
 
 A = np.arange(6, dtype=np.float32).reshape(2, 3) - 2

@@ -13,14 +13,15 @@ from tensorflow.python.keras.layers.legacy_rnn import rnn_cell_impl
 from tensorflow.python.ops import rnn
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.layers import recurrent, recurrent_cells
+from tensorkeep.layers import recurrent
+from tensorkeep.v1 import rnn_cell
 from tensorkeep.variables.listing import global_variables_initializer, trainable_variables
 from tests.interop.nn_programs import OURS, expect_close, namespace
 from tests.interop.programs import Built, build
 
 v1 = tf.compat.v1
 LOOPS = ("bidirectional_dynamic_rnn", "dynamic_rnn", "static_bidirectional_rnn", "static_rnn")
-OUR_NN = SimpleNamespace(**vars(namespace(recurrent)), rnn_cell=recurrent_cells, relu=OURS.nn.relu)
+OUR_NN = SimpleNamespace(**vars(namespace(recurrent)), rnn_cell=rnn_cell, relu=OURS.nn.relu)
 THEIR_NN = SimpleNamespace(**{name: getattr(rnn, name) for name in LOOPS}, rnn_cell=rnn_cell_impl, relu=tf.nn.relu)
 COMMON = {"global_variables_initializer": global_variables_initializer, "trainable_variables": trainable_variables}
 TF = SimpleNamespace(**{**vars(OURS), **COMMON, "nn": OUR_NN})

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.errors import CancelledError, InvalidArgumentError, OutOfRangeError
+from tensorkeep.errors import CancelledError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
 from tensorkeep.functions.queues import FIFOQueue
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
@@ -91,6 +91,39 @@ def test_closing_wakes_those_who_wait(graph: Graph) -> None:
     session.run(close)
     thread.join(10)
     assert caught
+
+
+def test_closing_the_session_wakes_those_who_wait(graph: Graph) -> None:
+    empty, full = FIFOQueue(1, "int32").dequeue(), FIFOQueue(0, "int32").enqueue(1)
+    caught: list[Exception] = []
+    session = Session(graph)
+
+    def waiting(target: Any) -> None:
+        try:
+            session.run(target)
+        except (CancelledError, FailedPreconditionError) as error:
+            caught.append(error)
+
+    threads = [Thread(target=waiting, args=(target,), daemon=True) for target in (empty, full)]
+    for thread in threads:
+        thread.start()
+    session.close()
+    for thread in threads:
+        thread.join(10)
+    assert len(caught) == 2
+
+
+def test_what_waits_is_not_changed_by_who_fed_it(graph: Graph) -> None:
+    queue = FIFOQueue(5, "float32", shapes=[[2]])
+    x = get_op("Placeholder")(dtype="float32", shape=[None, 2])
+    row = get_op("Placeholder")(dtype="float32", shape=[2])
+    many, one, taken = queue.enqueue_many(x), queue.enqueue(row), queue.dequeue_many(2)
+    session = Session(graph)
+    fed = np.ones((1, 2), np.float32)
+    session.run(many, {x: fed})
+    session.run(one, {row: fed[0]})
+    fed[:] = 9
+    assert session.run(taken).tolist() == [[1, 1], [1, 1]]
 
 
 def test_what_a_failed_dequeue_took_is_put_back(graph: Graph) -> None:

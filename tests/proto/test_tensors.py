@@ -75,7 +75,14 @@ def test_a_huge_splat_takes_no_memory() -> None:
 
 
 @pytest.mark.parametrize(
-    ("sizes", "why"), [([-1], "impossible shape"), ([1 << 40, 1 << 40], "impossible shape"), ([3], "12")]
+    ("sizes", "why"),
+    [
+        ([-1], "impossible shape"),
+        ([1 << 40, 1 << 40], "impossible shape"),
+        ([0, 1 << 50], "impossible shape"),
+        ([1] * 99 + [2], "dimension"),
+        ([3], "12"),
+    ],
 )
 def test_a_message_that_contradicts_itself_is_damage(sizes: list[int], why: str) -> None:
     proto = TensorProto(dtype=1, tensor_content=b"\0" * 8)

@@ -9,10 +9,11 @@ import pytest
 
 import tensorkeep.ops.array
 import tensorkeep.ops.math
-import tensorkeep.ops.reductions  # noqa: F401
+import tensorkeep.ops.reductions
+import tensorkeep.ops.state  # noqa: F401
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.functions.constants import constant
-from tensorkeep.graph.building import building
+from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.opspec import get_op, op
 from tensorkeep.ops.constants import identity, placeholder
@@ -164,6 +165,17 @@ def test_writing_in_place_changes_no_result(make: Any, size: int | None) -> None
     np.testing.assert_array_equal(given, before)
 
 
+def test_nothing_is_written_in_place_where_a_feed_may_belie_the_shapes() -> None:
+    with building(Graph()) as graph:
+        x, other = placeholder(dtype="float32", shape=[None]), placeholder(dtype="float32", shape=[2, 3])
+        sizes = constant([2, 3])
+        result = add(tanh(get_op("Reshape")(x, sizes)), other)
+    session = Session(graph)
+    rows = np.zeros((2, 3), np.float32)
+    assert session.run(result, {x: np.zeros(6), other: rows}).shape == (2, 3)
+    assert session.run(result, {x: np.zeros(3), other: rows, sizes: [1, 3]}).shape == (2, 3)
+
+
 def test_a_value_from_outside_a_loop_is_not_written_over_inside() -> None:
     graph = Graph()
     with building(graph):
@@ -179,6 +191,34 @@ def test_a_value_from_outside_a_loop_is_not_written_over_inside() -> None:
         )
     given = np.full(100, 2.0, np.float32)
     np.testing.assert_array_equal(Session(graph).run(total, {x: given}), np.full(100, -12.0))
+
+
+def test_what_is_fed_is_not_read_from_its_variable() -> None:
+    with building(Graph()) as graph:
+        w = get_op("VariableV2")(dtype="float32", shape=[2], name="w")
+        start = get_op("Assign")(w, [1.0, 2.0])
+        read = identity(w)
+        with control_dependencies([read]):
+            result = add(read, [10.0, 10.0])
+    session = Session(graph)
+    session.run(start)
+    assert session.run(result).tolist() == [11.0, 12.0]
+    assert session.run(result, {read: [5.0, 5.0]}).tolist() == [15.0, 15.0]
+
+
+def test_what_an_update_gives_is_read_after_that() -> None:
+    with building(Graph()) as graph:
+        w = get_op("VariableV2")(dtype="float32", shape=[2], name="w")
+        start = get_op("Assign")(w, [1.0, 2.0])
+        more = get_op("AssignAdd")(w, [1.0, 1.0])
+        less_again = identity(get_op("AssignSub")(more, [0.5, 0.5]))
+        with control_dependencies([less_again]):
+            other = identity(get_op("Assign")(w, [7.0, 7.0]))
+    session = Session(graph)
+    session.run(start)
+    assert session.run([less_again, other])[1].tolist() == [7.0, 7.0]
+    session.run(start)
+    assert session.run(less_again).tolist() == [1.5, 2.5]
 
 
 def test_loops_count_with_scalars() -> None:

@@ -9,12 +9,13 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.opspec import get_op, op
-from tensorkeep.ops import array
+from tensorkeep.ops import array, control_flow
 from tensorkeep.ops.constants import identity, no_op, placeholder
 from tensorkeep.runtime.plan import make_plan
 from tests.runtime.flow import add, less, repeat
 
 assert array
+assert control_flow
 check_numerics = get_op("CheckNumerics")
 counted = op("TestCounted() -> n: float", "stateful")
 
@@ -60,6 +61,14 @@ def test_a_value_that_is_only_waited_for_is_not_computed_but_what_it_waits_for_r
     assert names(make_plan([], [target], [])) == ["state", "target"]
     assert names(make_plan([], [checked], [])) == ["state", "value", "again", "check", "checked"]
     assert names(make_plan([value], [target], [])) == ["state", "value", "again", "target"]
+
+
+def test_what_is_there_to_fail_runs_though_nobody_takes_its_value() -> None:
+    with building(Graph()):
+        stop = get_op("Abort")(error_msg="stop", name="stop")
+        with control_dependencies([stop]):
+            y = identity(constant(1.0, name="one"), name="y")
+    assert names(make_plan([y], [], [])) == ["stop", "one", "y"]
 
 
 def test_operations_run_in_the_order_in_which_they_were_added() -> None:

@@ -13,6 +13,7 @@ from tensorkeep.errors import (
     InternalError,
     InvalidArgumentError,
     PermissionDeniedError,
+    ResourceExhaustedError,
     UnimplementedError,
     WrongTypeError,
 )
@@ -24,6 +25,7 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.opspec import Capability, op
 from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.runtime.placement import Devices
+from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session
 from tensorkeep.shapes import UNKNOWN_SHAPE
 
@@ -167,14 +169,47 @@ class TestFeeds:
             session.run(identity(x), {x: [["a", "b"]]})
 
     def test_a_key_that_is_no_tensor_is_refused(self, session: Session) -> None:
-        with pytest.raises((WrongTypeError, InvalidArgumentError), match=r"Feed|feed"):
+        with pytest.raises(WrongTypeError, match=r"feed_dict key as Tensor: .*nosuch:0"):
             session.run(constant(1), {"nosuch:0": 1})
-        with pytest.raises((WrongTypeError, InvalidArgumentError), match=r"Feed|feed"):
+        with pytest.raises(WrongTypeError, match=r"feed_dict key as Tensor: .*int"):
             session.run(constant(1), {3: 1})
+        with pytest.raises(WrongTypeError, match=r"refers to an Operation"):
+            session.run(constant(1, name="c"), {"c": 1})
+
+    def test_feeds_that_are_no_mapping_are_refused(self, session: Session) -> None:
+        with pytest.raises(WrongTypeError, match=r"feeds are a mapping of tensors to values, got list \[1\]"):
+            session.run(constant(1), [1])  # type: ignore[arg-type]
+
+    def test_tuples_of_tensors_are_fed_by_tuples_of_values(self, session: Session) -> None:
+        Pair = namedtuple("Pair", "first second")
+        x, y, z = (placeholder(dtype="float32", shape=[]) for _ in range(3))
+        nested = Pair(x, (y, z))
+        assert session.run(plus(x, plus(y, z)), {nested: Pair(1.0, [2.0, 3.0])}) == 6.0
+        with pytest.raises(InvalidArgumentError, match="a feed of 2 tensors takes as many values, got tuple"):
+            session.run(x, {nested: (1.0,)})
 
     def test_text_is_fed_as_bytes(self, session: Session) -> None:
         x = placeholder(dtype="string")
         assert session.run(identity(x), {x: ["é", b"\xff"]}).tolist() == ["é".encode(), b"\xff"]
+
+    @pytest.mark.parametrize("value", [[["a"], ["b", "c"]], [1, 2], "\ud800"])
+    def test_what_is_no_text_is_not_fed_as_text(self, session: Session, value: object) -> None:
+        x = placeholder(dtype="string")
+        with pytest.raises(InvalidArgumentError, match="as a string"):
+            session.run(identity(x), {x: value})
+
+    @pytest.mark.parametrize(
+        ("dtype", "value"),
+        [("int32", 1.5), ("int32", float("nan")), ("int32", float("inf")), ("int8", 300), ("bool", 2), ("bool", 0.5)],
+    )
+    def test_a_number_that_would_be_cut_off_is_refused(self, session: Session, dtype: str, value: object) -> None:
+        x = placeholder(dtype=dtype)
+        with pytest.raises(InvalidArgumentError):
+            session.run(identity(x), {x: value})
+
+    def test_of_two_values_for_a_tensor_the_last_counts(self, session: Session) -> None:
+        x = placeholder(dtype="float32", shape=[], name="x")
+        assert session.run(identity(x), {x: 1.0, "x:0": 2.0}) == 2.0
 
     def test_sparse_tensors_are_fed_whole(self, session: Session) -> None:
         parts = [placeholder(dtype=dtype) for dtype in ("int64", "float32", "int64")]
@@ -190,6 +225,11 @@ class TestFeeds:
 
 
 class TestRunning:
+    def test_shapes_that_do_not_go_together_are_shown_as_tensorflow_shows_them(self, session: Session) -> None:
+        x, y = placeholder(dtype="float32"), placeholder(dtype="float32")
+        with pytest.raises(InvalidArgumentError, match=r"^Incompatible shapes: \[2,3\] vs. \[4\]\n.*node both"):
+            session.run(plus(x, y, name="both"), {x: np.ones((2, 3)), y: np.ones(4)})
+
     def test_only_what_is_needed_runs(self, session: Session) -> None:
         crash(constant(1.0))
         assert session.run(constant(2.0)) == 2.0
@@ -232,6 +272,13 @@ class TestRunning:
         with pytest.raises(InvalidArgumentError, match="takes 2 values"):
             add(1.0)
 
+    def test_a_callable_takes_each_tensor_once_and_nothing_but_tensors(self, session: Session) -> None:
+        x = placeholder(dtype="float32", name="x")
+        with pytest.raises(InvalidArgumentError, match="fed twice: x:0, x:0"):
+            session.make_callable(x, [x, x])
+        with pytest.raises(WrongTypeError, match="refers to an Operation"):
+            session.make_callable(x, [x.op])
+
     def test_threads_share_a_session(self, session: Session) -> None:
         x = placeholder(dtype="float32", shape=[None])
         y = plus(x, x)
@@ -245,6 +292,13 @@ class TestRunning:
             pass
         with pytest.raises(FailedPreconditionError, match="closed"):
             session.run(constant(1))
+
+    def test_a_closed_session_keeps_no_resources_but_those_it_was_given(self, graph: Graph) -> None:
+        shared = ResourceManager()
+        for own, expected in ((Session(graph), None), (Session(graph, resources=shared), [1])):
+            own.resources.get_or_create("", "thing", list, lambda: [1])
+            own.close()
+            assert own.resources.find("", "thing") == expected
 
 
 class TestErrors:
@@ -271,6 +325,11 @@ class TestErrors:
         with pytest.raises(PermissionDeniedError, match=r'"loud" \(TestShout\) prints'):
             Session(graph, allow_io=False).run(loud)
         assert Session(graph).run(loud) == -1.0
+
+    def test_results_that_no_memory_is_left_for_are_an_error_of_ours(self, session: Session) -> None:
+        huge = constant(1.0, shape=[1 << 39])
+        with pytest.raises(ResourceExhaustedError):
+            session.run(huge)
 
 
 class TestDevices:

@@ -81,12 +81,24 @@ def test_elements_are_found_by_name(fresh_graph: tf.Graph) -> None:
     assert fresh_graph.get_tensor_by_name("c:0") is c
     assert fresh_graph.get_operation_by_name("c") is c.op
     assert fresh_graph.as_graph_element("c:0") is c
-    with pytest.raises(ValueError, match="refers to a Tensor, not a Operation"):
+    with pytest.raises(ValueError, match=r"looks like an \(invalid\) Operation name, not a Tensor"):
+        fresh_graph.get_tensor_by_name("nosuch")
+    with pytest.raises(KeyError, match="refers to a Tensor which does not exist"):
+        fresh_graph.get_tensor_by_name("nosuch:0")
+    with pytest.raises(ValueError, match="refer to a Tensor, not a Operation"):
         fresh_graph.get_operation_by_name("c:0")
     with pytest.raises(ValueError, match="refers to an Operation, not a Tensor"):
         fresh_graph.get_tensor_by_name("c")
     with pytest.raises(KeyError, match="refers to a Tensor which does not exist"):
         fresh_graph.get_tensor_by_name("d:0")
+
+
+def test_a_tensor_is_fetchable_as_its_operation_is(fresh_graph: tf.Graph) -> None:
+    a = tf.constant(1.0)
+    assert fresh_graph.is_fetchable(a)
+    fresh_graph.prevent_fetching(a.op)
+    assert not fresh_graph.is_fetchable(a)
+    assert not fresh_graph.is_fetchable(a.op)
 
 
 def test_every_op_can_be_called_raw() -> None:
@@ -154,3 +166,17 @@ def test_an_op_without_a_gradient_is_named() -> None:
         tf.gradients(y, x)
     tf.no_gradient("TestWithoutGradient")
     assert tf.gradients(y, x) == [None]
+
+
+def test_a_value_of_another_type_than_asked_for_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="Expected float32, but got 'a' of type 'str'"):
+        tf.constant("a", tf.float32)
+    with pytest.raises(TypeError, match="'floot' is not a data type"):
+        tf.placeholder("floot")
+
+
+def test_a_shape_of_words_is_a_type_error() -> None:
+    with pytest.raises(TypeError, match="'a' of type str is not the size of a dimension"):
+        tf.placeholder(tf.float32, "abc")
+    with pytest.raises(TypeError, match=r"1.5 of type float is not the size of a dimension"):
+        tf.Dimension(1.5)

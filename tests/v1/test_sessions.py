@@ -46,9 +46,9 @@ class TestDefaults:
         assert found == [True, False]
 
     def test_without_a_session_nothing_is_evaluated(self) -> None:
-        with pytest.raises(tf.errors.FailedPreconditionError, match="No default session is registered"):
+        with pytest.raises(ValueError, match=r"No default session is registered.*eval\(session=sess\)"):
             tf.constant(1).eval()
-        with pytest.raises(tf.errors.FailedPreconditionError, match="No default session is registered"):
+        with pytest.raises(ValueError, match=r"No default session is registered.*run\(session=sess\)"):
             tf.no_op().run()
 
     def test_a_session_of_another_graph_is_refused(self) -> None:
@@ -90,6 +90,21 @@ class TestSession:
         assert tf.constant(4).eval() == 4
         session.close()
         assert tf.get_default_session() is None
+
+    def test_interactive_sessions_may_be_closed_in_any_order(self, fresh_graph: tf.Graph) -> None:
+        graphs = [tf.Graph(), tf.Graph()]
+        first, second = (tf.InteractiveSession(graph=graph) for graph in graphs)
+        first.close()
+        assert tf.get_default_graph() is graphs[1]
+        assert tf.get_default_session() is second
+        second.close()
+        assert tf.get_default_graph() is fresh_graph
+        assert tf.get_default_session() is None
+
+    def test_a_callable_may_be_given_options(self) -> None:
+        x = tf.placeholder(tf.float32)
+        call = tf.Session().make_callable(x + 1.0, [x], accept_options=True)
+        assert call(1.0, options=tf.RunOptions(), run_metadata=tf.RunMetadata()) == 2.0
 
     def test_devices_are_as_many_as_configured(self) -> None:
         with tf.device("/cpu:2"):
@@ -161,3 +176,18 @@ class TestPrograms:
         session = tf.Session()
         assert session.run([total, sign], {n: 5}) == [10, b"small"]
         assert session.run([total, sign], {n: 6}) == [15, b"big"]
+
+
+def test_settings_are_equal_if_what_is_set_is_equal() -> None:
+    config = tf.ConfigProto(gpu_options=tf.GPUOptions(allow_growth=True))
+    other = tf.ConfigProto()
+    assert config != other
+    assert not other.gpu_options.visible_device_list  # looking does not set anything
+    other.CopyFrom(config)
+    assert config == other
+
+
+def test_an_interactive_session_may_be_allowed_to_call_python() -> None:
+    session = tf.InteractiveSession(allow_python=True)
+    assert tf.py_func(lambda x: x + 1, [tf.constant(1.0)], tf.float32).eval() == 2.0
+    session.close()

@@ -101,6 +101,7 @@ def _each(spec: OpSpec, value: Any, name: str | None) -> Any:
 
 
 def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+    """The tensor itself, with the promise that it is the same in every run."""
     found: Tensor = array.guarantee_const(input, name=name)
     return found
 

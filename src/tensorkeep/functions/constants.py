@@ -102,6 +102,8 @@ def _of_text(value: Any, dtype: DType | None) -> Array:
     array = value if isinstance(value, np.ndarray) else np.array(value, object)
     flat = np.empty(array.size, object)
     for i, item in enumerate(array.reshape(-1).tolist()):
+        if dtype is not None and dtype is not STRING:
+            raise WrongTypeError(f"Expected {dtype}, but got {item!r} of type '{type(item).__name__}'.")
         if isinstance(item, str):
             flat[i] = item.encode()
         elif isinstance(item, bytes):

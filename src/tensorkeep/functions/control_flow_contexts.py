@@ -228,6 +228,13 @@ def _without_external_controls(context: Context, op: Operation) -> tuple[list[Op
     return internal, external
 
 
+def _move_to_end(edges: list[int | Operation], i: int) -> None:
+    """TensorFlow keeps the edges into an operation in a set: what is taken out of it is replaced by the last."""
+    at = edges.index(i)
+    edges[at] = edges[-1]
+    edges[-1] = i
+
+
 def check_use(source: Operation, user: Operation) -> None:
     """Raises if an operation takes what is made in a loop that it is not part of.
 
@@ -498,11 +505,14 @@ class WhileContext:
             if not internal:
                 self._wait(op)
         else:
+            edges: list[int | Operation] = [*range(len(op.inputs)), *op.control_inputs]
             for i, tensor in enumerate(op.inputs):
                 real = self.add_value(tensor)
                 if real is not tensor:
                     op.set_input(i, real)
+                    _move_to_end(edges, i)
             _, external = _without_external_controls(self, op)
+            external.sort(key=edges.index)
             if self._is_free(op):
                 self._wait(op)
         self.values.update(tensor.name for tensor in op.outputs)

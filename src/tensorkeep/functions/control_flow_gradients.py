@@ -36,6 +36,7 @@ from tensorkeep.functions.gradient_loops import GradientLoop, shape_node
 from tensorkeep.functions.structures import flatten, map_structure, pack_sequence_as
 from tensorkeep.graph.building import colocate_with, name_scope
 from tensorkeep.graph.composites import IndexedSlices
+from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops._expressions import cast, concat, first_size, span, zeros
@@ -142,6 +143,8 @@ def _plain_switched(value: Any, pred: Tensor) -> Any:
 def _add_back_edge(head: Any, value: Any) -> None:
     if isinstance(head, IndexedSlices):
         value = as_slices(value, optimize=False)
+    elif isinstance(head, Tensor):
+        value = convert(value)
     following = map_structure(carried, value, expand_composites=True)
     for part, tensor in zip(flatten(head, True), flatten(following, True), strict=True):
         close_loop(part, tensor)

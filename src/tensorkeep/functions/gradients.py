@@ -48,8 +48,9 @@ def gradient_function(op: Operation) -> Callable[..., Any] | None:
     custom = op.extras.get("gradient_function")
     if custom is not None:
         return custom  # type: ignore[no-any-return]
-    override = op.attr("_gradient_op_type")
-    name = op.type if override is None else override.decode()
+    found = op.attr("_gradient_op_type")
+    override = found if isinstance(found, bytes) else None
+    name = op.type if override is None else override.decode(errors="replace")
     if name in _REGISTERED:
         return _REGISTERED[name]
     if override is None and op.spec.is_differentiable is not None:
@@ -248,6 +249,8 @@ class _Walk:
         for i, grad in enumerate(out_grads):
             if grad is None and is_trainable(op.outputs[i]):
                 out_grads[i] = zeros_like_output(op, i) if self._loops is None else self._loops.zeros_like(op, i)
+                if out_grads[i] is not None and not is_loop_switch(op):
+                    self._grads[op.outputs[i]] = [out_grads[i]]
         with name_scope(f"{op.name}_grad", op.graph):
             in_grads = rule(op, *out_grads)
             in_grads = list(in_grads) if isinstance(in_grads, list | tuple) else [in_grads]

@@ -54,10 +54,9 @@ def _joined(place: str, members: Sequence[Any], name: str | None = None) -> Oper
 def tuple_(tensors: Sequence[Any], name: str | None = None, control_inputs: Iterable[Any] | None = None) -> list[Any]:
     """The same tensors, none of which is ready before all of them and all `control_inputs` are. None stays None."""
     with name_scope(name or "tuple", graph_of(tensor for tensor in tensors if tensor is not None)):
+        # A variable has an operation, which is not that of its value.
         values = [
-            item
-            if item is None or isinstance(item, Operation | Tensor | IndexedSlices | SparseTensor)
-            else convert(item)
+            item if item is None or isinstance(item, Operation) or hasattr(item, "op") else convert(item)
             for item in tensors
         ]
         waiting = [value if isinstance(value, Operation) else value.op for value in values if value is not None]

@@ -5,8 +5,9 @@ Each is a loop over an array that the tensors have been unstacked into.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from typing import Any, Final
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
@@ -31,6 +32,25 @@ from tensorkeep.ops._expressions import first_size, minus, plus, shape_of
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Function = Callable[..., Any]
+Surroundings = Callable[[], AbstractContextManager[None]]
+
+_SURROUNDINGS: Final[list[Surroundings]] = []
+
+
+def surround(surroundings: Surroundings) -> Surroundings:
+    """Functions are applied to elements only inside of this."""
+    _SURROUNDINGS.append(surroundings)
+    return surroundings
+
+
+@contextmanager
+def _surrounded(name: str, elems: Any) -> Iterator[None]:
+    """The name scope of one of these functions, and what surrounds it."""
+    with ExitStack() as stack:
+        stack.enter_context(name_scope(name, graph_of(flatten(elems))))
+        for surroundings in _SURROUNDINGS:
+            stack.enter_context(surroundings())
+        yield
 
 
 def map_fn(
@@ -57,7 +77,7 @@ def map_fn(
             f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems}, which does not contain any "
             "Tensors."
         )
-    with name_scope(name or "map", graph_of(flat)):
+    with _surrounded(name or "map", elems):
         tensors = _converted(flat)
         if tensors[0].static_shape.rank == 0:
             raise InvalidArgumentError("Elements in elems must be 1+ dimensional Tensors, not scalars")
@@ -113,7 +133,7 @@ def scan(
     """
     _check_callable(fn)
     form = elems if initializer is None else initializer
-    with name_scope(name or "scan", graph_of(flatten(elems))):
+    with _surrounded(name or "scan", elems):
         tensors = _converted(flatten(elems))
         known = _known_length(tensors)
         length = first_size(shape_of(tensors[0])) if known is None else known
@@ -177,7 +197,7 @@ def foldl(
 ) -> Any:
     """The last value of an accumulator: `fn` of its last value and the next element, from the first element on."""
     _check_callable(fn)
-    with name_scope(name or "foldl", graph_of(flatten(elems))):
+    with _surrounded(name or "foldl", elems):
         length, sources = _unstacked(elems)
         if initializer is None:
             start: Any = map_structure(lambda array: array.read(0), sources)
@@ -214,7 +234,7 @@ def foldr(
 ) -> Any:
     """The last value of an accumulator: `fn` of its last value and the next element, from the last element back."""
     _check_callable(fn)
-    with name_scope(name or "foldr", graph_of(flatten(elems))):
+    with _surrounded(name or "foldr", elems):
         length, sources = _unstacked(elems)
         if initializer is None:
             counter = _before(length, 1)
@@ -295,7 +315,10 @@ def _unstacked(elems: Any) -> tuple[Any, Any]:
     tensors = _converted(flatten(elems))
     known = _known_length(tensors)
     length = known or first_size(shape_of(tensors[0]))
-    arrays = [TensorArray(tensor.dtype, size=length).unstack(tensor) for tensor in tensors]
+    arrays = [
+        TensorArray(tensor.dtype, size=length).unstack(original)
+        for tensor, original in zip(tensors, flatten(elems), strict=True)
+    ]
     return length, pack_sequence_as(elems, arrays)
 
 

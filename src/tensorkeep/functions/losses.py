@@ -56,6 +56,7 @@ from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_colle
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.tensor_shape import plain_shape
 
 
 class Reduction:
@@ -293,7 +294,7 @@ def _both(predictions: Any, labels: Any, dtype: DType = FLOAT32) -> tuple[Tensor
 
 
 def _expect_compatible(first: Tensor, second: Tensor) -> None:
-    if not first.static_shape.is_compatible(second.static_shape):
+    if not plain_shape(first.shape).is_compatible(plain_shape(second.shape)):
         raise InvalidArgumentError(f"Shapes {first.shape} and {second.shape} are incompatible")
 
 

@@ -1,19 +1,15 @@
-"""Sparse tensors: made, joined, cut, reduced, multiplied, under the names that TensorFlow 1 gives these functions.
-
-What TensorFlow has in its module `sparse` is in `SPARSE`, by the names it has there.
-"""
+"""Sparse tensors: made, joined, cut, reduced, multiplied, under the names that TensorFlow 1 gives these functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from math import prod
 from numbers import Integral
-from types import MappingProxyType
 from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.dtypes import FLOAT32, INT32, INT64, DType
+from tensorkeep.dtypes import FLOAT32, INT32, INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.array import (
     concat,
@@ -43,13 +39,12 @@ from tensorkeep.functions.math import range as span
 from tensorkeep.functions.reductions import reduce_max
 from tensorkeep.functions.slicing import gather, gather_nd
 from tensorkeep.functions.slicing import slice as block
-from tensorkeep.graph.building import control_dependencies, name_scope
+from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import SparseTensor
-from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
 from tensorkeep.graph.opspec import OpSpec
-from tensorkeep.ops import sparse, sparse_parts
+from tensorkeep.ops import sparse, sparse_crosses, sparse_parts
 from tensorkeep.ops._indexing import static_value
 from tensorkeep.shapes import Shape
 
@@ -114,12 +109,34 @@ def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> Sparse
     sizes = cast(shape, INT64)
     with scope_of(name, "SparseReshape", sp_input) as scope:
         indices, found = sparse_parts.sparse_reshape(sp_input.indices, sp_input.dense_shape, sizes, name=scope)
-        known = constant_shape(sizes).dims
+        known = _stated_sizes(sizes).dims
         if known is not None and sp_input.static_shape.is_fully_known:
             resolved = _resolved(known, sp_input.static_shape.as_tuple(), static_value(sizes))
             if resolved is not None:
                 found = constant(np.array(resolved, np.int64), INT64)
         return SparseTensor(indices, identity(sp_input.values), found)
+
+
+def _stated_sizes(sizes: Tensor) -> Shape:
+    """The shape that a vector of sizes states, as far as TensorFlow's Python finds it out; -1 is unknown."""
+    value = static_value(sizes)
+    if value is not None:
+        return Shape(tuple(None if size < 0 else int(size) for size in value))
+    op = sizes.op
+    if op.type == "Cast":
+        return _stated_sizes(op.inputs[0])
+    if op.type == "Shape":
+        return op.inputs[0].static_shape
+    if op.type == "Pack":
+        parts = [static_value(part) for part in op.inputs]
+        return Shape(tuple(None if part is None or part < 0 else int(part) for part in parts))
+    if op.type == "ConcatV2":
+        joined = Shape(())
+        for part in op.inputs[:-1]:
+            joined = joined.concatenate(_stated_sizes(part))
+        return joined
+    count = sizes.static_shape.with_rank(1)[0]
+    return Shape(None if count is None else (None,) * count)
 
 
 def _resolved(wanted: Sequence[int | None], sizes: Sequence[int], told: Any) -> list[int] | None:
@@ -240,9 +257,10 @@ def sparse_concat(
 
 
 def _stretched(sizes: Tensor, largest: Tensor, axis: int) -> Tensor:
+    before = largest[:axis]
     own = sizes[-1:] if axis == -1 else sizes[axis : axis + 1]
     behind: Any = [] if axis == -1 else largest[axis + 1 :]
-    return concat([largest[:axis], own, behind], 0)
+    return concat([before, own, behind], 0)
 
 
 def _joined_shape(shapes: Sequence[Shape], axis: int, stretch: bool) -> Shape:
@@ -316,6 +334,52 @@ def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None =
         default = convert(default_value, sp_input.values.dtype.base_dtype)
         found = sparse_parts.sparse_fill_empty_rows(*_parts(sp_input), default)
         return SparseTensor(found[0], found[1], sp_input.dense_shape), found[2]
+
+
+# ---------------------------------------------------------------------------------------------------- Crosses
+
+_HASH_KEY: Final = 0xDECAFCAFFE
+
+
+def sparse_cross(inputs: Any, name: str | None = None, separator: Any = None) -> SparseTensor:
+    """All combinations of the features of several columns, row by row, joined by a separator."""
+    mark = convert("_X_" if separator is None else separator, STRING)
+    columns, _ = _crossed_columns(inputs, "All inputs must be Tensor or SparseTensor.")
+    return SparseTensor(*sparse_crosses.sparse_cross_v2(*columns, mark, name=name))
+
+
+def sparse_cross_hashed(
+    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+) -> SparseTensor:
+    """As `sparse_cross`, each combination hashed to one of so many numbers."""
+    columns, is_text = _crossed_columns(inputs, "All inputs must be SparseTensors")
+    found = sparse_crosses.sparse_cross(
+        *columns,
+        hashed_output=True,
+        num_buckets=num_buckets,
+        hash_key=hash_key or _HASH_KEY,
+        out_type=INT64,
+        internal_type=STRING if is_text else INT64,
+        name=name,
+    )
+    return SparseTensor(*found)
+
+
+def _crossed_columns(inputs: Any, complaint: str) -> tuple[tuple[list[Any], list[Any], list[Any], list[Any]], bool]:
+    """The parts of the sparse columns, and the dense ones; and whether they are all of strings."""
+    if not isinstance(inputs, list | tuple):
+        raise WrongTypeError("Inputs must be a list")
+    if not all(isinstance(column, SparseTensor | Tensor) for column in inputs):
+        raise WrongTypeError(complaint)
+    thin = [column for column in inputs if isinstance(column, SparseTensor)]
+    values = [column.values for column in thin]
+    dense = [column for column in inputs if isinstance(column, Tensor)]
+    is_text = all(column.dtype.base_dtype is STRING for column in (*values, *dense))
+    values, dense = (
+        [column if column.dtype.base_dtype is STRING else cast(column, INT64) for column in columns]
+        for columns in (values, dense)
+    )
+    return ([column.indices for column in thin], values, [column.dense_shape for column in thin], dense), is_text
 
 
 # ---------------------------------------------------------------------------------------------------- To dense
@@ -452,28 +516,6 @@ def _picked_elements(spec: OpSpec, sp_a: Any, sp_b: Any, name: str | None) -> Sp
     return SparseTensor(indices, values, sp_a.dense_shape)
 
 
-def map_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> SparseTensor:
-    """The result of a function of the values of sparse tensors that have their elements at the same places."""
-    found = [value for value in (*args, *kwargs.values()) if isinstance(value, SparseTensor)]
-    if not found:
-        raise InvalidArgumentError("No SparseTensor in argument list of map_values")
-    checks = [
-        check
-        for other in found[1:]
-        for check in (
-            assert_equal(other.dense_shape, found[0].dense_shape, message="Mismatched shapes!"),
-            assert_equal(other.indices, found[0].indices, message="Mismatched indices!"),
-        )
-    ]
-    with control_dependencies(checks):
-        values = op(*map(_values_of, args), **{key: _values_of(value) for key, value in kwargs.items()})
-        return SparseTensor(found[0].indices, values, found[0].dense_shape)
-
-
-def _values_of(value: Any) -> Any:
-    return value.values if isinstance(value, SparseTensor) else value
-
-
 def _combined_with_dense(spec: OpSpec, word: str) -> Callable[..., SparseTensor]:
     def operator(sp_x: SparseTensor, y: Any) -> SparseTensor:
         with scope_of(None, word, sp_x.indices, sp_x.values, sp_x.dense_shape, y) as scope:
@@ -519,50 +561,15 @@ sparse_reduce_max_sparse = _reduction(
 )
 
 
-SPARSE: Final[Mapping[str, Any]] = MappingProxyType(
-    {
-        "SparseTensor": SparseTensor,
-        "add": sparse_add,
-        "concat": sparse_concat,
-        "expand_dims": sparse_expand_dims,
-        "eye": sparse_eye,
-        "fill_empty_rows": sparse_fill_empty_rows,
-        "from_dense": from_dense,
-        "map_values": map_values,
-        "matmul": sparse_tensor_dense_matmul,
-        "maximum": sparse_maximum,
-        "merge": sparse_merge,
-        "minimum": sparse_minimum,
-        "placeholder": sparse_placeholder,
-        "reduce_max": sparse_reduce_max,
-        "reduce_max_sparse": sparse_reduce_max_sparse,
-        "reduce_sum": sparse_reduce_sum,
-        "reduce_sum_sparse": sparse_reduce_sum_sparse,
-        "reorder": sparse_reorder,
-        "reset_shape": sparse_reset_shape,
-        "reshape": sparse_reshape,
-        "retain": sparse_retain,
-        "slice": sparse_slice,
-        "softmax": sparse_softmax,
-        "sparse_dense_matmul": sparse_tensor_dense_matmul,
-        "split": sparse_split,
-        "to_dense": sparse_tensor_to_dense,
-        "to_indicator": sparse_to_indicator,
-        "transpose": sparse_transpose,
-    }
-)
-"""The functions of `tf.sparse`, by the names they have there."""
-
-
 __all__ = [
-    "SPARSE",
     "SparseTensor",
     "SparseTensorValue",
     "as_sparse",
     "from_dense",
-    "map_values",
     "sparse_add",
     "sparse_concat",
+    "sparse_cross",
+    "sparse_cross_hashed",
     "sparse_expand_dims",
     "sparse_eye",
     "sparse_fill_empty_rows",

@@ -120,10 +120,12 @@ def _check_result_type(result_type: str) -> None:
 
 
 def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+    """Strings in small letters: those of ASCII, or of all alphabets with encoding "utf-8"."""
     return string_ops.string_lower(input, encoding=encoding, name=name)  # type: ignore[no-any-return]
 
 
 def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+    """Strings in capital letters: those of ASCII, or of all alphabets with encoding "utf-8"."""
     return string_ops.string_upper(input, encoding=encoding, name=name)  # type: ignore[no-any-return]
 
 
@@ -133,6 +135,7 @@ def string_strip(input: Any, name: str | None = None) -> Tensor:
 
 
 def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+    """How long strings are, in bytes or, with unit "UTF8_CHAR", in characters."""
     return string_ops.string_length(input, unit=unit, name=name)  # type: ignore[no-any-return]
 
 
@@ -214,6 +217,7 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
 
 
 def decode_base64(input: Any, name: str | None = None) -> Tensor:
+    """What strings in base64 stand for, with the alphabet that is safe in addresses, padded or not."""
     return string_ops.decode_base64(input, name=name)  # type: ignore[no-any-return]
 
 

@@ -21,7 +21,7 @@ from tensorkeep.graph.scopes import ControlDependencies, ControlFlowContext, Dev
 if TYPE_CHECKING:
     from tensorkeep.graph.opspec import OpSpec
 
-_CURRENT: Final[ContextVar[Graph | None]] = ContextVar("the graph being built", default=None)
+_CURRENT: Final[ContextVar[tuple[Graph, ...]]] = ContextVar("the graphs being built, the innermost last", default=())
 _FALLBACK: list[Callable[[], Graph]] = []
 
 _FIRST_NAME: Final = re.compile(r"[A-Za-z0-9.][A-Za-z0-9_.\\/>-]*\Z")
@@ -31,23 +31,36 @@ _LATER_NAME: Final = re.compile(r"[A-Za-z0-9_.\\/>-]*\Z")
 @contextmanager
 def building(graph: Graph) -> Iterator[Graph]:
     """Operations made inside are added to `graph`."""
-    token = _CURRENT.set(graph)
+    token = _CURRENT.set((*_CURRENT.get(), graph))
     try:
         yield graph
     finally:
         _CURRENT.reset(token)
 
 
+def open_graph(graph: Graph) -> None:
+    """Operations made from now on are added to `graph`, until `leave_graph`. For what cannot be a `with` statement."""
+    _CURRENT.set((*_CURRENT.get(), graph))
+
+
+def leave_graph(graph: Graph) -> None:
+    """Undoes the last `open_graph` of this graph, whatever has been opened since."""
+    opened = list(_CURRENT.get())
+    if graph in opened:
+        del opened[len(opened) - 1 - opened[::-1].index(graph)]
+        _CURRENT.set(tuple(opened))
+
+
 def is_building() -> bool:
     """Whether a graph has been named by `building`."""
-    return _CURRENT.get() is not None
+    return bool(_CURRENT.get())
 
 
 def current_graph() -> Graph:
     """The graph being built."""
-    graph = _CURRENT.get()
-    if graph is not None:
-        return graph
+    opened = _CURRENT.get()
+    if opened:
+        return opened[-1]
     if _FALLBACK:
         return _FALLBACK[-1]()
     raise FailedPreconditionError("no graph is being built: write `with building(graph):` around the code")
@@ -165,7 +178,7 @@ def control_dependencies(control_inputs: Sequence[Any] | None, graph: Graph | No
     if callable(control_inputs):
         control_inputs = (control_inputs,)
     present = {op for entry in graph.scopes.control_dependencies for op in entry.control_inputs}
-    ops = dict.fromkeys(operation_of(item) for item in control_inputs)
+    ops = dict.fromkeys(operation_of(graph.element(item) if isinstance(item, str) else item) for item in control_inputs)
     fresh = tuple(op for op in ops if op not in present)
     for op in fresh:
         if not op.attr("_has_manual_control_dependencies"):
@@ -190,12 +203,10 @@ def colocate_with(op: Any, ignore_existing: bool = False, graph: Graph | None = 
     """Operations made inside go where `op` goes."""
     graph = graph or current_graph()
     outer = () if ignore_existing else graph.scopes.colocation
-    if op is None:
-        with _scoped(graph, colocation=outer):
-            yield
-    else:
-        with _scoped(graph, colocation=(*outer, operation_of(op)), devices=()):
-            yield
+    if op is None and not ignore_existing:
+        raise InvalidArgumentError("Trying to reset colocation (op is None) but ignore_existing is not True")
+    with _scoped(graph, colocation=outer if op is None else (*outer, operation_of(op)), devices=()):
+        yield
 
 
 @contextmanager
@@ -371,7 +382,9 @@ __all__ = [
     "graph_of",
     "init_scope",
     "is_building",
+    "leave_graph",
     "name_scope",
+    "open_graph",
     "operation_of",
     "place_imported",
     "set_fallback_graph",

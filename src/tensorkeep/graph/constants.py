@@ -106,7 +106,10 @@ def _handle_element_shape(tensor: Tensor) -> Shape:
 
 def _evaluate(op: Operation, cache: dict[Tensor, Any]) -> None:
     if op.type == "Const":
-        cache[op.outputs[0]] = array_of_tensor(op.attr("value"), f'constant "{op.name}"')
+        value, dtype = op.attr("value"), op.outputs[0].dtype
+        if value.dtype != dtype.number:
+            raise InvalidArgumentError(f'constant "{op.name}" is of type {dtype}, but its value is of another')
+        cache[op.outputs[0]] = array_of_tensor(value, f'constant "{op.name}"')
         return
     values = [cache.get(tensor, _UNKNOWN) for tensor in op.inputs]
     results: list[Any] = [_UNKNOWN] * len(op.outputs)

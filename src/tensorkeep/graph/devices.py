@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
+
+_MOST_DIGITS: Final = 9
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +64,7 @@ def _parse(text: str) -> DeviceSpec:
         key, *rest = piece.split(":")
         if key == "job" and len(rest) == 1:
             job = rest[0]
-        elif key in numbers and len(rest) == 1 and rest[0].isdecimal():
+        elif key in numbers and len(rest) == 1 and _is_number(rest[0]):
             numbers[key] = int(rest[0])
         elif key.upper() in ("CPU", "GPU", "TPU") and len(rest) <= 1:
             device_type, device_index = key.upper(), _index(rest[0] if rest else "*", text)
@@ -72,10 +75,14 @@ def _parse(text: str) -> DeviceSpec:
     return DeviceSpec(job, numbers["replica"], numbers["task"], device_type, device_index)
 
 
+def _is_number(text: str) -> bool:
+    return text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
 def _index(text: str, whole: str) -> int | None:
     if text == "*":
         return None
-    if not text.isdecimal():
+    if not _is_number(text):
         raise InvalidArgumentError(f"the index of the device in '{whole}' is no number")
     return int(text)
 

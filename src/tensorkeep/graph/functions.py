@@ -16,7 +16,7 @@ from typing import Final
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.attrs import Attr, decode_attr, encode_attr, shape_to_proto
-from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.graph import MOST_TENSORS, Graph, Operation, Tensor, is_index
 from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.graph.opspec import find_op
 from tensorkeep.graph.schema import OpSchema
@@ -143,7 +143,7 @@ class _Body:
             if arg.type_list_attr:
                 count = len(decode_attr(node.attr[arg.type_list_attr]) or ())
             elif arg.number_attr:
-                count = node.attr[arg.number_attr].i
+                count = _checked_count(node.attr[arg.number_attr].i, arg.number_attr)
             positions[arg.name] = (at, count)
             at += count
         return positions
@@ -166,7 +166,7 @@ class _Body:
         positions = self._outputs[source]
         output = rest[0] if rest else ""
         if output not in positions:
-            if positions or not rest or not rest[-1].isdecimal():
+            if positions or not rest or not is_index(rest[-1]):
                 raise InvalidArgumentError(
                     f"function '{self._function.signature.name}', {where}: '{written}' is no output of '{source}', "
                     f"which has {', '.join(positions) or 'none'}"
@@ -179,7 +179,7 @@ class _Body:
     def _picked(self, edges: list[str], index: str, written: str, where: str) -> list[str]:
         if not index:
             return edges
-        if not index.isdecimal() or int(index) >= len(edges):
+        if not is_index(index) or int(index) >= len(edges):
             raise InvalidArgumentError(
                 f"function '{self._function.signature.name}', {where}: '{written}' is one of {len(edges)}"
             )
@@ -201,7 +201,13 @@ def _dtypes_of(arg: OpDef.ArgDef, attrs: Mapping[str, AttrValue]) -> list[DType]
     if arg.type_list_attr:
         return list(decode_attr(attrs[arg.type_list_attr]))
     dtype = decode_attr(attrs[arg.type_attr]) if arg.type_attr else decode_attr(AttrValue(type=arg.type))
-    return [dtype] * (attrs[arg.number_attr].i if arg.number_attr else 1)
+    return [dtype] * (_checked_count(attrs[arg.number_attr].i, arg.number_attr) if arg.number_attr else 1)
+
+
+def _checked_count(count: int, attr: str) -> int:
+    if not 0 <= count <= MOST_TENSORS:
+        raise InvalidArgumentError(f"the attribute '{attr}' of a function or its body cannot be {count}")
+    return count
 
 
 def find_function(name: str, library: Mapping[str, FunctionDef]) -> FunctionDef:

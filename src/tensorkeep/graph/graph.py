@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from tensorkeep.graph.opspec import OpSpec
 
 PRODUCER: Final = 2474  # the version of GraphDef that TensorFlow 2.21 writes
+MOST_TENSORS: Final = 1 << 17  # in one list argument of a stored graph; more are an attack on our memory
+_LONGEST_INDEX: Final = 9  # digits
 
 
 class HandleShape(Shape):
@@ -412,7 +414,8 @@ class Operation:
 
     def colocation_groups(self) -> list[bytes]:
         """The groups this operation must share a device with; its own if it names none."""
-        groups = [name for name in self.attr("_class") or () if name.startswith(b"loc:@")]
+        named = self.attr("_class")
+        groups = [name for name in named if name.startswith(b"loc:@")] if isinstance(named, tuple) else []
         return groups or [b"loc:@" + self.name.encode()]
 
     def run(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> None:
@@ -570,10 +573,15 @@ class Graph:
         return f"Did you mean {', '.join(near)}?" if near else f"The graph has {len(self._order)} operations."
 
 
+def is_index(text: str) -> bool:
+    """Whether a text is the number of an output of an operation, as far as there can be so many."""
+    return text.isdecimal() and len(text) <= _LONGEST_INDEX
+
+
 def split_tensor_name(name: str) -> tuple[str, int]:
     """("op", 0) of "op:0"."""
     op_name, colon, index = name.rpartition(":")
-    if not colon or not op_name or not index.isdecimal():
+    if not colon or not op_name or not is_index(index):
         raise InvalidArgumentError(
             f"The name '{name}' looks like an Operation name, not a Tensor: a tensor's name is of the form "
             '"<op_name>:<output_index>"'

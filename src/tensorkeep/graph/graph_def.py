@@ -14,13 +14,23 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.attrs import encode_attr, shape_to_proto
 from tensorkeep.graph.building import building, name_scope, place_imported
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import PRODUCER, Graph, Operation, Tensor, split_tensor_name
+from tensorkeep.graph.graph import MOST_TENSORS, PRODUCER, Graph, Operation, Tensor, is_index, split_tensor_name
 from tensorkeep.graph.opspec import OpaqueSpec, OpSpec, find_op, spec_of_op_def
-from tensorkeep.graph.schema import OpSchema
+from tensorkeep.graph.schema import AttrSchema, OpSchema
 from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef, OpDef, OpList
 
 _LOOP_BACK: Final = frozenset(("NextIteration", "RefNextIteration"))
 _MERGES: Final = frozenset(("Merge", "RefMerge"))
+_FIELDS: Final = {  # of an AttrValue, by the kind of attribute
+    "string": "s",
+    "int": "i",
+    "float": "f",
+    "bool": "b",
+    "type": "type",
+    "shape": "shape",
+    "tensor": "tensor",
+    "func": "func",
+}
 
 
 def export_graph(graph: Graph, add_shapes: bool = False, from_version: int = 0) -> GraphDef:
@@ -123,6 +133,7 @@ class _Importer:
         self._producer: dict[str, OpDef] = {op.name: op for op in producer_op_list.op} if producer_op_list else {}
         self._specs: dict[str, OpSpec | None] = {}
         self._widths: dict[str, int] | None = None
+        self._open: list[tuple[Operation, list[str]]] = []  # heads of loops, and the edges that they still lack
 
     def run(self) -> None:
         graph, proto = self._graph, self._proto
@@ -140,6 +151,10 @@ class _Importer:
     def _import_functions(self) -> None:
         graph = self._graph
         for function in self._proto.library.function:
+            if find_op(function.signature.name) is not None:
+                raise InvalidArgumentError(
+                    f"Cannot add function '{function.signature.name}' because an op with the same name already exists."
+                )
             known = graph.functions.get(function.signature.name)
             if known is not None and known != function:
                 raise InvalidArgumentError(
@@ -208,13 +223,13 @@ class _Importer:
         spec = self._spec(node)
         inputs: list[Tensor] = []
         controls: list[Operation] = []
+        later: list[str] = []  # the edge that closes a loop, and all that follow it: they are added at the end
         for edge in edges:
             if edge.startswith("^"):
                 controls.append(self._control(edge))
+            elif later or (tensor := self._tensor(edge, original)) is None:
+                later.append(edge)
             else:
-                tensor = self._tensor(edge, node)
-                if tensor is None:
-                    break  # the edge that closes a loop: it is added at the end, with all that follow it
                 inputs.append(tensor)
         name = self._name(original)
         node.name = name
@@ -222,7 +237,9 @@ class _Importer:
             self._move_colocation(node)
         self._complete(node, spec)
         op = graph.add_operation(spec, name, inputs, node, controls, node.device)
-        if not spec.is_opaque and len(inputs) == _data_count(edges):
+        if later:
+            self._open.append((op, later))
+        elif not spec.is_opaque:
             check_inputs(op)
         self._ops[original] = op
 
@@ -239,7 +256,7 @@ class _Importer:
         del groups[:]
         groups.extend(moved)
 
-    def _tensor(self, edge: str, node: NodeDef) -> Tensor | None:
+    def _tensor(self, edge: str, user: str) -> Tensor | None:
         if self._replaced and self._is_replaced(edge):
             key = edge if ":" in edge else f"{edge}:0"
             self._used.add(key)
@@ -250,9 +267,9 @@ class _Importer:
         op = self._ops.get(source)
         if op is None:
             return None
-        if not index.isdecimal() or int(index) >= len(op.outputs):
+        if not is_index(index) or int(index) >= len(op.outputs):
             raise InvalidArgumentError(
-                f"Node '{node.name}': Connecting to invalid output {index} of source node {source} which has "
+                f"Node '{user}': Connecting to invalid output {index} of source node {source} which has "
                 f"{len(op.outputs)} outputs."
             )
         return op.outputs[int(index)]
@@ -267,15 +284,13 @@ class _Importer:
 
     def _close_loops(self) -> None:
         """Adds the inputs that come from later nodes: those of the merges at the heads of loops."""
-        for original, op in self._ops.items():
-            if op.type in _MERGES and len(op.inputs) < (op.attr("N") or 0):
-                node = next(node for node in self._proto.node if node.name == op.name)
-                edges = [edge for edge in node.input if not edge.startswith("^")]
-                for edge in edges[len(op.inputs) :]:
-                    tensor = self._tensor(edge, node)
-                    if tensor is None:
-                        raise InvalidArgumentError(f"Node '{original}': Unknown input node '{edge}'")
-                    op.append_input(tensor)
+        for op, edges in self._open:
+            for edge in edges:
+                tensor = self._tensor(edge, op.name)
+                if tensor is None:
+                    raise InvalidArgumentError(f"Node '{op.name}': Unknown input node '{edge}'")
+                op.append_input(tensor)
+            check_inputs(op)
 
     # ------------------------------------------------------------------------------------------ specs
 
@@ -302,7 +317,7 @@ class _Importer:
                 for edge in node.input:
                     if not edge.startswith("^"):
                         source, _, index = edge.rpartition(":") if ":" in edge else (edge, "", "0")
-                        if index.isdecimal():
+                        if is_index(index) and int(index) < MOST_TENSORS:
                             self._widths[source] = max(self._widths.get(source, 0), int(index) + 1)
         return self._widths.get(name, 1)
 
@@ -311,14 +326,19 @@ class _Importer:
         if spec.is_opaque:
             return
         attrs = node.attr
-        missing = [name for name in spec.schema.attr_by_name if name not in attrs]
-        for name in missing:
+        for name, attr in spec.schema.attr_by_name.items():
+            if name in attrs:
+                check_attr(attr, attrs[name], node)
+                continue
             default = _default_of(spec, name)
             if default is None:
                 raise InvalidArgumentError(
                     f"NodeDef missing attr '{name}' from Op<{spec.schema}>; NodeDef: {node.name} = {node.op}"
                 )
             attrs[name].CopyFrom(default)
+        for name in spec.schema.counts:
+            if name not in attrs or not 0 <= attrs[name].i <= max(MOST_TENSORS, len(node.input)):
+                raise InvalidArgumentError(f"Node '{node.name}': '{name}' cannot be {attrs[name].i}: it counts tensors")
         if self._producer and len(attrs) > len(spec.schema.attr_by_name):
             self._drop_unknown(node, spec)
 
@@ -379,10 +399,6 @@ def _default_of(spec: OpSpec, name: str) -> AttrValue | None:
     return encode_attr(attr.default) if attr.has_default else None
 
 
-def _data_count(edges: list[str]) -> int:
-    return sum(not edge.startswith("^") for edge in edges)
-
-
 def _source_name(edge: str) -> str:
     if edge.startswith("^"):
         return edge[1:]
@@ -418,6 +434,22 @@ def check_versions(graph_def: GraphDef) -> None:
     if PRODUCER in versions.bad_consumers:
         raise InvalidArgumentError(
             f"GraphDef disallows consumer version {PRODUCER}.  Please upgrade TensorFlow: this version is likely buggy."
+        )
+
+
+def check_attr(attr: AttrSchema, value: AttrValue, node: NodeDef) -> None:
+    """Sees that an attribute of a node is of the kind that its op says."""
+    kind = attr.kind
+    is_list = kind.startswith("list(")
+    found = value.WhichOneof("value")
+    if is_list and found == "list":
+        field = _FIELDS.get(kind[5:-1])
+        fine = all(item.name == field for item, _ in value.list.ListFields())
+    else:
+        fine = found is not None and found == _FIELDS.get(kind)
+    if not fine:
+        raise InvalidArgumentError(
+            f"AttrValue of node '{node.name}' has type '{found}', expected '{kind}' for attr '{attr.name}' of {node.op}"
         )
 
 

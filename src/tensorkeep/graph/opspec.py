@@ -507,8 +507,9 @@ def not_differentiable(*specs: OpSpec) -> None:
 def kernel_of(spec: OpSpec) -> Kernel:
     """The kernel of an op; an error that names it, and says what could provide one, if it has none."""
     if spec.kernel_function is None:
+        known = f"`op('{spec.name}(...)')` before the import" if spec.is_opaque else f"`get_op({spec.name!r})`"
         raise UnimplementedError(
             f"op {spec.name} cannot be run: tensorkeep has no kernel for it. "
-            f"Register one with `@get_op({spec.name!r}).kernel`, or run this part of the graph elsewhere"
+            f"Give it one, by {known} and its `kernel`, or run this part of the graph elsewhere"
         )
     return spec.kernel_function

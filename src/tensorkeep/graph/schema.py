@@ -138,6 +138,11 @@ class OpSchema:
         return {attr.name: attr for attr in self.attrs}
 
     @cached_property
+    def counts(self) -> frozenset[str]:
+        """The attributes that say how many tensors there are in a list."""
+        return frozenset(arg.number_attr for arg in (*self.inputs, *self.outputs) if arg.number_attr)
+
+    @cached_property
     def inferred_attrs(self) -> frozenset[str]:
         """The attributes that the inputs determine: their types and counts."""
         names = (name for arg in self.inputs for name in (arg.type_attr, arg.number_attr, arg.type_list_attr))

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import add, floordiv, mod, mul, sub
 from typing import Any, SupportsIndex, overload
 
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.proto.messages import TensorShapeProto
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -26,7 +26,10 @@ class Dimension:
         elif value is None:
             self.value = None
         else:
-            self.value = value.__index__()
+            try:
+                self.value = value.__index__()
+            except AttributeError:
+                raise _not_a_size(value) from None
             if self.value < 0:
                 raise InvalidArgumentError(f"Dimension {self.value} must be >= 0")
 
@@ -261,4 +264,15 @@ def plain_shape(value: Any) -> Shape:
 def _size(value: Any) -> int | None:
     if isinstance(value, Dimension):
         return value.value
-    return None if value is None or value == -1 else int(value.__index__())
+    if value is None or value == -1:
+        return None
+    try:
+        return int(value.__index__())
+    except AttributeError:
+        raise _not_a_size(value) from None
+
+
+def _not_a_size(value: Any) -> WrongTypeError:
+    return WrongTypeError(
+        f"{value!r} of type {type(value).__name__} is not the size of a dimension: a whole number or None is"
+    )

@@ -233,11 +233,11 @@ class Layer:
                     synchronization=synchronization,
                     aggregation=aggregation,
                 )
-                if regularizer is not None and not any(id(part) in before for part in _parts(variable)):
-                    for part in _parts(variable):
+                if regularizer is not None and not any(id(part) in before for part in parts_of(variable)):
+                    for part in parts_of(variable):
                         self.add_loss(_weight_loss(name, part, regularizer))
         trained = set(map(id, get_collection(current_graph(), GraphKeys.TRAINABLE_VARIABLES)))
-        self._weights.extend((part, wanted and id(part) in trained) for part in _parts(variable))
+        self._weights.extend((part, wanted and id(part) in trained) for part in parts_of(variable))
         return variable
 
     add_variable = add_weight
@@ -311,7 +311,8 @@ def _collect(items: list[Any], key: str) -> None:
             collection.append(item)
 
 
-def _parts(variable: Any) -> list[Any]:
+def parts_of(variable: Any) -> list[Any]:
+    """The variables that a variable consists of: itself, or its partitions."""
     return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
 
 

@@ -48,6 +48,7 @@ from tensorkeep.ops._windows import (
     tap_indices,
     widened,
 )
+from tensorkeep.runtime.allocation import check_allocation
 
 _PIECE_BYTES: Final = 1 << 20  # of copied windows at a time …
 _LARGE_PIECE_BYTES: Final = 1 << 24  # … and if other threads shall help
@@ -254,6 +255,7 @@ def _filter_gradient(images: Array, gradient: Array, plan: _Plan) -> Array:
 
 
 def _image_gradient(filters: Array, gradient: Array, plan: _Plan) -> Array:
+    check_allocation(plan.image_shape, gradient.dtype)
     if not gradient.size:
         return np.zeros(plan.image_shape, gradient.dtype)
     grouped = filters.reshape(*plan.filter_shape[:-1], plan.groups, plan.filter_shape[-1] // plan.groups)

@@ -27,7 +27,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 
-_SMALL: Final = 1 << 19
+SMALL: Final = 1 << 19  # multiplications, as are those below
 _MIDDLING: Final = 1 << 21
 _LARGE: Final = 1 << 27
 _SHORTEST_PAUSE: Final = 0.1  # seconds
@@ -118,10 +118,10 @@ def multiply(left: Array, right: Array) -> Any:
     """`left @ right`, of numbers with a fraction. Each has two dimensions or more, and NumPy's rules apply."""
     rows, depth = left.shape[-2:]
     work = rows * depth * right.shape[-1]
-    if work < _SMALL or work > _LARGE:
+    if work < SMALL or work > _LARGE:
         return np.matmul(left, right)
     if work < _MIDDLING and left.ndim == 2 and right.ndim == 2:
-        parts = 2 if work < 2 * _SMALL else 4
+        parts = 2 if work < 2 * SMALL else 4
         if rows % parts == 0 and depth == len(right):
             return np.matmul(left.reshape(parts, -1, depth), right).reshape(rows, -1)
     return _THREADS.watched(left, right, work)

@@ -130,6 +130,7 @@ class Queue:
         self._changed = Condition()
         self._is_closed = False
         self._is_cancelled = False
+        self._is_gone = False
 
     def read(self) -> Queue:
         """Itself: what a reference to it leads to."""
@@ -149,6 +150,17 @@ class Queue:
             self._is_cancelled = self._is_cancelled or cancel_pending
             self._changed.notify_all()
 
+    def cancel(self) -> None:
+        """Makes all that wait fail: the session that they belong to has been closed."""
+        with self._changed:
+            self._is_gone = True
+            self._changed.notify_all()
+
+    def _wait(self, what: str) -> None:
+        if self._is_gone:
+            raise CancelledError(f"{what} operation was cancelled")
+        self._changed.wait()
+
     def put(self, element: Element) -> None:
         """Adds an element as soon as there is room."""
         self._check(element)
@@ -158,7 +170,7 @@ class Queue:
             while 0 <= self._capacity <= len(self._order):
                 if self._is_cancelled:
                     raise CancelledError(f"Enqueue operation was cancelled: {self._name} is closed.")
-                self._changed.wait()
+                self._wait("Enqueue")
             self._order.insert(element)
             self._changed.notify_all()
 
@@ -187,7 +199,7 @@ class Queue:
                     taken.append(self._order.remove())
                     self._changed.notify_all()
                 elif not self._is_closed:
-                    self._changed.wait()
+                    self._wait("Dequeue")
                 elif up_to and taken:
                     break
                 else:

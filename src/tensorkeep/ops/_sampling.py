@@ -16,6 +16,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops._expressions import concat, ones, reduce_sum, reshape, shape_of, span, times
 from tensorkeep.ops._philox import PhiloxGenerator, PhiloxStream
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, checked_shape
 
@@ -55,6 +56,7 @@ def sizes_of(shape: Array) -> tuple[int, ...]:
     sizes = checked_shape(shape.tolist())
     if prod(sizes) >= 1 << 48:
         raise InvalidArgumentError(f"a tensor of shape {list(sizes)} has too many elements")
+    check_allocation(sizes, np.float64)
     return sizes
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
+
+_ENTRY_WORDS: Final = 32  # what an entry takes
 
 
 def zeros_of(shape: tuple[int, ...], dtype: DType) -> Any:
     """An array of zeros, or of empty strings."""
+    check_allocation(shape, dtype.array_dtype)
     return np.full(shape, b"", object) if dtype is STRING else np.zeros(shape, dtype.array_dtype)
 
 
@@ -51,6 +55,7 @@ class TensorArrayResource:
         self.clear_after_read = clear_after_read
         self.identical_element_shapes = identical_element_shapes
         self.is_gradient = is_gradient
+        check_allocation((size,), object, copies=_ENTRY_WORDS)
         self._entries: list[Entry] = [Entry() for _ in range(size)]
         self._gradients: dict[bytes, TensorArrayResource] = {}
         self._has_aggregated = False
@@ -109,6 +114,7 @@ class TensorArrayResource:
 
     def grow(self, size: int) -> None:
         """Adds places up to `size`; there may be more already."""
+        check_allocation((size,), object, copies=_ENTRY_WORDS)
         self._entries.extend(Entry() for _ in range(size - len(self._entries)))
 
     def _check_value(self, index: int, value: Any) -> None:
@@ -190,6 +196,12 @@ class TensorArrayResource:
     def gradient(self, source: bytes, prefix: tuple[int, ...] = ()) -> TensorArrayResource:
         """The array that the gradients of this one add up in, one for each call of `gradients`."""
         self._check_open()
+        if self.is_gradient:
+            # Both ends of the array would need one name for the array of its gradients, and graphs have two.
+            raise InvalidArgumentError(
+                f"Wrong input container. {self.name} is an array of gradients: there are no second derivatives through "
+                "a TensorArray"
+            )
         found = self._gradients.get(source)
         if found is not None:
             return found

@@ -12,6 +12,7 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _MOST_ELEMENTS: Final = 1 << 26  # of one list; more is a mistake, or an attack
@@ -62,6 +63,7 @@ class TensorList:
 
 
 def zeros(shape: Sequence[int], dtype: DType) -> Any:
+    check_allocation(shape, dtype.array_dtype)
     return np.full(shape, b"", object) if dtype.is_object else np.zeros(shape, dtype.array_dtype)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from tensorkeep.dtypes import FLOAT32, INT32
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import control_dependencies
+from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._expressions import (
@@ -86,7 +87,11 @@ def squared_difference_gradient(op: Operation, dy: Any) -> Any:
     x, y = op.inputs
     with control_dependencies([dy]):
         two = constant(2.0, dy.dtype.base_dtype, "scalar")
-        gx = times(mul(two, dy), minus(x, y))
+        if isinstance(dy, IndexedSlices):
+            doubled: Any = IndexedSlices(mul(two, dy.values), dy.indices, dy.dense_shape)
+        else:
+            doubled = mul(two, dy)
+        gx = times(doubled, minus(x, y))
     return (gx, negated(gx)) if all_known_and_equal(x, y, dy) else unbroadcast(x, y, gx, negated(gx))
 
 

@@ -42,6 +42,7 @@ from tensorkeep.ops._expressions import (
 from tensorkeep.ops._indexing import dense, item, stack
 from tensorkeep.ops._shapes import SCALAR, same, with_rank
 from tensorkeep.ops.constants import identity_gradient, identity_kernel, placeholder_kernel, placeholder_shape
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 # ---------------------------------------------------------------------------------------------------- Sizes
@@ -257,6 +258,7 @@ def fill_kernel(dims: Any, value: Any, *, T: DType) -> Any:  # noqa: N803
         raise InvalidArgumentError(f"dims must represent a vector, got shape {list(dims.shape)}")
     if np.ndim(value):
         raise InvalidArgumentError(f"value must represent a scalar, got shape {list(np.shape(value))}")
+    check_allocation(dims.reshape(-1).tolist(), T.array_dtype)
     if not T.is_object and not any(value.tobytes()):
         return np.zeros(dims.tolist(), T.array_dtype)  # which touches no memory
     return np.full(dims.tolist(), value, T.array_dtype)
@@ -328,6 +330,8 @@ def tile_kernel(input: Any, multiples: Any) -> Any:
     factors = multiples.tolist()
     if factors and min(factors) < 0:
         raise InvalidArgumentError(f"Expected multiples >= 0, but got {factors}")
+    sizes = [size * factor for size, factor in zip(np.shape(input), factors, strict=True)]
+    check_allocation(sizes, input.dtype)
     return np.tile(input, factors)
 
 
@@ -368,7 +372,8 @@ def broadcast_to_shape(input: Tensor, shape: Tensor) -> Shape:
 
 @broadcast_to.kernel
 def broadcast_to_kernel(input: Any, shape: Any) -> Any:
-    sizes = shape.tolist()
+    sizes = shape.reshape(-1).tolist()
+    check_allocation(sizes, input.dtype)
     try:
         return np.broadcast_to(input, sizes)
     except ValueError:
@@ -443,6 +448,7 @@ def one_hot_kernel(indices: Any, depth: Any, on_value: Any, off_value: Any, *, a
     if not -1 <= axis <= rank:
         raise InvalidArgumentError(f"Expected axis to be -1 or between [0, {rank}]. But received: {axis}")
     flat = np.asarray(indices).reshape(-1).astype(np.int64)
+    check_allocation((flat.size, count), T.array_dtype)
     hot = np.full((flat.size, count), off_value, T.array_dtype)
     rows = np.flatnonzero((flat >= 0) & (flat < count))
     hot[rows, flat[rows]] = on_value
@@ -591,6 +597,7 @@ def empty_shape(shape: Tensor) -> Shape:
 def empty_kernel(shape: Any, *, dtype: DType) -> Any:
     if shape.ndim != 1:
         raise InvalidArgumentError(f"shape must be a vector of int32, got shape {list(shape.shape)}")
+    check_allocation(shape.tolist(), dtype.array_dtype)
     return np.full(shape.tolist(), b"", object) if dtype is STRING else np.zeros(shape.tolist(), dtype.array_dtype)
 
 

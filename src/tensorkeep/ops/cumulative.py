@@ -12,6 +12,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op
 from tensorkeep.ops._expressions import minus, negated, plus, times
 from tensorkeep.ops._shapes import SCALAR, merge_shapes, with_rank
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 # ---------------------------------------------------------------------------------------------------- Sequences
@@ -54,7 +55,9 @@ def range_kernel(start: Any, limit: Any, delta: Any) -> Any:
         if np.size(value) != 1:
             raise InvalidArgumentError(f"{name} must be a scalar, not shape {list(np.shape(value))}")
     start, limit, delta = (np.reshape(value, ()) for value in (start, limit, delta))
-    steps = np.arange(_range_size(start, limit, delta)).astype(start.dtype)
+    size = _range_size(start, limit, delta)
+    check_allocation((size,), np.int64, copies=2)
+    steps = np.arange(size).astype(start.dtype)
     return np.add(start, np.multiply(steps, delta))
 
 
@@ -86,6 +89,7 @@ def lin_space_kernel(start: Any, stop: Any, num: Any) -> Any:
     count, dtype = int(num), start.dtype
     if count <= 0:
         raise InvalidArgumentError(f"Requires num > 0: {count}")
+    check_allocation((count,), np.int64, copies=2)
     line = np.empty(count, dtype)
     if count > 1:
         step = np.divide(np.subtract(stop, start), dtype.type(count - 1))
@@ -224,6 +228,7 @@ def _checked_size(size: Any) -> int:
 
 def _counted(values: Any, rows: Any, shape: tuple[int, ...], weights: Any, binary: bool) -> Any:
     """How often each value occurs in each row, or what the weights of its occurrences add up to."""
+    check_allocation(shape, np.int64, copies=2)
     if np.size(values) and np.min(values) < 0:
         raise InvalidArgumentError("Input arr must be non-negative!")
     if np.size(weights) and np.shape(weights) != np.shape(values):
@@ -377,6 +382,7 @@ def histogram_fixed_width_kernel(values: Any, value_range: Any, nbins: Any, *, d
     if nbins <= 0:
         raise InvalidArgumentError(f"nbins should be a positive number, but got '{int(nbins)}'")
     low, high, count = value_range[0], value_range[1], int(nbins)
+    check_allocation((count,), np.int64)
     step = np.float64(high - low) / count
     distance = (np.maximum(np.reshape(values, -1), low) - low).astype(np.float64)
     places = np.minimum(distance / step, count - 1).astype(np.int32)

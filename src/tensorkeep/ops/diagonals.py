@@ -24,6 +24,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, get_op, op
 from tensorkeep.ops._expressions import concat, minus, rank_of, shape_of, zeros, zeros_like
 from tensorkeep.ops._shapes import merge_shapes, merged_size, unknown, with_rank_at_least
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Array = npt.NDArray[Any]
@@ -49,6 +50,7 @@ def diag_shape(diagonal: Tensor) -> Shape:
 def diag_kernel(diagonal: Any) -> Any:
     if np.ndim(diagonal) < 1:
         raise InvalidArgumentError("Input must be at least rank 1, got 0")
+    check_allocation((diagonal.size, diagonal.size), diagonal.dtype)
     whole = np.zeros((diagonal.size, diagonal.size), diagonal.dtype)
     np.fill_diagonal(whole, diagonal.reshape(-1))
     return whole.reshape(diagonal.shape * 2)
@@ -117,6 +119,7 @@ def _places(
     lower, upper = band
     above, below = align.split(b"_")
     longest = max(_longest(band, rows, columns), 0)
+    check_allocation((upper - lower + 1, longest), np.intp)
     taken = np.zeros((upper - lower + 1, longest), np.bool_)
     at_row = np.zeros(taken.shape, np.intp)
     for i, k in enumerate(range(upper, lower - 1, -1)):
@@ -227,6 +230,7 @@ def matrix_diag_kernel(diagonal: Any) -> Any:
 
 def _filled(shape: tuple[int, ...], diagonal: Any, value: Any = None) -> Any:
     """An array of zeros, or empty strings, or of a value."""
+    check_allocation(shape, diagonal.dtype)
     if value is not None:
         whole = np.empty(shape, diagonal.dtype)
         whole[...] = value

@@ -13,6 +13,7 @@ from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.ops._shapes import SCALAR
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _CONDITIONS: Final = frozenset(("bool", "int8", "uint8", "int16", "int32", "int64", "float32", "float64", "object"))
@@ -255,6 +256,7 @@ def fake_param_shape(*, shape: Shape) -> Shape:
 def fake_param_kernel(*, dtype: DType, shape: Shape) -> Any:
     """What a branch gives in the place of a value that only the other branch has: nobody looks at it."""
     sizes = tuple(size or 0 for size in shape.dims or ())
+    check_allocation(sizes, dtype.array_dtype)
     return np.full(sizes, b"", object) if dtype.is_object else np.zeros(sizes, dtype.array_dtype)
 
 

@@ -45,6 +45,7 @@ from tensorkeep.ops._expressions import (
 from tensorkeep.ops._indexing import stack
 from tensorkeep.ops._shapes import merged, with_rank
 from tensorkeep.ops.array import all_axes
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 # ---------------------------------------------------------------------------------------------------- Pack, Unpack
@@ -206,10 +207,16 @@ def _concat_gradients(op: Operation, dy: Any, values: list[Tensor], axis: Tensor
 
 def _axis_from_front(dy: Any, values: list[Tensor], axis: Tensor) -> Tensor:
     """The axis of a concatenation, not negative."""
-    if axis.op.type == "Const" and axis.op.control_flow_context is not dy.op.control_flow_context:
+    if axis.op.type == "Const" and axis.op.control_flow_context is not _output_context(dy.op):
         axis = constant(constant_value(axis), axis.dtype.base_dtype)
     found: Tensor = get_op("FloorMod")(axis, rank_of(values[0]), name="mod")
     return found
+
+
+def _output_context(op: Operation) -> Any:
+    """The branch or loop that has an operation's results: what leaves a loop is outside of it."""
+    context: Any = op.control_flow_context
+    return context.outer_context if context is not None and op.type in ("Exit", "RefExit") else context
 
 
 def _input_shapes(values: list[Tensor]) -> list[Tensor]:
@@ -441,6 +448,7 @@ def dynamic_stitch_kernel(indices: list[Any], data: list[Any], *, T: DType) -> A
     rows = max((int(np.max(index)) for index in indices if np.size(index)), default=-1) + 1
     if any(np.size(index) and np.min(index) < 0 for index in indices):
         raise InvalidArgumentError("indices must not be negative")
+    check_allocation((rows, *rest), T.array_dtype)
     out = np.full((rows, *rest), b"", object) if T is STRING else np.zeros((rows, *rest), T.array_dtype)
     for index, values in zip(indices, data, strict=True):
         out[index] = values

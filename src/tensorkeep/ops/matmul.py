@@ -14,7 +14,7 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, op
 from tensorkeep.ops._expressions import cast, conj, constant, reduce_sum, reshape, shape_of
-from tensorkeep.ops._products import multiply
+from tensorkeep.ops._products import SMALL, multiply
 from tensorkeep.ops._shapes import broadcast_shapes, merge_shapes, merged_size, with_rank, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -48,13 +48,20 @@ def matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> An
         a = a.T
     if transpose_b:
         b = b.T
-    if a.ndim != 2 or b.ndim != 2 or a.shape[1] != b.shape[0]:
+    try:
+        rows, depth = a.shape
+        other, columns = b.shape
+    except ValueError:
+        raise _unfit(a, b, transpose_a, transpose_b) from None
+    if depth != other:
         raise _unfit(a, b, transpose_a, transpose_b)
-    return multiply(a, b) if a.dtype.char in _BLAS else _product(a, b)
+    if a.dtype.char not in _BLAS:
+        return _product(a, b)
+    return a @ b if rows * depth * columns < SMALL else multiply(a, b)
 
 
 def _unfit(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> InvalidArgumentError:
-    first, second = list((a.T if transpose_a else a).shape), list((b.T if transpose_b else b).shape)
+    first, second = list((a.T if transpose_a else a).shape), list((b.T if transpose_b else b).shape)  # as they came
     if len(first) != 2 or len(second) != 2:
         return InvalidArgumentError(f"In[0] and In[1] must be matrices: {first} vs. {second}")
     return InvalidArgumentError(f"Matrix size-incompatible: In[0]: {first}, In[1]: {second}")

@@ -15,6 +15,7 @@ from tensorkeep.ops._dimensions import add, merge_sizes, of_rank, size_at, subtr
 from tensorkeep.ops._expressions import rank_of, reshape, shape_of
 from tensorkeep.ops._indexing import stack
 from tensorkeep.ops._shapes import with_rank
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
 
 pad = op("Pad(input: T, paddings: Tpaddings) -> output: T", "T: type", "Tpaddings: {int32, int64} = int32")
@@ -71,6 +72,7 @@ def _padded(input: Any, paddings: Any, value: Any, dtype: DType) -> Any:
     if not any(map(any, amounts)):
         return input
     sizes = [before + size + after for size, (before, after) in zip(dims, amounts, strict=True)]
+    check_allocation(sizes, dtype.array_dtype)
     out = np.full(sizes, value, dtype.array_dtype) if value else np.zeros(sizes, dtype.array_dtype)
     if dtype is STRING and not value:
         out.fill(b"")

@@ -17,6 +17,7 @@ from tensorkeep.ops._dimensions import add, at_least, divide, multiply, of_rank,
 from tensorkeep.ops._expressions import cast, concat, constant, minus, ones, plus, reshape, shape_of, times
 from tensorkeep.ops._indexing import dense, item
 from tensorkeep.ops._shapes import with_rank
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
 
 # ---------------------------------------------------------------------------------------------------- Depth
@@ -218,6 +219,8 @@ def space_to_batch_nd_kernel(input: Any, block_shape: Any, paddings: Any) -> Any
     count = len(blocks)
     batch, rest = input.shape[0], input.shape[count + 1 :]
     if any(map(any, amounts)):
+        wider = [size + sum(pair) for size, pair in zip(input.shape[1:], amounts, strict=False)]
+        check_allocation((batch, *wider, *rest), input.dtype)
         input = np.pad(input, [(0, 0), *amounts, *[(0, 0)] * len(rest)])
     sizes = input.shape[1 : count + 1]
     if any(size % block for size, block in zip(sizes, blocks, strict=True)):
@@ -365,6 +368,7 @@ def _patches(images: Any, ksizes: _Ints, strides: _Ints, rates: _Ints, padding: 
     shape = (images.shape[0], *counts, int(np.prod(ksizes)) * depth)
     if 0 in shape:
         return np.zeros(shape, images.dtype)
+    check_allocation(shape, images.dtype)
     padded = np.ascontiguousarray(np.pad(images, amounts) if any(map(any, amounts)) else images)
     step = padded.strides
     windows = np.lib.stride_tricks.as_strided(

@@ -233,7 +233,7 @@ queue_enqueue = op(
 @queue_enqueue.kernel
 def queue_enqueue_kernel(handle: Queue, components: list[Any], *, timeout_ms: int) -> tuple[()]:
     _refuse_timeout(timeout_ms)
-    handle.put(tuple(np.asarray(value) for value in components))
+    handle.put(tuple(map(np.array, components)))  # copies, for what is fed may be changed by its owner after the run
     return ()
 
 
@@ -259,7 +259,7 @@ def queue_enqueue_many_kernel(handle: Queue, components: list[Any], *, timeout_m
         shapes = ", ".join(str(list(np.shape(value))) for value in components)
         raise InvalidArgumentError(f"All input tensors must have the same size in the 0th dimension, got {shapes}")
     for row in zip(*components, strict=True):
-        handle.put(tuple(np.asarray(value, whole.dtype) for value, whole in zip(row, components, strict=True)))
+        handle.put(tuple(np.array(value, whole.dtype) for value, whole in zip(row, components, strict=True)))
     return ()
 
 

@@ -27,6 +27,7 @@ from tensorkeep.ops._sampling import (
     stream_of,
 )
 from tensorkeep.ops._shapes import broadcast, same, with_rank
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 
@@ -179,6 +180,7 @@ def checked_logits(logits: Any, num_samples: Any) -> tuple[Any, int]:
     samples = int(num_samples)
     if samples < 0:
         raise InvalidArgumentError(f"num_samples should be nonnegative, got {samples}")
+    check_allocation((len(logits), samples), np.float64)
     if not logits.shape[1]:
         raise InvalidArgumentError("num_classes should be positive, got 0")
     return logits, samples
@@ -202,6 +204,7 @@ def random_gamma_shape(shape: Tensor, alpha: Tensor) -> Shape:
 @random_gamma.stateful_kernel
 def random_gamma_kernel(ctx: KernelContext, shape: Any, alpha: Any, *, seed: int, seed2: int) -> Any:
     sizes, alpha = sizes_of(shape), np.asarray(alpha)
+    check_allocation((*sizes, alpha.size), np.float64)
     generator = stream_of(ctx, seed, seed2).reserve_outputs(prod(sizes) * alpha.size)
     return distributions.gamma(generator, sizes, alpha)
 
@@ -224,6 +227,7 @@ def _poisson_shape(shape: Tensor, rate: Tensor) -> Shape:
 
 def _poisson(ctx: KernelContext, shape: Any, rate: Any, seed: int, seed2: int, dtype: DType) -> Any:
     sizes, rate = sizes_of(shape), np.asarray(rate)
+    check_allocation((*sizes, rate.size), np.float64)
     generator = stream_of(ctx, seed, seed2).reserve_outputs(prod(sizes) * rate.size)
     return distributions.poisson(generator, sizes, rate, dtype.array_dtype)
 

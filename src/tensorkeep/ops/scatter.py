@@ -15,6 +15,7 @@ from tensorkeep.graph.opspec import OpSpec, get_op, op
 from tensorkeep.ops._dimensions import at_least, part
 from tensorkeep.ops._expressions import cast, negated, over, plus, shape_of, times, zeros_like
 from tensorkeep.ops._shapes import same
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
 
 Scatter = Callable[[Any, Any, Any], None]
@@ -132,6 +133,7 @@ def scatter_nd_kernel(indices: Any, updates: Any, shape: Any, *, T: DType, bad_i
         raise InvalidArgumentError(f"the sizes of shape {sizes} must not be negative")
     if 0 in sizes and (np.size(indices) or np.size(updates)):
         raise InvalidArgumentError("Indices and updates specified for empty output")
+    check_allocation(sizes, T.array_dtype)
     whole = np.full(sizes, b"", object) if T is STRING else np.zeros(sizes, T.array_dtype)
     return scattered(whole, indices, updates, put_sum, bad_indices_policy)
 

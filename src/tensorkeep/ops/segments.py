@@ -29,6 +29,7 @@ from tensorkeep.ops._expressions import (
     zeros_like,
 )
 from tensorkeep.ops._shapes import merge_shapes, with_rank, with_rank_at_least
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _FLOATS = "{bfloat16, half, float, double}"
@@ -54,6 +55,7 @@ def _rows_of(data: Tensor, size: int | None) -> Shape:
 def by_segment(ufunc: Any, rows: Any, ids: Any, count: int, nothing: Any) -> Any:
     """For each id below `count` the reduction of its rows; `nothing` where it has none. All ids are in range."""
     dtype = rows.dtype
+    check_allocation((count, *rows.shape[1:]), dtype)
     result = np.full((count, *rows.shape[1:]), nothing, dtype)
     if ids.size == 0:
         return result
@@ -462,6 +464,7 @@ def _given_back(grad: Any, indices: Any, segment_ids: Any, rows: Any, scale: Any
 
 def _spread(grad: Any, indices: Any, segment_ids: Any, rows: Any, scale: Any) -> Any:
     values, places = _given_back(grad, indices, segment_ids, rows, scale)
+    check_allocation((int(rows), *grad.shape[1:]), grad.dtype)
     result = np.zeros((int(rows), *grad.shape[1:]), grad.dtype)
     result[places] = values
     return result

@@ -16,6 +16,7 @@ from tensorkeep.ops._dimensions import constant_integers, merge_sizes, of_rank, 
 from tensorkeep.ops._expressions import concat, minus, rank_of, reduce_sum, reshape, shape_of, zeros_like
 from tensorkeep.ops._indexing import stack, static_value
 from tensorkeep.ops._shapes import with_rank
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -302,6 +303,7 @@ def strided_slice_grad_kernel(
     dims = tuple(shape.tolist())
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     _, _, index = _spec(dims, begin, end, strides, masks)
+    check_allocation(dims, T.array_dtype)
     whole = np.full(dims, b"", object) if T is STRING else np.zeros(dims, T.array_dtype)
     if np.shape(whole[index]) != np.shape(dy):
         raise InvalidArgumentError(f"shape of dy was {list(np.shape(dy))} instead of {list(np.shape(whole[index]))}")

@@ -140,7 +140,8 @@ sparse_softmax_cross_entropy_with_logits = op(
 @sparse_softmax_cross_entropy_with_logits.shape
 def sparse_softmax_cross_entropy_with_logits_shape(features: Tensor, labels: Tensor) -> tuple[Shape, Shape]:
     rows, known = with_rank(features, 2), with_rank(labels, 1)
-    return Shape((merged_size(rows[0], known[0]),)), rows
+    count = merged_size(rows[0], known[0])
+    return Shape((count,)), Shape((count, rows[1]))
 
 
 @sparse_softmax_cross_entropy_with_logits.kernel

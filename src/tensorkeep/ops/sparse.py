@@ -48,6 +48,7 @@ from tensorkeep.ops._sparse import (
     summed_rows,
 )
 from tensorkeep.ops.matmul import matmul, transposed
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _VECTOR: Final = Shape((None,))
@@ -104,6 +105,7 @@ def sparse_to_dense_kernel(
     check_inside(rows, output_shape)
     if validate_indices:
         _check_increasing(rows, sizes)
+    check_allocation(sizes, values.dtype)
     dense = np.empty(sizes, values.dtype)
     dense[...] = np.asarray(default_value)[()]
     dense[coordinates(rows)] = values
@@ -511,6 +513,7 @@ def _sums(elements: Any, starts: Any) -> Any:
 
 
 def _dense_of(rows: Any, values: Any, sizes: Any) -> Any:
+    check_allocation(sizes.tolist(), values.dtype)
     dense = np.zeros(sizes.tolist(), values.dtype)
     if dense.ndim:
         dense[coordinates(rows)] = values

@@ -20,6 +20,7 @@ from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op
 from tensorkeep.ops._expressions import constant, size_of
 from tensorkeep.ops._shapes import SCALAR, merge_shapes, with_rank
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -131,6 +132,7 @@ def temporary_variable_kernel(ctx: KernelContext, *, shape: Shape, dtype: DType,
     """A variable of this run alone. What it holds before the first assignment is nobody's promise."""
     created = VariableResource(var_name.decode() or ctx.name, dtype, shape, is_ref=True)
     fill: Any = b"" if dtype.is_object else 0
+    check_allocation(shape.as_tuple(), dtype.array_dtype)
     created.assign(np.full(shape.as_tuple(), fill, dtype.array_dtype))
     return created
 

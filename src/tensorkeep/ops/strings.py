@@ -22,6 +22,7 @@ from tensorkeep.ops._re2 import expression, rewriting
 from tensorkeep.ops._sampling import check_scalars
 from tensorkeep.ops._shapes import broadcast, same, with_rank
 from tensorkeep.ops._text import formatted
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Array = npt.NDArray[Any]
@@ -468,6 +469,7 @@ def as_string_kernel(
         return array
     if T is BOOL:
         return string_array((b"true" if item else b"false" for item in array.reshape(-1).tolist()), array.shape)
+    check_allocation((np.size(input), max(width, precision, 0)), np.uint8)
     template = b"%" + (fill + b"%d" % width if width >= 0 else b"")
     template += b".%d" % precision if precision >= 0 else b""
     template += (b"g" if shortest else b"e" if scientific else b"f") if has_fraction else b"d"

@@ -73,6 +73,13 @@ def _apply_rows(
         raise InvalidArgumentError("grad must be the same size as indices in the first dimension.")
 
     def update(arrays: list[Array]) -> None:
+        for array, variable in zip(arrays, variables, strict=True):
+            if array.shape != arrays[0].shape:
+                raise InvalidArgumentError(f"var and {variable.name} do not have the same shape")
+        if gradient.shape[1:] != arrays[0].shape[1:]:
+            raise InvalidArgumentError(
+                f"var and grad must match in all dimensions but the first: {arrays[0].shape}, {gradient.shape}"
+            )
         rows = len(arrays[0])
         if indices.size and (indices.min() < 0 or indices.max() >= rows):
             bad = int(np.flatnonzero((indices < 0) | (indices >= rows))[0])
@@ -330,7 +337,7 @@ def adam(
 ) -> None:
     one = var.dtype.type(1)
     rate = lr * np.sqrt(one - beta2_power) / (one - beta1_power)
-    work = grad - m
+    work = np.subtract(grad, m, np.empty_like(var))
     work *= one - beta1
     m += work
     np.multiply(grad, grad, work)

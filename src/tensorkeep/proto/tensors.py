@@ -33,7 +33,7 @@ from tensorkeep.dtypes import (
     dtype_of_array,
     dtype_of_number,
 )
-from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensor_values import encode_values
 
@@ -70,9 +70,20 @@ def array_of_tensor(proto: TensorProto, what: str = "a tensor") -> Array:
     shape = tuple(dim.size for dim in proto.tensor_shape.dim)
     count = 1
     for size in shape:
-        count *= size
+        count *= size or 1
         if size < 0 or count > MAX_ELEMENTS:
             raise DataLossError(f"{what} has the impossible shape {list(shape)}")
+    try:
+        return _elements(proto, dtype, shape, prod(shape), what)
+    except MemoryError as error:
+        raise ResourceExhaustedError(f"{what}: {error}") from error
+    except DataLossError:
+        raise
+    except ValueError as error:
+        raise DataLossError(f"{what} of shape {list(shape)}: {error}") from None
+
+
+def _elements(proto: TensorProto, dtype: DType, shape: tuple[int, ...], count: int, what: str) -> Array:
     if proto.tensor_content and dtype is not STRING:
         return _of_content(proto.tensor_content, dtype, shape, count, what)
     values = _listed(proto, dtype)

@@ -140,6 +140,41 @@ class _Unit:
     followers: list[_Unit] = field(default_factory=list)
 
 
+class _Ready:
+    """Units that wait for nothing: by their condition, and by each step of it, so that none has to be searched for."""
+
+    def __init__(self) -> None:
+        self._under: dict[Condition, list[tuple[int, int, _Unit]]] = {}
+        self._below: dict[tuple[Tensor, bool] | None, list[tuple[int, int, _Unit]]] = {}
+        self._taken: set[int] = set()
+
+    def add(self, unit: _Unit, number: int) -> None:
+        entry = (unit.index, number, unit)
+        heappush(self._under.setdefault(unit.condition, []), entry)
+        for step in (None, *unit.condition):
+            heappush(self._below.setdefault(step, []), entry)
+
+    def take(self, condition: Condition) -> _Unit | None:
+        """The first unit under exactly this condition."""
+        heap = self._under.get(condition)
+        if not heap:
+            return None
+        _, number, unit = heappop(heap)
+        self._taken.add(number)
+        return unit
+
+    def first_below(self, here: Condition, last: tuple[Tensor, bool] | None) -> Condition | None:
+        """The condition of the first unit under all of `here`, of which `last` is a step, and more."""
+        heap = self._below.get(last, [])
+        while heap and heap[0][1] in self._taken:
+            heappop(heap)
+        if not heap or here < heap[0][2].condition:
+            return heap[0][2].condition if heap else None
+        entries = (entry for entry in heap if entry[1] not in self._taken and here < entry[2].condition)
+        first = min(entries, default=None)
+        return None if first is None else first[2].condition
+
+
 class _Arrangement:
     """Puts operations into blocks, frame by frame."""
 
@@ -209,35 +244,30 @@ class _Arrangement:
 
     def _schedule(self, units: list[_Unit], block: Block) -> None:
         """Fills a block with units, in an order that keeps what runs under one condition together."""
-        inside = set(map(id, units))
+        numbers = {id(unit): number for number, unit in enumerate(units)}
         path: list[tuple[Tensor, bool]] = []
         blocks = [block]
-        ready: dict[Condition, list[tuple[int, int, _Unit]]] = {}
+        ready = _Ready()
         for number, unit in enumerate(units):
-            unit.waiting = sum(id(source) in inside for source in unit.sources)
+            unit.waiting = sum(id(source) in numbers for source in unit.sources)
             if unit.waiting == 0:
-                heappush(ready.setdefault(unit.condition, []), (unit.index, number, unit))
-        numbers = {id(unit): number for number, unit in enumerate(units)}
+                ready.add(unit, number)
         here: Condition = ALWAYS
         left = len(units)
         while left:
-            queue = ready.get(here)
-            if queue:
-                _, _, unit = heappop(queue)
-                if not queue:
-                    del ready[here]
+            found = ready.take(here)
+            if found is not None:
                 left -= 1
-                self._place(unit, blocks[-1])
-                for follower in unit.followers:
-                    if id(follower) in inside:
+                self._place(found, blocks[-1])
+                for follower in found.followers:
+                    if id(follower) in numbers:
                         follower.waiting -= 1
                         if follower.waiting == 0:
-                            entry = (follower.index, numbers[id(follower)], follower)
-                            heappush(ready.setdefault(follower.condition, []), entry)
+                            ready.add(follower, numbers[id(follower)])
                 continue
-            deeper = [(heap[0][:2], condition) for condition, heap in ready.items() if here < condition]
-            if deeper:
-                step = self._next_step(min(deeper, key=lambda entry: entry[0])[1] - here)
+            deeper = ready.first_below(here, path[-1] if path else None)
+            if deeper is not None:
+                step = self._next_step(deeper - here)
                 path.append(step)
                 blocks.append(_opened(blocks[-1], step))
             elif path:

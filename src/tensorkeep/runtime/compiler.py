@@ -31,6 +31,7 @@ from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import Capability, flatten, group, kernel_of, keyword_names
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, LoopVariable, Step, Steps, Structure, structure
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.failures import explained, no_value
@@ -68,8 +69,16 @@ _OPERATORS: Final[dict[Any, str]] = {
     np.negative: "-",
     np.logical_not: "~",
 }
+_UPDATES_IN_PLACE: Final = ("AssignAdd", "AssignSub", "Apply", "SparseApply", "Scatter", "CountUpTo")
 _OUT_BY_NAME: Final = frozenset((np.maximum, np.minimum))  # NumPy takes no third argument of these by position
 _ON_BOOLS: Final = frozenset(("&", "|", "~"))
+
+
+def _variable_of(reference: Tensor) -> Operation:
+    """The variable that a reference leads to, through all that passes references on."""
+    while reference.op.inputs and reference.op.inputs[0].dtype.is_ref:
+        reference = reference.op.inputs[0]
+    return reference.op
 
 
 def dereference(value: Any) -> Any:
@@ -150,6 +159,8 @@ class Compiler:
         self._lifetimes = Lifetimes()
         self._ends: dict[tuple[Block, int], list[str]] = {}
         self._silent: set[Operation] = set()
+        # Of reference variables, the values read so far: the name, that of the reference, and the block.
+        self._reads: dict[Operation, list[tuple[str, str, Block]]] = {}
         self._fresh: set[str] = set()  # names of arrays that nothing else can see
         self._large: set[str] = set()
         self._ranks: dict[str, int] = {}  # likely ones, of names; what a loop carries is taken to keep its first rank
@@ -310,6 +321,8 @@ class Compiler:
             values = [constant_value(tensor) for tensor in op.outputs]
             if all(value is not None for value in values):
                 for tensor, value in zip(op.outputs, values, strict=True):
+                    assert value is not None
+                    check_allocation(value.shape, value.dtype)  # one value may stand for all
                     if tensor not in self._values:
                         self._values[tensor] = self._constant(value)
                 return True
@@ -338,6 +351,7 @@ class Compiler:
             if isinstance(item, Step):
                 if item.op not in self._silent:
                     self._write_step(item.op, block)
+                    self._write_reads_again(item.op, block, 2 * i + 1)
             elif isinstance(item, Arm):
                 self._write_arm(item)
             elif isinstance(item, Choice):
@@ -345,6 +359,20 @@ class Compiler:
             else:
                 self._write_loop(item, block, 2 * i)
             self._write_ends(block, 2 * i + 1)
+
+    def _write_reads_again(self, op: Operation, block: Block, at: int) -> None:
+        """After an update in place, what was read of a reference variable before is the new value.
+
+        In TensorFlow both are the same memory, and programs rely on it: a constraint is applied to what was read
+        before the step. An Assign puts other memory in its place, and what was read stays as it was.
+        """
+        if not op.type.startswith(_UPDATES_IN_PLACE):
+            return
+        for tensor in op.inputs:
+            if tensor.dtype.is_ref:
+                for name, reference, home in self._reads.get(_variable_of(tensor), ()):
+                    if home is block and self._lifetimes.is_wanted_after(name, block, at):
+                        self._write(f"{name} = dereference({reference})", op)
 
     def _write_ends(self, block: Block, at: int) -> None:
         """Drops the values that are not needed after some place of a block."""
@@ -439,7 +467,7 @@ class Compiler:
 
     def _write_step(self, op: Operation, block: Block) -> None:
         if op.type in _PASSES_ON:
-            self._write(f"{self._values[op.outputs[0]]} = dereference({self._values[op.inputs[0]]})", op)
+            self._write_read(op, block)
             return
         kernel = self._kernel(op)
         written = self._written_inline(op, kernel, block) or self._written_call(op, kernel)
@@ -449,12 +477,21 @@ class Compiler:
         if makes_new and len(op.outputs) == 1 and op.outputs[0] not in self._fed:
             self._fresh.add(self._values[op.outputs[0]])
 
+    def _write_read(self, op: Operation, block: Block) -> None:
+        """Reads a reference variable. Outputs that are fed keep the values that they are given."""
+        source = op.inputs[0]
+        made = dict.fromkeys(self._values[tensor] for tensor in op.outputs if tensor not in self._fed)
+        self._write(f"{' = '.join(made) or '_'} = dereference({self._values[source]})", op)
+        reads = self._reads.setdefault(_variable_of(source), [])
+        reads.extend((name, self._values[source], block) for name in made)
+
     def _kernel(self, op: Operation) -> Callable[..., Any]:
         needs = op.spec.needs
         if needs is not None and needs not in self._allowed:
+            option = "allow_python" if needs is Capability.CALLS_PYTHON else "allow_io"
             raise PermissionDeniedError(
                 f'operation "{op.name}" ({op.type}) {needs.value}, which this session does not allow: '
-                "the graph may come from a stranger. Make the session with allow_io=True if you trust it"
+                f"the graph may come from a stranger. Make the session with {option}=True if you trust it"
             )
         return kernel_of(op.spec) if op.type not in op.graph.functions else self._called(op)
 
@@ -496,7 +533,8 @@ class Compiler:
         """Whether a result can be written where an input is: nobody else sees that, and it has the result's shape."""
         name = self._values[tensor]
         return (
-            name in self._fresh
+            self._folds  # else what is fed may be of other shapes than the graph has been told
+            and name in self._fresh
             and tensor.dtype is output.dtype
             and self._lifetimes.uses.get(name) == 1
             and self._lifetimes.home(name) is block

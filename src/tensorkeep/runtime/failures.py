@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
+from typing import Final
+
 from tensorkeep.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.graph.graph import Operation
+
+_NOT_BROADCAST: Final = re.compile(r"operands could not be broadcast together with shapes \(([^)]*)\) \(([^)]*)\)")
 
 
 def explained(error: Exception, op: Operation) -> TensorKeepError:
@@ -20,9 +25,18 @@ def explained(error: Exception, op: Operation) -> TensorKeepError:
         kind = InvalidArgumentError
     else:
         kind = InternalError
-    found = kind(f"{str(error) or type(error).__name__}\n\t [[node {op.name} ({op.type})]]")
+    found = kind(f"{_message(error)}\n\t [[node {op.name} ({op.type})]]")
     found.op = op
     return found
+
+
+def _message(error: Exception) -> str:
+    """What went wrong, in TensorFlow's words where NumPy's say less to its users."""
+    text = str(error).strip()
+    if shapes := _NOT_BROADCAST.match(text):
+        first, second = (sizes.replace(" ", "").rstrip(",") for sizes in shapes.groups())
+        return f"Incompatible shapes: [{first}] vs. [{second}]"
+    return text or type(error).__name__
 
 
 def no_value(index: int) -> InvalidArgumentError:

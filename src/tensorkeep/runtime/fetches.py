@@ -123,16 +123,31 @@ def graph_element(item: Any, graph: Graph, what: str) -> Any:
 
 
 def expand_feeds(feeds: Mapping[Any, Any]) -> list[tuple[Any, Any]]:
-    """Feeds with composite ones, such as sparse tensors, taken apart."""
+    """Feeds with composite ones, such as sparse tensors and tuples of tensors, taken apart."""
+    if not isinstance(feeds, Mapping):
+        raise WrongTypeError(
+            f"feeds are a mapping of tensors to values, got {type(feeds).__name__} {feeds!r}: write {{tensor: value}}"
+        )
     pairs: list[tuple[Any, Any]] = []
     for key, value in feeds.items():
-        if not isinstance(key, Tensor | str):
-            for kind, _, expand in _EXPANSIONS:
-                if expand is not None and isinstance(key, kind):
-                    pairs.extend(expand(key, value))
-                    break
-            else:
-                pairs.append((key, value))
-        else:
+        if isinstance(key, Tensor | str):
             pairs.append((key, value))
+        else:
+            _take_apart(key, value, pairs)
     return pairs
+
+
+def _take_apart(key: Any, value: Any, pairs: list[tuple[Any, Any]]) -> None:
+    for kind, _, expand in _EXPANSIONS:
+        if expand is not None and isinstance(key, kind):
+            pairs.extend(expand(key, value))
+            return
+    if not isinstance(key, tuple):
+        pairs.append((key, value))
+        return
+    if not isinstance(value, list | tuple) or len(value) != len(key):
+        raise InvalidArgumentError(
+            f"a feed of {len(key)} tensors takes as many values, got {type(value).__name__} {value!r} for {key!r}"
+        )
+    for part, part_value in zip(key, value, strict=True):
+        _take_apart(part, part_value, pairs)

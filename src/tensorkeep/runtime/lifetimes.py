@@ -51,6 +51,11 @@ class Lifetimes:
         """The block in which a name is first defined."""
         return self._homes.get(name)
 
+    def is_wanted_after(self, name: str, block: Block, at: int) -> bool:
+        """Whether a name is used after some place of a block."""
+        found, end = self._ends[name]
+        return name in self._kept or found is not block or end > at
+
     def ends(self) -> dict[tuple[Block, int], list[str]]:
         """The names that end after each item."""
         found: dict[tuple[Block, int], list[str]] = {}

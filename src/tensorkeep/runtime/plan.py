@@ -17,7 +17,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 
 LOOP_BACK = frozenset(("NextIteration", "RefNextIteration"))
 _FRAME_OPS = ("Switch", "Merge", "Enter", "Exit", "NextIteration")
-_CHECKS = frozenset(("CheckNumerics", "CheckNumericsV2", "EnsureShape"))  # their point is that they may fail
+_CHECKS = frozenset(("Abort", "CheckNumerics", "CheckNumericsV2", "EnsureShape"))  # their point is that they may fail
 CONTROL_FLOW = frozenset((*_FRAME_OPS, *(f"Ref{name}" for name in _FRAME_OPS), "LoopCond", "_SwitchN"))
 
 
@@ -71,6 +71,8 @@ def _only_computes(op: Operation) -> bool:
         or spec.needs is not None
         or spec.is_opaque
         or op.type in _CHECKS
+        or op.type.startswith("TensorArray")  # the older ones have strings for handles
+        or not (op.outputs or op.type == "NoOp")
         or op.type in op.graph.functions
         or spec.schema.is_stateful
         or any(tensor.dtype.is_ref for tensor in op.inputs)

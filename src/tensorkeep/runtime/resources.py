@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable
 from threading import RLock
-from typing import Any, Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -94,6 +94,14 @@ def _is_plain(array: Any) -> bool:
     return isinstance(array, np.ndarray) and array.flags.writeable and array.flags.owndata and array.flags.c_contiguous
 
 
+@runtime_checkable
+class WaitedFor(Protocol):
+    """A resource at which threads may wait for each other."""
+
+    def cancel(self) -> None:
+        """Makes all that wait, and all that would, fail."""
+
+
 class ResourceManager:
     """Resources by container and name. Safe to use from several threads."""
 
@@ -125,7 +133,7 @@ class ResourceManager:
                 raise NotFoundError(f'there is no resource "{name}" in container "{container or DEFAULT_CONTAINER}"')
 
     def clear(self, containers: Iterable[str] | None = None) -> None:
-        """Forgets all resources, or those of some containers."""
+        """Forgets all resources, or those of some containers. What waits at one of them fails."""
         doomed = None if not containers else set(containers)
         with self._lock:
             for key in list(self._resources):
@@ -133,6 +141,8 @@ class ResourceManager:
                     resource = self._resources.pop(key)
                     if isinstance(resource, VariableResource):
                         resource.clear()
+                    elif isinstance(resource, WaitedFor):
+                        resource.cancel()
 
     def items(self) -> list[tuple[tuple[str, str], Any]]:
         with self._lock:

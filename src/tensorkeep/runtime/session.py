@@ -9,10 +9,10 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.dtypes import RESOURCE, STRING, VARIANT, DType
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.dtypes import BOOL, RESOURCE, STRING, VARIANT, DType
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError, WrongTypeError
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import Capability
+from tensorkeep.graph.opspec import UNKNOWN_DTYPE, Capability
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LocalFileSystem
 from tensorkeep.runtime.calling import Functions
@@ -48,6 +48,7 @@ class Session:
     ) -> None:
         keep_freed_memory()
         self._graph = graph
+        self._has_own_resources = resources is None
         self.surroundings = Surroundings(resources or ResourceManager(), filesystem or LocalFileSystem(), write_line)
         self.surroundings.python_functions = graph.extras.setdefault(PYTHON_FUNCTIONS, {})
         self._allowed = (_EVERYTHING if allow_io else frozenset()) | (
@@ -72,10 +73,12 @@ class Session:
         return self.surroundings.resources
 
     def close(self) -> None:
-        """Ends the session. Its resources are gone, unless another session shares them."""
+        """Ends the session. Its resources are gone, unless they were given to it; what waits at one of them fails."""
         self._closed = True
         self._programs.clear()
         self._fetch_plans.clear()
+        if self._has_own_resources:
+            self.resources.clear()
 
     def __enter__(self) -> Session:
         return self
@@ -89,24 +92,29 @@ class Session:
         """Computes `fetches`, a tensor or operation or any structure of them, with some tensors given in `feeds`."""
         plan = self._fetch_plan(fetches)
         keys, values = self._fed(feeds) if feeds else ((), ())
-        program = self._program(tuple(plan.tensors), tuple(plan.operations), keys)
-        with np.errstate(all="ignore"):
-            results = program(*values)
-        return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
+        return self._computed(plan, keys, values)
+
+    def _computed(self, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
+        try:
+            program = self._program(tuple(plan.tensors), tuple(plan.operations), keys)
+            with np.errstate(all="ignore"):
+                results = program(*values)
+            return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
+        except MemoryError as error:
+            raise ResourceExhaustedError(f"no memory is left for the constants or results of a run: {error}") from error
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:
         """A function of the values of `feed_list` that computes `fetches`."""
         plan = FetchPlan(fetches, self._graph)
-        keys = tuple(graph_element(item, self._graph, "Feed") for item in feed_list)
+        keys = tuple(map(self._feedable, feed_list))
+        if len(set(keys)) < len(keys):
+            raise InvalidArgumentError(f"a tensor is to be fed twice: {', '.join(key.name for key in keys)}")
 
         def call(*values: Any) -> Any:
             if len(values) != len(keys):
                 raise InvalidArgumentError(f"this callable takes {len(keys)} values to feed, got {len(values)}")
-            program = self._program(tuple(plan.tensors), tuple(plan.operations), keys)
             arrays = [_feed_value(key, value) for key, value in zip(keys, values, strict=True)]
-            with np.errstate(all="ignore"):
-                results = program(*arrays)
-            return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
+            return self._computed(plan, keys, arrays)
 
         return call
 
@@ -124,19 +132,33 @@ class Session:
         return found
 
     def _fed(self, feeds: Mapping[Any, Any]) -> tuple[tuple[Tensor, ...], list[Any]]:
-        keys: list[Tensor] = []
-        values: list[Any] = []
+        """The tensors that are fed, and their values. Of two values for one tensor the last counts."""
+        found: dict[Tensor, Any] = {}
         for item, value in expand_feeds(feeds):
-            tensor = item if isinstance(item, Tensor) else graph_element(item, self._graph, "Feed")
-            if not isinstance(tensor, Tensor) or tensor.graph is not self._graph:
-                raise WrongTypeError(
-                    f"Cannot interpret feed_dict key as Tensor: {item!r} is not a tensor of this graph"
-                )
-            if tensor in self._graph.unfeedable:
-                raise InvalidArgumentError(f"Tensor {tensor} may not be fed.")
-            keys.append(tensor)
-            values.append(_feed_value(tensor, value))
-        return tuple(keys), values
+            tensor = self._feedable(item)
+            found[tensor] = _feed_value(tensor, value)
+        return tuple(found), list(found.values())
+
+    def _feedable(self, item: Any) -> Tensor:
+        """The tensor of this graph that a key of feeds stands for."""
+        tensor = item if isinstance(item, Tensor) else self._fed_element(item)
+        if tensor.graph is not self._graph:
+            raise WrongTypeError(f"Cannot interpret feed_dict key as Tensor: {item!r} is not a tensor of this graph")
+        if tensor in self._graph.unfeedable:
+            raise InvalidArgumentError(f"Tensor {tensor} may not be fed.")
+        return tensor
+
+    def _fed_element(self, item: Any) -> Tensor:
+        try:
+            found = graph_element(item, self._graph, "Feed")
+        except InvalidArgumentError as error:
+            raise WrongTypeError(f"Cannot interpret feed_dict key as Tensor: {error}") from None
+        if not isinstance(found, Tensor):
+            raise WrongTypeError(
+                f"Cannot interpret feed_dict key as Tensor: the name {item!r} refers to an Operation. Tensor names "
+                'must be of the form "<op_name>:<output_index>".'
+            )
+        return found
 
     def _program(self, tensors: tuple[Tensor, ...], ops: tuple[Operation, ...], feeds: tuple[Tensor, ...]) -> Program:
         if self._closed:
@@ -173,6 +195,8 @@ def _feed_value(tensor: Tensor, value: Any) -> Any:
         )
     if dtype in (RESOURCE, VARIANT):
         return value
+    if dtype is UNKNOWN_DTYPE:
+        return np.asarray(value)
     fits = isinstance(value, np.ndarray) and value.dtype == dtype.array_dtype and dtype is not STRING
     array = value if fits else _as_array(value, dtype)
     shape = tensor.static_shape
@@ -186,7 +210,7 @@ def _feed_value(tensor: Tensor, value: Any) -> Any:
 def _as_array(value: Any, dtype: DType) -> Any:
     if dtype is STRING:
         return as_strings(_bytes_array(value))
-    if isinstance(value, int | float) and not isinstance(value, bool) and dtype.is_integer and int(value) != value:
+    if isinstance(value, int | float) and not isinstance(value, bool) and not _is_kept(value, dtype):
         raise WrongTypeError(f"Type of feed value {value} is not compatible with Tensor type {dtype}.")
     try:
         with np.errstate(all="ignore"):
@@ -195,10 +219,23 @@ def _as_array(value: Any, dtype: DType) -> Any:
         raise InvalidArgumentError(f"cannot feed {type(value).__name__} {value!r} as {dtype}: {error}") from None
 
 
+def _is_kept(value: float, dtype: DType) -> bool:
+    """Whether a number is not cut off as an integer or as a truth value."""
+    if dtype is BOOL:
+        return value in (0, 1)
+    return not dtype.is_integer or isinstance(value, int) or value.is_integer()
+
+
 def _bytes_array(value: Any) -> Any:
     array = np.asarray(value, object) if not isinstance(value, np.ndarray) else value
     flat = np.empty(array.size, object)
-    flat[:] = [item if isinstance(item, bytes) else str(item).encode() for item in array.reshape(-1).tolist()]
+    for i, item in enumerate(array.reshape(-1).tolist()):
+        if not isinstance(item, str | bytes):
+            raise WrongTypeError(f"cannot feed {item!r} of type {type(item).__name__} as a string")
+        try:
+            flat[i] = item if isinstance(item, bytes) else item.encode()
+        except UnicodeEncodeError as error:
+            raise InvalidArgumentError(f"cannot feed {item!r} as a string: {error}") from None
     return flat.reshape(array.shape)
 
 

@@ -103,9 +103,7 @@ from tensorkeep.functions.linear_algebra import (
     cholesky_solve,
     diag,
     diag_part,
-    einsum,
     eye,
-    matmul,
     matrix_band_part,
     matrix_determinant,
     matrix_diag,
@@ -120,9 +118,7 @@ from tensorkeep.functions.linear_algebra import (
     qr,
     self_adjoint_eig,
     self_adjoint_eigvals,
-    sparse_matmul,
     svd,
-    tensordot,
     trace,
 )
 from tensorkeep.functions.logging import Print, add_check_numerics_ops, timestamp, verify_tensor_all_finite
@@ -229,6 +225,7 @@ from tensorkeep.functions.patches import (
     space_to_batch_nd,
     space_to_depth,
 )
+from tensorkeep.functions.products import einsum, matmul, sparse_matmul, tensordot
 from tensorkeep.functions.quantization import (
     dequantize,
     fake_quant_with_min_max_args,
@@ -285,6 +282,7 @@ from tensorkeep.functions.segments import (
     unsorted_segment_sqrt_n,
     unsorted_segment_sum,
 )
+from tensorkeep.functions.signal import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
 from tensorkeep.functions.slicing import (
     batch_gather,
     boolean_mask,
@@ -386,7 +384,9 @@ from tensorkeep.v1 import (
     random,
     raw_ops,
     sets,
+    signal,
     sparse,
+    spectral,
     strings,
     summary,
     train,
@@ -540,6 +540,7 @@ from tensorkeep.variables.scopes import (
     variable_op_scope,
     variable_scope,
 )
+from tensorkeep.variables.template import make_template
 from tensorkeep.variables.variable import Variable, is_variable_initialized
 
 newaxis = None
@@ -747,6 +748,9 @@ __all__ = [
     "fake_quant_with_min_max_vars_gradient",
     "fake_quant_with_min_max_vars_per_channel",
     "fake_quant_with_min_max_vars_per_channel_gradient",
+    "fft",
+    "fft2d",
+    "fft3d",
     "fill",
     "fixed_size_partitioner",
     "float16",
@@ -786,6 +790,9 @@ __all__ = [
     "histogram_fixed_width_bins",
     "identity",
     "identity_n",
+    "ifft",
+    "ifft2d",
+    "ifft3d",
     "igamma",
     "igammac",
     "imag",
@@ -833,6 +840,7 @@ __all__ = [
     "lookup",
     "losses",
     "make_ndarray",
+    "make_template",
     "make_tensor_proto",
     "manip",
     "map_fn",
@@ -966,6 +974,7 @@ __all__ = [
     "shape_n",
     "sigmoid",
     "sign",
+    "signal",
     "sin",
     "sinh",
     "size",
@@ -1002,6 +1011,7 @@ __all__ = [
     "sparse_to_dense",
     "sparse_to_indicator",
     "sparse_transpose",
+    "spectral",
     "split",
     "sqrt",
     "square",

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from threading import local
 from typing import Any
 
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph import building
 from tensorkeep.graph.graph import EXTENSIONS, Operation, Tensor
 from tensorkeep.v1.graphs import Graph
@@ -75,8 +75,10 @@ def _session_for(item: Tensor | Operation, session: Any | None) -> Any:
     found = session or get_default_session()
     what = "evaluate tensor using `eval()`" if isinstance(item, Tensor) else "execute operation using `run()`"
     if found is None:
-        raise FailedPreconditionError(
-            f"Cannot {what}: No default session is registered. Use `with sess.as_default()` or pass an explicit session"
+        method = "eval" if isinstance(item, Tensor) else "run"
+        raise InvalidArgumentError(
+            f"Cannot {what}: No default session is registered. Use `with sess.as_default()` or pass an explicit "
+            f"session to `{method}(session=sess)`"
         )
     if found.graph is not item.graph:
         raise InvalidArgumentError(

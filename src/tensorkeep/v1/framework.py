@@ -57,38 +57,47 @@ def op_scope(values: Sequence[Any], name: str | None, default_name: str | None =
 
 
 def device(device_name_or_function: Any) -> AbstractContextManager[None]:
+    """Operations made inside are for a device, given by its name or by a function of the operation."""
     return building.device(device_name_or_function)
 
 
 def control_dependencies(control_inputs: Sequence[Any] | None) -> AbstractContextManager[None]:
+    """Operations made inside run after some others; with None, after none that enclosing contexts name."""
     return building.control_dependencies(control_inputs)
 
 
 def container(container_name: str) -> AbstractContextManager[str]:
+    """Variables, queues and tables made inside belong to a container, which `Session.reset` empties."""
     return building.container(container_name)
 
 
 def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
+    """Operations made inside are on the device of another one, whichever that will be."""
     return building.colocate_with(op, ignore_existing)
 
 
 def init_scope() -> AbstractContextManager[None]:
+    """Operations made inside are outside of control flow, and after no others: for what initializes variables."""
     return building.init_scope()
 
 
 def add_to_collection(name: Any, value: Any) -> None:
+    """Adds a value to a collection of the graph in force, such as those named in `GraphKeys`."""
     collections.add_to_collection(building.current_graph(), name, value)
 
 
 def add_to_collections(names: Any, value: Any) -> None:
+    """Adds a value to several collections of the graph in force, each once."""
     collections.add_to_collections(building.current_graph(), names, value)
 
 
 def get_collection(key: Any, scope: str | None = None) -> list[Any]:
+    """A copy of a collection; with `scope`, the items whose name matches that regular expression from its start."""
     return collections.get_collection(building.current_graph(), key, scope)
 
 
 def get_collection_ref(key: Any) -> list[Any]:
+    """A collection itself: changes to the list are changes to the graph."""
     return collections.get_collection_ref(building.current_graph(), key)
 
 
@@ -96,28 +105,34 @@ def get_collection_ref(key: Any) -> list[Any]:
 
 
 def as_dtype(type_value: Any) -> DType:
+    """The data type meant by a name, a NumPy type or a data type."""
     return DType.of(type_value)
 
 
 def convert_to_tensor(
     value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None, dtype_hint: Any = None
 ) -> Tensor:
+    """The tensor of a value: of a tensor, a variable, a number, a nested list of them, an array."""
     hint = preferred_dtype or dtype_hint
     wanted = None if dtype is None else DType.of(dtype)
     return convert(value, wanted, name, preferred_dtype=None if hint is None else DType.of(hint))
 
 
 def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """As `convert_to_tensor`; slices stay as they are."""
     return value if isinstance(value, IndexedSlices) else convert_to_tensor(value, dtype, name)
 
 
 def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+    """As `convert_to_tensor`; sparse tensors stay as they are."""
     return value if isinstance(value, SparseTensor) else convert_to_tensor(value, dtype, name)
 
 
 def register_tensor_conversion_function(
     base_type: Any, conversion_func: Callable[..., Any], priority: int = 100
 ) -> None:
+    """Lets objects of a type stand for tensors: `conversion_func(value, dtype, name, as_ref)` converts them."""
+
     def function(value: Any, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
         return conversion_func(value, dtype=dtype, name=name, as_ref=as_ref)
 
@@ -125,6 +140,7 @@ def register_tensor_conversion_function(
 
 
 def is_tensor(x: Any) -> bool:
+    """Whether it is a tensor, a variable, or a composite of tensors."""
     return isinstance(x, Tensor | Variable | IndexedSlices | SparseTensor)
 
 
@@ -132,24 +148,29 @@ is_symbolic_tensor = is_tensor
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
+    """The value of a tensor that is known without running anything, else None."""
     return constant_value(tensor) if isinstance(tensor, Tensor) else tensor
 
 
 def make_ndarray(tensor: TensorProto) -> Any:
+    """The array that a TensorProto holds."""
     return array_of_tensor(tensor).copy()
 
 
 def make_tensor_proto(
     values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
 ) -> TensorProto:
+    """The TensorProto of a value, as the nodes of constants hold it."""
     return core_make_tensor_proto(values, None if dtype is None else DType.of(dtype), shape, verify_shape)
 
 
 def dimension_value(dimension: Any) -> Any:
+    """The number of a dimension, or None; whatever is no dimension is its own."""
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
 def dimension_at_index(shape: Any, index: int) -> Dimension:
+    """One dimension of a shape; an unknown one if the rank is not known."""
     return Dimension(None if shape.rank is None else shape.dims[index])
 
 
@@ -161,6 +182,11 @@ def import_graph_def(
     op_dict: Any = None,
     producer_op_list: Any = None,
 ) -> Any:
+    """Adds the nodes of a GraphDef to the graph in force, their names under `name` ("import" unless given).
+
+    `input_map` puts tensors of the graph in the place of the GraphDef's. Returns the operations and tensors that
+    `return_elements` names, or None.
+    """
     ops = None if producer_op_list is None else parse(OpList, serialize(producer_op_list), "producer_op_list")
     message = graph_def if isinstance(graph_def, GraphDef) else parse(GraphDef, serialize(graph_def), "graph_def")
     return import_graph(message, building.current_graph(), input_map, return_elements, name, ops)
@@ -195,6 +221,10 @@ def gradients(
     stop_gradients: Any = None,
     unconnected_gradients: Any = UnconnectedGradients.NONE,
 ) -> list[Any]:
+    """The gradients of the sum of `ys`, weighted by `grad_ys`, one for each of `xs`; None where there is no path.
+
+    Tensors of `stop_gradients` count as constants. A gradient may be `IndexedSlices` where only rows are used.
+    """
     return core_gradients.gradients(
         ys,
         xs,
@@ -233,10 +263,12 @@ NoGradient = NotDifferentiable = no_gradient
 
 
 def executing_eagerly() -> bool:
+    """Never: operations are nodes of graphs here."""
     return False
 
 
 def executing_eagerly_outside_functions() -> bool:
+    """Never: operations are nodes of graphs here."""
     return False
 
 
@@ -245,6 +277,7 @@ def disable_eager_execution() -> None:
 
 
 def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
+    """Raises: there are only graphs here."""
     raise FailedPreconditionError("tensorkeep.v1 builds graphs and runs them in sessions: there is no eager execution")
 
 
@@ -253,6 +286,7 @@ def disable_v2_behavior() -> None:
 
 
 def enable_v2_behavior() -> None:
+    """Raises: this is TensorFlow 1."""
     raise FailedPreconditionError("tensorkeep.v1 is TensorFlow 1's interface: there is no second behaviour to enable")
 
 
@@ -261,20 +295,25 @@ enable_control_flow_v2 = enable_tensor_equality = enable_v2_tensorshape = enable
 
 
 def control_flow_v2_enabled() -> bool:
+    """Never: `cond` and `while_loop` make the nodes of TensorFlow 1."""
     return False
 
 
 def disable_resource_variables() -> None:
+    """Variables are references unless they say otherwise, as TensorFlow 1 has it."""
     use_resource_variables(False)
 
 
 def enable_resource_variables() -> None:
+    """Variables are resources unless they say otherwise."""
     use_resource_variables(True)
 
 
 def resource_variables_enabled() -> bool:
+    """Whether variables are resources unless they say otherwise."""
     return variable_state().use_resource
 
 
 def get_logger() -> python_logging.Logger:
+    """The logger that everything here logs to."""
     return python_logging.getLogger("tensorkeep")

@@ -101,7 +101,8 @@ class Graph(CoreGraph):
         return tensor not in self.unfeedable
 
     def is_fetchable(self, tensor_or_op: Any) -> bool:
-        return tensor_or_op not in self.unfetchable
+        op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
+        return op not in self.unfetchable
 
     def prevent_feeding(self, tensor: Tensor) -> None:
         self.unfeedable.add(tensor)
@@ -113,8 +114,21 @@ class Graph(CoreGraph):
         return building.add(get_op(op_type), list(inputs), attrs, name, self)
 
 
+def _check_form(graph: CoreGraph, name: str, allow_tensor: bool, allow_operation: bool) -> None:
+    """Refuses a name that could only be one of what is not asked for, be it in the graph or not."""
+    if ":" in name and not allow_tensor:
+        raise InvalidArgumentError(f"Name {name!r} appears to refer to a Tensor, not a Operation.")
+    if ":" not in name and not allow_operation:
+        what = "refers to an Operation" if name in graph else "looks like an (invalid) Operation name"
+        raise InvalidArgumentError(
+            f'The name {name!r} {what}, not a Tensor. Tensor names must be of the form "<op_name>:<output_index>".'
+        )
+
+
 def _element(graph: CoreGraph, item: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
     """A tensor or operation of the graph, by name or by itself."""
+    if isinstance(item, str):
+        _check_form(graph, item, allow_tensor, allow_operation)
     found = graph.element(item) if isinstance(item, str) else graph_element(item, graph, "Element")
     if isinstance(found, Tensor) and not allow_tensor:
         raise InvalidArgumentError(f"The name {item!r} refers to a Tensor, not a Operation.")

@@ -9,21 +9,17 @@ from tensorkeep.functions.linear_algebra import (
     adjoint,
     cholesky,
     cholesky_solve,
-    einsum,
     eye,
     logdet,
     lu,
     lu_matrix_inverse,
     lu_reconstruct,
     lu_solve,
-    matmul,
     matrix_rank,
-    matvec,
     norm,
     pinv,
     qr,
     svd,
-    tensordot,
     trace,
     tridiagonal_matmul,
     tridiagonal_solve,
@@ -44,6 +40,7 @@ from tensorkeep.functions.linear_algebra import self_adjoint_eig as eigh
 from tensorkeep.functions.linear_algebra import self_adjoint_eigvals as eigvalsh
 from tensorkeep.functions.math import cross
 from tensorkeep.functions.normalization import l2_normalize
+from tensorkeep.functions.products import einsum, matmul, matvec, tensordot
 
 __all__ = [
     "adjoint",

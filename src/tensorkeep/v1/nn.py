@@ -42,6 +42,7 @@ from tensorkeep.functions.cross_entropies import (
     weighted_cross_entropy_with_logits,
 )
 from tensorkeep.functions.ctc import ctc_greedy_decoder, ctc_loss
+from tensorkeep.functions.embedding import embedding_lookup, embedding_lookup_sparse, safe_embedding_lookup_sparse
 from tensorkeep.functions.math import sigmoid, tanh
 from tensorkeep.functions.nn import (
     bias_add,
@@ -92,9 +93,16 @@ from tensorkeep.functions.pooling import (
     max_pool_with_argmax,
     pool,
 )
+from tensorkeep.functions.sampled_losses import nce_loss, sampled_softmax_loss
 from tensorkeep.functions.windows import with_space_to_batch
-from tensorkeep.layers.recurrent import bidirectional_dynamic_rnn, dynamic_rnn, static_bidirectional_rnn, static_rnn
-from tensorkeep.v1 import rnn_cell
+from tensorkeep.layers.recurrent import (
+    bidirectional_dynamic_rnn,
+    dynamic_rnn,
+    raw_rnn,
+    static_bidirectional_rnn,
+    static_rnn,
+    static_state_saving_rnn,
+)
 
 __all__ = [
     "all_candidate_sampler",
@@ -136,6 +144,8 @@ __all__ = [
     "dropout",
     "dynamic_rnn",
     "elu",
+    "embedding_lookup",
+    "embedding_lookup_sparse",
     "erosion2d",
     "fused_batch_norm",
     "in_top_k",
@@ -154,12 +164,15 @@ __all__ = [
     "max_pool_v2",
     "max_pool_with_argmax",
     "moments",
+    "nce_loss",
     "normalize_moments",
     "pool",
+    "raw_rnn",
     "relu",
     "relu6",
     "relu_layer",
-    "rnn_cell",
+    "safe_embedding_lookup_sparse",
+    "sampled_softmax_loss",
     "selu",
     "separable_conv2d",
     "sigmoid",
@@ -175,6 +188,7 @@ __all__ = [
     "sparse_softmax_cross_entropy_with_logits",
     "static_bidirectional_rnn",
     "static_rnn",
+    "static_state_saving_rnn",
     "sufficient_statistics",
     "swish",
     "tanh",

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from tensorkeep.layers.recurrent_cells import (
+from tensorkeep.layers.cell_wrappers import DeviceWrapper, DropoutWrapper, ResidualWrapper
+from tensorkeep.layers.cells import (
     BasicLSTMCell,
     BasicRNNCell,
-    DeviceWrapper,
-    DropoutWrapper,
     GRUCell,
     LSTMCell,
     LSTMStateTuple,
     MultiRNNCell,
-    ResidualWrapper,
     RNNCell,
 )
 

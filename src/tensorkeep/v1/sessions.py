@@ -9,7 +9,7 @@ from typing import Any, Final
 from weakref import WeakSet
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
-from tensorkeep.graph.building import building
+from tensorkeep.graph.building import building, leave_graph, open_graph
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.proto.messages import GraphDef
@@ -31,6 +31,14 @@ class _Options:
 
     def __bool__(self) -> bool:
         return any(map(bool, self.__dict__.values()))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Options) and self._set() == other._set()
+
+    __hash__ = None  # type: ignore[assignment]  # settings may change
+
+    def _set(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if value}
 
     def CopyFrom(self, other: _Options) -> None:  # noqa: N802 - as messages have it
         self.__dict__.clear()
@@ -138,7 +146,10 @@ class Session:
     def make_callable(
         self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
     ) -> Callable[..., Any]:
-        return self._core.make_callable(fetches, feed_list or ())
+        found = self._core.make_callable(fetches, feed_list or ())
+        if not accept_options:
+            return found
+        return lambda *values, options=None, run_metadata=None: found(*values)
 
     def list_devices(self) -> list[Any]:
         return [SimpleNamespace(name=name, device_type=name.split(":")[-2]) for name in self._core.devices.names()]
@@ -177,16 +188,18 @@ class Session:
 class InteractiveSession(Session):
     """A session that is the default one from its making until it is closed."""
 
-    def __init__(self, target: str = "", graph: CoreGraph | None = None, config: ConfigProto | None = None) -> None:
-        super().__init__(target, graph, config)
+    def __init__(
+        self, target: str = "", graph: CoreGraph | None = None, config: ConfigProto | None = None, **options: Any
+    ) -> None:
+        super().__init__(target, graph, config, **options)
         defaults.push_session(self)
-        self._explicit = building(graph) if graph is not None else None
-        if self._explicit is not None:
-            self._explicit.__enter__()
+        self._explicit = graph
+        if graph is not None:
+            open_graph(graph)
 
     def close(self) -> None:
         super().close()
         defaults.pop_session(self)
         if self._explicit is not None:
-            self._explicit.__exit__(None, None, None)
+            leave_graph(self._explicit)
             self._explicit = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tensorkeep.functions.array import sparse_placeholder as placeholder
-from tensorkeep.functions.linear_algebra import sparse_matmul as matmul
+from tensorkeep.functions.products import sparse_matmul as matmul
 from tensorkeep.functions.segments import sparse_segment_mean as segment_mean
 from tensorkeep.functions.segments import sparse_segment_sqrt_n as segment_sqrt_n
 from tensorkeep.functions.segments import sparse_segment_sum as segment_sum
@@ -11,6 +11,8 @@ from tensorkeep.functions.slicing import sparse_mask as mask
 from tensorkeep.functions.sparse import from_dense
 from tensorkeep.functions.sparse import sparse_add as add
 from tensorkeep.functions.sparse import sparse_concat as concat
+from tensorkeep.functions.sparse import sparse_cross as cross
+from tensorkeep.functions.sparse import sparse_cross_hashed as cross_hashed
 from tensorkeep.functions.sparse import sparse_expand_dims as expand_dims
 from tensorkeep.functions.sparse import sparse_eye as eye
 from tensorkeep.functions.sparse import sparse_fill_empty_rows as fill_empty_rows
@@ -37,6 +39,8 @@ __all__ = [
     "SparseTensor",
     "add",
     "concat",
+    "cross",
+    "cross_hashed",
     "expand_dims",
     "eye",
     "fill_empty_rows",

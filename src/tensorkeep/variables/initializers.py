@@ -264,18 +264,22 @@ class Identity(Initializer):
 
 
 def lecun_normal(seed: int | None = None) -> VarianceScaling:
+    """Normal, cut at two deviations, so that sums over the inputs keep their variance."""
     return VarianceScaling(scale=1.0, mode="fan_in", distribution="truncated_normal", seed=seed)
 
 
 def lecun_uniform(seed: int | None = None) -> VarianceScaling:
+    """Uniform, so that sums over the inputs keep their variance."""
     return VarianceScaling(scale=1.0, mode="fan_in", distribution="uniform", seed=seed)
 
 
 def he_normal(seed: int | None = None) -> VarianceScaling:
+    """Normal, cut at two deviations, so that rectified sums over the inputs keep their variance."""
     return VarianceScaling(scale=2.0, mode="fan_in", distribution="truncated_normal", seed=seed)
 
 
 def he_uniform(seed: int | None = None) -> VarianceScaling:
+    """Uniform, so that rectified sums over the inputs keep their variance."""
     return VarianceScaling(scale=2.0, mode="fan_in", distribution="uniform", seed=seed)
 
 

@@ -37,6 +37,7 @@ def local_variables(scope: str | None = None) -> list[Any]:
 
 
 def model_variables(scope: str | None = None) -> list[Any]:
+    """The variables that were declared to be those of a model for inference."""
     return get_collection(current_graph(), GraphKeys.MODEL_VARIABLES, scope)
 
 
@@ -46,6 +47,7 @@ def trainable_variables(scope: str | None = None) -> list[Any]:
 
 
 def moving_average_variables(scope: str | None = None) -> list[Any]:
+    """The variables of which moving averages are kept."""
     return get_collection(current_graph(), GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+from tensorkeep.functions.higher_order import surround
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.conversion import convert
@@ -182,6 +183,21 @@ def variable_state(graph: Graph | None = None) -> VariableState:
 def get_variable_scope() -> VariableScope:
     """The scope that is open in the graph being built."""
     return variable_state().scope
+
+
+@surround
+@contextmanager
+def _reading_once() -> Iterator[None]:
+    """Variables made inside are read once, where they are, rather than in each round of a loop."""
+    scope = get_variable_scope()
+    if scope.caching_device is not None:
+        yield
+        return
+    scope.set_caching_device(lambda op: op.device)
+    try:
+        yield
+    finally:
+        scope.set_caching_device(None)
 
 
 @contextmanager

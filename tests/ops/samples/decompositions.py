@@ -72,7 +72,7 @@ def least_squares() -> list[Any]:
             found.append(sample(matrix, rhs, np.float64(weight), fast=False, gradient=False, tolerance=1e-6))
     return [
         *found,
-        sample(numbers(0, 2, dtype=np.float64), numbers(0, 3, dtype=np.float64), np.float64(0), gradient=False),
+        sample(numbers(0, 2, dtype=np.float64), numbers(0, 3, dtype=np.float64), np.float64(0), oracle=False),
         sample(numbers(4, 2, dtype=np.float64), numbers(3, 2, dtype=np.float64), np.float64(0), fails=True),
         sample(numbers(4, 2, dtype=np.float64), numbers(4, 2, dtype=np.float64), np.float64(-1), fails=True),
     ]

@@ -140,7 +140,51 @@ def reductions(sparse: bool) -> list[Any]:
     ]
 
 
+WORDS = strings([b"a", b"b", b"c", b"d"])
+DENSE_WORDS = strings([[b"x", b"y"], [b"z", b"w"], [b"q", b""]])
+CROSSES: list[tuple[Any, ...]] = [
+    ([INDICES, OTHERS], [WORDS, strings([b"e", b"f", b"g"])], [SHAPE, SHAPE], []),
+    ([INDICES], [WORDS], [SHAPE], [DENSE_WORDS]),
+    ([], [], [], [DENSE_WORDS, DENSE_WORDS]),
+    ([INDICES, INDICES], [WORDS, vector(7, -3, 2**40, 0)], [SHAPE, SHAPE], []),
+    ([INDICES], [vector(1, 2, 3, 4)], [SHAPE], [np.arange(6).reshape(3, 2)]),
+    ([INDICES[:1], OTHERS], [WORDS[:1], strings([b"e", b"f", b"g"])], [SHAPE, SHAPE], []),
+    ([NONE], [strings([])], [SHAPE], [DENSE_WORDS]),
+]
+
+
+def crosses(hashed: bool) -> list[Any]:
+    found = []
+    for arguments in CROSSES:
+        is_text = all(np.asarray(part).dtype == object for part in (*arguments[1], *arguments[3]))
+        kinds: dict[str, Any] = {
+            "hashed_output": hashed,
+            "out_type": np.int64 if hashed else np.object_,
+            "internal_type": np.object_ if is_text else np.int64,
+        }
+        for buckets in (0, 100) if hashed else (0,):
+            found.append(sample(*arguments, num_buckets=buckets, hash_key=0xDECAFCAFFE, **kinds))
+    return found
+
+
 SAMPLES = {
+    "SparseCross": [
+        *crosses(False),
+        *crosses(True),
+        sample(
+            [INDICES, OTHERS],
+            [WORDS, WORDS[:3]],
+            [SHAPE, vector(4, 4)],
+            [],
+            hashed_output=False,
+            num_buckets=0,
+            hash_key=1,
+            out_type=np.object_,
+            internal_type=np.object_,
+            fails=True,
+        ),
+    ],
+    "SparseCrossV2": [sample(*arguments, strings(b"-")) for arguments in CROSSES],
     "SparseToDense": TO_DENSE,
     "SparseTensorDenseMatMul": products(),
     "SparseTensorDenseAdd": [

@@ -1,0 +1,44 @@
+"""What the ops of optimizers refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.building import building
+from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.opspec import get_op
+from tensorkeep.runtime.session import Session
+from tensorkeep.shapes import UNKNOWN_SHAPE
+from tests.ops.walking import import_all_ops
+
+import_all_ops()
+
+
+@pytest.mark.parametrize(
+    ("slot", "gradient", "why"),
+    [
+        ((4, 3), (1, 1), "must match in all dimensions but the first"),
+        ((2, 3), (1, 3), "do not have the same shape"),
+        ((4, 3), (2, 3), "the same size as indices"),
+    ],
+)
+def test_rows_are_not_stretched_to_fit(slot: tuple[int, ...], gradient: tuple[int, ...], why: str) -> None:
+    with building(Graph()) as graph:
+        handles = [
+            get_op("VarHandleOp")(dtype="float32", shape=UNKNOWN_SHAPE, shared_name=name) for name in ("var", "accum")
+        ]
+        sizes = ((4, 3), slot)
+        starts = [
+            get_op("AssignVariableOp")(handle, np.zeros(shape, np.float32))
+            for handle, shape in zip(handles, sizes, strict=True)
+        ]
+        rows = get_op("Placeholder")(dtype="float32", shape=UNKNOWN_SHAPE)
+        update = get_op("ResourceSparseApplyMomentum")(*handles, 1.0, rows, [0], 0.9)
+        read = get_op("ReadVariableOp")(handles[0], dtype="float32")
+    session = Session(graph)
+    session.run(starts)
+    with pytest.raises(InvalidArgumentError, match=why):
+        session.run(update, {rows: np.ones(gradient, np.float32)})
+    assert not session.run(read).any()
