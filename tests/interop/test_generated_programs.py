@@ -6,6 +6,8 @@ Each graph is also run by the other side. What may differ, and why:
 * Numbers, by rounding: kernels add in other orders. Types, shapes and whole numbers are equal.
 * The text of errors. A program that TensorFlow refuses to build, we refuse to build with an error of the same kind.
 * What TensorFlow's graph optimizers would change. They are off here, and we have none that shows.
+* Gradients that are rows (IndexedSlices): some that TensorFlow refuses, we make (see `comparing.THEIR_LIMITS`).
+* Static shapes of what follows from constants alone: TensorFlow does not evaluate every such operation, we do.
 * The class of an error when a graph runs that TensorFlow's executor has only an InternalError for.
 * One constant: see `test_zeros_for_a_loop_are_of_its_type`.
 """
@@ -28,7 +30,7 @@ from tests.interop.programs import tensorflow_1
 
 v1 = tf.compat.v1
 
-PROGRAMS = 120
+PROGRAMS = 100
 FEEDS = {"x": np.array([[0.5, -1.0, 0.25], [1.5, 0.75, -2.0]], np.float32), "n": np.int32(2), "p": np.bool_(True)}
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # TensorFlow's, of sparse gradients made dense
@@ -174,6 +176,18 @@ def test_a_tuple_waits_for_variables_rather_than_for_their_values(use_resource: 
         w = tf.get_variable("w", [3], initializer=tf.ones_initializer(), use_resource={use_resource})
         values = tf.tuple([w, tf.tanh(x)])
     """)
+
+
+def test_zeros_like_a_variable_do_not_read_it() -> None:
+    expect_same("""
+        w = tf.get_variable("w", [3], initializer=tf.ones_initializer(), use_resource=True)
+        values = [tf.zeros_like(w), tf.ones_like(w)]
+    """)
+
+
+@pytest.mark.parametrize("value", ["tf.fill([2, 3], x[0, 0])", "tf.maximum(x, x * 2.0)"])
+def test_rows_of_gradients_are_made_dense_as_tensorflow_does(value: str) -> None:
+    expect_same(f"values = tf.gradients(tf.gather({value}, [1, 0, 1]), [x])")
 
 
 def test_labels_tell_how_many_rows_logits_have() -> None:

@@ -84,19 +84,21 @@ def test_a_logarithm_of_sums_keeps_nan() -> None:
     assert np.isnan(run(tensorkeep, program)).tolist() == [False, True, True]
 
 
-def test_a_value_that_was_read_stays_what_it_was() -> None:
+@pytest.mark.parametrize("update", ["assign_add", "assign", "assign_sub"])
+def test_what_was_read_of_a_reference_follows_its_updates(update: str) -> None:
     def program(tf: Any, session: Any) -> Any:
         variable = tf.Variable(np.zeros(1, np.float32), use_resource=False)
         session.run(variable.initializer)
         before = variable.value()
         with tf.control_dependencies([before]):
-            changed = tf.assign_add(variable, np.ones(1, np.float32))
+            changed = getattr(tf, update)(variable, before + np.ones(1, np.float32))
         with tf.control_dependencies([changed]):
             after = tf.identity(before)
         return session.run(after).tolist()
 
-    assert run(theirs, program) == [1]
-    assert run(tensorkeep, program) == [0]
+    changed = {"assign_add": [1], "assign": [1], "assign_sub": [-1]}[update]
+    assert run(theirs, program) == changed
+    assert run(tensorkeep, program) == changed
 
 
 def test_a_feed_amid_constants_counts() -> None:

@@ -66,7 +66,7 @@ def test_the_op_on_references_does_what_the_one_on_resources_does(name: str) -> 
         if word == "indices"
         else np.int64(4)
         if word == "global_step"
-        else SCALARS[word]
+        else np.float64(SCALARS[word])
         for word in words[slots:]
     ]
     flags = {attr.name: attr.default for attr in spec.schema.attrs if attr.name in FLAGS}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,33 @@ def test_who_finds_a_queue_empty_waits_for_another_thread(graph: Graph) -> None:
     assert session.run(taken).tolist() == [1, 2, 3]
     thread.join(10)
     assert not thread.is_alive()
+
+
+def test_who_comes_first_is_served_in_full(graph: Graph) -> None:
+    queue = FIFOQueue(10, "int32", shapes=[[]])
+    x = get_op("Placeholder")(dtype="int32", shape=[])
+    put, taken = queue.enqueue(x), queue.dequeue_many(3)
+    session = Session(graph)
+    served: list[Any] = []
+    is_served = Event()
+
+    def waiting() -> None:
+        try:
+            served.append(session.run(taken).tolist())
+            is_served.set()
+        except (CancelledError, FailedPreconditionError):
+            pass
+
+    threads = [Thread(target=waiting, daemon=True) for _ in range(2)]
+    for thread in threads:
+        thread.start()
+    for i in range(4):
+        session.run(put, {x: i})
+    assert is_served.wait(10)
+    session.close()
+    for thread in threads:
+        thread.join(10)
+    assert served == [[0, 1, 2]]
 
 
 def test_closing_wakes_those_who_wait(graph: Graph) -> None:

@@ -14,7 +14,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.ops import control_flow
+from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops import control_flow, math, state
 from tensorkeep.ops.constants import control_trigger, identity, placeholder
 from tensorkeep.runtime import compiler
 from tensorkeep.runtime.blocks import structure
@@ -22,6 +23,9 @@ from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.session import Session
 from tests.runtime.flow import Builder, add, branch, evaluate, greater, less, multiply, random_program, repeat
+
+assert math
+assert state
 
 
 @pytest.fixture
@@ -188,3 +192,15 @@ def test_a_fed_side_of_a_merge_is_the_one_it_takes() -> None:
     session = Session(graph)
     assert session.run(merged.output, {p: False}) == 1.0
     assert session.run(merged.output, {merged.output: 9.0}) == 9.0
+
+
+def test_a_reference_that_is_fed_is_a_value(by_tokens: None) -> None:
+    with building(Graph()) as graph:
+        w = get_op("VariableV2")(dtype="float32", shape=[2], name="w")
+        start = get_op("Assign")(w, [1.0, 2.0])
+        read, negative = identity(w), get_op("Neg")(w)
+    session = Session(graph)
+    session.run(start)
+    assert [value.tolist() for value in session.run([w, read, negative])] == [[1, 2], [1, 2], [-1, -2]]
+    fed = session.run([w, read, negative], {w: [5.0, 5.0]})
+    assert [value.tolist() for value in fed] == [[5, 5], [5, 5], [-5, -5]]

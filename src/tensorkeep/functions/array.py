@@ -503,8 +503,9 @@ def _sizes(shape: Any) -> tuple[int, ...] | None:
 def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
     """Zeros of the shape of another tensor."""
     with scope_of(name, "zeros_like", tensor) as scope:
-        found = convert(tensor, name="tensor")
-        known, own = found.static_shape, found.dtype.base_dtype
+        # Of a variable or of rows, the shape may be known without their value.
+        found = tensor if hasattr(tensor, "op") else convert(tensor, name="tensor")
+        known, own = plain_shape(found.shape), found.dtype.base_dtype
         wanted = own if dtype is None else DType.of(dtype).base_dtype
         if optimize and known.is_fully_known and own is not VARIANT:
             return zeros(known, wanted, scope)

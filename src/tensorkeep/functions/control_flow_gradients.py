@@ -92,7 +92,12 @@ def _switched(value: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]
     """Both ways that a gradient may go, one of them dead."""
     if isinstance(value, Tensor):
         return switched(value, pred, name)
-    with colocate_with(value, ignore_existing=True), name_scope(name):
+    with colocate_with(value, ignore_existing=True):
+        return _parts_switched(value, pred, name)
+
+
+def _parts_switched(value: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
+    with name_scope(name):
         pairs = [switch(part, pred) for part in flatten(value, expand_composites=True)]
         off, on = (pack_sequence_as(value, [pair[way] for pair in pairs], expand_composites=True) for way in (0, 1))
         return off, on
@@ -137,7 +142,7 @@ def switch_gradient(op: Operation, *grads: Any) -> Any:
 
 
 def _plain_switched(value: Any, pred: Tensor) -> Any:
-    return switch(value, pred) if isinstance(value, Tensor) else _switched(value, pred)
+    return switch(value, pred) if isinstance(value, Tensor) else _parts_switched(value, pred)
 
 
 def _add_back_edge(head: Any, value: Any) -> None:

@@ -237,7 +237,7 @@ EXTENSIONS: Final[dict[str, Callable[..., Any]]] = {}
 
 def _call_extension(name: str, *arguments: Any) -> Any:
     if name not in EXTENSIONS:
-        raise FailedPreconditionError(f"{name}() needs a session: call session.run(...) instead")
+        raise InvalidArgumentError(f"{name}() needs a session: call session.run(...) instead")
     return EXTENSIONS[name](*arguments)
 
 

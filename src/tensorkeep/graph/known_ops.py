@@ -1,82 +1,34 @@
-"""The signatures of TensorFlow's ops that have no paragraph in `ops/`, one a line: written by a tool, not by hand.
+"""The signatures of TensorFlow's ops that have no paragraph in `ops/`, one a line; a tool writes them.
 
 They let any graph be imported with types; running such an op is an error that names it.
 """
 
 KNOWN_OPS = r"""
 A() -> out: float
-Abort(); error_msg: string = ''; exit_without_error: bool = false
-Abs(x: T) -> y: T; T: {bfloat16, half, float, double, int8, int16, int32, int64}
-AccumulateNV2(inputs: N * T) -> sum: T; N: int >= 1; T: numbertype; shape: shape; commutative; aggregate
 AccumulatorApplyGradient(handle: Ref(string), local_step: int64, gradient: dtype); dtype: numbertype
 AccumulatorNumAccumulated(handle: Ref(string)) -> num_accumulated: int32
 AccumulatorSetGlobalStep(handle: Ref(string), new_global_step: int64)
 AccumulatorTakeGradient(handle: Ref(string), num_required: int32) -> average: dtype; dtype: numbertype
-Acos(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-Acosh(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-Add(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128, string}
 AddManySparseToTensorsMap(sparse_indices: int64, sparse_values: T, sparse_shape: int64) -> sparse_handles: int64; T: type; container: string = ''; shared_name: string = ''; stateful
-AddN(inputs: N * T) -> sum: T; N: int >= 1; T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64, variant}; commutative; aggregate
 AddSparseToTensorsMap(sparse_indices: int64, sparse_values: T, sparse_shape: int64) -> sparse_handle: int64; T: type; container: string = ''; shared_name: string = ''; stateful
-AddV2(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, uint8, uint16, uint32, uint64, int8, int16, int32, int64, complex64, complex128}; commutative; aggregate
 AdjustContrast(images: T, contrast_factor: float, min_value: float, max_value: float) -> output: float; T: {uint8, int8, int16, int32, int64, float, double}; deprecated 2 'Use AdjustContrastv2 instead'
 AdjustContrastv2(images: T, contrast_factor: float) -> output: T; T: {half, float} = float
 AdjustHue(images: T, delta: float) -> output: T; T: {half, float} = float
 AdjustSaturation(images: T, scale: float) -> output: T; T: {half, float} = float
-All(input: bool, reduction_indices: Tidx) -> output: bool; keep_dims: bool = false; Tidx: {int32, int64} = int32
-AllCandidateSampler(true_classes: int64) -> sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; seed: int = 0; seed2: int = 0; stateful
 AllToAll(input: T, group_assignment: int32) -> output: T; T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64, bool}; concat_dimension: int; split_dimension: int; split_count: int; stateful
-Angle(input: T) -> output: Tout; T: {complex64, complex128} = complex64; Tout: {float, double} = float
-AnonymousHashTable() -> table_handle: resource; key_dtype: type; value_dtype: type; stateful
 AnonymousIterator() -> handle: resource; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 AnonymousIteratorV2() -> handle: resource, deleter: variant; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 AnonymousIteratorV3() -> handle: resource; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 AnonymousMemoryCache() -> handle: resource, deleter: variant; stateful
 AnonymousMultiDeviceIterator() -> handle: resource, deleter: variant; devices: list(string) >= 1; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 AnonymousMultiDeviceIteratorV3() -> handle: resource; devices: list(string) >= 1; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
-AnonymousMutableDenseHashTable(empty_key: key_dtype, deleted_key: key_dtype) -> table_handle: resource; key_dtype: type; value_dtype: type; value_shape: shape = []; initial_num_buckets: int = 131072; max_load_factor: float = 0.8; stateful
-AnonymousMutableHashTable() -> table_handle: resource; key_dtype: type; value_dtype: type; stateful
-AnonymousMutableHashTableOfTensors() -> table_handle: resource; key_dtype: type; value_dtype: type; value_shape: shape = []; stateful
 AnonymousRandomSeedGenerator(seed: int64, seed2: int64) -> handle: resource, deleter: variant; stateful
 AnonymousSeedGenerator(seed: int64, seed2: int64, reshuffle: bool) -> handle: resource, deleter: variant; stateful
-Any(input: bool, reduction_indices: Tidx) -> output: bool; keep_dims: bool = false; Tidx: {int32, int64} = int32
-ApplyAdaMax(var: Ref(T), m: Ref(T), v: Ref(T), beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T) -> out: Ref(T); T: numbertype; use_locking: bool = false
-ApplyAdadelta(var: Ref(T), accum: Ref(T), accum_update: Ref(T), lr: T, rho: T, epsilon: T, grad: T) -> out: Ref(T); T: numbertype; use_locking: bool = false
-ApplyAdagrad(var: Ref(T), accum: Ref(T), lr: T, grad: T) -> out: Ref(T); T: numbertype; use_locking: bool = false; update_slots: bool = true
-ApplyAdagradDA(var: Ref(T), gradient_accumulator: Ref(T), gradient_squared_accumulator: Ref(T), grad: T, lr: T, l1: T, l2: T, global_step: int64) -> out: Ref(T); T: numbertype; use_locking: bool = false
-ApplyAdagradV2(var: Ref(T), accum: Ref(T), lr: T, epsilon: T, grad: T) -> out: Ref(T); T: numbertype; use_locking: bool = false; update_slots: bool = true
-ApplyAdam(var: Ref(T), m: Ref(T), v: Ref(T), beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T) -> out: Ref(T); T: numbertype; use_locking: bool = false; use_nesterov: bool = false
-ApplyAddSign(var: Ref(T), m: Ref(T), lr: T, alpha: T, sign_decay: T, beta: T, grad: T) -> out: Ref(T); T: numbertype; use_locking: bool = false
-ApplyCenteredRMSProp(var: Ref(T), mg: Ref(T), ms: Ref(T), mom: Ref(T), lr: T, rho: T, momentum: T, epsilon: T, grad: T) -> out: Ref(T); T: numbertype; use_locking: bool = false
-ApplyFtrl(var: Ref(T), accum: Ref(T), linear: Ref(T), grad: T, lr: T, l1: T, l2: T, lr_power: T) -> out: Ref(T); T: numbertype; use_locking: bool = false; multiply_linear_by_lr: bool = false
-ApplyFtrlV2(var: Ref(T), accum: Ref(T), linear: Ref(T), grad: T, lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T) -> out: Ref(T); T: numbertype; use_locking: bool = false; multiply_linear_by_lr: bool = false
-ApplyGradientDescent(var: Ref(T), alpha: T, delta: T) -> out: Ref(T); T: numbertype; use_locking: bool = false
-ApplyMomentum(var: Ref(T), accum: Ref(T), lr: T, grad: T, momentum: T) -> out: Ref(T); T: numbertype; use_locking: bool = false; use_nesterov: bool = false
-ApplyPowerSign(var: Ref(T), m: Ref(T), lr: T, logbase: T, sign_decay: T, beta: T, grad: T) -> out: Ref(T); T: numbertype; use_locking: bool = false
-ApplyProximalAdagrad(var: Ref(T), accum: Ref(T), lr: T, l1: T, l2: T, grad: T) -> out: Ref(T); T: numbertype; use_locking: bool = false
-ApplyProximalGradientDescent(var: Ref(T), alpha: T, l1: T, l2: T, delta: T) -> out: Ref(T); T: numbertype; use_locking: bool = false
-ApplyRMSProp(var: Ref(T), ms: Ref(T), mom: Ref(T), lr: T, rho: T, momentum: T, epsilon: T, grad: T) -> out: Ref(T); T: numbertype; use_locking: bool = false
 ApproxTopK(input: T) -> values: T, indices: int32; k: int >= 0; reduction_dimension: int = -1; recall_target: float = 0.95; is_max_k: bool = true; reduction_input_size_override: int = -1; aggregate_to_topk: bool = true; T: {half, bfloat16, float}
-ApproximateEqual(x: T, y: T) -> z: bool; T: numbertype; tolerance: float = 1e-05; commutative
-ArgMax(input: T, dimension: Tidx) -> output: output_type; T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, qint32, qint16, quint16, bool}; Tidx: {int16, int32, int64} = int32; output_type: {int16, uint16, int32, int64} = int64
-ArgMin(input: T, dimension: Tidx) -> output: output_type; T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, qint32, qint16, quint16, bool}; Tidx: {int32, int64} = int32; output_type: {int32, int64} = int64
-AsString(input: T) -> output: string; T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, complex64, complex128, bool, variant, string}; precision: int = -1; scientific: bool = false; shortest: bool = false; width: int = -1; fill: string = ''
-Asin(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-Asinh(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-Assert(condition: bool, data: T); T: list(type) >= 1; summarize: int = 3; stateful
 AssertCardinalityDataset(input_dataset: variant, cardinality: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 AssertNextDataset(input_dataset: variant, transformations: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 AssertPrevDataset(input_dataset: variant, transformations: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-Assign(ref: Ref(T), value: T) -> output_ref: Ref(T); T: type; validate_shape: bool = true; use_locking: bool = true; allows_uninitialized_input
-AssignAdd(ref: Ref(T), value: T) -> output_ref: Ref(T); T: numbertype; use_locking: bool = false
-AssignAddVariableOp(resource: resource, value: dtype); dtype: type; stateful
-AssignSub(ref: Ref(T), value: T) -> output_ref: Ref(T); T: numbertype; use_locking: bool = false
-AssignSubVariableOp(resource: resource, value: dtype); dtype: type; stateful
-AssignVariableOp(resource: resource, value: dtype); dtype: type; validate_shape: bool = false; stateful
 AssignVariableXlaConcatND(resource: resource, inputs: N * T); T: type; N: int >= 1; num_concats: list(int); paddings: list(int) = []; stateful
-Atan(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-Atan2(y: T, x: T) -> z: T; T: {bfloat16, half, float, double}
-Atanh(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
 Attr(); a: int
 AttrBool(); a: bool
 AttrBoolList(); a: list(bool)
@@ -96,15 +48,8 @@ AttrShapeList(); a: list(shape)
 AttrTypeDefault(a: T); T: type = int32
 AudioMicrofrontend(audio: int16) -> filterbanks: out_type; sample_rate: int = 16000; window_size: int = 25; window_step: int = 10; num_channels: int = 32; upper_band_limit: float = 7500.0; lower_band_limit: float = 125.0; smoothing_bits: int = 10; even_smoothing: float = 0.025; odd_smoothing: float = 0.06; min_signal_remaining: float = 0.05; enable_pcan: bool = false; pcan_strength: float = 0.95; pcan_offset: float = 80.0; gain_bits: int = 21; enable_log: bool = true; scale_shift: int = 6; left_context: int = 0; right_context: int = 0; frame_stride: int = 1; zero_padding: bool = false; out_scale: int = 1; out_type: {uint16, float} = uint16
 AudioSpectrogram(input: float) -> spectrogram: float; window_size: int; stride: int; magnitude_squared: bool = false
-AudioSummary(tag: string, tensor: float) -> summary: string; sample_rate: float; max_outputs: int >= 1 = 3; deprecated 15 'Use AudioSummaryV2.'
-AudioSummaryV2(tag: string, tensor: float, sample_rate: float) -> summary: string; max_outputs: int >= 1 = 3
 AutoShardDataset(input_dataset: variant, num_workers: int64, index: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; auto_shard_policy: int = 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; num_replicas: int = 0
-AvgPool(value: T) -> output: T; ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: {half, bfloat16, float, double}
-AvgPool3D(input: T) -> output: T; ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: {half, bfloat16, float, double}
-AvgPool3DGrad(orig_input_shape: int32, grad: T) -> output: T; ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: {half, bfloat16, float, double}
-AvgPoolGrad(orig_input_shape: int32, grad: T) -> output: T; ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: {half, bfloat16, float, double}
 B() -> out: float
-BandedTriangularSolve(matrix: T, rhs: T) -> output: T; lower: bool = true; adjoint: bool = false; T: {double, float, half, complex64, complex128}
 Barrier() -> handle: Ref(string); component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; container: string = ''; shared_name: string = ''; stateful
 BarrierClose(handle: Ref(string)); cancel_pending_enqueues: bool = false
 BarrierIncompleteSize(handle: Ref(string)) -> size: int32
@@ -112,62 +57,10 @@ BarrierInsertMany(handle: Ref(string), keys: string, values: T); T: type; compon
 BarrierReadySize(handle: Ref(string)) -> size: int32
 BarrierTakeMany(handle: Ref(string), num_elements: int32) -> indices: int64, keys: string, values: component_types; component_types: list(type) >= 1; allow_small_batch: bool = false; wait_for_incomplete: bool = false; timeout_ms: int = -1
 Batch(in_tensors: T) -> batched_tensors: T, batch_index: int64, id: int64; num_batch_threads: int; max_batch_size: int; max_enqueued_batches: int = 10; batch_timeout_micros: int; allowed_batch_sizes: list(int) = []; grad_timeout_micros: int; container: string = ''; shared_name: string = ''; batching_queue: string = ''; T: list(type) >= 1; distributed
-BatchCholesky(input: T) -> output: T; T: {double, float}; deprecated 13 'Use Cholesky instead.'
-BatchCholeskyGrad(l: T, grad: T) -> output: T; T: {float, double}; deprecated 13 'Use CholeskyGrad instead.'
 BatchDataset(input_dataset: variant, batch_size: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 BatchDatasetV2(input_dataset: variant, batch_size: int64, drop_remainder: bool) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; parallel_copy: bool = false; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-BatchFFT(input: complex64) -> output: complex64; deprecated 15 'Use FFT'
-BatchFFT2D(input: complex64) -> output: complex64; deprecated 15 'Use FFT2D'
-BatchFFT3D(input: complex64) -> output: complex64; deprecated 15 'Use FFT3D'
 BatchFunction(in_tensors: Tin, captured_tensors: Tcaptured) -> out_tensors: Tout; f: func; num_batch_threads: int; max_batch_size: int; batch_timeout_micros: int; max_enqueued_batches: int = 10; allowed_batch_sizes: list(int) = []; container: string = ''; shared_name: string = ''; batching_queue: string = ''; low_priority_max_batch_size: int = 0; low_priority_batch_timeout_micros: int = 0; low_priority_allowed_batch_sizes: list(int) = []; low_priority_max_enqueued_batches: int = 0; mixed_priority_policy: {'low_priority_padding_with_max_batch_size', 'low_priority_padding_with_next_allowed_batch_size', 'priority_isolation', 'priority_merge'} = 'low_priority_padding_with_max_batch_size'; batch_padding_policy: {'PAD_UP', 'BATCH_DOWN', 'MINIMIZE_TPU_COST_PER_REQUEST'} = 'PAD_UP'; Tin: list(type) >= 1; Tcaptured: list(type) >= 0; Tout: list(type) >= 1; enable_large_batch_splitting: bool = false; distributed
-BatchIFFT(input: complex64) -> output: complex64; deprecated 15 'Use IFFT'
-BatchIFFT2D(input: complex64) -> output: complex64; deprecated 15 'Use IFFT2D'
-BatchIFFT3D(input: complex64) -> output: complex64; deprecated 15 'Use IFFT3D'
-BatchMatMul(x: T, y: T) -> output: T; T: {bfloat16, half, float, double, int32, int64, complex64, complex128}; adj_x: bool = false; adj_y: bool = false; grad_x: bool = false; grad_y: bool = false
-BatchMatMulV2(x: T, y: T) -> output: T; T: {bfloat16, half, float, double, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}; adj_x: bool = false; adj_y: bool = false; grad_x: bool = false; grad_y: bool = false
-BatchMatMulV3(x: Ta, y: Tb) -> output: Tout; Ta: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128}; Tb: {bfloat16, half, float, double, uint8, int8, int16, int32, int64, complex64, complex128}; Tout: {bfloat16, half, float, double, int16, int32, int64, complex64, complex128}; adj_x: bool = false; adj_y: bool = false; grad_x: bool = false; grad_y: bool = false
-BatchMatrixBandPart(input: T, num_lower: int64, num_upper: int64) -> band: T; T: type; deprecated 14 'Use MatrixBandPart'
-BatchMatrixDeterminant(input: T) -> output: T; T: {float, double, complex64, complex128}; deprecated 13 'Use MatrixDeterminant instead.'
-BatchMatrixDiag(diagonal: T) -> output: T; T: type; deprecated 14 'Use MatrixDiag'
-BatchMatrixDiagPart(input: T) -> diagonal: T; T: type; deprecated 14 'Use MatrixDiagPart'
-BatchMatrixInverse(input: T) -> output: T; adjoint: bool = false; T: {double, float}; deprecated 13 'Use MatrixInverse instead.'
-BatchMatrixSetDiag(input: T, diagonal: T) -> output: T; T: type; deprecated 14 'Use MatrixSetDiag'
-BatchMatrixSolve(matrix: T, rhs: T) -> output: T; adjoint: bool = false; T: {double, float}; deprecated 13 'Use MatrixSolve instead.'
-BatchMatrixSolveLs(matrix: T, rhs: T, l2_regularizer: double) -> output: T; T: {double, float}; fast: bool = true; deprecated 13 'Use MatrixSolveLs instead.'
-BatchMatrixTriangularSolve(matrix: T, rhs: T) -> output: T; lower: bool = true; adjoint: bool = false; T: {double, float}; deprecated 13 'Use MatrixTriangularSolve instead.'
-BatchNormWithGlobalNormalization(t: T, m: T, v: T, beta: T, gamma: T) -> result: T; T: numbertype; variance_epsilon: float; scale_after_normalization: bool; deprecated 9 'Use tf.nn.batch_normalization()'
-BatchNormWithGlobalNormalizationGrad(t: T, m: T, v: T, gamma: T, backprop: T) -> dx: T, dm: T, dv: T, db: T, dg: T; T: numbertype; variance_epsilon: float; scale_after_normalization: bool; deprecated 9 'Use tf.nn.batch_normalization()'
-BatchSelfAdjointEig(input: T) -> output: T; T: {double, float}; deprecated 11 'Use SelfAdjointEigV2 instead.'
-BatchSelfAdjointEigV2(input: T) -> e: T, v: T; compute_v: bool = true; T: {double, float}; deprecated 13 'Use SelfAdjointEigV2 instead.'
-BatchSvd(input: T) -> s: T, u: T, v: T; compute_uv: bool = true; full_matrices: bool = false; T: {double, float, complex64, complex128}; deprecated 13 'Use Svd instead.'
-BatchToSpace(input: T, crops: Tidx) -> output: T; T: type; block_size: int >= 2; Tidx: {int32, int64} = int32
-BatchToSpaceND(input: T, block_shape: Tblock_shape, crops: Tcrops) -> output: T; T: type; Tblock_shape: {int32, int64} = int32; Tcrops: {int32, int64} = int32
-BesselI0(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselI0e(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselI1(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselI1e(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselJ0(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselJ1(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselK0(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselK0e(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselK1(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselK1e(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselY0(x: T) -> y: T; T: {bfloat16, half, float, double}
-BesselY1(x: T) -> y: T; T: {bfloat16, half, float, double}
-Betainc(a: T, b: T, x: T) -> z: T; T: {float, double}
-BiasAdd(value: T, bias: T) -> output: T; T: numbertype; data_format: {'NHWC', 'NCHW'} = 'NHWC'
-BiasAddGrad(out_backprop: T) -> output: T; T: numbertype; data_format: {'NHWC', 'NCHW'} = 'NHWC'
-BiasAddV1(value: T, bias: T) -> output: T; T: numbertype
 Binary(a: T, b: T) -> out: T; T: type
-Bincount(arr: int32, size: int32, weights: T) -> bins: T; T: {int32, int64, float, double}
-Bitcast(input: T) -> output: type; T: {bfloat16, half, float, double, int64, int32, uint8, uint16, uint32, uint64, int8, int16, complex64, complex128, qint8, quint8, qint16, quint16, qint32}; type: {bfloat16, half, float, double, int64, int32, uint8, uint16, uint32, uint64, int8, int16, complex64, complex128, qint8, quint8, qint16, quint16, qint32}
-BitwiseAnd(x: T, y: T) -> z: T; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}; commutative
-BitwiseOr(x: T, y: T) -> z: T; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}; commutative
-BitwiseXor(x: T, y: T) -> z: T; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}; commutative
-BlockLSTM(seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T) -> i: T, cs: T, f: T, o: T, ci: T, co: T, h: T; forget_bias: float = 1.0; cell_clip: float = 3.0; use_peephole: bool = false; T: {half, float}
-BlockLSTMGrad(seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T, i: T, cs: T, f: T, o: T, ci: T, co: T, h: T, cs_grad: T, h_grad: T) -> x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_grad: T, wcf_grad: T, wco_grad: T, b_grad: T; use_peephole: bool; T: {half, float}
-BlockLSTMGradV2(seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T, i: T, cs: T, f: T, o: T, ci: T, co: T, h: T, cs_grad: T, h_grad: T) -> x_grad: T, cs_prev_grad: T, h_prev_grad: T, w_grad: T, wci_grad: T, wcf_grad: T, wco_grad: T, b_grad: T; use_peephole: bool; T: {half, float}
-BlockLSTMV2(seq_len_max: int64, x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T) -> i: T, cs: T, f: T, o: T, ci: T, co: T, h: T; cell_clip: float = 0.0; use_peephole: bool = false; T: {half, float}
 BoostedTreesAggregateStats(node_ids: int32, gradients: float, hessians: float, feature: int32) -> stats_summary: float; max_splits: int >= 1; num_buckets: int >= 1
 BoostedTreesBucketize(float_values: num_features * float, bucket_boundaries: num_features * float) -> buckets: num_features * int32; num_features: int >= 0
 BoostedTreesCalculateBestFeatureSplit(node_id_range: int32, stats_summary: float, l1: float, l2: float, tree_complexity: float, min_node_weight: float) -> node_ids: int32, gains: float, feature_dimensions: int32, thresholds: int32, left_node_contribs: float, right_node_contribs: float, split_with_default_directions: string; logits_dimension: int >= 1; split_type: {'inequality', 'equality'} = 'inequality'
@@ -195,10 +88,6 @@ BoostedTreesSparseCalculateBestFeatureSplit(node_id_range: int32, stats_summary_
 BoostedTreesTrainingPredict(tree_ensemble_handle: resource, cached_tree_ids: int32, cached_node_ids: int32, bucketized_features: num_bucketized_features * int32) -> partial_logits: float, tree_ids: int32, node_ids: int32; num_bucketized_features: int >= 1; logits_dimension: int; stateful
 BoostedTreesUpdateEnsemble(tree_ensemble_handle: resource, feature_ids: int32, node_ids: num_features * int32, gains: num_features * float, thresholds: num_features * int32, left_node_contribs: num_features * float, right_node_contribs: num_features * float, max_depth: int32, learning_rate: float); pruning_mode: int >= 0; num_features: int >= 0; stateful
 BoostedTreesUpdateEnsembleV2(tree_ensemble_handle: resource, feature_ids: num_groups * int32, dimension_ids: num_features * int32, node_ids: num_features * int32, gains: num_features * float, thresholds: num_features * int32, left_node_contribs: num_features * float, right_node_contribs: num_features * float, split_types: num_features * string, max_depth: int32, learning_rate: float, pruning_mode: int32); num_features: int >= 0; logits_dimension: int = 1; num_groups: int >= 1 = 1; stateful
-BroadcastArgs(s0: T, s1: T) -> r0: T; T: {int32, int64} = int32
-BroadcastGradientArgs(s0: T, s1: T) -> r0: T, r1: T; T: {int32, int64} = int32
-BroadcastTo(input: T, shape: Tidx) -> output: T; T: type; Tidx: {int32, int64} = int32
-Bucketize(input: T) -> output: int32; T: {int32, int64, float, double}; boundaries: list(float)
 BytesProducedStatsDataset(input_dataset: variant, tag: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 CSRSparseMatrixComponents(csr_sparse_matrix: variant, index: int32) -> row_ptrs: int32, col_inds: int32, values: type; type: {float, double, complex64, complex128}
 CSRSparseMatrixToDense(sparse_input: variant) -> dense_output: type; type: {float, double, complex64, complex128}
@@ -206,23 +95,13 @@ CSRSparseMatrixToSparseTensor(sparse_matrix: variant) -> indices: int64, values:
 CSVDataset(filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: output_types) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list({float, double, int32, int64, string}) >= 1; output_shapes: list(shape) >= 1; stateful
 CSVDatasetV2(filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: output_types, exclude_cols: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list({float, double, int32, int64, string}) >= 1; output_shapes: list(shape) >= 1; stateful
 CTCBeamSearchDecoder(inputs: T, sequence_length: int32) -> decoded_indices: top_paths * int64, decoded_values: top_paths * int64, decoded_shape: top_paths * int64, log_probability: T; beam_width: int >= 1; top_paths: int >= 1; merge_repeated: bool = true; T: {float, double} = float
-CTCGreedyDecoder(inputs: T, sequence_length: int32) -> decoded_indices: int64, decoded_values: int64, decoded_shape: int64, log_probability: T; merge_repeated: bool = false; blank_index: int = -1; T: {float, double} = float
-CTCLoss(inputs: T, labels_indices: int64, labels_values: int32, sequence_length: int32) -> loss: T, gradient: T; preprocess_collapse_repeated: bool = false; ctc_merge_repeated: bool = true; ignore_longer_outputs_than_inputs: bool = false; T: {float, double} = float
 CTCLossV2(inputs: float, labels_indices: int64, labels_values: int32, sequence_length: int32) -> loss: float, gradient: float; preprocess_collapse_repeated: bool = false; ctc_merge_repeated: bool = true; ignore_longer_outputs_than_inputs: bool = false
 CacheDataset(input_dataset: variant, filename: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 CacheDatasetV2(input_dataset: variant, filename: string, cache: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
 CalibrationStatisticsSaver(args: Tin); Tin: list(type) >= 0; ids: list(string) >= 1; calibration_methods: list(int) >= 1; output_file_path: string; stateful
-Case(branch_index: int32, input: Tin) -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0; branches: list(func) >= 1; output_shapes: list(shape) = []; stateful
-Cast(x: SrcT) -> y: DstT; SrcT: type; DstT: type; Truncate: bool = false
-Ceil(x: T) -> y: T; T: {bfloat16, half, float, double}
-CheckNumerics(tensor: T) -> output: T; T: {bfloat16, half, float, double}; message: string; stateful
-CheckNumericsV2(tensor: T) -> output: T; T: {bfloat16, half, float, double}; message: string; stateful
 CheckPinned(tensor: T) -> output: T; T: type
-Cholesky(input: T) -> output: T; T: {double, float, half, complex64, complex128}
-CholeskyGrad(l: T, grad: T) -> output: T; T: {half, float, double}
 ChooseFastestBranchDataset(input_dataset: variant, ratio_numerator: int64, ratio_denominator: int64, other_arguments: Targuments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; Targuments: list(type) >= 0; num_elements_per_branch: int >= 1; branches: list(func) >= 1; other_arguments_lengths: list(int) >= 1; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 ChooseFastestDataset(input_datasets: N * variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; N: int >= 2; num_experiments: int; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-ClipByValue(t: T, clip_value_min: T, clip_value_max: T) -> output: T; T: numbertype
 CloseSummaryWriter(writer: resource); stateful
 CollateTPUEmbeddingMemory(memory_configs: N * string) -> merged_memory_config: string; N: int >= 1; stateful
 CollectiveAllToAllV2(input: T, group_size: int32, group_key: int32, instance_key: int32, ordering_token: Nordering_token * resource) -> data: T; T: {bfloat16, float, half, double, int32, int64}; communication_hint: string = 'auto'; timeout_seconds: float = 0.0; is_stateless: bool = false; Nordering_token: int >= 0 = 0; stateful; distributed
@@ -241,21 +120,15 @@ CollectiveReduceScatterV2(input: T, group_size: int32, group_key: int32, instanc
 CollectiveReduceV2(input: T, group_size: int32, group_key: int32, instance_key: int32, ordering_token: Nordering_token * resource) -> data: T; T: {bfloat16, float, half, double, int32, int64}; merge_op: {'Min', 'Max', 'Mul', 'Add'}; final_op: {'Id', 'Div'}; communication_hint: string = 'auto'; timeout_seconds: float = 0.0; is_stateless: bool = false; Nordering_token: int >= 0 = 0; max_subdivs_per_device: int = -1; stateful; distributed
 CollectiveReduceV3(input: T, communicator: resource, group_assignment: int32) -> data: T; T: {bfloat16, float, half, double, int32, int64}; reduction: {'Min', 'Max', 'Mul', 'Add'}; timeout_seconds: float = 0.0; stateful; distributed
 CombinedNonMaxSuppression(boxes: float, scores: float, max_output_size_per_class: int32, max_total_size: int32, iou_threshold: float, score_threshold: float) -> nmsed_boxes: float, nmsed_scores: float, nmsed_classes: float, valid_detections: int32; pad_per_class: bool = false; clip_boxes: bool = true
-Complex(real: T, imag: T) -> out: Tout; T: {float, double} = float; Tout: {complex64, complex128} = complex64
-ComplexAbs(x: T) -> y: Tout; T: {complex64, complex128} = complex64; Tout: {float, double} = float
 ComplexStruct() -> a: n_a * int32, b: n_b * int64, c: t_c; n_a: int >= 0; n_b: int >= 0; t_c: list(type) >= 0
 CompositeTensorVariantFromComponents(components: Tcomponents) -> encoded: variant; metadata: string; Tcomponents: list(type) >= 0
 CompositeTensorVariantToComponents(encoded: variant) -> components: Tcomponents; metadata: string; Tcomponents: list(type) >= 0
 CompressElement(components: input_types) -> compressed: variant; input_types: list(type) >= 1
-ComputeAccidentalHits(true_classes: int64, sampled_candidates: int64) -> indices: int32, ids: int64, weights: float; num_true: int; seed: int = 0; seed2: int = 0
 ComputeBatchSize(input_dataset: variant) -> batch_size: int64
 ComputeDedupDataSize() -> num_elements: int32; config: string; stateful
 ComputeDedupDataSizeV2() -> num_elements: int32; config: string; embedding_partitions: string; hbm_buffers_config: string; tpu_topology: string; stateful
 ComputeDedupDataTupleMask() -> output_shape: int32; config: string; stateful
 ComputeDedupDataTupleMaskV2() -> output_shape: int32; config: string; embedding_partitions: string; hbm_buffers_config: string; tpu_topology: string; stateful
-Concat(concat_dim: int32, values: N * T) -> output: T; N: int >= 2; T: type
-ConcatOffset(concat_dim: int32, shape: N * shape_type) -> offset: N * shape_type; N: int >= 2; shape_type: {int32, int64} = int32
-ConcatV2(values: N * T, axis: Tidx) -> output: T; N: int >= 2; T: type; Tidx: {int32, int64} = int32
 ConcatenateDataset(input_dataset: variant, another_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 ConditionalAccumulator() -> handle: Ref(string); dtype: numbertype; shape: shape; container: string = ''; shared_name: string = ''; reduction_type: {'MEAN', 'SUM'} = 'MEAN'; stateful
 ConfigureAndInitializeGlobalTPU() -> output: int32; use_tfrt_host_runtime: bool = true; stateful
@@ -263,41 +136,23 @@ ConfigureDistributedTPU() -> topology: string; embedding_config: string = ''; tp
 ConfigureTPUEmbedding(); config: string; stateful
 ConfigureTPUEmbeddingHost(common_config: string, memory_config: string) -> network_config: string; config: string; stateful
 ConfigureTPUEmbeddingMemory(common_config: string) -> memory_config: string; stateful
-Conj(input: T) -> output: T; T: {complex64, complex128, variant} = complex64
-ConjugateTranspose(x: T, perm: Tperm) -> y: T; T: type; Tperm: {int32, int64} = int32
 ConnectTPUEmbeddingHosts(network_configs: N * string); N: int >= 1; stateful
-Const() -> output: dtype; value: tensor; dtype: type
 ConstructionFails()
 ConsumeMutexLock(mutex_lock: variant); stateful
-ControlTrigger()
 Conv(input: T, filter: T) -> output: T; T: {half, bfloat16, float, double, int32}; strides: list(int); padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'CHANNELS_FIRST', 'CHANNELS_LAST'} = 'CHANNELS_LAST'; dilations: list(int) = []; batch_dims: int = 1; groups: int = 1
-Conv2D(input: T, filter: T) -> output: T; T: {half, bfloat16, float, double, int32}; strides: list(int); use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]
-Conv2DBackpropFilter(input: T, filter_sizes: int32, out_backprop: T) -> output: T; T: {half, bfloat16, float, double}; strides: list(int); use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]
 Conv2DBackpropFilterV2(input: T, filter: T, out_backprop: T) -> output: T; T: {half, bfloat16, float, double}; strides: list(int); use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]
-Conv2DBackpropInput(input_sizes: int32, filter: T, out_backprop: T) -> output: T; T: {half, bfloat16, float, double, int32}; strides: list(int); use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]
 Conv2DBackpropInputV2(input: T, filter: T, out_backprop: T) -> output: T; T: {half, bfloat16, float, double, int32}; strides: list(int); use_cudnn_on_gpu: bool = true; padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]
-Conv3D(input: T, filter: T) -> output: T; T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]
-Conv3DBackpropFilter(input: T, filter: T, out_backprop: T) -> output: T; T: {half, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1, 1]; deprecated 10 'Use Conv3DBackpropFilterV2'
-Conv3DBackpropFilterV2(input: T, filter_sizes: int32, out_backprop: T) -> output: T; T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]
-Conv3DBackpropInput(input: T, filter: T, out_backprop: T) -> output: T; T: {half, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1, 1]; deprecated 10 'Use Conv3DBackpropInputV2'
-Conv3DBackpropInputV2(input_sizes: Tshape, filter: T, out_backprop: T) -> output: T; T: {half, bfloat16, float, double}; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; dilations: list(int) = [1, 1, 1, 1, 1]; Tshape: {int32, int64} = int32
 ConvertToCooTensor(indices_or_row_splits: int32, values: int32, weights: float) -> row_ids: int32, col_ids: int32, gains: float; sample_count: int >= 1; combiner: string; stateful
 ConvertToListOfSparseCoreCooTensors(indices_or_row_splits: int32, values: int32, weights: float) -> row_ids_list: num_sc_per_chip * int32, col_ids_list: num_sc_per_chip * int32, gains_list: num_sc_per_chip * float; sample_count: int >= 1; num_sc_per_chip: int >= 1; row_offset: int >= 0; col_offset: int >= 0; col_shift: int >= 0; num_sc_shards: int >= 1; stacked_table_sample_count: int >= 1; combiner: string
 ConvertToSparseCoreCsrWrappedCooTensor(sorted_row_ids_list: num_sc_per_chip * int32, sorted_col_ids_list: num_sc_per_chip * int32, sorted_gains_list: num_sc_per_chip * float, id_counts_list: num_sc_per_chip * int32, splits: int64) -> row_pointers: int32, sorted_sample_ids: int32, sorted_token_ids: int32, sorted_gains: float, row_pointers_unpadded_size: int32, ids_unpadded_size: int32, num_minibatches_per_sc: int32; sample_count_per_sc: int >= 1; num_replica: int >= 1; max_minibatches_per_sc: int >= 1; max_ids_per_chip_per_sample: int >= 1; table_vocab_size: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; table_name: string; allow_id_dropping: bool
-Copy(input: T) -> output: T; T: type; tensor_name: string = ''; debug_ops_spec: list(string) = []; allows_uninitialized_input
-CopyHost(input: T) -> output: T; T: type; tensor_name: string = ''; debug_ops_spec: list(string) = []; allows_uninitialized_input
 CopyOp(a: T) -> b: T; T: type
 CopyToMesh(input: T) -> output: T; mesh: string; T: type
 CopyToMeshGrad(input: T, forward_input: T) -> output: T; T: type
-Cos(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-Cosh(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-CountUpTo(ref: Ref(T)) -> output: T; limit: int; T: {int32, int64}
 CreateSummaryDbWriter(writer: resource, db_uri: string, experiment_name: string, run_name: string, user_name: string); stateful
 CreateSummaryFileWriter(writer: resource, logdir: string, max_queue: int32, flush_millis: int32, filename_suffix: string); stateful
 CropAndResize(image: T, boxes: float, box_ind: int32, crop_size: int32) -> crops: float; T: {uint8, uint16, int8, int16, int32, int64, half, float, double}; method: {'bilinear', 'nearest'} = 'bilinear'; extrapolation_value: float = 0.0
 CropAndResizeGradBoxes(grads: float, image: T, boxes: float, box_ind: int32) -> output: float; T: {uint8, uint16, int8, int16, int32, int64, half, float, double}; method: {'bilinear'} = 'bilinear'
 CropAndResizeGradImage(grads: float, boxes: float, box_ind: int32, image_size: int32) -> output: T; T: {float, half, double}; method: {'bilinear', 'nearest'} = 'bilinear'
-Cross(a: T, b: T) -> product: T; T: realnumbertype
 CrossReplicaSum(input: T, group_assignment: int32) -> output: T; T: {half, bfloat16, float, double, int32, uint32}; stateful
 CudnnRNN(input: T, input_h: T, input_c: T, params: T) -> output: T, output_h: T, output_c: T, reserve_space: T; T: {bfloat16, half, float, double}; rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0.0; seed: int = 0; seed2: int = 0; is_training: bool = true; stateful
 CudnnRNNBackprop(input: T, input_h: T, input_c: T, params: T, output: T, output_h: T, output_c: T, output_backprop: T, output_h_backprop: T, output_c_backprop: T, reserve_space: T) -> input_backprop: T, input_h_backprop: T, input_c_backprop: T, params_backprop: T; T: {bfloat16, half, float, double}; rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0.0; seed: int = 0; seed2: int = 0; stateful
@@ -310,9 +165,6 @@ CudnnRNNParamsToCanonical(num_layers: int32, num_units: int32, input_size: int32
 CudnnRNNParamsToCanonicalV2(num_layers: int32, num_units: int32, input_size: int32, params: T) -> weights: num_params_weights * T, biases: num_params_biases * T; T: {bfloat16, half, float, double}; num_params_weights: int >= 1; num_params_biases: int >= 1; rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0.0; seed: int = 0; seed2: int = 0; num_proj: int = 0
 CudnnRNNV2(input: T, input_h: T, input_c: T, params: T) -> output: T, output_h: T, output_c: T, reserve_space: T, host_reserved: int8; T: {bfloat16, half, float, double}; rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0.0; seed: int = 0; seed2: int = 0; is_training: bool = true; stateful
 CudnnRNNV3(input: T, input_h: T, input_c: T, params: T, sequence_lengths: int32) -> output: T, output_h: T, output_c: T, reserve_space: T, host_reserved: int8; T: {bfloat16, half, float, double}; rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0.0; seed: int = 0; seed2: int = 0; num_proj: int = 0; is_training: bool = true; time_major: bool = true; stateful
-Cumprod(x: T, axis: Tidx) -> out: T; exclusive: bool = false; reverse: bool = false; T: numbertype; Tidx: {int32, int64} = int32
-Cumsum(x: T, axis: Tidx) -> out: T; exclusive: bool = false; reverse: bool = false; T: numbertype; Tidx: {int32, int64} = int32
-CumulativeLogsumexp(x: T, axis: Tidx) -> out: T; exclusive: bool = false; reverse: bool = false; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32
 CustomAggregator(input: float) -> output: float, min: float, max: float, histogram: int64; id: string; calibration_method: int = 0; num_bins: int = 0; min_percentile: float = 0.0; max_percentile: float = 0.0
 DTensorAllGather(input: T) -> output: T; T: {half, bfloat16, float, double, int8, uint8, int32, uint32, int64, uint64, bool}; input_layout: string; output_layout: string
 DTensorAllReduce(input: T, group_assignment: int32) -> output: T; T: {half, bfloat16, float, double, int8, uint8, int32, uint32, int64, uint64, bool}; reduce_op: {'Min', 'Max', 'Mul', 'Add', 'Mean', 'Any', 'All'}; device_type: string
@@ -334,17 +186,13 @@ DatasetToGraph(input_dataset: variant) -> graph: string; stateful_whitelist: lis
 DatasetToGraphV2(input_dataset: variant) -> graph: string; external_state_policy: int = 0; strip_device_assignment: bool = false
 DatasetToSingleElement(dataset: variant) -> components: output_types; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
 DatasetToTFRecord(input_dataset: variant, filename: string, compression_type: string); stateful
-Dawsn(x: T) -> y: T; T: {bfloat16, half, float, double}
-DebugGradientIdentity(input: T) -> output: T; T: type; allows_uninitialized_input
 DebugGradientRefIdentity(input: Ref(T)) -> output: Ref(T); T: type; allows_uninitialized_input
-DebugIdentity(input: T) -> output: T; T: type; device_name: string = ''; tensor_name: string = ''; debug_urls: list(string) = []; gated_grpc: bool = false; allows_uninitialized_input
 DebugIdentityV2(input: T) -> output: T; T: type; tfdbg_context_id: string = ''; op_name: string = ''; output_slot: int = -1; tensor_debug_mode: int = -1; debug_urls: list(string) = []; circular_buffer_size: int = 1000; tfdbg_run_id: string = ''; stateful
 DebugIdentityV3(input: T) -> output: T; T: type; device_name: string = ''; tensor_name: string = ''; io_of_node: string = ''; is_input: bool = false; io_index: int = -1; debug_urls: list(string) = []; gated_grpc: bool = false; stateful; allows_uninitialized_input
 DebugNanCount(input: T) -> output: int64; T: type; device_name: string = ''; tensor_name: string = ''; debug_urls: list(string) = []; gated_grpc: bool = false; allows_uninitialized_input
 DebugNumericSummary(input: T) -> output: double; T: type; device_name: string = ''; tensor_name: string = ''; debug_urls: list(string) = []; lower_bound: float = -inf; upper_bound: float = inf; mute_if_healthy: bool = false; gated_grpc: bool = false; allows_uninitialized_input
 DebugNumericSummaryV2(input: T) -> output: output_dtype; output_dtype: {float, double} = float; T: type; tensor_debug_mode: int = -1; tensor_id: int = -1
 DecodeAndCropJpeg(contents: string, crop_window: int32) -> image: uint8; channels: int = 0; ratio: int = 1; fancy_upscaling: bool = true; try_recover_truncated: bool = false; acceptable_fraction: float = 1.0; dct_method: string = ''
-DecodeBase64(input: string) -> output: string
 DecodeBmp(contents: string) -> image: uint8; channels: int = 0
 DecodeCSV(records: string, record_defaults: OUT_TYPE) -> output: OUT_TYPE; OUT_TYPE: list({float, double, int32, int64, string}) >= 1; field_delim: string = ','; use_quote_delim: bool = true; na_value: string = ''; select_cols: list(int) = []
 DecodeCompressed(bytes: string) -> output: string; compression_type: string = ''
@@ -359,7 +207,6 @@ DecodeProtoV2(bytes: string) -> sizes: int32, values: output_types; message_type
 DecodeRaw(bytes: string) -> output: out_type; out_type: {half, float, double, int32, uint16, uint8, int16, int8, int64, complex64, complex128, bool, bfloat16}; little_endian: bool = true
 DecodeWav(contents: string) -> audio: float, sample_rate: int32; desired_channels: int = -1; desired_samples: int = -1
 DecodeWebP(contents: string) -> image: dtype; channels: int = 0; dtype: {uint8} = uint8
-DeepCopy(x: T) -> y: T; T: type; stateful
 DefaultAttrs(); string_val: string = 'abc'; string_list_val: list(string) = ['abc', '']; int_val: int = 123; int_list_val: list(int) = [1, 2, 3]; float_val: float = 10.0; float_list_val: list(float) = [10.0]; bool_val: bool = true; bool_list_val: list(bool) = [true, false]; type_val: type = int32; type_list_val: list(type) = [int32, float]; shape_val: shape = [2, 1]; shape_list_val: list(shape) = [[], [1]]; tensor_val: tensor = tensor 'dtype: DT_INT32\ntensor_shape {\n}\nint_val: 1\n'; tensor_list_val: list(tensor) = [tensor 'dtype: DT_INT32\ntensor_shape {\n}\nint_val: 1\n']
 DeleteIterator(handle: resource, deleter: variant); stateful
 DeleteMemoryCache(handle: resource, deleter: variant); stateful
@@ -368,35 +215,15 @@ DeleteRandomSeedGenerator(handle: resource, deleter: variant); stateful
 DeleteRpcFutureResource(handle: resource, deleter: variant); stateful
 DeleteSeedGenerator(handle: resource, deleter: variant); stateful
 DeleteSessionTensor(handle: string); stateful
-DenseBincount(input: Tidx, size: Tidx, weights: T) -> output: T; Tidx: {int32, int64}; T: {int32, int64, float, double}; binary_output: bool = false
 DenseCountSparseOutput(values: T, weights: output_type) -> output_indices: int64, output_values: output_type, output_dense_shape: int64; T: {int32, int64}; minlength: int >= -1 = -1; maxlength: int >= -1 = -1; binary_output: bool; output_type: {int32, int64, float, double}
 DenseToCSRSparseMatrix(dense_input: T, indices: int64) -> sparse_output: variant; T: {float, double, complex64, complex128}
-DenseToDenseSetOperation(set1: T, set2: T) -> result_indices: int64, result_values: T, result_shape: int64; set_operation: string; validate_indices: bool = true; T: {int8, int16, int32, int64, uint8, uint16, string}
 DenseToSparseBatchDataset(input_dataset: variant, batch_size: int64, row_shape: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-DenseToSparseSetOperation(set1: T, set2_indices: int64, set2_values: T, set2_shape: int64) -> result_indices: int64, result_values: T, result_shape: int64; set_operation: string; validate_indices: bool = true; T: {int8, int16, int32, int64, uint8, uint16, string}
-DepthToSpace(input: T) -> output: T; T: type; block_size: int >= 2; data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'
-DepthwiseConv2dNative(input: T, filter: T) -> output: T; T: {half, bfloat16, float, double}; strides: list(int); padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]
-DepthwiseConv2dNativeBackpropFilter(input: T, filter_sizes: int32, out_backprop: T) -> output: T; T: {half, bfloat16, float, double}; strides: list(int); padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]
-DepthwiseConv2dNativeBackpropInput(input_sizes: int32, filter: T, out_backprop: T) -> output: T; T: {half, bfloat16, float, double}; strides: list(int); padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; dilations: list(int) = [1, 1, 1, 1]
-Dequantize(input: T, min_range: float, max_range: float) -> output: dtype; T: quantizedtype; mode: {'MIN_COMBINED', 'MIN_FIRST', 'SCALED'} = 'MIN_COMBINED'; narrow_range: bool = false; axis: int = -1; dtype: {bfloat16, float} = float
 DeserializeIterator(resource_handle: resource, serialized: variant); stateful
 DeserializeManySparse(serialized_sparse: string) -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64; dtype: type
 DeserializeSparse(serialized_sparse: Tserialized) -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64; dtype: type; Tserialized: {string, variant} = string
-DestroyResourceOp(resource: resource); ignore_lookup_error: bool = true; stateful
-DestroyTemporaryVariable(ref: Ref(T)) -> value: T; T: type; var_name: string
-DeviceIndex() -> index: int32; device_names: list(string); stateful
 DevicePlacementOp() -> device: string; stateful
-Diag(diagonal: T) -> output: T; T: {bfloat16, half, float, double, int32, int64, complex64, complex128}
-DiagPart(input: T) -> diagonal: T; T: {bfloat16, half, float, double, int32, int64, complex64, complex128}
-Digamma(x: T) -> y: T; T: {bfloat16, half, float, double}
-Dilation2D(input: T, filter: T) -> output: T; T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; padding: {'SAME', 'VALID'}
-Dilation2DBackpropFilter(input: T, filter: T, out_backprop: T) -> filter_backprop: T; T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; padding: {'SAME', 'VALID'}
-Dilation2DBackpropInput(input: T, filter: T, out_backprop: T) -> in_backprop: T; T: realnumbertype; strides: list(int) >= 4; rates: list(int) >= 4; padding: {'SAME', 'VALID'}
 DirectedInterleaveDataset(selector_input_dataset: variant, data_input_datasets: N * variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int >= 1; stop_on_empty_dataset: bool = false
-DisableCopyOnRead(resource: resource); stateful
 DistributedSave(dataset: variant, directory: string, address: string); metadata: string = ''; stateful
-Div(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, complex128}
-DivNoNan(x: T, y: T) -> z: T; T: {half, float, bfloat16, double, complex64, complex128}
 DrawBoundingBoxes(images: T, boxes: float) -> output: T; T: {float, half} = float
 DrawBoundingBoxesV2(images: T, boxes: float, colors: float) -> output: T; T: {float, half} = float
 DtypeWithDefaultOp(in: T) -> dtype: string; T: type = uint8; stateful
@@ -406,18 +233,7 @@ DummySeedGenerator() -> handle: resource; stateful
 DumpTensor(tensor_data: T); log_dir_path: string; file_name: string; T: type; enabled: bool; func_name: string; node_name: string; stateful
 DynamicEnqueueTPUEmbeddingArbitraryTensorBatch(sample_indices_or_row_splits: N * T1, embedding_indices: N * T2, aggregation_weights: N * T3, mode_override: string, device_ordinal: int32); T1: {int32, int64} = int32; T2: {int32, int64} = int32; T3: {float, double} = float; N: int >= 1; combiners: list(string) = []; stateful
 DynamicEnqueueTPUEmbeddingRaggedTensorBatch(sample_splits: N * T1, embedding_indices: N * T2, aggregation_weights: N * T3, mode_override: string, device_ordinal: int32); T1: {int32, int64} = int32; T2: {int32, int64} = int32; T3: {float, double} = float; N: int >= 1; combiners: list(string) = []; table_ids: list(int); max_sequence_lengths: list(int) = []; num_features: list(int) = []; stateful
-DynamicPartition(data: T, partitions: int32) -> outputs: num_partitions * T; num_partitions: int >= 1; T: type
-DynamicStitch(indices: N * int32, data: N * T) -> merged: T; N: int >= 1; T: type
-EagerPyFunc(input: Tin) -> output: Tout; token: string; is_async: bool = false; Tin: list(type) >= 0; Tout: list(type) >= 0; stateful
-EditDistance(hypothesis_indices: int64, hypothesis_values: T, hypothesis_shape: int64, truth_indices: int64, truth_values: T, truth_shape: int64) -> output: float; normalize: bool = true; T: type
-Eig(input: T) -> e: Tout, v: Tout; compute_v: bool = true; T: {float, double, complex64, complex128}; Tout: {complex64, complex128}
-Einsum(inputs: N * T) -> output: T; equation: string; N: int >= 1; T: type
-Elu(features: T) -> activations: T; T: {half, bfloat16, float, double}
-EluGrad(gradients: T, outputs: T) -> backprops: T; T: {half, bfloat16, float, double}
-Empty(shape: int32) -> output: dtype; dtype: type; init: bool = false; stateful
-EmptyTensorList(element_shape: shape_type, max_num_elements: int32) -> handle: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type; shape_type: {int32, int64}
 EmptyTensorMap() -> handle: variant
-EncodeBase64(input: string) -> output: string; pad: bool = false
 EncodeJpeg(image: uint8) -> contents: string; format: {'', 'grayscale', 'rgb'} = ''; quality: int = 95; progressive: bool = false; optimize_size: bool = false; chroma_downsampling: bool = true; density_unit: {'in', 'cm'} = 'in'; x_density: int = 300; y_density: int = 300; xmp_metadata: string = ''
 EncodeJpegVariableQuality(images: uint8, quality: int32) -> contents: string
 EncodePng(image: T) -> contents: string; compression: int = -1; T: {uint8, uint16} = uint8
@@ -429,17 +245,7 @@ EnqueueTPUEmbeddingIntegerBatch(batch: N * int32, mode_override: string); N: int
 EnqueueTPUEmbeddingRaggedTensorBatch(sample_splits: N * T1, embedding_indices: N * T2, aggregation_weights: N * T3, mode_override: string); T1: {int32, int64} = int32; T2: {int32, int64} = int32; T3: {float, double} = float; N: int >= 1; device_ordinal: int = -1; combiners: list(string) = []; table_ids: list(int); max_sequence_lengths: list(int) = []; num_features: list(int) = []; stateful
 EnqueueTPUEmbeddingSparseBatch(sample_indices: N * T1, embedding_indices: N * T2, aggregation_weights: N * T3, mode_override: string); T1: {int32, int64} = int32; T2: {int32, int64} = int32; T3: {float, double} = float; N: int >= 1; device_ordinal: int = -1; combiners: list(string) = []; stateful
 EnqueueTPUEmbeddingSparseTensorBatch(sample_indices: N * T1, embedding_indices: N * T2, aggregation_weights: N * T3, mode_override: string); T1: {int32, int64} = int32; T2: {int32, int64} = int32; T3: {float, double} = float; N: int >= 1; device_ordinal: int = -1; combiners: list(string) = []; table_ids: list(int); max_sequence_lengths: list(int) = []; num_features: list(int) = []; stateful
-EnsureShape(input: T) -> output: T; shape: shape; T: type
-Enter(data: T) -> output: T; T: type; frame_name: string; is_constant: bool = false; parallel_iterations: int = 10
-Equal(x: T, y: T) -> z: bool; T: type; incompatible_shape_error: bool = true; commutative
-Erf(x: T) -> y: T; T: {bfloat16, half, float, double}
-Erfc(x: T) -> y: T; T: {bfloat16, half, float, double}
-Erfinv(x: T) -> y: T; T: {bfloat16, half, float, double}
-EuclideanNorm(input: T, reduction_indices: Tidx) -> output: T; keep_dims: bool = false; T: numbertype; Tidx: {int32, int64} = int32
 ExecuteTPUEmbeddingPartitioner() -> common_config: string; config: string; stateful
-Exit(data: T) -> output: T; T: type
-Exp(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-ExpandDims(input: T, dim: Tdim) -> output: T; T: type; Tdim: {int32, int64} = int32
 ExperimentalAssertNextDataset(input_dataset: variant, transformations: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 ExperimentalAutoShardDataset(input_dataset: variant, num_workers: int64, index: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; auto_shard_policy: int = 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 ExperimentalBytesProducedStatsDataset(input_dataset: variant, tag: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
@@ -477,30 +283,13 @@ ExperimentalThreadPoolDataset(input_dataset: variant, thread_pool: resource) -> 
 ExperimentalThreadPoolHandle() -> handle: resource; num_threads: int; max_intra_op_parallelism: int = 1; display_name: string; container: string = ''; shared_name: string = ''; stateful
 ExperimentalUnbatchDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 ExperimentalUniqueDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-Expint(x: T) -> y: T; T: {bfloat16, half, float, double}
-Expm1(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
 ExtractGlimpse(input: float, size: int32, offsets: float) -> glimpse: float; centered: bool = true; normalized: bool = true; uniform_noise: bool = true; noise: string = 'uniform'
 ExtractGlimpseV2(input: float, size: int32, offsets: float) -> glimpse: float; centered: bool = true; normalized: bool = true; uniform_noise: bool = true; noise: string = 'uniform'
-ExtractImagePatches(images: T) -> patches: T; ksizes: list(int) >= 4; strides: list(int) >= 4; rates: list(int) >= 4; T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128, bool}; padding: {'SAME', 'VALID'}
 ExtractJpegShape(contents: string) -> image_shape: output_type; output_type: {int32, int64} = int32
-ExtractVolumePatches(input: T) -> patches: T; ksizes: list(int) >= 5; strides: list(int) >= 5; T: realnumbertype; padding: {'SAME', 'VALID'}
-FFT(input: Tcomplex) -> output: Tcomplex; Tcomplex: {complex64, complex128} = complex64
-FFT2D(input: Tcomplex) -> output: Tcomplex; Tcomplex: {complex64, complex128} = complex64
-FFT3D(input: Tcomplex) -> output: Tcomplex; Tcomplex: {complex64, complex128} = complex64
 FFTND(input: Tcomplex, fft_length: int32, axes: int32) -> output: Tcomplex; Tcomplex: {complex64, complex128} = complex64
-FIFOQueue() -> handle: Ref(string); component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; container: string = ''; shared_name: string = ''; stateful
-FIFOQueueV2() -> handle: resource; component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; container: string = ''; shared_name: string = ''; stateful
 Fact() -> fact: string
-FakeParam() -> output: dtype; dtype: type; shape: shape
-FakeQuantWithMinMaxArgs(inputs: float) -> outputs: float; min: float = -6.0; max: float = 6.0; num_bits: int = 8; narrow_range: bool = false
-FakeQuantWithMinMaxArgsGradient(gradients: float, inputs: float) -> backprops: float; min: float = -6.0; max: float = 6.0; num_bits: int = 8; narrow_range: bool = false
-FakeQuantWithMinMaxVars(inputs: float, min: float, max: float) -> outputs: float; num_bits: int = 8; narrow_range: bool = false
-FakeQuantWithMinMaxVarsGradient(gradients: float, inputs: float, min: float, max: float) -> backprops_wrt_input: float, backprop_wrt_min: float, backprop_wrt_max: float; num_bits: int = 8; narrow_range: bool = false
-FakeQuantWithMinMaxVarsPerChannel(inputs: float, min: float, max: float) -> outputs: float; num_bits: int = 8; narrow_range: bool = false
-FakeQuantWithMinMaxVarsPerChannelGradient(gradients: float, inputs: float, min: float, max: float) -> backprops_wrt_input: float, backprop_wrt_min: float, backprop_wrt_max: float; num_bits: int = 8; narrow_range: bool = false
 FakeQueue(resource: resource) -> handle: Ref(string); stateful
 FileSystemSetConfiguration(scheme: string, key: string, value: string); stateful
-Fill(dims: index_type, value: T) -> output: T; T: type; index_type: {int32, int64} = int32
 FilterByLastComponentDataset(input_dataset: variant) -> output: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 FilterDataset(input_dataset: variant, other_arguments: Targuments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; predicate: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 FinalizeDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; has_captured_ref: bool = false; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
@@ -517,35 +306,18 @@ FlatMapDataset(input_dataset: variant, other_arguments: Targuments) -> handle: v
 FloatInput(a: float)
 FloatOutput() -> a: float
 FloatOutputStringOutput() -> a: float, b: string
-Floor(x: T) -> y: T; T: {bfloat16, half, float, double}
-FloorDiv(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, complex128}
-FloorMod(x: T, y: T) -> z: T; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64, bfloat16, half, float, double}
 FlushSummaryWriter(writer: resource); stateful
 Foo1(a: float, b: int32, c: int32) -> d: float, e: int32
 Foo2(a: float, b: string, c: string) -> d: float, e: int32
 Foo3(a: float, b: string, c: float) -> d: float, e: int32
-For(start: int32, limit: int32, delta: int32, input: T) -> output: T; T: list(type) >= 0; body: func
 FractionalAvgPool(value: T) -> output: T, row_pooling_sequence: int64, col_pooling_sequence: int64; pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; deterministic: bool = false; seed: int = 0; seed2: int = 0; T: {float, double, int32, int64}
 FractionalAvgPoolGrad(orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64) -> output: T; overlapping: bool = false; T: {float, double, int32, int64}
 FractionalMaxPool(value: T) -> output: T, row_pooling_sequence: int64, col_pooling_sequence: int64; pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; deterministic: bool = false; seed: int = 0; seed2: int = 0; T: {float, double, int32, int64}
 FractionalMaxPoolGrad(orig_input: T, orig_output: T, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64) -> output: T; overlapping: bool = false; T: {float, double, int32, int64}
-FresnelCos(x: T) -> y: T; T: {bfloat16, half, float, double}
-FresnelSin(x: T) -> y: T; T: {bfloat16, half, float, double}
 FuncAttr(); f: func
 FuncListAttr(); f: list(func)
-FusedBatchNorm(x: T, scale: T, offset: T, mean: T, variance: T) -> y: T, batch_mean: T, batch_variance: T, reserve_space_1: T, reserve_space_2: T; T: {float}; epsilon: float = 1e-04; exponential_avg_factor: float = 1.0; data_format: {'NHWC', 'NCHW'} = 'NHWC'; is_training: bool = true
-FusedBatchNormGrad(y_backprop: T, x: T, scale: T, reserve_space_1: T, reserve_space_2: T) -> x_backprop: T, scale_backprop: T, offset_backprop: T, reserve_space_3: T, reserve_space_4: T; T: {float}; epsilon: float = 1e-04; data_format: {'NHWC', 'NCHW'} = 'NHWC'; is_training: bool = true
-FusedBatchNormGradV2(y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U) -> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_3: U, reserve_space_4: U; T: {half, bfloat16, float}; U: {float}; epsilon: float = 1e-04; data_format: {'NHWC', 'NCHW'} = 'NHWC'; is_training: bool = true
-FusedBatchNormGradV3(y_backprop: T, x: T, scale: float, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U) -> x_backprop: T, scale_backprop: U, offset_backprop: U, reserve_space_4: U, reserve_space_5: U; T: {half, bfloat16, float}; U: {float}; epsilon: float = 1e-04; data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'; is_training: bool = true
-FusedBatchNormV2(x: T, scale: U, offset: U, mean: U, variance: U) -> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U; T: {half, bfloat16, float}; U: {float}; epsilon: float = 1e-04; exponential_avg_factor: float = 1.0; data_format: {'NHWC', 'NCHW'} = 'NHWC'; is_training: bool = true
-FusedBatchNormV3(x: T, scale: U, offset: U, mean: U, variance: U) -> y: T, batch_mean: U, batch_variance: U, reserve_space_1: U, reserve_space_2: U, reserve_space_3: U; T: {half, bfloat16, float}; U: {bfloat16, float}; epsilon: float = 1e-04; exponential_avg_factor: float = 1.0; data_format: {'NHWC', 'NCHW', 'NDHWC', 'NCDHW'} = 'NHWC'; is_training: bool = true
 FusedPadConv2D(input: T, paddings: int32, filter: T) -> output: T; T: {half, bfloat16, float, double}; mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}
 FusedResizeAndPadConv2D(input: T, size: int32, paddings: int32, filter: T) -> output: T; T: {half, float, double}; resize_align_corners: bool = false; mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}
-GRUBlockCell(x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T) -> r: T, u: T, c: T, h: T; T: {float}
-GRUBlockCellGrad(x: T, h_prev: T, w_ru: T, w_c: T, b_ru: T, b_c: T, r: T, u: T, c: T, d_h: T) -> d_x: T, d_h_prev: T, d_c_bar: T, d_r_bar_u_bar: T; T: {float}
-Gather(params: Tparams, indices: Tindices) -> output: Tparams; validate_indices: bool = true; Tparams: type; Tindices: {int32, int64}
-GatherNd(params: Tparams, indices: Tindices) -> output: Tparams; Tparams: type; Tindices: {int16, int32, int64}; bad_indices_policy: string = ''
-GatherV2(params: Tparams, indices: Tindices, axis: Taxis) -> output: Tparams; batch_dims: int = 0; Tparams: type; Tindices: {int16, int32, int64}; Taxis: {int32, int64}
 GenerateBoundingBoxProposals(scores: float, bbox_deltas: float, image_info: float, anchors: float, nms_threshold: float, pre_nms_topn: int32, min_size: float) -> rois: float, roi_probabilities: float; post_nms_topn: int = 300
 GenerateVocabRemapping(new_vocab_file: string, old_vocab_file: string) -> remapping: int64, num_present: int32; new_vocab_offset: int >= 0; num_new_vocab: int >= 0; old_vocab_size: int >= -1 = -1
 GeneratorDataset(init_func_other_args: Tinit_func_args, next_func_other_args: Tnext_func_args, finalize_func_other_args: Tfinalize_func_args) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; init_func: func; next_func: func; finalize_func: func; Tinit_func_args: list(type) >= 0; Tnext_func_args: list(type) >= 0; Tfinalize_func_args: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
@@ -562,57 +334,27 @@ GetTpuTaskId() -> tpu_task_id: int32
 GlobalIterId() -> iter_id: int64; stateful
 GlobalShuffleDataset(input_dataset: variant, seed: int64, seed2: int64, seed_generator: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; reshuffle_each_iteration: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
 GraphDefVersion() -> version: int32; stateful
-Greater(x: T, y: T) -> z: bool; T: realnumbertype
-GreaterEqual(x: T, y: T) -> z: bool; T: realnumbertype
 GroupByReducerDataset(input_dataset: variant, key_func_other_arguments: Tkey_func_other_arguments, init_func_other_arguments: Tinit_func_other_arguments, reduce_func_other_arguments: Treduce_func_other_arguments, finalize_func_other_arguments: Tfinalize_func_other_arguments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; key_func: func; init_func: func; reduce_func: func; finalize_func: func; Tkey_func_other_arguments: list(type) >= 0; Tinit_func_other_arguments: list(type) >= 0; Treduce_func_other_arguments: list(type) >= 0; Tfinalize_func_other_arguments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 GroupByWindowDataset(input_dataset: variant, key_func_other_arguments: Tkey_func_other_arguments, reduce_func_other_arguments: Treduce_func_other_arguments, window_size_func_other_arguments: Twindow_size_func_other_arguments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; key_func: func; reduce_func: func; window_size_func: func; Tkey_func_other_arguments: list(type) >= 0; Treduce_func_other_arguments: list(type) >= 0; Twindow_size_func_other_arguments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-GuaranteeConst(input: T) -> output: T; T: type; stateful
 HSVToRGB(images: T) -> output: T; T: {half, bfloat16, float, double} = float
-HashTable() -> table_handle: Ref(string); container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false; key_dtype: type; value_dtype: type; stateful
-HashTableV2() -> table_handle: resource; container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false; key_dtype: type; value_dtype: type; stateful
-HistogramFixedWidth(values: T, value_range: T, nbins: int32) -> out: dtype; T: {int32, int64, float, double}; dtype: {int32, int64} = int32
-HistogramSummary(tag: string, values: T) -> summary: string; T: realnumbertype = float
 HostConst() -> output: dtype; value: tensor; dtype: type
-IFFT(input: Tcomplex) -> output: Tcomplex; Tcomplex: {complex64, complex128} = complex64
-IFFT2D(input: Tcomplex) -> output: Tcomplex; Tcomplex: {complex64, complex128} = complex64
-IFFT3D(input: Tcomplex) -> output: Tcomplex; Tcomplex: {complex64, complex128} = complex64
 IFFTND(input: Tcomplex, fft_length: int32, axes: int32) -> output: Tcomplex; Tcomplex: {complex64, complex128} = complex64
-IRFFT(input: Tcomplex, fft_length: int32) -> output: Treal; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
-IRFFT2D(input: Tcomplex, fft_length: int32) -> output: Treal; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
-IRFFT3D(input: Tcomplex, fft_length: int32) -> output: Treal; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
 IRFFTND(input: Tcomplex, fft_length: int32, axes: int32) -> output: Treal; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
-Identity(input: T) -> output: T; T: type
-IdentityN(input: T) -> output: T; T: list(type) >= 1
 IdentityReader() -> reader_handle: Ref(string); container: string = ''; shared_name: string = ''; stateful; deprecated 26 'Use IdentityReaderV2'
 IdentityReaderV2() -> reader_handle: resource; container: string = ''; shared_name: string = ''; stateful
-If(cond: Tcond, input: Tin) -> output: Tout; Tcond: type; Tin: list(type) >= 0; Tout: list(type) >= 0; then_branch: func; else_branch: func; output_shapes: list(shape) = []; stateful
-Igamma(a: T, x: T) -> z: T; T: {bfloat16, half, float, double}
-IgammaGradA(a: T, x: T) -> z: T; T: {float, double}
-Igammac(a: T, x: T) -> z: T; T: {bfloat16, half, float, double}
 IgnoreErrorsDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; log_warning: bool = false
-Imag(input: T) -> output: Tout; T: {complex64, complex128} = complex64; Tout: {float, double} = float
 ImageProjectiveTransformV2(images: dtype, transforms: float, output_shape: int32) -> transformed_images: dtype; dtype: {uint8, int32, int64, half, bfloat16, float, double}; interpolation: string; fill_mode: string = 'CONSTANT'
 ImageProjectiveTransformV3(images: dtype, transforms: float, output_shape: int32, fill_value: float) -> transformed_images: dtype; dtype: {uint8, int32, int64, half, bfloat16, float, double}; interpolation: string; fill_mode: string = 'CONSTANT'
-ImageSummary(tag: string, tensor: T) -> summary: string; max_images: int >= 1 = 3; T: {uint8, float, half, double} = float; bad_color: tensor = tensor 'dtype: DT_UINT8\ntensor_shape {\n  dim {\n    size: 4\n  }\n}\nint_val: 255\nint_val: 0\nint_val: 0\nint_val: 255\n'
 ImmutableConst() -> tensor: dtype; dtype: type; shape: shape; memory_region_name: string
 ImportEvent(writer: resource, event: string); stateful
 InPolymorphicTwice(a: N * T, b: M * T); T: type = int32; N: int >= 0; M: int >= 0
-InTopK(predictions: float, targets: T) -> precision: bool; k: int; T: {int32, int64} = int32
-InTopKV2(predictions: float, targets: T, k: T) -> precision: bool; T: {int32, int64} = int32
 IndexFlatMapDataset(input_dataset: variant, map_func_other_args: Tmap_func_args, index_map_func_other_args: Tindex_map_func_args, output_cardinality: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; map_func: func; index_map_func: func; Tmap_func_args: list(type) >= 0; Tindex_map_func_args: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 InfeedDequeue() -> output: dtype; dtype: type; shape: shape; stateful
 InfeedDequeueTuple() -> outputs: dtypes; dtypes: list(type) >= 1; shapes: list(shape); stateful
 InfeedEnqueue(input: dtype); dtype: type; shape: shape = []; layout: list(int) = []; device_ordinal: int = -1; stateful
 InfeedEnqueuePrelinearizedBuffer(input: variant); device_ordinal: int = -1
 InfeedEnqueueTuple(inputs: dtypes); dtypes: list(type) >= 1; shapes: list(shape); layouts: list(int) = []; device_ordinal: int = -1; stateful
-InitializeTable(table_handle: Ref(string), keys: Tkey, values: Tval); Tkey: type; Tval: type
 InitializeTableFromDataset(table_handle: resource, dataset: variant); stateful
-InitializeTableFromTextFile(table_handle: Ref(string), filename: string); key_index: int >= -2; value_index: int >= -2; vocab_size: int >= -1 = -1; delimiter: string = '\t'; offset: int = 0
-InitializeTableFromTextFileV2(table_handle: resource, filename: string); key_index: int >= -2; value_index: int >= -2; vocab_size: int >= -1 = -1; delimiter: string = '\t'; offset: int = 0; stateful
-InitializeTableV2(table_handle: resource, keys: Tkey, values: Tval); Tkey: type; Tval: type; stateful
-InplaceAdd(x: T, i: int32, v: T) -> y: T; T: type
-InplaceSub(x: T, i: int32, v: T) -> y: T; T: type
-InplaceUpdate(x: T, i: int32, v: T) -> y: T; T: type
 Int64Output() -> out: int64
 IntAttr() -> out: int64; foo: int = 1
 IntInput(a: int32)
@@ -621,19 +363,11 @@ IntInputIntOutput(a: int32) -> b: int32
 IntOutput() -> a: int32
 IntOutputFloatOutput() -> a: int32, b: float
 InterleaveDataset(input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-Inv(x: T) -> y: T; T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}
-InvGrad(y: T, dy: T) -> z: T; T: {bfloat16, half, float, double, complex64, complex128}
-Invert(x: T) -> y: T; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}
-InvertPermutation(x: T) -> y: T; T: {int32, int64} = int32
 IsBoostedTreesEnsembleInitialized(tree_ensemble_handle: resource) -> is_initialized: bool; stateful
 IsBoostedTreesQuantileStreamResourceInitialized(quantile_stream_resource_handle: resource) -> is_initialized: bool; stateful
-IsFinite(x: T) -> y: bool; T: {bfloat16, half, float, double}
-IsInf(x: T) -> y: bool; T: {bfloat16, half, float, double}
-IsNan(x: T) -> y: bool; T: {bfloat16, half, float, double}
 IsResourceHandleRefCounting(handle: resource) -> result: bool; stateful
 IsTPUEmbeddingInitialized() -> is_tpu_embedding_initialized: bool; config: string = ''; stateful
 IsTensorFloat32Enabled() -> enabled: bool; stateful
-IsVariableInitialized(ref: Ref(dtype)) -> is_initialized: bool; dtype: type; allows_uninitialized_input
 IsotonicRegression(input: T) -> output: output_dtype, segments: int32; T: realnumbertype; output_dtype: {half, bfloat16, float, double} = float
 Iterator() -> handle: resource; shared_name: string; container: string; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 IteratorFromStringHandle(string_handle: string) -> resource_handle: resource; output_types: list(type) >= 0 = []; output_shapes: list(shape) >= 0 = []; stateful
@@ -650,25 +384,12 @@ KernelLabel() -> result: string
 KernelLabelRequired(input: int32) -> result: string
 KmeansPlusPlusInitialization(points: float, num_to_sample: int64, seed: int64, num_retries_per_sample: int64) -> samples: float
 KthOrderStatistic(input: float) -> output: float; k: int
-L2Loss(t: T) -> output: T; T: {half, bfloat16, float, double}
 LMDBDataset(filenames: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 LMDBReader() -> reader_handle: Ref(string); container: string = ''; shared_name: string = ''; stateful
-LRN(input: T) -> output: T; depth_radius: int = 5; bias: float = 1.0; alpha: float = 1.0; beta: float = 0.5; T: {half, bfloat16, float} = float
-LRNGrad(input_grads: T, input_image: T, output_image: T) -> output: T; depth_radius: int = 5; bias: float = 1.0; alpha: float = 1.0; beta: float = 0.5; T: {half, bfloat16, float} = float
-LSTMBlockCell(x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T) -> i: T, cs: T, f: T, o: T, ci: T, co: T, h: T; forget_bias: float = 1.0; cell_clip: float = 3.0; use_peephole: bool = false; T: {half, float}
-LSTMBlockCellGrad(x: T, cs_prev: T, h_prev: T, w: T, wci: T, wcf: T, wco: T, b: T, i: T, cs: T, f: T, o: T, ci: T, co: T, cs_grad: T, h_grad: T) -> cs_prev_grad: T, dicfo: T, wci_grad: T, wcf_grad: T, wco_grad: T; use_peephole: bool; T: {half, float}
 LatencyStatsDataset(input_dataset: variant, tag: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-LeakyRelu(features: T) -> activations: T; alpha: float = 0.2; T: {half, bfloat16, float, double} = float
-LeakyReluGrad(gradients: T, features: T) -> backprops: T; alpha: float = 0.2; T: {half, bfloat16, float, double} = float
 LearnedUnigramCandidateSampler(true_classes: int64) -> sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; range_max: int >= 1; seed: int = 0; seed2: int = 0; stateful
-LeftShift(x: T, y: T) -> z: T; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}
 LegacyParallelInterleaveDatasetV2(input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, buffer_output_elements: int64, prefetch_input_elements: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; deterministic: string = 'default'; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-Less(x: T, y: T) -> z: bool; T: realnumbertype
-LessEqual(x: T, y: T) -> z: bool; T: realnumbertype
-Lgamma(x: T) -> y: T; T: {bfloat16, half, float, double}
-LinSpace(start: T, stop: T, num: Tidx) -> output: T; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32
 ListDataset(tensors: Tinput_types) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; Tinput_types: list(type) >= 1; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
-ListDiff(x: T, y: T) -> out: T, idx: out_idx; T: type; out_idx: {int32, int64} = int32
 ListInput(a: N * T); N: int >= 1; T: type
 ListOutput() -> a: T; T: list(type) >= 1
 ListSnapshotChunksDataset(snapshot_path: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
@@ -688,28 +409,6 @@ LoadTPUEmbeddingProximalAdagradParameters(parameters: float, accumulators: float
 LoadTPUEmbeddingProximalYogiParameters(parameters: float, v: float, m: float); table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
 LoadTPUEmbeddingRMSPropParameters(parameters: float, ms: float, mom: float); table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
 LoadTPUEmbeddingStochasticGradientDescentParameters(parameters: float); table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
-Log(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-Log1p(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-LogMatrixDeterminant(input: T) -> sign: T, log_abs_determinant: T; T: {half, float, double, complex64, complex128}
-LogSoftmax(logits: T) -> logsoftmax: T; T: {half, bfloat16, float, double}
-LogUniformCandidateSampler(true_classes: int64) -> sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; range_max: int >= 1; seed: int = 0; seed2: int = 0; stateful
-LogicalAnd(x: bool, y: bool) -> z: bool; commutative
-LogicalNot(x: bool) -> y: bool
-LogicalOr(x: bool, y: bool) -> z: bool; commutative
-LookupTableExport(table_handle: Ref(string)) -> keys: Tkeys, values: Tvalues; Tkeys: type; Tvalues: type
-LookupTableExportV2(table_handle: resource) -> keys: Tkeys, values: Tvalues; Tkeys: type; Tvalues: type; stateful
-LookupTableFind(table_handle: Ref(string), keys: Tin, default_value: Tout) -> values: Tout; Tin: type; Tout: type
-LookupTableFindV2(table_handle: resource, keys: Tin, default_value: Tout) -> values: Tout; Tin: type; Tout: type; stateful
-LookupTableImport(table_handle: Ref(string), keys: Tin, values: Tout); Tin: type; Tout: type
-LookupTableImportV2(table_handle: resource, keys: Tin, values: Tout); Tin: type; Tout: type; stateful
-LookupTableInsert(table_handle: Ref(string), keys: Tin, values: Tout); Tin: type; Tout: type
-LookupTableInsertV2(table_handle: resource, keys: Tin, values: Tout); Tin: type; Tout: type; stateful
-LookupTableRemoveV2(table_handle: resource, keys: Tin); Tin: type; stateful
-LookupTableSize(table_handle: Ref(string)) -> size: int64
-LookupTableSizeV2(table_handle: resource) -> size: int64; stateful
-LoopCond(input: bool) -> output: bool
-LowerBound(sorted_inputs: T, values: T) -> output: out_type; T: type; out_type: {int32, int64} = int32
-Lu(input: T) -> lu: T, p: output_idx_type; T: {double, float, half, complex64, complex128}; output_idx_type: {int32, int64} = int32
 MakeIterator(dataset: variant, iterator: resource); stateful
 MakeUnique(input: float) -> output: float
 MakeWeakResourceHandle(handle: resource) -> dup: resource; stateful
@@ -723,70 +422,20 @@ MapSize() -> size: int32; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dt
 MapStage(key: int64, indices: int32, values: fake_dtypes); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); fake_dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 MapUnstage(key: int64, indices: int32) -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 MapUnstageNoKey(indices: int32) -> key: int64, values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
-MatMul(a: T, b: T) -> product: T; transpose_a: bool = false; transpose_b: bool = false; T: {bfloat16, half, float, double, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}; grad_a: bool = false; grad_b: bool = false
-MatchingFiles(pattern: string) -> filenames: string
 MatchingFilesDataset(patterns: string) -> handle: variant :: DATASET[TENSOR[STRING]]; stateful
-MatrixBandPart(input: T, num_lower: Tindex, num_upper: Tindex) -> band: T; T: type; Tindex: {int32, int64} = int64
-MatrixDeterminant(input: T) -> output: T; T: {half, float, double, complex64, complex128}
-MatrixDiag(diagonal: T) -> output: T; T: type
-MatrixDiagPart(input: T) -> diagonal: T; T: type
-MatrixDiagPartV2(input: T, k: int32, padding_value: T) -> diagonal: T; T: type
-MatrixDiagPartV3(input: T, k: int32, padding_value: T) -> diagonal: T; T: type; align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'
-MatrixDiagV2(diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T) -> output: T; T: type
-MatrixDiagV3(diagonal: T, k: int32, num_rows: int32, num_cols: int32, padding_value: T) -> output: T; T: type; align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'
-MatrixExponential(input: T) -> output: T; T: {double, float, half, complex64, complex128}; deprecated 27 'Use Python implementation tf.linalg.matrix_exponential instead.'
-MatrixInverse(input: T) -> output: T; adjoint: bool = false; T: {double, float, half, complex64, complex128}
-MatrixLogarithm(input: T) -> output: T; T: {complex64, complex128}
-MatrixSetDiag(input: T, diagonal: T) -> output: T; T: type
-MatrixSetDiagV2(input: T, diagonal: T, k: int32) -> output: T; T: type
-MatrixSetDiagV3(input: T, diagonal: T, k: int32) -> output: T; T: type; align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'
-MatrixSolve(matrix: T, rhs: T) -> output: T; adjoint: bool = false; T: {double, float, half, complex64, complex128}
-MatrixSolveLs(matrix: T, rhs: T, l2_regularizer: double) -> output: T; T: {double, float, half, complex64, complex128}; fast: bool = true
-MatrixSquareRoot(input: T) -> output: T; T: {double, float, half, complex64, complex128}
-MatrixTriangularSolve(matrix: T, rhs: T) -> output: T; lower: bool = true; adjoint: bool = false; T: {bfloat16, double, float, half, complex64, complex128}
-Max(input: T, reduction_indices: Tidx) -> output: T; keep_dims: bool = false; T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, qint32, qint16, quint16}; Tidx: {int32, int64} = int32
 MaxIntraOpParallelismDataset(input_dataset: variant, max_intra_op_parallelism: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-MaxPool(input: T) -> output: T; T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = float; ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'
-MaxPool3D(input: T) -> output: T; ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: {half, bfloat16, float}
-MaxPool3DGrad(orig_input: TInput, orig_output: TInput, grad: T) -> output: T; ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: {half, bfloat16, float} = float; TInput: {half, bfloat16, float} = float
-MaxPool3DGradGrad(orig_input: T, orig_output: T, grad: T) -> output: T; ksize: list(int) >= 5; strides: list(int) >= 5; padding: {'SAME', 'VALID'}; data_format: {'NDHWC', 'NCDHW'} = 'NDHWC'; T: realnumbertype
-MaxPoolGrad(orig_input: T, orig_output: T, grad: T) -> output: T; ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID', 'EXPLICIT'}; explicit_paddings: list(int) = []; data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: realnumbertype = float
-MaxPoolGradGrad(orig_input: T, orig_output: T, grad: T) -> output: T; ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: realnumbertype
-MaxPoolGradGradV2(orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32) -> output: T; padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: realnumbertype
 MaxPoolGradGradWithArgmax(input: T, grad: T, argmax: Targmax) -> output: T; ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; include_batch_in_index: bool = false; Targmax: {int32, int64}; T: realnumbertype
-MaxPoolGradV2(orig_input: T, orig_output: T, grad: T, ksize: int32, strides: int32) -> output: T; padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW'} = 'NHWC'; T: realnumbertype = float
-MaxPoolGradWithArgmax(input: T, grad: T, argmax: Targmax) -> output: T; ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; include_batch_in_index: bool = false; Targmax: {int32, int64}; T: realnumbertype
-MaxPoolV2(input: T, ksize: int32, strides: int32) -> output: T; T: {half, bfloat16, float, double, int32, int64, uint8, int16, int8, uint16, qint8} = float; padding: {'SAME', 'VALID'}; data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'
-MaxPoolWithArgmax(input: T) -> output: T, argmax: Targmax; ksize: list(int) >= 4; strides: list(int) >= 4; Targmax: {int32, int64} = int64; padding: {'SAME', 'VALID'}; include_batch_in_index: bool = false; T: realnumbertype
-Maximum(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64}
-Mean(input: T, reduction_indices: Tidx) -> output: T; keep_dims: bool = false; T: numbertype; Tidx: {int32, int64} = int32
-Merge(inputs: N * T) -> output: T, value_index: int32; T: type; N: int >= 1
 MergeDedupData(integer_tensor: integer_type, float_tensor: float_type) -> output: variant; tuple_mask: string; integer_type: {int32, int64, uint32, uint64}; float_type: {half, bfloat16, float}; config: string = ''
-MergeSummary(inputs: N * string) -> summary: string; N: int >= 1
 MergeV2Checkpoints(checkpoint_prefixes: string, destination_prefix: string); delete_old_dirs: bool = true; allow_missing_files: bool = false; stateful
 Mfcc(spectrogram: float, sample_rate: int32) -> output: float; upper_frequency_limit: float = 4000.0; lower_frequency_limit: float = 20.0; filterbank_channel_count: int = 40; dct_coefficient_count: int = 13
-Min(input: T, reduction_indices: Tidx) -> output: T; keep_dims: bool = false; T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8, quint8, qint32, qint16, quint16}; Tidx: {int32, int64} = int32
-Minimum(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64}
-MirrorPad(input: T, paddings: Tpaddings) -> output: T; T: type; Tpaddings: {int32, int64} = int32; mode: {'REFLECT', 'SYMMETRIC'}
-MirrorPadGrad(input: T, paddings: Tpaddings) -> output: T; T: type; Tpaddings: {int32, int64} = int32; mode: {'REFLECT', 'SYMMETRIC'}
 MixedStruct() -> a: n_a * int32, b: float; n_a: int >= 0
 MlirPassthroughOp(inputs: Tinputs) -> outputs: Toutputs; mlir_module: string; Tinputs: list(type) >= 0; Toutputs: list(type) >= 0
-Mod(x: T, y: T) -> z: T; T: {int32, int64, half, half, bfloat16, float, double}
 ModelDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; algorithm: int = 0; cpu_budget: int = 0; ram_budget: int = 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-Mul(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, complex128}; commutative
-MulNoNan(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, complex64, complex128}
 MultiDeviceIterator() -> handle: resource; devices: list(string) >= 1; shared_name: string; container: string; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 MultiDeviceIteratorFromStringHandle(string_handle: string) -> multi_device_iterator: resource; output_types: list(type) >= 0 = []; output_shapes: list(shape) >= 0 = []; stateful
 MultiDeviceIteratorGetNextFromShard(multi_device_iterator: resource, shard_num: int32, incarnation_id: int64) -> components: output_types; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 MultiDeviceIteratorInit(dataset: variant, multi_device_iterator: resource, max_buffer_size: int64) -> incarnation_id: int64; stateful
 MultiDeviceIteratorToStringHandle(multi_device_iterator: resource) -> string_handle: string; stateful
-Multinomial(logits: T, num_samples: int32) -> output: output_dtype; seed: int = 0; seed2: int = 0; T: realnumbertype; output_dtype: {int32, int64} = int64; stateful
-MutableDenseHashTable(empty_key: key_dtype) -> table_handle: Ref(string); container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false; key_dtype: type; value_dtype: type; value_shape: shape = []; initial_num_buckets: int = 131072; max_load_factor: float = 0.8; stateful
-MutableDenseHashTableV2(empty_key: key_dtype, deleted_key: key_dtype) -> table_handle: resource; container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false; key_dtype: type; value_dtype: type; value_shape: shape = []; initial_num_buckets: int = 131072; max_load_factor: float = 0.8; stateful
-MutableHashTable() -> table_handle: Ref(string); container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false; key_dtype: type; value_dtype: type; stateful
-MutableHashTableOfTensors() -> table_handle: Ref(string); container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false; key_dtype: type; value_dtype: type; value_shape: shape = []; stateful
-MutableHashTableOfTensorsV2() -> table_handle: resource; container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false; key_dtype: type; value_dtype: type; value_shape: shape = []; stateful
-MutableHashTableV2() -> table_handle: resource; container: string = ''; shared_name: string = ''; use_node_name_sharing: bool = false; key_dtype: type; value_dtype: type; stateful
 MutexLock(mutex: resource) -> mutex_lock: variant :: MUTEX_LOCK; stateful
 MutexV2() -> resource: resource; container: string = ''; shared_name: string = ''; stateful
 NInPolymorphicTwice(a: N * T, b: N * T); T: type; N: int >= 0
@@ -804,13 +453,8 @@ Namespace>TestStringOutput(input: float) -> output1: float, output2: string
 NcclAllReduce(input: T) -> data: T; reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; num_devices: int; shared_name: string; stateful
 NcclBroadcast(input: T) -> output: T; T: {half, float, double, int32, int64}; shape: shape; stateful
 NcclReduce(input: num_devices * T) -> data: T; reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; num_devices: int >= 1; stateful
-Ndtri(x: T) -> y: T; T: {bfloat16, half, float, double}
 NearestNeighbors(points: float, centers: float, k: int64) -> nearest_center_indices: int64, nearest_center_distances: float
-Neg(x: T) -> y: T; T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}
 NegTrain(w_in: Ref(float), w_out: Ref(float), examples: int32, labels: int32, lr: float); vocab_count: list(int); num_negative_samples: int; stateful; deprecated 19 'Moving word2vec into tensorflow_models/tutorials and deprecating its ops here as a result'
-NextAfter(x1: T, x2: T) -> output: T; T: {double, float} = float
-NextIteration(data: T) -> output: T; T: type
-NoOp()
 NonDeterministicInts(shape: shape_dtype) -> output: dtype; dtype: type = int64; shape_dtype: type = int64; stateful
 NonMaxSuppression(boxes: float, scores: float, max_output_size: int32) -> selected_indices: int32; iou_threshold: float = 0.5
 NonMaxSuppressionV2(boxes: T, scores: T, max_output_size: int32, iou_threshold: T_threshold) -> selected_indices: int32; T: {half, float} = float; T_threshold: {half, float} = float
@@ -820,12 +464,8 @@ NonMaxSuppressionV5(boxes: T, scores: T, max_output_size: int32, iou_threshold: 
 NonMaxSuppressionWithOverlaps(overlaps: float, scores: float, max_output_size: int32, overlap_threshold: float, score_threshold: float) -> selected_indices: int32
 NonSerializableDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 None()
-NotEqual(x: T, y: T) -> z: bool; T: type; incompatible_shape_error: bool = true; commutative
-NthElement(input: T, n: int32) -> values: T; reverse: bool = false; T: realnumbertype
 Old(); deprecated 8 'For reasons'
-OneHot(indices: TI, depth: int32, on_value: T, off_value: T) -> output: T; axis: int = -1; T: type; TI: {uint8, int8, int32, int64} = int64
 OneShotIterator() -> handle: resource; dataset_factory: func; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; container: string = ''; shared_name: string = ''; stateful
-OnesLike(x: T) -> y: T; T: {bfloat16, half, float, double, int8, uint8, int16, uint16, int32, uint32, int64, uint64, complex64, complex128, bool}
 OpWithDefaultAttr() -> a: int32; default_float: float = 123.0
 OpWithFutureDefaultAttr()
 OptimizeDataset(input_dataset: variant, optimizations: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; optimization_configs: list(string) = []
@@ -851,16 +491,9 @@ OutfeedDequeueTupleV2(device_ordinal: int32) -> outputs: dtypes; dtypes: list(ty
 OutfeedDequeueV2(device_ordinal: int32) -> output: dtype; dtype: type; shape: shape; stateful
 OutfeedEnqueue(input: dtype); dtype: type; stateful
 OutfeedEnqueueTuple(inputs: dtypes); dtypes: list(type) >= 1; stateful
-Pack(values: N * T) -> output: T; N: int >= 1; T: type; axis: int = 0
-Pad(input: T, paddings: Tpaddings) -> output: T; T: type; Tpaddings: {int32, int64} = int32
-PadV2(input: T, paddings: Tpaddings, constant_values: T) -> output: T; T: type; Tpaddings: {int32, int64} = int32
 PaddedBatchDataset(input_dataset: variant, batch_size: int64, padded_shapes: N * int64, padding_values: Toutput_types) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$Toutput_types], $Toutput_types]]; Toutput_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int >= 1; metadata: string = ''
 PaddedBatchDatasetV2(input_dataset: variant, batch_size: int64, padded_shapes: N * int64, padding_values: Toutput_types, drop_remainder: bool) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$Toutput_types], $Toutput_types]]; parallel_copy: bool = false; Toutput_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int >= 1; metadata: string = ''
-PaddingFIFOQueue() -> handle: Ref(string); component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; container: string = ''; shared_name: string = ''; stateful
-PaddingFIFOQueueV2() -> handle: resource; component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; container: string = ''; shared_name: string = ''; stateful
 ParallelBatchDataset(input_dataset: variant, batch_size: int64, num_parallel_calls: int64, drop_remainder: bool) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; parallel_copy: bool = false; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; deterministic: string = 'default'; metadata: string = ''
-ParallelConcat(values: N * T) -> output: T; N: int >= 1; T: type; shape: shape
-ParallelDynamicStitch(indices: N * int32, data: N * T) -> merged: T; N: int >= 1; T: type
 ParallelFilterDataset(input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; predicate: func; deterministic: string = 'default'; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 ParallelInterleaveDataset(input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, sloppy: bool, buffer_output_elements: int64, prefetch_input_elements: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 ParallelInterleaveDatasetV2(input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, num_parallel_calls: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; sloppy: bool = false; metadata: string = ''
@@ -868,7 +501,6 @@ ParallelInterleaveDatasetV3(input_dataset: variant, other_arguments: Targuments,
 ParallelInterleaveDatasetV4(input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, buffer_output_elements: int64, prefetch_input_elements: int64, num_parallel_calls: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; deterministic: string = 'default'; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 ParallelMapDataset(input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int32) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; use_inter_op_parallelism: bool = true; sloppy: bool = false; preserve_cardinality: bool = false; metadata: string = ''
 ParallelMapDatasetV2(input_dataset: variant, other_arguments: Targuments, num_parallel_calls: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; use_inter_op_parallelism: bool = true; deterministic: string = 'default'; preserve_cardinality: bool = false; use_unbounded_threadpool: bool = false; metadata: string = ''
-ParameterizedTruncatedNormal(shape: T, means: dtype, stdevs: dtype, minvals: dtype, maxvals: dtype) -> output: dtype; seed: int = 0; seed2: int = 0; dtype: {half, bfloat16, float, double}; T: {int32, int64}; stateful
 ParseExample(serialized: string, names: string, sparse_keys: Nsparse * string, dense_keys: Ndense * string, dense_defaults: Tdense) -> sparse_indices: Nsparse * int64, sparse_values: sparse_types, sparse_shapes: Nsparse * int64, dense_values: Tdense; Nsparse: int >= 0; Ndense: int >= 0; sparse_types: list({float, int64, string}) >= 0; Tdense: list({float, int64, string}) >= 0; dense_shapes: list(shape) >= 0
 ParseExampleDataset(input_dataset: variant, num_parallel_calls: int64, dense_defaults: Tdense) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; sparse_types: list({float, int64, string}) >= 0; Tdense: list({float, int64, string}) >= 0; dense_shapes: list(shape) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; sloppy: bool = false; ragged_keys: list(string) >= 0 = []; ragged_value_types: list({float, int64, string}) >= 0 = []; ragged_split_types: list({int32, int64}) >= 0 = []
 ParseExampleDatasetV2(input_dataset: variant, num_parallel_calls: int64, dense_defaults: Tdense) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; sparse_types: list({float, int64, string}) >= 0; Tdense: list({float, int64, string}) >= 0; dense_shapes: list(shape) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; deterministic: string = 'default'; ragged_keys: list(string) >= 0 = []; ragged_value_types: list({float, int64, string}) >= 0 = []; ragged_split_types: list({int32, int64}) >= 0 = []
@@ -878,36 +510,14 @@ ParseSequenceExampleV2(serialized: string, debug_name: string, context_sparse_ke
 ParseSingleExample(serialized: string, dense_defaults: Tdense) -> sparse_indices: num_sparse * int64, sparse_values: sparse_types, sparse_shapes: num_sparse * int64, dense_values: Tdense; num_sparse: int >= 0; sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; sparse_types: list({float, int64, string}) >= 0; Tdense: list({float, int64, string}) >= 0; dense_shapes: list(shape) >= 0
 ParseSingleSequenceExample(serialized: string, feature_list_dense_missing_assumed_empty: string, context_sparse_keys: Ncontext_sparse * string, context_dense_keys: Ncontext_dense * string, feature_list_sparse_keys: Nfeature_list_sparse * string, feature_list_dense_keys: Nfeature_list_dense * string, context_dense_defaults: Tcontext_dense, debug_name: string) -> context_sparse_indices: Ncontext_sparse * int64, context_sparse_values: context_sparse_types, context_sparse_shapes: Ncontext_sparse * int64, context_dense_values: Tcontext_dense, feature_list_sparse_indices: Nfeature_list_sparse * int64, feature_list_sparse_values: feature_list_sparse_types, feature_list_sparse_shapes: Nfeature_list_sparse * int64, feature_list_dense_values: feature_list_dense_types; Ncontext_sparse: int >= 0 = 0; Ncontext_dense: int >= 0 = 0; Nfeature_list_sparse: int >= 0 = 0; Nfeature_list_dense: int >= 0 = 0; context_sparse_types: list({float, int64, string}) >= 0 = []; Tcontext_dense: list({float, int64, string}) >= 0 = []; feature_list_dense_types: list({float, int64, string}) >= 0 = []; context_dense_shapes: list(shape) >= 0 = []; feature_list_sparse_types: list({float, int64, string}) >= 0 = []; feature_list_dense_shapes: list(shape) >= 0 = []
 ParseTensor(serialized: string) -> output: out_type; out_type: type
-PartitionedCall(args: Tin) -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0; f: func; config: string = ''; config_proto: string = ''; executor_type: string = ''
-Placeholder() -> output: dtype; dtype: type; shape: shape = shape
-PlaceholderV2() -> output: dtype; dtype: type; shape: shape; deprecated 23 'Placeholder now behaves the same as PlaceholderV2.'
-PlaceholderWithDefault(input: dtype) -> output: dtype; dtype: type; shape: shape
-Polygamma(a: T, x: T) -> z: T; T: {float, double}
 Polymorphic(a: T) -> out: T; T: type
 PolymorphicDefaultOut() -> out: T; T: type = string
 PolymorphicOut() -> out: T; T: type
-PopulationCount(x: T) -> y: uint8; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}
-Pow(x: T, y: T) -> z: T; T: {bfloat16, float, half, double, int8, int16, int32, int64, complex64, complex128}
 PrefetchDataset(input_dataset: variant, buffer_size: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; slack_period: int = 0; legacy_autotune: bool = true; buffer_size_min: int = 0; metadata: string = ''
 Prelinearize(input: dtype) -> output: variant; dtype: type; shape: shape = []; layout: list(int) = []
 PrelinearizeTuple(inputs: dtypes) -> output: variant; dtypes: list(type) >= 1; shapes: list(shape); layouts: list(int) = []
-PreventGradient(input: T) -> output: T; T: type; message: string = ''
-Print(input: T, data: U) -> output: T; T: type; U: list(type) >= 0; message: string = ''; first_n: int = -1; summarize: int = 3; stateful
-PrintV2(input: string); output_stream: string = 'stderr'; end: string = '\n'; stateful
-PriorityQueue() -> handle: Ref(string); component_types: list(type) >= 0 = []; shapes: list(shape) >= 0; capacity: int = -1; container: string = ''; shared_name: string = ''; stateful
-PriorityQueueV2() -> handle: resource; component_types: list(type) >= 0 = []; shapes: list(shape) >= 0; capacity: int = -1; container: string = ''; shared_name: string = ''; stateful
 PrivateThreadPoolDataset(input_dataset: variant, num_threads: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-Prod(input: T, reduction_indices: Tidx) -> output: T; keep_dims: bool = false; T: numbertype; Tidx: {int32, int64} = int32
-PyFunc(input: Tin) -> output: Tout; token: string; Tin: list(type) >= 0; Tout: list(type) >= 0; stateful
-PyFuncStateless(input: Tin) -> output: Tout; token: string; Tin: list(type) >= 0; Tout: list(type) >= 0
-Qr(input: T) -> q: T, r: T; full_matrices: bool = false; T: {double, float, half, complex64, complex128}
-QuantizeAndDequantize(input: T) -> output: T; signed_input: bool = true; num_bits: int = 8; range_given: bool = false; input_min: float = 0.0; input_max: float = 0.0; T: {bfloat16, half, float, double}; deprecated 22 'Replaced by QuantizeAndDequantizeV2'
-QuantizeAndDequantizeV2(input: T, input_min: T, input_max: T) -> output: T; signed_input: bool = true; num_bits: int = 8; range_given: bool = false; T: {bfloat16, half, float, double}; round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN'; narrow_range: bool = false; axis: int = -1
-QuantizeAndDequantizeV3(input: T, input_min: T, input_max: T, num_bits: int32) -> output: T; signed_input: bool = true; range_given: bool = true; T: {bfloat16, half, float, double}; narrow_range: bool = false; axis: int = -1
-QuantizeAndDequantizeV4(input: T, input_min: T, input_max: T) -> output: T; signed_input: bool = true; num_bits: int = 8; range_given: bool = false; T: {bfloat16, half, float, double}; round_mode: {'HALF_TO_EVEN', 'HALF_UP'} = 'HALF_TO_EVEN'; narrow_range: bool = false; axis: int = -1
-QuantizeAndDequantizeV4Grad(gradients: T, input: T, input_min: T, input_max: T) -> input_backprop: T, input_min_backprop: T, input_max_backprop: T; T: {bfloat16, half, float, double}; axis: int = -1
 QuantizeDownAndShrinkRange(input: Tinput, input_min: float, input_max: float) -> output: out_type, output_min: float, output_max: float; Tinput: quantizedtype; out_type: quantizedtype
-QuantizeV2(input: float, min_range: float, max_range: float) -> output: T, output_min: float, output_max: float; T: quantizedtype; mode: {'MIN_COMBINED', 'MIN_FIRST', 'SCALED'} = 'MIN_COMBINED'; round_mode: {'HALF_AWAY_FROM_ZERO', 'HALF_TO_EVEN'} = 'HALF_AWAY_FROM_ZERO'; narrow_range: bool = false; axis: int = -1; ensure_minimum_range: float = 0.01
 QuantizedAdd(x: T1, y: T2, min_x: float, max_x: float, min_y: float, max_y: float) -> z: Toutput, min_z: float, max_z: float; T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = qint32
 QuantizedAvgPool(input: T, min_input: float, max_input: float) -> output: T, min_output: float, max_output: float; T: quantizedtype; ksize: list(int); strides: list(int); padding: {'SAME', 'VALID'}
 QuantizedBatchNormWithGlobalNormalization(t: Tinput, t_min: float, t_max: float, m: Tinput, m_min: float, m_max: float, v: Tinput, v_min: float, v_max: float, beta: Tinput, beta_min: float, beta_max: float, gamma: Tinput, gamma_min: float, gamma_max: float) -> result: out_type, result_min: float, result_max: float; Tinput: quantizedtype; out_type: quantizedtype; variance_epsilon: float; scale_after_normalization: bool
@@ -944,28 +554,8 @@ QuantizedRelu6(features: Tinput, min_features: float, max_features: float) -> ac
 QuantizedReluX(features: Tinput, max_value: float, min_features: float, max_features: float) -> activations: out_type, min_activations: float, max_activations: float; Tinput: quantizedtype; out_type: quantizedtype = quint8
 QuantizedReshape(tensor: T, shape: Tshape, input_min: float, input_max: float) -> output: T, output_min: float, output_max: float; T: type; Tshape: {int32, int64} = int32
 QuantizedResizeBilinear(images: T, size: int32, min: float, max: float) -> resized_images: T, out_min: float, out_max: float; T: {quint8, qint32, float}; align_corners: bool = false; half_pixel_centers: bool = false
-QueueClose(handle: Ref(string)); cancel_pending_enqueues: bool = false
-QueueCloseV2(handle: resource); cancel_pending_enqueues: bool = false; stateful
-QueueDequeue(handle: Ref(string)) -> components: component_types; component_types: list(type) >= 1; timeout_ms: int = -1
-QueueDequeueMany(handle: Ref(string), n: int32) -> components: component_types; component_types: list(type) >= 1; timeout_ms: int = -1
-QueueDequeueManyV2(handle: resource, n: int32) -> components: component_types; component_types: list(type) >= 1; timeout_ms: int = -1; stateful
-QueueDequeueUpTo(handle: Ref(string), n: int32) -> components: component_types; component_types: list(type) >= 1; timeout_ms: int = -1
-QueueDequeueUpToV2(handle: resource, n: int32) -> components: component_types; component_types: list(type) >= 1; timeout_ms: int = -1; stateful
-QueueDequeueV2(handle: resource) -> components: component_types; component_types: list(type) >= 1; timeout_ms: int = -1; stateful
-QueueEnqueue(handle: Ref(string), components: Tcomponents); Tcomponents: list(type) >= 1; timeout_ms: int = -1
-QueueEnqueueMany(handle: Ref(string), components: Tcomponents); Tcomponents: list(type) >= 1; timeout_ms: int = -1
-QueueEnqueueManyV2(handle: resource, components: Tcomponents); Tcomponents: list(type) >= 1; timeout_ms: int = -1; stateful
-QueueEnqueueV2(handle: resource, components: Tcomponents); Tcomponents: list(type) >= 1; timeout_ms: int = -1; stateful
-QueueIsClosed(handle: Ref(string)) -> is_closed: bool
-QueueIsClosedV2(handle: resource) -> is_closed: bool; stateful
-QueueSize(handle: Ref(string)) -> size: int32
-QueueSizeV2(handle: resource) -> size: int32; stateful
-RFFT(input: Treal, fft_length: int32) -> output: Tcomplex; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
-RFFT2D(input: Treal, fft_length: int32) -> output: Tcomplex; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
-RFFT3D(input: Treal, fft_length: int32) -> output: Tcomplex; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
 RFFTND(input: Treal, fft_length: int32, axes: int32) -> output: Tcomplex; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
 RGBToHSV(images: T) -> output: T; T: {half, bfloat16, float, double} = float
-RaggedBincount(splits: int64, values: Tidx, size: Tidx, weights: T) -> output: T; Tidx: {int32, int64}; T: {int32, int64, float, double}; binary_output: bool = false
 RaggedCountSparseOutput(splits: int64, values: T, weights: output_type) -> output_indices: int64, output_values: output_type, output_dense_shape: int64; T: {int32, int64}; minlength: int >= -1 = -1; maxlength: int >= -1 = -1; binary_output: bool; output_type: {int32, int64, float, double}
 RaggedCross(ragged_values: ragged_values_types, ragged_row_splits: ragged_splits_types, sparse_indices: Nsparse * int64, sparse_values: sparse_values_types, sparse_shape: Nsparse * int64, dense_inputs: dense_types) -> output_values: out_values_type, output_row_splits: out_row_splits_type; Nsparse: int >= 0; input_order: string; hashed_output: bool; num_buckets: int >= 0; hash_key: int; ragged_values_types: list({int64, string}) >= 0; ragged_splits_types: list({int32, int64}) >= 0; sparse_values_types: list({int64, string}) >= 0; dense_types: list({int64, string}) >= 0; out_values_type: {int64, string}; out_row_splits_type: {int32, int64}
 RaggedFillEmptyRows(value_rowids: int64, values: T, nrows: int64, default_value: T) -> output_value_rowids: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64; T: type
@@ -980,22 +570,8 @@ RaggedTensorToVariantGradient(encoded_ragged_grad: variant, row_splits: Tsplits,
 RandomCrop(image: T, size: int64) -> output: T; T: {uint8, int8, int16, int32, int64, float, double}; seed: int = 0; seed2: int = 0; stateful; deprecated 8 'Random crop is now pure Python'
 RandomDataset(seed: int64, seed2: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
 RandomDatasetV2(seed: int64, seed2: int64, seed_generator: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; rerandomize_each_iteration: bool = false; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
-RandomGamma(shape: S, alpha: T) -> output: T; seed: int = 0; seed2: int = 0; S: {int32, int64}; T: {half, float, double}; stateful
-RandomGammaGrad(alpha: T, sample: T) -> output: T; T: {float, double}
 RandomIndexShuffle(index: dtype, seed: Tseed, max_index: dtype) -> output: dtype; rounds: int = 4; dtype: {int32, uint32, int64, uint64}; Tseed: {int32, uint32, int64, uint64}
-RandomPoisson(shape: S, rate: dtype) -> output: dtype; seed: int = 0; seed2: int = 0; S: {int32, int64}; dtype: {half, float, double}; stateful; deprecated 25 'Replaced by RandomPoissonV2'
-RandomPoissonV2(shape: S, rate: R) -> output: dtype; seed: int = 0; seed2: int = 0; S: {int32, int64}; R: {half, float, double, int32, int64} = double; dtype: {half, float, double, int32, int64} = int64; stateful
-RandomShuffle(value: T) -> output: T; seed: int = 0; seed2: int = 0; T: type; stateful
-RandomShuffleQueue() -> handle: Ref(string); component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; min_after_dequeue: int = 0; seed: int = 0; seed2: int = 0; container: string = ''; shared_name: string = ''; stateful
-RandomShuffleQueueV2() -> handle: resource; component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; min_after_dequeue: int = 0; seed: int = 0; seed2: int = 0; container: string = ''; shared_name: string = ''; stateful
-RandomStandardNormal(shape: T) -> output: dtype; seed: int = 0; seed2: int = 0; dtype: {half, bfloat16, float, double}; T: {int32, int64}; stateful
-RandomUniform(shape: T) -> output: dtype; seed: int = 0; seed2: int = 0; dtype: {half, bfloat16, float, double}; T: {int32, int64}; stateful
-RandomUniformInt(shape: T, minval: Tout, maxval: Tout) -> output: Tout; seed: int = 0; seed2: int = 0; Tout: {int32, int64}; T: {int32, int64}; stateful
-Range(start: Tidx, limit: Tidx, delta: Tidx) -> output: Tidx; Tidx: {bfloat16, half, float, double, int8, int16, int32, int64, uint16, uint32, uint64} = int32
 RangeDataset(start: int64, stop: int64, step: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; replicate_on_split: bool = false; stateful
-Rank(input: T) -> output: int32; T: type
-ReadFile(filename: string) -> contents: string
-ReadVariableOp(resource: resource) -> value: dtype; dtype: type; stateful
 ReadVariableXlaSplitND(resource: resource) -> outputs: N * T; T: type; N: int >= 1; num_splits: list(int); paddings: list(int) = []; stateful
 ReaderNumRecordsProduced(reader_handle: Ref(string)) -> records_produced: int64
 ReaderNumRecordsProducedV2(reader_handle: resource) -> records_produced: int64; stateful
@@ -1011,41 +587,23 @@ ReaderRestoreState(reader_handle: Ref(string), state: string)
 ReaderRestoreStateV2(reader_handle: resource, state: string); stateful
 ReaderSerializeState(reader_handle: Ref(string)) -> state: string
 ReaderSerializeStateV2(reader_handle: resource) -> state: string; stateful
-Real(input: T) -> output: Tout; T: {complex64, complex128} = complex64; Tout: {float, double} = float
-RealDiv(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, complex128}
 RebatchDataset(input_dataset: variant, num_replicas: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; use_fallback: bool = true
 RebatchDatasetV2(input_dataset: variant, batch_sizes: int64, drop_remainder: bool) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-Reciprocal(x: T) -> y: T; T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}
-ReciprocalGrad(y: T, dy: T) -> z: T; T: {bfloat16, half, float, double, complex64, complex128}
 RecordInput() -> records: string; file_pattern: string; file_random_seed: int = 301; file_shuffle_shift_ratio: float = 0.0; file_buffer_size: int = 10000; file_parallelism: int = 16; batch_size: int = 32; compression_type: string = ''; stateful
 Recv() -> tensor: tensor_type; tensor_type: type; tensor_name: string; send_device: string; send_device_incarnation: int; recv_device: string; client_terminated: bool = false; stateful; distributed
 RecvTPUEmbeddingActivations() -> outputs: num_outputs * float; num_outputs: int >= 1; config: string; stateful
 ReduceDataset(input_dataset: variant, initial_state: Tstate, other_arguments: Targuments) -> components: output_types; f: func; Tstate: list(type) >= 1; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; use_inter_op_parallelism: bool = true; metadata: string = ''; stateful
-ReduceJoin(inputs: string, reduction_indices: int32) -> output: string; keep_dims: bool = false; separator: string = ''
-RefEnter(data: Ref(T)) -> output: Ref(T); T: type; frame_name: string; is_constant: bool = false; parallel_iterations: int = 10
-RefExit(data: Ref(T)) -> output: Ref(T); T: type
-RefIdentity(input: Ref(T)) -> output: Ref(T); T: type; allows_uninitialized_input
 RefIn(a: Ref(T)); T: type
 RefInputFloatInput(a: Ref(float), b: float)
 RefInputFloatInputIntOutput(a: Ref(float), b: float) -> c: int32
 RefInputIntInput(a: Ref(int32), b: int32)
-RefMerge(inputs: Ref(N * T)) -> output: Ref(T), value_index: int32; T: type; N: int >= 1
-RefNextIteration(data: Ref(T)) -> output: Ref(T); T: type
 RefOut() -> a: Ref(T); T: type
 RefOutput() -> a: Ref(int32)
 RefOutputFloatOutput() -> a: Ref(float), b: float
-RefSelect(index: int32, inputs: Ref(N * T)) -> output: Ref(T); T: type; N: int >= 1
-RefSwitch(data: Ref(T), pred: bool) -> output_false: Ref(T), output_true: Ref(T); T: type; allows_uninitialized_input
-RegexFullMatch(input: string, pattern: string) -> output: bool
-RegexReplace(input: string, pattern: string, rewrite: string) -> output: string; replace_global: bool = true
 RegisterDataset(dataset: variant, address: string, protocol: string) -> dataset_id: int64; external_state_policy: int; element_spec: string = ''; metadata: string = ''
 RegisterDatasetV2(dataset: variant, address: string, protocol: string) -> dataset_id: string; external_state_policy: int; element_spec: string = ''; requested_dataset_id: string = ''; metadata: string = ''
 Relayout(input: T) -> output: T; layout: string; T: type
 RelayoutLike(input: T, layout_input: U) -> output: T; T: type; U: type
-Relu(features: T) -> activations: T; T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, qint8}
-Relu6(features: T) -> activations: T; T: realnumbertype
-Relu6Grad(gradients: T, features: T) -> backprops: T; T: realnumbertype
-ReluGrad(gradients: T, features: T) -> backprops: T; T: realnumbertype
 RemoteCall(target: string, args: Tin) -> output: Tout; Tin: list(type) >= 1; Tout: list(type) >= 1; f: func; stateful
 RepeatDataset(input_dataset: variant, count: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 RequantizationRange(input: Tinput, input_min: float, input_max: float) -> output_min: float, output_max: float; Tinput: quantizedtype
@@ -1055,7 +613,6 @@ RequantizePerChannel(input: T, input_min: float, input_max: float, requested_out
 RequiresOlderGraphVersion() -> version: int32; stateful
 ReservedAttr(); range: int
 ReservedInput(input: int32)
-Reshape(tensor: T, shape: Tshape) -> output: T; T: type; Tshape: {int32, int64} = int32
 ResizeArea(images: T, size: int32) -> resized_images: float; T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}; align_corners: bool = false
 ResizeBicubic(images: T, size: int32) -> resized_images: float; T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}; align_corners: bool = false; half_pixel_centers: bool = false
 ResizeBicubicGrad(grads: float, original_image: T) -> output: T; T: {float, double}; align_corners: bool = false; half_pixel_centers: bool = false
@@ -1067,55 +624,9 @@ ResourceAccumulatorApplyGradient(handle: resource, local_step: int64, gradient: 
 ResourceAccumulatorNumAccumulated(handle: resource) -> num_accumulated: int32; stateful
 ResourceAccumulatorSetGlobalStep(handle: resource, new_global_step: int64); stateful
 ResourceAccumulatorTakeGradient(handle: resource, num_required: int32) -> average: dtype; dtype: numbertype; stateful
-ResourceApplyAdaMax(var: resource, m: resource, v: resource, beta1_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T); T: numbertype; use_locking: bool = false; stateful
-ResourceApplyAdadelta(var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T); T: numbertype; use_locking: bool = false; stateful
-ResourceApplyAdagrad(var: resource, accum: resource, lr: T, grad: T); T: numbertype; use_locking: bool = false; update_slots: bool = true; stateful
-ResourceApplyAdagradDA(var: resource, gradient_accumulator: resource, gradient_squared_accumulator: resource, grad: T, lr: T, l1: T, l2: T, global_step: int64); T: numbertype; use_locking: bool = false; stateful
-ResourceApplyAdagradV2(var: resource, accum: resource, lr: T, epsilon: T, grad: T); T: numbertype; use_locking: bool = false; update_slots: bool = true; stateful
-ResourceApplyAdam(var: resource, m: resource, v: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T); T: numbertype; use_locking: bool = false; use_nesterov: bool = false; stateful
-ResourceApplyAdamWithAmsgrad(var: resource, m: resource, v: resource, vhat: resource, beta1_power: T, beta2_power: T, lr: T, beta1: T, beta2: T, epsilon: T, grad: T); T: numbertype; use_locking: bool = false; stateful
-ResourceApplyAddSign(var: resource, m: resource, lr: T, alpha: T, sign_decay: T, beta: T, grad: T); T: numbertype; use_locking: bool = false; stateful
-ResourceApplyCenteredRMSProp(var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T); T: numbertype; use_locking: bool = false; stateful
-ResourceApplyFtrl(var: resource, accum: resource, linear: resource, grad: T, lr: T, l1: T, l2: T, lr_power: T); T: numbertype; use_locking: bool = false; multiply_linear_by_lr: bool = false; stateful
-ResourceApplyFtrlV2(var: resource, accum: resource, linear: resource, grad: T, lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T); T: numbertype; use_locking: bool = false; multiply_linear_by_lr: bool = false; stateful
-ResourceApplyGradientDescent(var: resource, alpha: T, delta: T); T: numbertype; use_locking: bool = false; stateful
-ResourceApplyKerasMomentum(var: resource, accum: resource, lr: T, grad: T, momentum: T); T: numbertype; use_locking: bool = false; use_nesterov: bool = false; stateful
-ResourceApplyMomentum(var: resource, accum: resource, lr: T, grad: T, momentum: T); T: numbertype; use_locking: bool = false; use_nesterov: bool = false; stateful
-ResourceApplyPowerSign(var: resource, m: resource, lr: T, logbase: T, sign_decay: T, beta: T, grad: T); T: numbertype; use_locking: bool = false; stateful
-ResourceApplyProximalAdagrad(var: resource, accum: resource, lr: T, l1: T, l2: T, grad: T); T: numbertype; use_locking: bool = false; stateful
-ResourceApplyProximalGradientDescent(var: resource, alpha: T, l1: T, l2: T, delta: T); T: numbertype; use_locking: bool = false; stateful
-ResourceApplyRMSProp(var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T); T: numbertype; use_locking: bool = false; stateful
 ResourceConditionalAccumulator() -> handle: resource; dtype: numbertype; shape: shape; container: string = ''; shared_name: string = ''; reduction_type: {'MEAN', 'SUM'} = 'MEAN'; stateful
-ResourceCountUpTo(resource: resource) -> output: T; limit: int; T: {int32, int64}; stateful
 ResourceCreateOp(resource: resource); stateful
-ResourceGather(resource: resource, indices: Tindices) -> output: dtype; batch_dims: int = 0; validate_indices: bool = true; dtype: type; Tindices: {int32, int64}; stateful
-ResourceGatherNd(resource: resource, indices: Tindices) -> output: dtype; dtype: type; Tindices: {int32, int64}; stateful
 ResourceInitializedOp(resource: resource) -> initialized: bool; stateful
-ResourceScatterAdd(resource: resource, indices: Tindices, updates: dtype); dtype: numbertype; Tindices: {int32, int64}; stateful
-ResourceScatterDiv(resource: resource, indices: Tindices, updates: dtype); dtype: numbertype; Tindices: {int32, int64}; stateful
-ResourceScatterMax(resource: resource, indices: Tindices, updates: dtype); dtype: numbertype; Tindices: {int32, int64}; stateful
-ResourceScatterMin(resource: resource, indices: Tindices, updates: dtype); dtype: numbertype; Tindices: {int32, int64}; stateful
-ResourceScatterMul(resource: resource, indices: Tindices, updates: dtype); dtype: numbertype; Tindices: {int32, int64}; stateful
-ResourceScatterNdAdd(ref: resource, indices: Tindices, updates: T); T: type; Tindices: {int32, int64}; use_locking: bool = true; bad_indices_policy: string = ''; stateful
-ResourceScatterNdMax(ref: resource, indices: Tindices, updates: T); T: type; Tindices: {int32, int64}; use_locking: bool = true; bad_indices_policy: string = ''; stateful
-ResourceScatterNdMin(ref: resource, indices: Tindices, updates: T); T: type; Tindices: {int32, int64}; use_locking: bool = true; bad_indices_policy: string = ''; stateful
-ResourceScatterNdSub(ref: resource, indices: Tindices, updates: T); T: type; Tindices: {int32, int64}; use_locking: bool = true; bad_indices_policy: string = ''; stateful
-ResourceScatterNdUpdate(ref: resource, indices: Tindices, updates: T); T: type; Tindices: {int32, int64}; use_locking: bool = true; bad_indices_policy: string = ''; stateful
-ResourceScatterSub(resource: resource, indices: Tindices, updates: dtype); dtype: numbertype; Tindices: {int32, int64}; stateful
-ResourceScatterUpdate(resource: resource, indices: Tindices, updates: dtype); dtype: type; Tindices: {int32, int64}; stateful
-ResourceSparseApplyAdadelta(var: resource, accum: resource, accum_update: resource, lr: T, rho: T, epsilon: T, grad: T, indices: Tindices); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; stateful
-ResourceSparseApplyAdagrad(var: resource, accum: resource, lr: T, grad: T, indices: Tindices); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; update_slots: bool = true; stateful
-ResourceSparseApplyAdagradDA(var: resource, gradient_accumulator: resource, gradient_squared_accumulator: resource, grad: T, indices: Tindices, lr: T, l1: T, l2: T, global_step: int64); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; stateful
-ResourceSparseApplyAdagradV2(var: resource, accum: resource, lr: T, epsilon: T, grad: T, indices: Tindices); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; update_slots: bool = true; stateful
-ResourceSparseApplyCenteredRMSProp(var: resource, mg: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T, indices: Tindices); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; stateful
-ResourceSparseApplyFtrl(var: resource, accum: resource, linear: resource, grad: T, indices: Tindices, lr: T, l1: T, l2: T, lr_power: T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; multiply_linear_by_lr: bool = false; stateful
-ResourceSparseApplyFtrlV2(var: resource, accum: resource, linear: resource, grad: T, indices: Tindices, lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; multiply_linear_by_lr: bool = false; stateful
-ResourceSparseApplyKerasMomentum(var: resource, accum: resource, lr: T, grad: T, indices: Tindices, momentum: T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; use_nesterov: bool = false; stateful
-ResourceSparseApplyMomentum(var: resource, accum: resource, lr: T, grad: T, indices: Tindices, momentum: T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; use_nesterov: bool = false; stateful
-ResourceSparseApplyProximalAdagrad(var: resource, accum: resource, lr: T, l1: T, l2: T, grad: T, indices: Tindices); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; stateful
-ResourceSparseApplyProximalGradientDescent(var: resource, alpha: T, l1: T, l2: T, grad: T, indices: Tindices); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; stateful
-ResourceSparseApplyRMSProp(var: resource, ms: resource, mom: resource, lr: T, rho: T, momentum: T, epsilon: T, grad: T, indices: Tindices); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; stateful
-ResourceStridedSliceAssign(ref: resource, begin: Index, end: Index, strides: Index, value: T); T: type; Index: {int32, int64}; begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; shrink_axis_mask: int = 0; stateful
 ResourceUsingOp(resource: resource); stateful
 Restore(file_pattern: string, tensor_name: string) -> tensor: dt; dt: type; preferred_shard: int = -1; stateful
 RestoreSlice(file_pattern: string, tensor_name: string, shape_and_slice: string) -> tensor: dt; dt: type; preferred_shard: int = -1; stateful
@@ -1135,12 +646,7 @@ RetrieveTPUEmbeddingProximalAdagradParameters() -> parameters: float, accumulato
 RetrieveTPUEmbeddingProximalYogiParameters() -> parameters: float, v: float, m: float; table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
 RetrieveTPUEmbeddingRMSPropParameters() -> parameters: float, ms: float, mom: float; table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
 RetrieveTPUEmbeddingStochasticGradientDescentParameters() -> parameters: float; table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
-Reverse(tensor: T, dims: bool) -> output: T; T: {uint8, int8, uint16, int16, uint32, int32, uint64, int64, bool, bfloat16, half, float, double, complex64, complex128, string}
-ReverseSequence(input: T, seq_lengths: Tlen) -> output: T; seq_dim: int; batch_dim: int = 0; T: type; Tlen: {int32, int64} = int64
-ReverseV2(tensor: T, axis: Tidx) -> output: T; Tidx: {int32, int64} = int32; T: {uint8, int8, uint16, int16, int32, uint32, int64, uint64, bool, bfloat16, half, float, double, complex64, complex128, string}
 RewriteDataset(input_dataset: variant, rewrite_name: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-RightShift(x: T, y: T) -> z: T; T: {int8, int16, int32, int64, uint8, uint16, uint32, uint64}
-Rint(x: T) -> y: T; T: {bfloat16, half, float, double}
 RiscAbs(x: T) -> y: T; T: {bfloat16, half, float, double}
 RiscAdd(x: T, y: T) -> z: T; T: {bfloat16, half, float, double}; commutative; aggregate
 RiscBinaryArithmetic(x: T, y: T) -> z: T; op_type: {'ADD', 'SUB', 'MUL', 'DIV', 'REM', 'MIN', 'POW'}; T: {bfloat16, half, float, double}
@@ -1192,8 +698,6 @@ RiscUnary(x: T) -> y: T; op_type: {'ABL', 'CEIL', 'COS', 'EXP', 'FLOOR', 'IMAG',
 RiscWhile(input: T) -> output: T; T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; parallel_iterations: int = 10; stateful
 RngReadAndSkip(resource: resource, alg: int32, delta: uint64) -> value: int64; stateful
 RngSkip(resource: resource, algorithm: int64, delta: int64); stateful
-Roll(input: T, shift: Tshift, axis: Taxis) -> output: T; T: type; Tshift: {int32, int64}; Taxis: {int32, int64}
-Round(x: T) -> y: T; T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}
 RpcCall(client: resource, method_name: string, args: Tin, timeout_in_ms: int64) -> future: resource, deleter: variant; Tin: list(type) >= 0; stateful
 RpcCheckStatus(status_or: resource) -> error_code: int64, error: string; stateful
 RpcClient(server_address: string, timeout_in_ms: int64) -> client: resource, method_specs: string; shared_name: string = ''; list_registered_methods: bool = false; stateful
@@ -1201,8 +705,6 @@ RpcGetValue(status_or: resource) -> output: Tout; Tout: list(type) >= 0; statefu
 RpcServer(server_address: string) -> server: resource; stateful
 RpcServerRegister(server: resource, method_name: string, captured_inputs: Tin); Tin: list(type) >= 0 = []; f: func; input_specs: string = ''; output_specs: string; stateful
 RpcServerStart(server: resource); stateful
-Rsqrt(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-RsqrtGrad(y: T, dy: T) -> z: T; T: {bfloat16, half, float, double, complex64, complex128}
 SampleDistortedBoundingBox(image_size: T, bounding_boxes: float) -> begin: T, size: T, bboxes: float; T: {uint8, int8, int16, int32, int64}; seed: int = 0; seed2: int = 0; min_object_covered: float = 0.1; aspect_ratio_range: list(float) = [0.75, 1.33]; area_range: list(float) = [0.05, 1.0]; max_attempts: int = 100; use_image_if_no_bounding_boxes: bool = false; stateful
 SampleDistortedBoundingBoxV2(image_size: T, bounding_boxes: float, min_object_covered: float) -> begin: T, size: T, bboxes: float; T: {uint8, int8, int16, int32, int64}; seed: int = 0; seed2: int = 0; aspect_ratio_range: list(float) = [0.75, 1.33]; area_range: list(float) = [0.05, 1.0]; max_attempts: int = 100; use_image_if_no_bounding_boxes: bool = false; stateful
 SamplingDataset(input_dataset: variant, rate: float, seed: int64, seed2: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
@@ -1211,53 +713,24 @@ SaveDataset(input_dataset: variant, path: string, shard_func_other_args: Tshard_
 SaveDatasetV2(input_dataset: variant, path: string, shard_func_other_args: Tshard_func_args) -> handle: variant; compression: string = ''; shard_func: func; use_shard_func: bool = true; Tshard_func_args: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 SaveSlices(filename: string, tensor_names: string, shapes_and_slices: string, data: T); T: list(type) >= 1; stateful
 SaveV2(prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes); dtypes: list(type) >= 1; stateful
-ScalarSummary(tags: string, values: T) -> summary: string; T: realnumbertype
 ScaleAndTranslate(images: T, size: int32, scale: float, translation: float) -> resized_images: float; T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double}; kernel_type: string = 'lanczos3'; antialias: bool = true
 ScaleAndTranslateGrad(grads: T, original_image: T, scale: float, translation: float) -> output: T; T: {float}; kernel_type: string = 'lanczos3'; antialias: bool = true
 ScanDataset(input_dataset: variant, initial_state: Tstate, other_arguments: Targuments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; Tstate: list(type) >= 1; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; preserve_cardinality: bool = false; use_default_device: bool = true; metadata: string = ''
-ScatterAdd(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false
-ScatterDiv(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false
-ScatterMax(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: {half, bfloat16, float, double, int32, int64}; Tindices: {int32, int64}; use_locking: bool = false
-ScatterMin(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: {half, bfloat16, float, double, int32, int64}; Tindices: {int32, int64}; use_locking: bool = false
-ScatterMul(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false
-ScatterNd(indices: Tindices, updates: T, shape: Tindices) -> output: T; T: type; Tindices: {int16, int32, int64}; bad_indices_policy: string = ''
-ScatterNdAdd(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; bad_indices_policy: string = ''
-ScatterNdMax(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; bad_indices_policy: string = ''
-ScatterNdMin(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; bad_indices_policy: string = ''
-ScatterNdNonAliasingAdd(input: T, indices: Tindices, updates: T) -> output: T; T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64, bool}; Tindices: {int32, int64}; bad_indices_policy: string = ''
-ScatterNdSub(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; bad_indices_policy: string = ''
-ScatterNdUpdate(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: type; Tindices: {int32, int64}; use_locking: bool = true; bad_indices_policy: string = ''
-ScatterSub(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false
-ScatterUpdate(ref: Ref(T), indices: Tindices, updates: T) -> output_ref: Ref(T); T: type; Tindices: {int32, int64}; use_locking: bool = true
 SdcaFprint(input: string) -> output: int64
 SdcaOptimizer(sparse_example_indices: num_sparse_features * int64, sparse_feature_indices: num_sparse_features * int64, sparse_feature_values: num_sparse_features_with_values * float, dense_features: num_dense_features * float, example_weights: float, example_labels: float, sparse_indices: num_sparse_features * int64, sparse_weights: num_sparse_features * float, dense_weights: num_dense_features * float, example_state_data: float) -> out_example_state_data: float, out_delta_sparse_weights: num_sparse_features * float, out_delta_dense_weights: num_dense_features * float; loss_type: {'logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss', 'poisson_loss'}; adaptative: bool = false; num_sparse_features: int >= 0; num_sparse_features_with_values: int >= 0; num_dense_features: int >= 0; l1: float; l2: float; num_loss_partitions: int >= 1; num_inner_iterations: int >= 1
 SdcaOptimizerV2(sparse_example_indices: num_sparse_features * int64, sparse_feature_indices: num_sparse_features * int64, sparse_feature_values: num_sparse_features_with_values * float, dense_features: num_dense_features * float, example_weights: float, example_labels: float, sparse_indices: num_sparse_features * int64, sparse_weights: num_sparse_features * float, dense_weights: num_dense_features * float, example_state_data: float) -> out_example_state_data: float, out_delta_sparse_weights: num_sparse_features * float, out_delta_dense_weights: num_dense_features * float; loss_type: {'logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss', 'poisson_loss'}; adaptive: bool = false; num_sparse_features: int >= 0; num_sparse_features_with_values: int >= 0; num_dense_features: int >= 0; l1: float; l2: float; num_loss_partitions: int >= 1; num_inner_iterations: int >= 1
 SdcaShrinkL1(weights: Ref(num_features * float)); num_features: int >= 0; l1: float; l2: float
-SegmentMax(data: T, segment_ids: Tindices) -> output: T; T: realnumbertype; Tindices: {int32, int64}
 SegmentMaxV2(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T; T: realnumbertype; Tindices: {int32, int64}; Tnumsegments: {int32, int64} = int32
-SegmentMean(data: T, segment_ids: Tindices) -> output: T; T: numbertype; Tindices: {int32, int64}
-SegmentMin(data: T, segment_ids: Tindices) -> output: T; T: realnumbertype; Tindices: {int32, int64}
 SegmentMinV2(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T; T: realnumbertype; Tindices: {int32, int64}; Tnumsegments: {int32, int64} = int32
-SegmentProd(data: T, segment_ids: Tindices) -> output: T; T: numbertype; Tindices: {int32, int64}
 SegmentProdV2(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T; T: numbertype; Tindices: {int32, int64}; Tnumsegments: {int32, int64} = int32
-SegmentSum(data: T, segment_ids: Tindices) -> output: T; T: numbertype; Tindices: {int32, int64}
 SegmentSumV2(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T; T: numbertype; Tindices: {int32, int64}; Tnumsegments: {int32, int64} = int32
-Select(condition: bool, t: T, e: T) -> output: T; T: type
-SelectV2(condition: bool, t: T, e: T) -> output: T; T: type
-SelfAdjointEig(input: T) -> output: T; T: {double, float, half}; deprecated 11 'Use SelfAdjointEigV2 instead.'
-SelfAdjointEigV2(input: T) -> e: T, v: T; compute_v: bool = true; T: {double, float, half, complex64, complex128}
-Selu(features: T) -> activations: T; T: {half, bfloat16, float, double}
-SeluGrad(gradients: T, outputs: T) -> backprops: T; T: {half, bfloat16, float, double}
 Send(tensor: T); T: type; tensor_name: string; send_device: string; send_device_incarnation: int; recv_device: string; client_terminated: bool = false; stateful
 SendTPUEmbeddingGradients(inputs: N * float, learning_rates: NN * float); N: int >= 1; NN: int >= 0 = 0; config: string; stateful
 SerializeIterator(resource_handle: resource) -> serialized: variant; external_state_policy: int = 0; stateful
 SerializeManySparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64) -> serialized_sparse: out_type; T: type; out_type: {string, variant} = string
 SerializeSparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64) -> serialized_sparse: out_type; T: type; out_type: {string, variant} = string
 SerializeTensor(tensor: T) -> serialized: string; T: type
-SetSize(set_indices: int64, set_values: T, set_shape: int64) -> size: int32; validate_indices: bool = true; T: {int8, int16, int32, int64, uint8, uint16, string}
 SetStatsAggregatorDataset(input_dataset: variant, stats_aggregator: resource, tag: string, counter_prefix: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
-Shape(input: T) -> output: out_type :: SHAPE_TENSOR[$out_type]; T: type; out_type: {int32, int64} = int32
-ShapeN(input: N * T) -> output: N * out_type; N: int >= 1; T: type; out_type: {int32, int64} = int32
 ShardDataset(input_dataset: variant, num_shards: int64, index: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; require_non_empty: bool = false; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 ShardedFilename(basename: string, shard: int32, num_shards: int32) -> filename: string
 ShardedFilespec(basename: string, num_shards: int32) -> filename: string
@@ -1268,66 +741,26 @@ ShuffleDatasetV2(input_dataset: variant, buffer_size: int64, seed_generator: res
 ShuffleDatasetV3(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, seed_generator: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; reshuffle_each_iteration: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
 ShutdownDistributedTPU(); stateful
 ShutdownTPUSystem() -> success: bool; stateful
-Sigmoid(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-SigmoidGrad(y: T, dy: T) -> z: T; T: {bfloat16, half, float, double, complex64, complex128}
-Sign(x: T) -> y: T; T: {bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}
 Simple(a: int32) -> out: float
 SimpleStruct() -> a: n_a * int32; n_a: int >= 0
-Sin(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-Sinh(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-Size(input: T) -> output: out_type; T: type; out_type: {int32, int64} = int32
 SkipDataset(input_dataset: variant, count: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 Skipgram() -> vocab_word: string, vocab_freq: int32, words_per_epoch: int64, current_epoch: int32, total_words_processed: int64, examples: int32, labels: int32; filename: string; batch_size: int; window_size: int = 5; min_count: int = 5; subsample: float = 0.001; stateful; deprecated 19 'Moving word2vec into tensorflow_models/tutorials and deprecating its ops here as a result'
 SleepDataset(input_dataset: variant, sleep_microseconds: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 SleepIdentityOp(sleep_seconds: int32, input: T) -> output: T; T: type; stateful
 SleepOp(sleep_seconds: int32); stateful
-Slice(input: T, begin: Index, size: Index) -> output: T; T: type; Index: {int32, int64}
 SlidingWindowDataset(input_dataset: variant, window_size: int64, window_shift: int64, window_stride: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; drop_remainder: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-Snapshot(input: T) -> output: T; T: type
 SnapshotChunkDataset(chunk_file: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; compression: string = ''
 SnapshotDataset(input_dataset: variant, path: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; compression: string = ''; reader_path_prefix: string = ''; writer_path_prefix: string = ''; shard_size_bytes: int = 10737418240; pending_snapshot_expiry_seconds: int = 86400; num_reader_threads: int = 1; reader_buffer_size: int = 1; num_writer_threads: int = 1; writer_buffer_size: int = 1; shuffle_on_read: bool = false; seed: int = 0; seed2: int = 0; mode: string = 'auto'; snapshot_name: string = ''
 SnapshotDatasetReader(shard_dir: string, start_index: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; compression: string = ''; version: int
 SnapshotDatasetV2(input_dataset: variant, path: string, reader_func_other_args: Treader_func_args, shard_func_other_args: Tshard_func_args) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; compression: string = ''; reader_prefix: string = ''; writer_prefix: string = ''; hash_valid: bool = false; hash: int = 0; reader_func: func; shard_func: func; Treader_func_args: list(type) >= 0; Tshard_func_args: list(type) >= 0; metadata: string = ''
 SnapshotNestedDatasetReader(inputs: N * variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int >= 1
 SobolSample(dim: int32, num_results: int32, skip: int32) -> samples: dtype; dtype: {float, double} = float
-Softmax(logits: T) -> softmax: T; T: {half, bfloat16, float, double}
-SoftmaxCrossEntropyWithLogits(features: T, labels: T) -> loss: T, backprop: T; T: {half, bfloat16, float, double}
-Softplus(features: T) -> activations: T; T: {half, bfloat16, float, double}
-SoftplusGrad(gradients: T, features: T) -> backprops: T; T: {half, bfloat16, float, double}
-Softsign(features: T) -> activations: T; T: {half, bfloat16, float, double}
-SoftsignGrad(gradients: T, features: T) -> backprops: T; T: {half, bfloat16, float, double}
 SortListOfSparseCoreCooTensors(row_ids_list: N * int32, col_ids_list: N * int32, gains_list: N * float) -> sorted_row_ids: int32, sorted_col_ids: int32, sorted_gains: float, id_counts: int32; sample_count_list: list(int); col_offset_list: list(int); num_replica: int >= 1; table_vocab_size: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; max_ids_per_sparse_core: int >= 1; max_unique_ids_per_sparse_core: int >= 1; table_name: string; N: int >= 1
-SpaceToBatch(input: T, paddings: Tpaddings) -> output: T; T: type; Tpaddings: {int32, int64} = int32; block_size: int >= 2
-SpaceToBatchND(input: T, block_shape: Tblock_shape, paddings: Tpaddings) -> output: T; T: type; Tblock_shape: {int32, int64} = int32; Tpaddings: {int32, int64} = int32
-SpaceToDepth(input: T) -> output: T; T: type; block_size: int >= 2; data_format: {'NHWC', 'NCHW', 'NCHW_VECT_C'} = 'NHWC'
 SparseAccumulatorApplyGradient(handle: Ref(string), local_step: int64, gradient_indices: int64, gradient_values: dtype, gradient_shape: int64); dtype: numbertype; has_known_shape: bool
 SparseAccumulatorTakeGradient(handle: Ref(string), num_required: int32) -> indices: int64, values: dtype, shape: int64; dtype: numbertype
-SparseAdd(a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64, thresh: Treal) -> sum_indices: int64, sum_values: T, sum_shape: int64; T: numbertype; Treal: realnumbertype
-SparseAddGrad(backprop_val_grad: T, a_indices: int64, b_indices: int64, sum_indices: int64) -> a_val_grad: T, b_val_grad: T; T: numbertype
-SparseApplyAdadelta(var: Ref(T), accum: Ref(T), accum_update: Ref(T), lr: T, rho: T, epsilon: T, grad: T, indices: Tindices) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false
-SparseApplyAdagrad(var: Ref(T), accum: Ref(T), lr: T, grad: T, indices: Tindices) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; update_slots: bool = true
-SparseApplyAdagradDA(var: Ref(T), gradient_accumulator: Ref(T), gradient_squared_accumulator: Ref(T), grad: T, indices: Tindices, lr: T, l1: T, l2: T, global_step: int64) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false
-SparseApplyAdagradV2(var: Ref(T), accum: Ref(T), lr: T, epsilon: T, grad: T, indices: Tindices) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; update_slots: bool = true
-SparseApplyCenteredRMSProp(var: Ref(T), mg: Ref(T), ms: Ref(T), mom: Ref(T), lr: T, rho: T, momentum: T, epsilon: T, grad: T, indices: Tindices) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false
-SparseApplyFtrl(var: Ref(T), accum: Ref(T), linear: Ref(T), grad: T, indices: Tindices, lr: T, l1: T, l2: T, lr_power: T) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; multiply_linear_by_lr: bool = false
-SparseApplyFtrlV2(var: Ref(T), accum: Ref(T), linear: Ref(T), grad: T, indices: Tindices, lr: T, l1: T, l2: T, l2_shrinkage: T, lr_power: T) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; multiply_linear_by_lr: bool = false
-SparseApplyMomentum(var: Ref(T), accum: Ref(T), lr: T, grad: T, indices: Tindices, momentum: T) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false; use_nesterov: bool = false
-SparseApplyProximalAdagrad(var: Ref(T), accum: Ref(T), lr: T, l1: T, l2: T, grad: T, indices: Tindices) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false
-SparseApplyProximalGradientDescent(var: Ref(T), alpha: T, l1: T, l2: T, grad: T, indices: Tindices) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false
-SparseApplyRMSProp(var: Ref(T), ms: Ref(T), mom: Ref(T), lr: T, rho: T, momentum: T, epsilon: T, grad: T, indices: Tindices) -> out: Ref(T); T: numbertype; Tindices: {int32, int64}; use_locking: bool = false
-SparseBincount(indices: int64, values: Tidx, dense_shape: int64, size: Tidx, weights: T) -> output: T; Tidx: {int32, int64}; T: {int32, int64, float, double}; binary_output: bool = false
-SparseConcat(indices: N * int64, values: N * T, shapes: N * int64) -> output_indices: int64, output_values: T, output_shape: int64; concat_dim: int; N: int >= 2; T: type
 SparseConditionalAccumulator() -> handle: Ref(string); dtype: numbertype; shape: shape; container: string = ''; shared_name: string = ''; reduction_type: {'MEAN', 'SUM'} = 'MEAN'; stateful
 SparseCountSparseOutput(indices: int64, values: T, dense_shape: int64, weights: output_type) -> output_indices: int64, output_values: output_type, output_dense_shape: int64; T: {int32, int64}; minlength: int >= -1 = -1; maxlength: int >= -1 = -1; binary_output: bool; output_type: {int32, int64, float, double}
-SparseCross(indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types) -> output_indices: int64, output_values: out_type, output_shape: int64; N: int >= 0; hashed_output: bool; num_buckets: int >= 0; hash_key: int; sparse_types: list({int64, string}) >= 0; dense_types: list({int64, string}) >= 0; out_type: {int64, string}; internal_type: {int64, string}
 SparseCrossHashed(indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types, num_buckets: int64, strong_hash: bool, salt: int64) -> output_indices: int64, output_values: int64, output_shape: int64; N: int >= 0; sparse_types: list({int64, string}) >= 0; dense_types: list({int64, string}) >= 0
-SparseCrossV2(indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types, sep: string) -> output_indices: int64, output_values: string, output_shape: int64; N: int >= 0; sparse_types: list({int64, string}) >= 0; dense_types: list({int64, string}) >= 0
-SparseDenseCwiseAdd(sp_indices: int64, sp_values: T, sp_shape: int64, dense: T) -> output: T; T: numbertype
-SparseDenseCwiseDiv(sp_indices: int64, sp_values: T, sp_shape: int64, dense: T) -> output: T; T: numbertype
-SparseDenseCwiseMul(sp_indices: int64, sp_values: T, sp_shape: int64, dense: T) -> output: T; T: numbertype
-SparseFillEmptyRows(indices: int64, values: T, dense_shape: int64, default_value: T) -> output_indices: int64, output_values: T, empty_row_indicator: bool, reverse_index_map: int64; T: type
-SparseFillEmptyRowsGrad(reverse_index_map: int64, grad_values: T) -> d_values: T, d_default_value: T; T: type
-SparseMatMul(a: Ta, b: Tb) -> product: float; transpose_a: bool = false; transpose_b: bool = false; a_is_sparse: bool = false; b_is_sparse: bool = false; Ta: {float, bfloat16} = float; Tb: {float, bfloat16} = float
 SparseMatrixAdd(a: variant, b: variant, alpha: T, beta: T) -> c: variant; T: {float, double, complex64, complex128}
 SparseMatrixMatMul(a: variant, b: T) -> output: T; T: type; transpose_a: bool = false; transpose_b: bool = false; adjoint_a: bool = false; adjoint_b: bool = false; transpose_output: bool = false; conjugate_output: bool = false
 SparseMatrixMul(a: variant, b: T) -> output: variant; T: type
@@ -1339,60 +772,14 @@ SparseMatrixSparseCholesky(input: variant, permutation: int32) -> output: varian
 SparseMatrixSparseMatMul(a: variant, b: variant) -> c: variant; type: {float, double, complex64, complex128}; transpose_a: bool = false; transpose_b: bool = false; adjoint_a: bool = false; adjoint_b: bool = false
 SparseMatrixTranspose(input: variant) -> output: variant; conjugate: bool = false; type: {float, double, complex64, complex128}
 SparseMatrixZeros(dense_shape: int64) -> sparse_matrix: variant; type: {float, double, complex64, complex128}
-SparseReduceMax(input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32) -> output: T; keep_dims: bool = false; T: realnumbertype
-SparseReduceMaxSparse(input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32) -> output_indices: int64, output_values: T, output_shape: int64; keep_dims: bool = false; T: realnumbertype
-SparseReduceSum(input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32) -> output: T; keep_dims: bool = false; T: numbertype
-SparseReduceSumSparse(input_indices: int64, input_values: T, input_shape: int64, reduction_axes: int32) -> output_indices: int64, output_values: T, output_shape: int64; keep_dims: bool = false; T: numbertype
-SparseReorder(input_indices: int64, input_values: T, input_shape: int64) -> output_indices: int64, output_values: T; T: type
-SparseReshape(input_indices: int64, input_shape: int64, new_shape: int64) -> output_indices: int64, output_shape: int64
-SparseSegmentMean(data: T, indices: Tidx, segment_ids: Tsegmentids) -> output: T; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32; sparse_gradient: bool = false
-SparseSegmentMeanGrad(grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32) -> output: T; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32
-SparseSegmentMeanGradV2(grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32) -> output: T, sorted_unique_indices: Tidx; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32
-SparseSegmentMeanWithNumSegments(data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments) -> output: T; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32; Tnumsegments: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32; sparse_gradient: bool = false
-SparseSegmentSqrtN(data: T, indices: Tidx, segment_ids: Tsegmentids) -> output: T; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32; sparse_gradient: bool = false
-SparseSegmentSqrtNGrad(grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32) -> output: T; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32
-SparseSegmentSqrtNGradV2(grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32) -> output: T, sorted_unique_indices: Tidx; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32
-SparseSegmentSqrtNWithNumSegments(data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments) -> output: T; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32; Tnumsegments: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32; sparse_gradient: bool = false
-SparseSegmentSum(data: T, indices: Tidx, segment_ids: Tsegmentids) -> output: T; T: realnumbertype; Tidx: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32; sparse_gradient: bool = false
-SparseSegmentSumGrad(grad: T, indices: Tidx, segment_ids: Tsegmentids, output_dim0: int32) -> output: T; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32
-SparseSegmentSumGradV2(grad: T, indices: Tidx, segment_ids: Tsegmentids, dense_output_dim0: int32) -> output: T, sorted_unique_indices: Tidx; T: {bfloat16, half, float, double}; Tidx: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32
-SparseSegmentSumWithNumSegments(data: T, indices: Tidx, segment_ids: Tsegmentids, num_segments: Tnumsegments) -> output: T; T: realnumbertype; Tidx: {int32, int64} = int32; Tnumsegments: {int32, int64} = int32; Tsegmentids: {int32, int64} = int32; sparse_gradient: bool = false
-SparseSlice(indices: int64, values: T, shape: int64, start: int64, size: int64) -> output_indices: int64, output_values: T, output_shape: int64; T: type
-SparseSliceGrad(backprop_val_grad: T, input_indices: int64, input_start: int64, output_indices: int64) -> val_grad: T; T: numbertype
-SparseSoftmax(sp_indices: int64, sp_values: T, sp_shape: int64) -> output: T; T: {half, float, double}
-SparseSoftmaxCrossEntropyWithLogits(features: T, labels: Tlabels) -> loss: T, backprop: T; T: {half, bfloat16, float, double}; Tlabels: {int32, int64} = int64
-SparseSparseMaximum(a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64) -> output_indices: int64, output_values: T; T: realnumbertype
-SparseSparseMinimum(a_indices: int64, a_values: T, a_shape: int64, b_indices: int64, b_values: T, b_shape: int64) -> output_indices: int64, output_values: T; T: numbertype
-SparseSplit(split_dim: int64, indices: int64, values: T, shape: int64) -> output_indices: num_split * int64, output_values: num_split * T, output_shape: num_split * int64; num_split: int >= 1; T: type
-SparseTensorDenseAdd(a_indices: Tindices, a_values: T, a_shape: Tindices, b: T) -> output: T; T: numbertype; Tindices: {int32, int64}
-SparseTensorDenseMatMul(a_indices: Tindices, a_values: T, a_shape: int64, b: T) -> product: T; T: type; Tindices: {int32, int64} = int64; adjoint_a: bool = false; adjoint_b: bool = false
 SparseTensorSliceDataset(indices: int64, values: Tvalues, dense_shape: int64) -> handle: variant :: DATASET[TENSOR[$Tvalues]]; Tvalues: type; stateful
 SparseTensorToCSRSparseMatrix(indices: int64, values: T, dense_shape: int64) -> sparse_matrix: variant; T: {float, double, complex64, complex128}
-SparseToDense(sparse_indices: Tindices, output_shape: Tindices, sparse_values: T, default_value: T) -> dense: T; validate_indices: bool = true; T: type; Tindices: {int32, int64}
-SparseToSparseSetOperation(set1_indices: int64, set1_values: T, set1_shape: int64, set2_indices: int64, set2_values: T, set2_shape: int64) -> result_indices: int64, result_values: T, result_shape: int64; set_operation: string; validate_indices: bool = true; T: {int8, int16, int32, int64, uint8, uint16, string}
-Spence(x: T) -> y: T; T: {bfloat16, half, float, double}
-Split(split_dim: int32, value: T) -> output: num_split * T; num_split: int >= 1; T: type
 SplitDedupData(input: variant) -> integer_tensor: integer_type, float_tensor: float_type; integer_type: {int32, int64, uint32, uint64}; float_type: {half, bfloat16, float}; tuple_mask: string; config: string = ''
-SplitV(value: T, size_splits: Tlen, split_dim: int32) -> output: num_split * T; num_split: int >= 1; T: type; Tlen: {int8, int32, int64} = int64
 SqlDataset(driver_name: string, data_source_name: string, query: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
-Sqrt(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-SqrtGrad(y: T, dy: T) -> z: T; T: {bfloat16, half, float, double, complex64, complex128}
-Square(x: T) -> y: T; T: {bfloat16, half, float, double, int8, int16, int32, int64, uint8, uint16, uint32, uint64, complex64, complex128}
-SquaredDifference(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, int32, int64, complex64, complex128}; commutative
-Squeeze(input: T) -> output: T; T: type; squeeze_dims: list(int) >= 0 = []
-Stack() -> handle: Ref(string); elem_type: type; stack_name: string = ''; stateful
-StackClose(handle: Ref(string))
-StackCloseV2(handle: resource); stateful
-StackPop(handle: Ref(string)) -> elem: elem_type; elem_type: type
-StackPopV2(handle: resource) -> elem: elem_type; elem_type: type; stateful
-StackPush(handle: Ref(string), elem: T) -> output: T; T: type; swap_memory: bool = false
-StackPushV2(handle: resource, elem: T) -> output: T; T: type; swap_memory: bool = false; stateful
-StackV2(max_size: int32) -> handle: resource; elem_type: type; stack_name: string = ''; stateful
 Stage(values: dtypes); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 StageClear(); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
 StagePeek(index: int32) -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 StageSize() -> size: int32; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
-StatefulPartitionedCall(args: Tin) -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0; f: func; config: string = ''; config_proto: string = ''; executor_type: string = ''; stateful; distributed
 StatefulRandomBinomial(resource: resource, algorithm: int64, shape: S, counts: T, probs: T) -> output: dtype; S: {int32, int64}; T: {half, float, double, int32, int64} = double; dtype: {half, float, double, int32, int64} = int64; stateful
 StatefulStandardNormal(resource: resource, shape: shape_dtype) -> output: dtype; dtype: type = float; shape_dtype: type = int64; stateful; deprecated 29 'Use StatefulStandardNormalV2 instead'
 StatefulStandardNormalV2(resource: resource, algorithm: int64, shape: shape_dtype) -> output: dtype; dtype: type = float; shape_dtype: type = int64; stateful
@@ -1400,63 +787,18 @@ StatefulTruncatedNormal(resource: resource, algorithm: int64, shape: shape_dtype
 StatefulUniform(resource: resource, algorithm: int64, shape: shape_dtype) -> output: dtype; dtype: type = float; shape_dtype: type = int64; stateful
 StatefulUniformFullInt(resource: resource, algorithm: int64, shape: shape_dtype) -> output: dtype; dtype: type = uint64; shape_dtype: type = int64; stateful
 StatefulUniformInt(resource: resource, algorithm: int64, shape: shape_dtype, minval: dtype, maxval: dtype) -> output: dtype; dtype: type = int64; shape_dtype: type = int64; stateful
-StatelessCase(branch_index: int32, input: Tin) -> output: Tout; Tin: list(type) >= 0; Tout: list(type) >= 0; branches: list(func) >= 1; output_shapes: list(shape) = []
-StatelessIf(cond: Tcond, input: Tin) -> output: Tout; Tcond: type; Tin: list(type) >= 0; Tout: list(type) >= 0; then_branch: func; else_branch: func; output_shapes: list(shape) = []
-StatelessMultinomial(logits: T, num_samples: int32, seed: Tseed) -> output: output_dtype; T: realnumbertype; Tseed: {int32, int64} = int64; output_dtype: {int32, int64} = int64
 StatelessParameterizedTruncatedNormal(shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype) -> output: dtype; S: {int32, int64}; Tseed: {int32, int64} = int64; dtype: {half, float, double}
-StatelessRandomBinomial(shape: S, seed: Tseed, counts: T, probs: T) -> output: dtype; S: {int32, int64}; Tseed: {int32, int64} = int64; T: {half, float, double, int32, int64} = double; dtype: {half, float, double, int32, int64} = int64
-StatelessRandomGammaV2(shape: T, seed: Tseed, alpha: dtype) -> output: dtype; dtype: {half, float, double}; T: {int32, int64}; Tseed: {int32, int64} = int64
-StatelessRandomGammaV3(shape: shape_dtype, key: uint64, counter: uint64, alg: int32, alpha: dtype) -> output: dtype; dtype: {half, float, double}; shape_dtype: {int32, int64} = int32
-StatelessRandomGetAlg() -> alg: int32; stateful
-StatelessRandomGetKeyCounter(seed: Tseed) -> key: uint64, counter: uint64; Tseed: {int32, int64} = int64
-StatelessRandomGetKeyCounterAlg(seed: Tseed) -> key: uint64, counter: uint64, alg: int32; Tseed: {int32, int64} = int64
-StatelessRandomNormal(shape: T, seed: Tseed) -> output: dtype; dtype: {half, bfloat16, float, double} = float; T: {int32, int64} = int32; Tseed: {int32, int64} = int64
-StatelessRandomNormalV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> output: dtype; dtype: {half, bfloat16, float, double} = float; Tshape: {int32, int64} = int32
-StatelessRandomPoisson(shape: T, seed: Tseed, lam: Rtype) -> output: dtype; Rtype: {half, float, double, int32, int64}; dtype: {half, float, double, int32, int64}; T: {int32, int64}; Tseed: {int32, int64} = int64
-StatelessRandomUniform(shape: T, seed: Tseed) -> output: dtype; dtype: {half, bfloat16, float, double} = float; T: {int32, int64} = int32; Tseed: {int32, int64} = int64
-StatelessRandomUniformFullInt(shape: T, seed: Tseed) -> output: dtype; dtype: {int32, int64, uint32, uint64} = uint64; T: {int32, int64} = int32; Tseed: {int32, int64, uint32, uint64} = int64
-StatelessRandomUniformFullIntV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> output: dtype; dtype: {int32, int64, uint32, uint64} = uint64; Tshape: {int32, int64} = int32
-StatelessRandomUniformInt(shape: T, seed: Tseed, minval: dtype, maxval: dtype) -> output: dtype; dtype: {int32, int64}; T: {int32, int64}; Tseed: {int32, int64} = int64
-StatelessRandomUniformIntV2(shape: Tshape, key: uint64, counter: uint64, alg: int32, minval: dtype, maxval: dtype) -> output: dtype; dtype: {int32, int64, uint32, uint64}; Tshape: {int32, int64} = int32
-StatelessRandomUniformV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> output: dtype; dtype: {half, bfloat16, float, double} = float; Tshape: {int32, int64} = int32
 StatelessSampleDistortedBoundingBox(image_size: T, bounding_boxes: float, min_object_covered: float, seed: Tseed) -> begin: T, size: T, bboxes: float; T: {uint8, int8, int16, int32, int64}; Tseed: {int32, int64}; aspect_ratio_range: list(float) = [0.75, 1.33]; area_range: list(float) = [0.05, 1.0]; max_attempts: int = 100; use_image_if_no_bounding_boxes: bool = false
-StatelessShuffle(value: T, key: uint64, counter: uint64, alg: int32) -> output: T; T: type
-StatelessTruncatedNormal(shape: T, seed: Tseed) -> output: dtype; dtype: {half, bfloat16, float, double} = float; T: {int32, int64} = int32; Tseed: {int32, int64} = int64
-StatelessTruncatedNormalV2(shape: Tshape, key: uint64, counter: uint64, alg: int32) -> output: dtype; dtype: {half, bfloat16, float, double} = float; Tshape: {int32, int64} = int32
-StatelessWhile(input: T) -> output: T; T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; parallel_iterations: int = 10
-StaticRegexFullMatch(input: string) -> output: bool; pattern: string
-StaticRegexReplace(input: string) -> output: string; pattern: string; rewrite: string; replace_global: bool = true
 StatsAggregatorHandle() -> handle: resource; container: string = ''; shared_name: string = ''; stateful
 StatsAggregatorHandleV2() -> handle: resource; container: string = ''; shared_name: string = ''; stateful
 StatsAggregatorSetSummaryWriter(stats_aggregator: resource, summary: resource); stateful
 StatsAggregatorSummary(iterator: resource) -> summary: string; stateful
 StochasticCastToInt(input: Tin, key: uint64, counter: uint64, alg: int32) -> output: Tout; Tin: {half, bfloat16, float, double}; Tout: {int8, int16, int32}
-StopGradient(input: T) -> output: T; T: type
 StoreMinibatchStatisticsInFdo(program_key: string, max_ids: int32, max_uniques: int32); sample_count: int >= 1; num_replica: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; table_name: string; mini_batch_splits: string; stateful
-StridedSlice(input: T, begin: Index, end: Index, strides: Index) -> output: T; T: type; Index: {int16, int32, int64}; begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; shrink_axis_mask: int = 0
-StridedSliceAssign(ref: Ref(T), begin: Index, end: Index, strides: Index, value: T) -> output_ref: Ref(T); T: type; Index: {int32, int64}; begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; shrink_axis_mask: int = 0
-StridedSliceGrad(shape: Index, begin: Index, end: Index, strides: Index, dy: T) -> output: T; T: type; Index: {int32, int64}; begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; shrink_axis_mask: int = 0
-StringFormat(inputs: T) -> output: string; T: list(type) >= 0; template: string = '%s'; placeholder: string = '%s'; summarize: int = 3
-StringJoin(inputs: N * string) -> output: string; N: int >= 0; separator: string = ''
-StringLength(input: string) -> output: int32; unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'
 StringListAttr(); a: list(string); b: string
-StringLower(input: string) -> output: string; encoding: string = ''
 StringNGrams(data: string, data_splits: Tsplits) -> ngrams: string, ngrams_splits: Tsplits; separator: string; ngram_widths: list(int) >= 0; left_pad: string; right_pad: string; pad_width: int; preserve_short_sequences: bool; Tsplits: {int32, int64} = int64
-StringSplit(input: string, delimiter: string) -> indices: int64, values: string, shape: int64; skip_empty: bool = true
-StringSplitV2(input: string, sep: string) -> indices: int64, values: string, shape: int64; maxsplit: int = -1
-StringStrip(input: string) -> output: string
-StringToHashBucket(string_tensor: string) -> output: int64; num_buckets: int >= 1
-StringToHashBucketFast(input: string) -> output: int64; num_buckets: int >= 1
-StringToHashBucketStrong(input: string) -> output: int64; num_buckets: int >= 1; key: list(int)
-StringToNumber(string_tensor: string) -> output: out_type; out_type: {float, double, int32, int64, uint32, uint64} = float
-StringUpper(input: string) -> output: string; encoding: string = ''
 StubResourceHandleOp() -> resource: resource; container: string = ''; shared_name: string = ''; stateful
-Sub(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, int64, complex64, complex128, uint32, uint64}
-Substr(input: string, pos: T, len: T) -> output: string; T: {int32, int64}; unit: {'BYTE', 'UTF8_CHAR'} = 'BYTE'
-Sum(input: T, reduction_indices: Tidx) -> output: T; keep_dims: bool = false; T: numbertype; Tidx: {int32, int64} = int32
 SummaryWriter() -> writer: resource; shared_name: string = ''; container: string = ''; stateful
-Svd(input: T) -> s: T, u: T, v: T; compute_uv: bool = true; full_matrices: bool = false; T: {double, float, half, complex64, complex128}
-Switch(data: T, pred: bool) -> output_false: T, output_true: T; T: type
 SymbolicGradient(input: Tin) -> output: Tout; Tin: list(type) >= 1; Tout: list(type) >= 1; f: func
 SyncDevice(); stateful
 TFRecordDataset(filenames: string, compression_type: string, buffer_size: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
@@ -1486,78 +828,14 @@ TPURoundRobin() -> device_ordinal: int32; stateful
 TakeDataset(input_dataset: variant, count: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 TakeManySparseFromTensorsMap(sparse_handles: int64) -> sparse_indices: int64, sparse_values: dtype, sparse_shape: int64; dtype: type; container: string = ''; shared_name: string = ''; stateful
 TakeWhileDataset(input_dataset: variant, other_arguments: Targuments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; predicate: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-Tan(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-Tanh(x: T) -> y: T; T: {bfloat16, half, float, double, complex64, complex128}
-TanhGrad(y: T, dy: T) -> z: T; T: {bfloat16, half, float, double, complex64, complex128}
-TemporaryVariable() -> ref: Ref(dtype); shape: shape; dtype: type; var_name: string = ''; stateful
-TensorArray(size: int32) -> handle: Ref(string); dtype: type; dynamic_size: bool = false; clear_after_read: bool = true; tensor_array_name: string = ''; element_shape: shape = shape; stateful; deprecated 16 'Use TensorArrayV3'
-TensorArrayClose(handle: Ref(string)); deprecated 16 'Use TensorArrayCloseV3'
-TensorArrayCloseV2(handle: string); deprecated 26 'Use TensorArrayCloseV3'
-TensorArrayCloseV3(handle: resource); stateful
-TensorArrayConcat(handle: Ref(string), flow_in: float) -> value: dtype, lengths: int64; dtype: type; element_shape_except0: shape = shape; deprecated 16 'Use TensorArrayGradV3'
-TensorArrayConcatV2(handle: string, flow_in: float) -> value: dtype, lengths: int64; dtype: type; element_shape_except0: shape = shape
-TensorArrayConcatV3(handle: resource, flow_in: float) -> value: dtype, lengths: int64; dtype: type; element_shape_except0: shape = shape; stateful
-TensorArrayGather(handle: Ref(string), indices: int32, flow_in: float) -> value: dtype; dtype: type; element_shape: shape = shape; deprecated 16 'Use TensorArrayGatherV3'
-TensorArrayGatherV2(handle: string, indices: int32, flow_in: float) -> value: dtype; dtype: type; element_shape: shape = shape; deprecated 26 'Use TensorArrayGatherV3'
-TensorArrayGatherV3(handle: resource, indices: int32, flow_in: float) -> value: dtype; dtype: type; element_shape: shape = shape; stateful
-TensorArrayGrad(handle: string, flow_in: float) -> grad_handle: Ref(string); source: string; stateful; deprecated 16 'Use TensorArrayGradV3'
-TensorArrayGradV2(handle: string, flow_in: float) -> grad_handle: string; source: string; stateful; deprecated 26 'Use TensorArrayGradV3'
-TensorArrayGradV3(handle: resource, flow_in: float) -> grad_handle: resource, flow_out: float; source: string; stateful
-TensorArrayGradWithShape(handle: resource, flow_in: float, shape_to_prepend: int32) -> grad_handle: resource, flow_out: float; source: string; stateful
-TensorArrayPack(handle: Ref(string), flow_in: float) -> value: dtype; dtype: type; element_shape: shape = shape; deprecated 16 'Use TensorArrayGatherV3 with RangeOp'
-TensorArrayRead(handle: Ref(string), index: int32, flow_in: float) -> value: dtype; dtype: type; deprecated 16 'Use TensorArrayReadV3'
-TensorArrayReadV2(handle: string, index: int32, flow_in: float) -> value: dtype; dtype: type; deprecated 26 'Use TensorArrayReadV3'
-TensorArrayReadV3(handle: resource, index: int32, flow_in: float) -> value: dtype; dtype: type; stateful
-TensorArrayScatter(handle: Ref(string), indices: int32, value: T, flow_in: float) -> flow_out: float; T: type; deprecated 19 'Use TensorArrayGradV3'
-TensorArrayScatterV2(handle: string, indices: int32, value: T, flow_in: float) -> flow_out: float; T: type; deprecated 26 'Use TensorArrayScatterV3'
-TensorArrayScatterV3(handle: resource, indices: int32, value: T, flow_in: float) -> flow_out: float; T: type; stateful
-TensorArraySize(handle: Ref(string), flow_in: float) -> size: int32; deprecated 16 'Use TensorArraySizeV3'
-TensorArraySizeV2(handle: string, flow_in: float) -> size: int32; deprecated 26 'Use TensorArraySizeV3'
-TensorArraySizeV3(handle: resource, flow_in: float) -> size: int32; stateful
-TensorArraySplit(handle: Ref(string), value: T, lengths: int64, flow_in: float) -> flow_out: float; T: type; deprecated 16 'Use TensorArraySplitV3'
-TensorArraySplitV2(handle: string, value: T, lengths: int64, flow_in: float) -> flow_out: float; T: type; deprecated 26 'Use TensorArraySplitV3'
-TensorArraySplitV3(handle: resource, value: T, lengths: int64, flow_in: float) -> flow_out: float; T: type; stateful
-TensorArrayUnpack(handle: Ref(string), value: T, flow_in: float) -> flow_out: float; T: type; deprecated 20 'Use TensorArrayScatterV3 with RangeOp'
-TensorArrayV2(size: int32) -> handle: string; dtype: type; element_shape: shape = shape; dynamic_size: bool = false; clear_after_read: bool = true; tensor_array_name: string = ''; stateful; deprecated 26 'Use TensorArrayV3'
-TensorArrayV3(size: int32) -> handle: resource, flow: float; dtype: type; element_shape: shape = shape; dynamic_size: bool = false; clear_after_read: bool = true; identical_element_shapes: bool = false; tensor_array_name: string = ''; stateful
-TensorArrayWrite(handle: Ref(string), index: int32, value: T, flow_in: float) -> flow_out: float; T: type; deprecated 16 'Use TensorArrayWriteV3'
-TensorArrayWriteV2(handle: string, index: int32, value: T, flow_in: float) -> flow_out: float; T: type; deprecated 26 'Use TensorArrayWriteV3'
-TensorArrayWriteV3(handle: resource, index: int32, value: T, flow_in: float) -> flow_out: float; T: type; stateful
 TensorDataset(components: Toutput_types) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$Toutput_types], $Toutput_types]]; Toutput_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
-TensorListConcat(input_handle: variant) -> tensor: element_dtype, lengths: int64; element_dtype: type; element_shape: shape = shape
-TensorListConcatLists(input_a: variant, input_b: variant) -> output: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type
-TensorListConcatV2(input_handle: variant, element_shape: shape_type, leading_dims: int64) -> tensor: element_dtype, lengths: int64; element_dtype: type; shape_type: {int32, int64}
-TensorListElementShape(input_handle: variant) -> element_shape: shape_type; shape_type: {int32, int64}
-TensorListFromTensor(tensor: element_dtype, element_shape: shape_type) -> output_handle: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type; shape_type: {int32, int64}
-TensorListGather(input_handle: variant, indices: int32, element_shape: int32) -> values: element_dtype; element_dtype: type
-TensorListGetItem(input_handle: variant, index: int32, element_shape: Tshape) -> item: element_dtype; element_dtype: type; Tshape: {int32, int64} = int32
-TensorListLength(input_handle: variant) -> length: int32
-TensorListPopBack(input_handle: variant, element_shape: int32) -> output_handle: variant, tensor: element_dtype; element_dtype: type
-TensorListPushBack(input_handle: variant, tensor: element_dtype) -> output_handle: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type
-TensorListPushBackBatch(input_handles: variant, tensor: element_dtype) -> output_handles: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type
-TensorListReserve(element_shape: shape_type, num_elements: int32) -> handle: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type; shape_type: {int32, int64}
-TensorListResize(input_handle: variant, size: int32) -> output_handle: variant
-TensorListScatter(tensor: element_dtype, indices: int32, element_shape: shape_type) -> output_handle: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type; shape_type: {int32, int64}
-TensorListScatterIntoExistingList(input_handle: variant, tensor: element_dtype, indices: int32) -> output_handle: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type
-TensorListScatterV2(tensor: element_dtype, indices: int32, element_shape: shape_type, num_elements: int32) -> output_handle: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type; shape_type: {int32, int64}
-TensorListSetItem(input_handle: variant, index: int32, item: element_dtype) -> output_handle: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type; resize_if_index_out_of_bounds: bool = false
-TensorListSplit(tensor: element_dtype, element_shape: shape_type, lengths: int64) -> output_handle: variant :: ARRAY[TENSOR[$element_dtype]]; element_dtype: type; shape_type: {int32, int64}
-TensorListStack(input_handle: variant, element_shape: int32) -> tensor: element_dtype; element_dtype: type; num_elements: int = -1
 TensorMapErase(input_handle: variant, key: key_dtype) -> output_handle: variant; key_dtype: type; value_dtype: type
 TensorMapHasKey(input_handle: variant, key: key_dtype) -> has_key: bool; key_dtype: type
 TensorMapInsert(input_handle: variant, key: key_dtype, value: value_dtype) -> output_handle: variant; key_dtype: type; value_dtype: type
 TensorMapLookup(input_handle: variant, key: key_dtype) -> value: value_dtype; key_dtype: type; value_dtype: type
 TensorMapSize(input_handle: variant) -> size: int32
 TensorMapStackKeys(input_handle: variant) -> keys: key_dtype; key_dtype: type
-TensorScatterAdd(tensor: T, indices: Tindices, updates: T) -> output: T; T: type; Tindices: {int32, int64}; bad_indices_policy: string = ''
-TensorScatterMax(tensor: T, indices: Tindices, updates: T) -> output: T; T: type; Tindices: {int32, int64}; bad_indices_policy: string = ''
-TensorScatterMin(tensor: T, indices: Tindices, updates: T) -> output: T; T: type; Tindices: {int32, int64}; bad_indices_policy: string = ''
-TensorScatterSub(tensor: T, indices: Tindices, updates: T) -> output: T; T: type; Tindices: {int32, int64}; bad_indices_policy: string = ''
-TensorScatterUpdate(tensor: T, indices: Tindices, updates: T) -> output: T; T: type; Tindices: {int16, int32, int64, uint16}; bad_indices_policy: string = ''
 TensorSliceDataset(components: Toutput_types) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$Toutput_types], $Toutput_types]]; Toutput_types: list(type) >= 1; output_shapes: list(shape) >= 1; is_files: bool = false; metadata: string = ''; replicate_on_split: bool = false; stateful
-TensorStridedSliceUpdate(input: T, begin: Index, end: Index, strides: Index, value: T) -> output: T; T: type; Index: {int32, int64}; begin_mask: int = 0; end_mask: int = 0; ellipsis_mask: int = 0; new_axis_mask: int = 0; shrink_axis_mask: int = 0
-TensorSummary(tensor: T) -> summary: string; T: type; description: string = ''; labels: list(string) = []; display_name: string = ''
-TensorSummaryV2(tag: string, tensor: T, serialized_summary_metadata: string) -> summary: string; T: type
 TestAttr() -> out: T; T: {float, double}; stateful
 TestStringOutput(input: float) -> output1: float, output2: string
 TextLineDataset(filenames: string, compression_type: string, buffer_size: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
@@ -1566,21 +844,10 @@ TextLineReaderV2() -> reader_handle: resource; skip_header_lines: int = 0; conta
 ThreadPoolDataset(input_dataset: variant, thread_pool: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 ThreadPoolHandle() -> handle: resource; num_threads: int; max_intra_op_parallelism: int = 1; display_name: string; container: string = ''; shared_name: string = ''; stateful
 ThreadUnsafeUnigramCandidateSampler(true_classes: int64) -> sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; range_max: int >= 1; seed: int = 0; seed2: int = 0; stateful
-Tile(input: T, multiples: Tmultiples) -> output: T; T: type; Tmultiples: {int32, int64} = int32
 TileGrad(input: T, multiples: int32) -> output: T; T: type; deprecated 3 'TileGrad has been replaced with reduce_sum'
-Timestamp() -> ts: double; stateful
-ToBool(input: T) -> output: bool; T: type
-TopK(input: T) -> values: T, indices: int32; k: int >= 0; sorted: bool = true; T: realnumbertype; deprecated 7 'Use TopKV2 instead'
 TopKUnique(input: float) -> topk: float, topk_indices: int32; k: int
-TopKV2(input: T, k: Tk) -> values: T, indices: index_type; sorted: bool = true; T: realnumbertype; Tk: {int16, int32, int64} = int32; index_type: {int16, int32, int64} = int32
 TopKWithUnique(input: float) -> topk: float, topk_indices: int32; k: int
 TpuHandleToProtoKey(uid: int64) -> proto_keys: string
-Transpose(x: T, perm: Tperm) -> y: T; T: type; Tperm: {int32, int64} = int32
-TridiagonalMatMul(superdiag: T, maindiag: T, subdiag: T, rhs: T) -> output: T; T: {double, float, complex64, complex128}
-TridiagonalSolve(diagonals: T, rhs: T) -> output: T; partial_pivoting: bool = true; perturb_singular: bool = false; T: {double, float, complex64, complex128}
-TruncateDiv(x: T, y: T) -> z: T; T: {bfloat16, half, float, double, uint8, int8, uint16, int16, int32, uint32, uint64, int64, complex64, complex128}
-TruncateMod(x: T, y: T) -> z: T; T: {int32, int64, bfloat16, half, float, double}
-TruncatedNormal(shape: T) -> output: dtype; seed: int = 0; seed2: int = 0; dtype: {half, bfloat16, float, double}; T: {int32, int64}; stateful
 TwoFloatInputs(a: float, b: float)
 TwoFloatInputsFloatOutput(a: float, b: float) -> c: float
 TwoFloatInputsIntOutput(a: float, b: float) -> c: int32
@@ -1601,7 +868,6 @@ UnicodeDecodeWithOffsets(input: string) -> row_splits: Tsplits, char_values: int
 UnicodeEncode(input_values: int32, input_splits: Tsplits) -> output: string; errors: {'ignore', 'replace', 'strict'} = 'replace'; output_encoding: {'UTF-8', 'UTF-16-BE', 'UTF-32-BE'}; replacement_char: int = 65533; Tsplits: {int32, int64} = int64
 UnicodeScript(input: int32) -> output: int32
 UnicodeTranscode(input: string) -> output: string; input_encoding: string; output_encoding: {'UTF-8', 'UTF-16-BE', 'UTF-32-BE'}; errors: {'strict', 'replace', 'ignore'} = 'replace'; replacement_char: int = 65533; replace_control_characters: bool = false
-UniformCandidateSampler(true_classes: int64) -> sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; range_max: int >= 1; seed: int = 0; seed2: int = 0; stateful
 UniformDequantize(input: Tin, scales: float, zero_points: int32) -> output: Tout; Tin: {qint8, quint8, qint32}; Tout: {float}; quantization_axis: int = -1; quantization_min_val: int; quantization_max_val: int
 UniformQuantize(input: Tin, scales: float, zero_points: int32) -> output: Tout; Tin: {float}; Tout: {qint8, quint8, qint32}; quantization_axis: int = -1; quantization_min_val: int; quantization_max_val: int
 UniformQuantizedAdd(lhs: T, rhs: T, lhs_scales: float, lhs_zero_points: int32, rhs_scales: float, rhs_zero_points: int32, output_scales: float, output_zero_points: int32) -> output: T; lhs_quantization_axis: int = -1; lhs_quantization_min_val: int; lhs_quantization_max_val: int; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int; output_quantization_axis: int = -1; output_quantization_min_val: int; output_quantization_max_val: int; T: {qint32}
@@ -1611,30 +877,12 @@ UniformQuantizedConvolutionHybrid(lhs: Tlhs, rhs: Trhs, rhs_scales: float, rhs_z
 UniformQuantizedDot(lhs: Tin, rhs: Tin, lhs_scales: float, lhs_zero_points: int32, rhs_scales: float, rhs_zero_points: int32, output_scales: float, output_zero_points: int32) -> output: Tout; Tin: {qint8}; Tout: {qint32}; lhs_quantization_axis: int = -1; lhs_quantization_min_val: int; lhs_quantization_max_val: int; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int; output_quantization_axis: int = -1; output_quantization_min_val: int; output_quantization_max_val: int
 UniformQuantizedDotHybrid(lhs: Tlhs, rhs: Trhs, rhs_scales: float, rhs_zero_points: int32) -> output: Tout; Tlhs: {float}; Trhs: {qint8}; Tout: {float}; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int
 UniformRequantize(input: Tin, input_scales: float, input_zero_points: int32, output_scales: float, output_zero_points: int32) -> output: Tout; Tin: {qint8, qint32}; Tout: {qint8, qint32}; input_quantization_axis: int = -1; input_quantization_min_val: int; input_quantization_max_val: int; output_quantization_axis: int = -1; output_quantization_min_val: int; output_quantization_max_val: int
-Unique(x: T) -> y: T, idx: out_idx; T: type; out_idx: {int32, int64} = int32
 UniqueDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-UniqueV2(x: T, axis: Taxis) -> y: T, idx: out_idx; T: type; Taxis: {int32, int64} = int64; out_idx: {int32, int64} = int32
-UniqueWithCounts(x: T) -> y: T, idx: out_idx, count: out_idx; T: type; out_idx: {int32, int64} = int32
-UniqueWithCountsV2(x: T, axis: Taxis) -> y: T, idx: out_idx, count: out_idx; T: type; Taxis: {int32, int64} = int64; out_idx: {int32, int64} = int32
-Unpack(value: T) -> output: num * T; num: int >= 0; T: type; axis: int = 0
 UnravelIndex(indices: Tidx, dims: Tidx) -> output: Tidx; Tidx: {int32, int64} = int32
-UnsortedSegmentJoin(inputs: string, segment_ids: Tindices, num_segments: Tnumsegments) -> output: string; separator: string = ''; Tindices: {int32, int64}; Tnumsegments: {int32, int64} = int32
-UnsortedSegmentMax(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T; T: realnumbertype; Tindices: {int32, int64}; Tnumsegments: {int32, int64} = int32
-UnsortedSegmentMin(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T; T: realnumbertype; Tindices: {int32, int64}; Tnumsegments: {int32, int64} = int32
-UnsortedSegmentProd(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T; T: numbertype; Tindices: {int32, int64}; Tnumsegments: {int32, int64} = int32
-UnsortedSegmentSum(data: T, segment_ids: Tindices, num_segments: Tnumsegments) -> output: T; T: numbertype; Tindices: {int16, int32, int64}; Tnumsegments: {int32, int64} = int32
 Unstage() -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 UnwrapDatasetVariant(input_handle: variant) -> output_handle: variant
 UpdateTaskIdAndGlobalCoreArray(tpu_task_id_to_shard_id: task_count * int32); task_count: int >= 1; stateful
-UpperBound(sorted_inputs: T, values: T) -> output: out_type; T: type; out_type: {int32, int64} = int32
-VarHandleOp() -> resource: resource; container: string = ''; shared_name: string = ''; debug_name: string = ''; dtype: type; shape: shape; allowed_devices: list(string) = []; stateful
-VarIsInitializedOp(resource: resource) -> is_initialized: bool; stateful
-Variable() -> ref: Ref(dtype); shape: shape; dtype: type; container: string = ''; shared_name: string = ''; stateful
-VariableShape(input: resource) -> output: out_type; out_type: {int32, int64} = int32; stateful
-VariableV2() -> ref: Ref(dtype); shape: shape; dtype: type; container: string = ''; shared_name: string = ''; stateful
 WeightedFlatMapDataset(input_datasets: N * variant, weights: M * double) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; N: int >= 2; M: int >= 2; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-Where(input: T) -> index: int64; T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64, bool} = bool
-While(input: T) -> output: T; T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; parallel_iterations: int = 10; stateful
 WholeFileReader() -> reader_handle: Ref(string); container: string = ''; shared_name: string = ''; stateful
 WholeFileReaderV2() -> reader_handle: resource; container: string = ''; shared_name: string = ''; stateful
 WindowDataset(input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
@@ -1642,14 +890,12 @@ WindowOp(inputs: Tinputs) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR
 WorkerHeartbeat(request: string) -> response: string; stateful
 WrapDatasetVariant(input_handle: variant) -> output_handle: variant
 WriteAudioSummary(writer: resource, step: int64, tag: string, tensor: float, sample_rate: float); max_outputs: int >= 1 = 3; stateful
-WriteFile(filename: string, contents: string); stateful
 WriteGraphSummary(writer: resource, step: int64, tensor: string); stateful
 WriteHistogramSummary(writer: resource, step: int64, tag: string, values: T); T: {float, double, int32, uint8, int16, int8, int64, bfloat16, uint16, half, uint32, uint64, bool} = float; stateful
 WriteImageSummary(writer: resource, step: int64, tag: string, tensor: T, bad_color: uint8); max_images: int >= 1 = 3; T: {uint8, double, float, half} = float; stateful
 WriteRawProtoSummary(writer: resource, step: int64, tensor: string); stateful
 WriteScalarSummary(writer: resource, step: int64, tag: string, value: T); T: realnumbertype; stateful
 WriteSummary(writer: resource, step: int64, tensor: T, tag: string, summary_metadata: string); T: type; stateful
-Xdivy(x: T, y: T) -> z: T; T: {half, bfloat16, float, double, complex64, complex128}
 XlaAllReduce(input: T, group_assignment: int32) -> output: T; T: {half, bfloat16, float, int32, uint32}; reduce_op: {'Min', 'Max', 'Mul', 'Add', 'Mean'}; mode: {'CrossReplica', 'CrossReplicaAndPartition'}
 XlaBroadcastHelper(lhs: T, rhs: T, broadcast_dims: Tindices) -> lhs_output: T, rhs_output: T; T: numbertype; Tindices: {int32, int64}
 XlaCallModule(args: Tin) -> output: Tout; version: int; module: string; Sout: list(shape) >= 0; Tout: list(type) >= 0; Tin: list(type) >= 0; dim_args_spec: list(string) = []; platforms: list(string) = []; function_list: list(func) = []; has_token_input_output: bool = false; disabled_checks: list(string) = []; use_shardy_partitioner: bool = false; stateful
@@ -1733,10 +979,6 @@ XlaVariadicReduce(input: N * T, init_value: N * T) -> output: N * T; N: int >= 1
 XlaVariadicReduceV2(inputs: T, init_values: T) -> outputs: T; T: list(type) >= 1; dimensions_to_reduce: list(int); reducer: func
 XlaVariadicSort(inputs: T, dimension: int32) -> outputs: T; T: list(type) >= 1; comparator: func; is_stable: bool
 XlaWhile(input: T) -> output: T; T: list(type) >= 0; cond: func; body: func; stateful
-Xlog1py(x: T, y: T) -> z: T; T: {half, bfloat16, float, double, complex64, complex128}
-Xlogy(x: T, y: T) -> z: T; T: {half, bfloat16, float, double, complex64, complex128}
-ZerosLike(x: T) -> y: T; T: type
-Zeta(x: T, q: T) -> z: T; T: {float, double}
 ZipDataset(input_datasets: N * variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int >= 1; metadata: string = ''
 _Arg() -> output: T; T: type; index: int >= 0; stateful
 _ArrayToList(input: N * T) -> output: out_types; T: type; N: int >= 1; out_types: list(type) >= 1
@@ -1890,7 +1132,6 @@ _ScopedAllocatorSplit(concat: T, split: N * T) -> output: N * T; T: type; sa_nam
 _Send(tensor: T); T: type; tensor_name: string; send_device: string; send_device_incarnation: int; recv_device: string; client_terminated: bool = false; stateful
 _SetGlobalTPUArray(topology: string); stateful
 _ShutdownDistributedTPU(); stateful
-_SwitchN(data: T, output_index: int32) -> outputs: num_outs * T; num_outs: int >= 1; T: type
 _TPUCompileMlir(dynamic_shapes: NumDynamicShapes * int64) -> compilation_status: string, program: num_computations * string; num_computations: int >= 0; mlir_module: string = ''; metadata: string; NumDynamicShapes: int >= 0; stateful
 _TPUReplicate(inputs: Tinputs, broadcast_inputs: Tbroadcast_inputs, variables: NumVariables * resource, guaranteed_constants: Tguaranteed_constants) -> outputs: output_types; computation: func; num_replicas: int >= 1; num_cores_per_replica: int = 1; topology: string = ''; use_tpu: bool = true; device_assignment: list(int) = []; host_compute_core: list(string) = []; Tinputs: list(type) >= 0; Tbroadcast_inputs: list(type) >= 0; NumVariables: int >= 0; Tguaranteed_constants: list(type) >= 0; output_types: list(type) >= 0; padding_map: list(string) = []; step_marker_location: string = 'STEP_MARK_AT_ENTRY'; allow_soft_placement: bool = false; num_distributed_variables: int = 0; use_spmd_for_xla_partitioning: bool = false; use_shardy_partitioner: bool = false; tpu_compile_options_proto: string = ''; stateful
 _TensorToHashBucketFast(input: T) -> output: int64; T: {int8, uint8, int16, uint16, int32, uint32, int64, uint64}; num_buckets: int >= 1

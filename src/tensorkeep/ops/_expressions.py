@@ -21,6 +21,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.constants import const
 from tensorkeep.proto.tensors import tensor_of_array
 
@@ -72,8 +73,9 @@ def _filled(value: int, shape: Any, dtype: DType, name: str) -> Tensor:
 
 def zeros_like(x: Any, name: str = "zeros_like") -> Tensor:
     with name_scope(name) as scope:
-        x = convert(x, name="tensor")
-        shape = x.static_shape
+        if not isinstance(x, IndexedSlices):
+            x = convert(x, name="tensor")
+        shape = x.static_shape if isinstance(x, Tensor) else plain_shape(x.shape)
         if shape.is_fully_known and x.dtype.base_dtype is not VARIANT:
             return zeros(shape.as_tuple(), x.dtype.base_dtype, scope)
         return get_op("ZerosLike")(x, name=scope)  # type: ignore[no-any-return]

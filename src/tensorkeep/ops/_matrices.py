@@ -12,7 +12,7 @@ from tensorkeep.graph.building import graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.ops._expressions import concat, constant, minus, ones, plus, rank_of, times, zeros
+from tensorkeep.ops._expressions import concat, constant, minus, ones, rank_of, times, zeros
 from tensorkeep.ops.diagonals import matrix_diag, matrix_set_diag
 
 
@@ -23,7 +23,6 @@ def matrix_transpose(x: Any, conjugate: bool = False, name: str = "matrix_transp
         rank = x.static_shape.rank
         if rank is None:
             count = rank_of(x)
-            # TensorFlow writes the list of axes before the range it follows.
             leading = get_op("Range")(0, minus(count, 2), 1)
             axes: Any = concat([leading, [minus(count, 1), minus(count, 2)]])
         elif rank < 2:
@@ -96,17 +95,13 @@ def cholesky_solve(factor: Any, rhs: Any, name: str | None = None) -> Tensor:
 
 def safe_reciprocal(x: Tensor) -> Tensor:
     """1 / x, and 0 at 0."""
-    return times(x, get_op("Reciprocal")(plus_number(times(x, x), 1e-20)))
+    return times(x, get_op("Reciprocal")(_plus_number(times(x, x), 1e-20)))
 
 
-def plus_number(x: Tensor, value: float) -> Tensor:
+def _plus_number(x: Tensor, value: float) -> Tensor:
     """`x + value`"""
     with name_scope("add") as scope:
-        return plus_named(x, constant(value, x.dtype.base_dtype, "y"), scope)
-
-
-def plus_named(x: Tensor, y: Tensor, name: str) -> Tensor:
-    return get_op("AddV2")(x, y, name=name)  # type: ignore[no-any-return]
+        return get_op("AddV2")(x, constant(value, x.dtype.base_dtype, "y"), name=scope)  # type: ignore[no-any-return]
 
 
 __all__ = [
@@ -115,7 +110,6 @@ __all__ = [
     "expand",
     "eye",
     "matrix_transpose",
-    "plus",
     "safe_reciprocal",
     "triangular_solve",
 ]

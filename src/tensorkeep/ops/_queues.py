@@ -128,6 +128,7 @@ class Queue:
         self._shapes = tuple(shapes)
         self._capacity = capacity
         self._changed = Condition()
+        self._takers: deque[object] = deque()  # in the order in which they came
         self._is_closed = False
         self._is_cancelled = False
         self._is_gone = False
@@ -192,22 +193,33 @@ class Queue:
         if tuple(dtypes) != self._dtypes:
             held, asked = (", ".join(map(str, types)) for types in (self._dtypes, dtypes))
             raise InvalidArgumentError(f"{self._name} holds {held}, but {asked} was asked for")
-        taken: list[Element] = []
+        turn = object()
         with self._changed:
-            while len(taken) < count:
-                if self._order.has_next(self._is_closed):
-                    taken.append(self._order.remove())
-                    self._changed.notify_all()
-                elif not self._is_closed:
-                    self._wait("Dequeue")
-                elif up_to and taken:
-                    break
-                else:
-                    self._order.put_back(taken)
-                    raise OutOfRangeError(
-                        f"{self._name} is closed and has insufficient elements (requested {count}, current size "
-                        f"{len(self._order)})"
-                    )
+            self._takers.append(turn)
+            try:
+                return self._taken(count, up_to, turn)
+            finally:
+                self._takers.remove(turn)
+                self._changed.notify_all()
+
+    def _taken(self, count: int, up_to: bool, turn: object) -> list[Element]:
+        taken: list[Element] = []
+        while len(taken) < count:
+            if self._takers[0] is not turn:  # who came first is served in full, or two might wait with half each
+                self._wait("Dequeue")
+            elif self._order.has_next(self._is_closed):
+                taken.append(self._order.remove())
+                self._changed.notify_all()
+            elif not self._is_closed:
+                self._wait("Dequeue")
+            elif up_to and taken:
+                break
+            else:
+                self._order.put_back(taken)
+                raise OutOfRangeError(
+                    f"{self._name} is closed and has insufficient elements (requested {count}, current size "
+                    f"{len(self._order)})"
+                )
         return taken
 
     def take_stacked(self, count: int, dtypes: Sequence[DType], up_to: bool) -> list[Any]:

@@ -11,8 +11,10 @@ import numpy as np
 from tensorkeep.dtypes import STRING, VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape, constant_value
+from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops._dimensions import (
     UNKNOWN_VECTOR,
     at_least,
@@ -269,10 +271,10 @@ def fill_gradient(op: Operation, dy: Any) -> Any:
     return None, reduce_sum(dy, all_axes(dy))
 
 
-def all_axes(x: Tensor) -> Tensor:
-    """All axes of a tensor, as TensorFlow's reductions state them."""
-    found = x.static_shape.rank
-    return span(0, rank_of(x)) if found is None else constant(np.arange(found, dtype=np.int32))
+def all_axes(x: Any) -> Tensor:
+    """All axes of a tensor or of rows, as TensorFlow's reductions state them."""
+    found = x.static_shape.rank if isinstance(x, Tensor) else plain_shape(x.shape).rank
+    return span(0, rank_of(convert(x))) if found is None else constant(np.arange(found, dtype=np.int32))
 
 
 zeros_like = op("ZerosLike(x: T) -> y: T", "T: type")

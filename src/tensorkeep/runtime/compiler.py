@@ -39,7 +39,7 @@ from tensorkeep.runtime.frames import TokenMachine
 from tensorkeep.runtime.lifetimes import Lifetimes
 from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.plan import CONTROL_FLOW, Plan
-from tensorkeep.runtime.resources import VariableResource
+from tensorkeep.runtime.resources import dereference
 from tensorkeep.shapes import Shape
 
 _SMALL: Final = 16  # elements; values known to be smaller are dropped when the run ends
@@ -69,7 +69,7 @@ _OPERATORS: Final[dict[Any, str]] = {
     np.negative: "-",
     np.logical_not: "~",
 }
-_UPDATES_IN_PLACE: Final = ("AssignAdd", "AssignSub", "Apply", "SparseApply", "Scatter", "CountUpTo")
+_UPDATES_IN_PLACE: Final = ("Assign", "Apply", "SparseApply", "Scatter", "CountUpTo")
 _OUT_BY_NAME: Final = frozenset((np.maximum, np.minimum))  # NumPy takes no third argument of these by position
 _ON_BOOLS: Final = frozenset(("&", "|", "~"))
 
@@ -79,11 +79,6 @@ def _variable_of(reference: Tensor) -> Operation:
     while reference.op.inputs and reference.op.inputs[0].dtype.is_ref:
         reference = reference.op.inputs[0]
     return reference.op
-
-
-def dereference(value: Any) -> Any:
-    """The value of the variable that a reference leads to. A reference that was fed is a value already."""
-    return value.read() if isinstance(value, VariableResource) else value
 
 
 def as_strings(value: Any) -> Any:
@@ -361,10 +356,10 @@ class Compiler:
             self._write_ends(block, 2 * i + 1)
 
     def _write_reads_again(self, op: Operation, block: Block, at: int) -> None:
-        """After an update in place, what was read of a reference variable before is the new value.
+        """After an update, what was read of a reference variable before is the new value.
 
         In TensorFlow both are the same memory, and programs rely on it: a constraint is applied to what was read
-        before the step. An Assign puts other memory in its place, and what was read stays as it was.
+        before the step.
         """
         if not op.type.startswith(_UPDATES_IN_PLACE):
             return
@@ -613,7 +608,7 @@ class Compiler:
         reads = _reads(op)
 
         def call(values: list[Any]) -> list[Any]:
-            read = [value.read() if reads[i] else value for i, value in enumerate(values)]
+            read = [dereference(value) if reads[i] else value for i, value in enumerate(values)]
             arguments = group(spec.schema.inputs, read, op.attr) if spec.has_list_inputs else read
             results = kernel(*first, *arguments, **keywords)
             return flatten(as_strings(results) if makes_strings else results)
@@ -644,4 +639,4 @@ def _covers(shape: Shape, other: Shape | None) -> bool:
     return all(b == 1 or (b is not None and b == a) for a, b in pairs)
 
 
-__all__ = ["Compiler", "Program", "as_strings", "dereference"]
+__all__ = ["Compiler", "Program", "as_strings"]

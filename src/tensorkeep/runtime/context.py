@@ -28,8 +28,8 @@ class FunctionCaller(Protocol):
 
 
 def log_line(text: str) -> None:
-    """Where Print and PrintV2 go when nobody has said otherwise: the log."""
-    LOG.info("%s", text)
+    """Where Print and PrintV2 go when nobody has said otherwise: the log, at a level that is shown by default."""
+    LOG.warning("%s", text)
 
 
 @dataclass

@@ -23,6 +23,7 @@ from tensorkeep.graph.graph import Operation
 from tensorkeep.runtime.failures import explained, no_value
 from tensorkeep.runtime.liveness import ENTERS, EXITS, MERGES, SWITCHES, assign_frames
 from tensorkeep.runtime.plan import LOOP_BACK, Plan
+from tensorkeep.runtime.resources import dereference
 
 BoundKernel = Callable[[list[Any]], list[Any]]
 
@@ -169,7 +170,7 @@ class _Run:
         if outputs is None or outputs[tensor.index] is DEAD:
             raise no_value(index)
         value = outputs[tensor.index]
-        return value.read() if tensor.dtype.is_ref else value
+        return dereference(value) if tensor.dtype.is_ref else value
 
     # -------------------------------------------------------------------------------------------- running
 
@@ -202,7 +203,7 @@ class _Run:
 
     def _read(self, op: Operation, index: int, value: Any) -> Any:
         reads = op.inputs[index].dtype.is_ref and not op.outputs[0].dtype.is_ref
-        return value.read() if reads else value
+        return dereference(value) if reads else value
 
     # ----------------------------------------------------------------------------------------- propagation
 

@@ -94,6 +94,11 @@ def _is_plain(array: Any) -> bool:
     return isinstance(array, np.ndarray) and array.flags.writeable and array.flags.owndata and array.flags.c_contiguous
 
 
+def dereference(value: Any) -> Any:
+    """The value of the variable that a reference leads to. A reference that was fed is a value already."""
+    return value.read() if isinstance(value, VariableResource) else value
+
+
 @runtime_checkable
 class WaitedFor(Protocol):
     """A resource at which threads may wait for each other."""

@@ -181,7 +181,7 @@ class Session:
 
     def _log_placement(self, ops: Sequence[Operation]) -> None:
         for op in ops:
-            LOG.info("%s: (%s): %s", op.name, op.type, self.devices.place(op.device))
+            LOG.warning("%s: (%s): %s", op.name, op.type, self.devices.place(op.device))
 
 
 def _feed_value(tensor: Tensor, value: Any) -> Any:

@@ -344,12 +344,12 @@ from tensorkeep.functions.strings import (
     string_to_number,
     substr,
 )
-from tensorkeep.functions.summaries import audio, image
 from tensorkeep.functions.tensor_array import TensorArray
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.devices import DeviceSpec
-from tensorkeep.graph.graph import PRODUCER, Operation, Tensor
+from tensorkeep.graph.graph import PRODUCER as _PRODUCER
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
 from tensorkeep.proto.messages import (
     AttrValue,
@@ -546,7 +546,7 @@ from tensorkeep.variables.variable import Variable, is_variable_initialized
 newaxis = None
 VERSION = __version__ = "2.21.0"  # the TensorFlow that this follows
 GIT_VERSION = "v2.21.0"
-GRAPH_DEF_VERSION = PRODUCER
+GRAPH_DEF_VERSION = _PRODUCER
 
 __all__ = [
     "AUTO_REUSE",
@@ -647,7 +647,6 @@ __all__ = [
     "atan",
     "atan2",
     "atanh",
-    "audio",
     "batch_gather",
     "batch_scatter_update",
     "batch_to_space",
@@ -796,7 +795,6 @@ __all__ = [
     "igamma",
     "igammac",
     "imag",
-    "image",
     "import_graph_def",
     "init_scope",
     "initialize_all_tables",
@@ -1096,3 +1094,7 @@ __all__ = [
     "zeros_like",
     "zeta",
 ]
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -26,11 +26,13 @@ from tensorkeep.functions.linear_algebra import (
 )
 from tensorkeep.functions.linear_algebra import diag as tensor_diag
 from tensorkeep.functions.linear_algebra import diag_part as tensor_diag_part
+from tensorkeep.functions.linear_algebra import log_matrix_determinant as slogdet
 from tensorkeep.functions.linear_algebra import matrix_band_part as band_part
 from tensorkeep.functions.linear_algebra import matrix_determinant as det
 from tensorkeep.functions.linear_algebra import matrix_diag as diag
 from tensorkeep.functions.linear_algebra import matrix_diag_part as diag_part
 from tensorkeep.functions.linear_algebra import matrix_inverse as inv
+from tensorkeep.functions.linear_algebra import matrix_logarithm as logm
 from tensorkeep.functions.linear_algebra import matrix_set_diag as set_diag
 from tensorkeep.functions.linear_algebra import matrix_solve as solve
 from tensorkeep.functions.linear_algebra import matrix_solve_ls as lstsq
@@ -59,6 +61,7 @@ __all__ = [
     "inv",
     "l2_normalize",
     "logdet",
+    "logm",
     "lstsq",
     "lu",
     "lu_matrix_inverse",
@@ -72,6 +75,7 @@ __all__ = [
     "pinv",
     "qr",
     "set_diag",
+    "slogdet",
     "solve",
     "sqrtm",
     "svd",

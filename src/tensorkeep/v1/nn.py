@@ -103,6 +103,7 @@ from tensorkeep.layers.recurrent import (
     static_rnn,
     static_state_saving_rnn,
 )
+from tensorkeep.v1 import rnn_cell
 
 __all__ = [
     "all_candidate_sampler",
@@ -171,6 +172,7 @@ __all__ = [
     "relu",
     "relu6",
     "relu_layer",
+    "rnn_cell",
     "safe_embedding_lookup_sparse",
     "sampled_softmax_loss",
     "selu",

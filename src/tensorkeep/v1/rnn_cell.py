@@ -1,4 +1,4 @@
-"""`tf.rnn_cell`: recurrent cells."""
+"""`tf.nn.rnn_cell`: recurrent cells."""
 
 from __future__ import annotations
 

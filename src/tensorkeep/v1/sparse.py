@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tensorkeep.functions.array import sparse_placeholder as placeholder
-from tensorkeep.functions.products import sparse_matmul as matmul
 from tensorkeep.functions.segments import sparse_segment_mean as segment_mean
 from tensorkeep.functions.segments import sparse_segment_sqrt_n as segment_sqrt_n
 from tensorkeep.functions.segments import sparse_segment_sum as segment_sum
@@ -30,6 +29,8 @@ from tensorkeep.functions.sparse import sparse_retain as retain
 from tensorkeep.functions.sparse import sparse_slice as slice
 from tensorkeep.functions.sparse import sparse_softmax as softmax
 from tensorkeep.functions.sparse import sparse_split as split
+from tensorkeep.functions.sparse import sparse_tensor_dense_matmul as matmul
+from tensorkeep.functions.sparse import sparse_tensor_dense_matmul as sparse_dense_matmul
 from tensorkeep.functions.sparse import sparse_tensor_to_dense as to_dense
 from tensorkeep.functions.sparse import sparse_to_indicator as to_indicator
 from tensorkeep.functions.sparse import sparse_transpose as transpose
@@ -64,6 +65,7 @@ __all__ = [
     "segment_sum",
     "slice",
     "softmax",
+    "sparse_dense_matmul",
     "split",
     "to_dense",
     "to_indicator",
