@@ -239,3 +239,25 @@ def test_a_loss_of_variables() -> None:
         w = tf.get_variable("w", [2, 3], initializer=tf.ones_initializer(), use_resource=True)
         values = [tf.losses.mean_squared_error(x, w), tf.losses.huber_loss(w, x), tf.losses.absolute_difference(w, w)]
     """)
+
+
+@pytest.mark.parametrize("use_resource", [True, False])
+def test_a_variable_made_beside_something_on_a_device(use_resource: bool) -> None:
+    expect_same(f"""
+        with tf.device("/cpu:0"):
+            with tf.colocate_with(x):
+                w = tf.get_variable("w", [3], initializer=tf.ones_initializer(), use_resource={use_resource})
+                with tf.device(None):
+                    v = tf.get_variable("v", [3], initializer=tf.ones_initializer(), use_resource={use_resource})
+                with tf.variable_scope("s"):
+                    u = tf.get_variable("u", [3], initializer=tf.ones_initializer(), use_resource={use_resource})
+        values = [x * w * v * u]
+    """)
+
+
+def test_second_derivatives_of_rows_through_branches() -> None:
+    expect_same("""
+        y = tf.cond(p, lambda: tf.gather(x * x * x, [1, 0, 1]), lambda: tf.gather(x, [0, 1, 1]))
+        (first,) = tf.gradients(y, [x])
+        values = [first, *tf.gradients(tf.gather(first, [0, 0]), [x])]
+    """)

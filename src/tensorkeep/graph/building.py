@@ -32,9 +32,11 @@ _LATER_NAME: Final = re.compile(r"[A-Za-z0-9_.\\/>-]*\Z")
 def building(graph: Graph) -> Iterator[Graph]:
     """Operations made inside are added to `graph`."""
     token = _CURRENT.set((*_CURRENT.get(), graph))
+    outside, graph.scopes.uncolocated_devices = graph.scopes.uncolocated_devices, None
     try:
         yield graph
     finally:
+        graph.scopes.uncolocated_devices = outside
         _CURRENT.reset(token)
 
 
@@ -162,7 +164,8 @@ def device(place: str | DeviceFunction | Any | None, graph: Graph | None = None)
         devices = (*graph.scopes.devices, place)
     else:
         devices = (*graph.scopes.devices, canonical_device(place if isinstance(place, str) else place.to_string()))
-    with _scoped(graph, devices=devices):
+    outside = graph.scopes.uncolocated_devices
+    with _scoped(graph, devices=devices, uncolocated_devices=() if place is None and outside else outside):
         yield
 
 
@@ -205,7 +208,10 @@ def colocate_with(op: Any, ignore_existing: bool = False, graph: Graph | None = 
     outer = () if ignore_existing else graph.scopes.colocation
     if op is None and not ignore_existing:
         raise InvalidArgumentError("Trying to reset colocation (op is None) but ignore_existing is not True")
-    with _scoped(graph, colocation=outer if op is None else (*outer, operation_of(op)), devices=()):
+    scopes = graph.scopes
+    outside = scopes.devices if scopes.uncolocated_devices is None else scopes.uncolocated_devices
+    colocation = outer if op is None else (*outer, operation_of(op))
+    with _scoped(graph, colocation=colocation, devices=(), uncolocated_devices=outside):
         yield
 
 
@@ -218,8 +224,13 @@ def control_flow(context: ControlFlowContext | None, graph: Graph | None = None)
 
 @contextmanager
 def init_scope(graph: Graph | None = None) -> Iterator[None]:
-    """Operations made inside belong to no branch or loop and wait for nothing; the name scope stays."""
-    with control_dependencies(None, graph):
+    """Operations made inside belong to no branch or loop and wait for nothing; the name scope stays.
+
+    Where colocation has put devices out of force, those outside of it are in force again.
+    """
+    scopes = (graph or current_graph()).scopes
+    devices = scopes.devices or scopes.uncolocated_devices or ()
+    with control_dependencies(None, graph), _scoped(graph, devices=devices):
         yield
 
 

@@ -57,6 +57,7 @@ class Scopes:
     devices: tuple[str | DeviceFunction, ...] = ()
     control_dependencies: tuple[ControlDependencies, ...] = ()
     colocation: tuple[Operation, ...] = ()
+    uncolocated_devices: tuple[str | DeviceFunction, ...] | None = None  # outside of the outermost colocation
     control_flow: ControlFlowContext | None = None
     container: str = ""
     gradient_overrides: Mapping[str, str] = field(default_factory=dict)
