@@ -20,6 +20,7 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 Array = npt.NDArray[Any]
 
 _LARGE: Final = 1 << 16  # elements; what is larger is no shape arithmetic
+_MANY: Final = 1 << 20  # elements; equal ones beyond this are not listed
 _UNKNOWN: Final = object()
 _CACHE: Final = object()  # the key of the values that were found, in `graph.extras`
 
@@ -109,7 +110,10 @@ def _evaluate(op: Operation, cache: dict[Tensor, Any]) -> None:
         value, dtype = op.attr("value"), op.outputs[0].dtype
         if value.dtype != dtype.number:
             raise InvalidArgumentError(f'constant "{op.name}" is of type {dtype}, but its value is of another')
-        cache[op.outputs[0]] = array_of_tensor(value, f'constant "{op.name}"')
+        found = array_of_tensor(value, f'constant "{op.name}"')
+        # A few bytes may state any number of equal elements: nobody should be tempted to list them.
+        is_splat = found.size > _MANY and not any(found.strides)
+        cache[op.outputs[0]] = _UNKNOWN if is_splat else found
         return
     values = [cache.get(tensor, _UNKNOWN) for tensor in op.inputs]
     results: list[Any] = [_UNKNOWN] * len(op.outputs)
@@ -142,6 +146,8 @@ def constant_shape(tensor: Tensor) -> Shape:
             if int(value) == -1:
                 return UNKNOWN_SHAPE
             raise InvalidArgumentError(f"a shape must be a vector of sizes, got the scalar {int(value)}")
+        if value.ndim > 1:
+            raise InvalidArgumentError(f"Shape must be rank 1 but is rank {value.ndim}")
         return Shape(tuple(None if size < 0 else int(size) for size in value))
     return _partial(tensor, 0)
 

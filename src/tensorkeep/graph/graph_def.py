@@ -280,7 +280,10 @@ class _Importer:
             self._used.add(edge)
             assert isinstance(replaced, Operation)
             return replaced
-        return self._ops[edge[1:]]
+        found = self._ops.get(edge[1:])
+        if found is None:
+            raise InvalidArgumentError(f"a node waits for '{edge[1:]}', which closes the loop that the node begins")
+        return found
 
     def _close_loops(self) -> None:
         """Adds the inputs that come from later nodes: those of the merges at the heads of loops."""

@@ -11,6 +11,7 @@ from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.ops._shapes import same
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensors import array_of_tensor
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
 
 const = op("Const() -> output: dtype", "value: tensor", "dtype: type")
@@ -24,7 +25,9 @@ def const_shape(*, value: TensorProto) -> Shape:
 
 @const.kernel
 def const_kernel(*, value: TensorProto) -> Any:
-    return array_of_tensor(value)
+    found = array_of_tensor(value)
+    check_allocation(found.shape, found.dtype)  # one value may stand for all
+    return found
 
 
 placeholder = op("Placeholder() -> output: dtype", "dtype: type", "shape: shape = shape")

@@ -107,6 +107,24 @@ def _rounds(indices: Array) -> Iterator[Any]:
         yield np.sort(order[repeat == turn])
 
 
+_SCRATCH: Final[list[Array]] = []  # memory that rules work in; who takes a piece has it alone until it is given back
+
+
+def _take_scratch(like: Array) -> Array:
+    """An array to work in, of the shape and type of another: memory used before, for fresh memory costs more."""
+    memory = _SCRATCH.pop() if _SCRATCH else np.empty(0, np.uint8)
+    if memory.nbytes < like.nbytes:
+        memory = np.empty(like.nbytes, np.uint8)
+    return memory[: like.nbytes].view(like.dtype).reshape(like.shape)
+
+
+def _give_back(work: Array) -> None:
+    memory = work
+    while isinstance(memory.base, np.ndarray):
+        memory = memory.base
+    _SCRATCH.append(memory)
+
+
 # ---------------------------------------------------------------------------------------------------- Making ops
 
 
@@ -337,12 +355,12 @@ def adam(
 ) -> None:
     one = var.dtype.type(1)
     rate = lr * np.sqrt(one - beta2_power) / (one - beta1_power)
-    work = np.subtract(grad, m, np.empty_like(var))
-    work *= one - beta1
+    work = np.multiply(grad, one - beta1, _take_scratch(var))
+    m *= beta1
     m += work
     np.multiply(grad, grad, work)
-    work -= v
     work *= one - beta2
+    v *= beta2
     v += work
     np.sqrt(v, work)
     work += epsilon
@@ -352,6 +370,7 @@ def adam(
         np.divide(m, work, work)
     work *= rate
     var -= work
+    _give_back(work)
 
 
 _update_ops(

@@ -216,6 +216,8 @@ class _Arrangement:
             if inner.condition is not None:
                 unit = _Unit(inner.enters[0].index, inner.condition, frame=inner)
                 units.append(unit)
+                if any(op not in ends for op in inner.enters):
+                    raise UnstructuredError("a loop that is entered from elsewhere as well")
                 _link(unit, (ends[op] for op in inner.enters))
                 ends.update((op, unit) for op in inner.ops if op.type in EXITS)
         for op in frame.ops:
