@@ -30,11 +30,10 @@ def tensorflow_op_def(name: str) -> OpDef | None:
     return None if found is None else OpDef.FromString(found.SerializeToString())
 
 
-@pytest.mark.parametrize("name", sorted(registered_ops()))
+@pytest.mark.parametrize("name", sorted(name for name in registered_ops() if not name.startswith("Test")))
 def test_the_signature_is_tensorflows(name: str) -> None:
     theirs = tensorflow_op_def(name)
-    if theirs is None:
-        pytest.skip(f"TensorFlow has no op {name}: it is DeepRec's")
+    assert theirs is not None, "TensorFlow has no such op"
     assert str(registered_ops()[name].schema) == str(OpSchema.of_op_def(theirs))
 
 
