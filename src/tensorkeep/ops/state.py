@@ -188,8 +188,9 @@ def assign_shape(ref: Tensor, value: Tensor, *, validate_shape: bool) -> Shape:
 def assign_kernel(ref: Any, value: Any, *, validate_shape: bool) -> VariableResource:
     target = variable_of(ref)
     with target.lock:
-        if validate_shape:
-            known = Shape(target.read().shape) if target.is_initialized else target.shape
+        old = np.shape(target.read()) if target.is_initialized else None
+        if validate_shape and old != np.shape(value):
+            known = target.shape if old is None else Shape(old)
             if not known.is_compatible(Shape(np.shape(value))):
                 raise InvalidArgumentError(
                     f"Assign requires shapes of both tensors to match. lhs shape= {known} "
