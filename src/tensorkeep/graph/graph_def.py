@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from heapq import heappop, heappush
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
@@ -18,11 +17,10 @@ from tensorkeep.graph.building import building, name_scope, place_imported
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import MOST_TENSORS, PRODUCER, Graph, Operation, Tensor, is_index, split_tensor_name
 from tensorkeep.graph.opspec import OpaqueSpec, OpSpec, find_op, spec_of_op_def
+from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
 from tensorkeep.graph.schema import AttrSchema, OpSchema
 from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef, OpDef, OpList
 
-_LOOP_BACK: Final = frozenset(("NextIteration", "RefNextIteration"))
-_MERGES: Final = frozenset(("Merge", "RefMerge"))
 _FIELDS: Final = {  # of an AttrValue, by the kind of attribute
     "string": "s",
     "int": "i",
@@ -201,7 +199,7 @@ class _Importer:
             wanted.append(before)
         if in_order:
             return zip(nodes, inputs, strict=True)
-        order = _topological(wanted)
+        order = topological(wanted)
         if len(order) < len(nodes):
             stuck = sorted(set(range(len(nodes))) - set(order))
             raise InvalidArgumentError(
@@ -212,7 +210,7 @@ class _Importer:
     def _sources(self, node: NodeDef, inputs: list[str], position: dict[str, int]) -> list[int]:
         """Where the nodes stand that this one must come after."""
         nodes = self._proto.node
-        is_merge = node.op in _MERGES
+        is_merge = node.op in MERGES
         found = []
         for edge in inputs:
             source = _source_name(edge)
@@ -221,7 +219,7 @@ class _Importer:
                 if self._is_replaced(edge):
                     continue
                 raise InvalidArgumentError(f"Node '{node.name}': Unknown input node '{edge}'")
-            if is_merge and nodes[i].op in _LOOP_BACK:
+            if is_merge and nodes[i].op in LOOP_BACK:
                 continue
             found.append(i)
         return found
@@ -278,7 +276,7 @@ class _Importer:
             found = self._replaced[key]
             assert isinstance(found, Tensor)
             return found
-        source, _, index = edge.rpartition(":") if ":" in edge else (edge, "", "0")
+        source, index = _split_edge(edge)
         op = self._ops.get(source)
         if op is None:
             return None
@@ -334,7 +332,7 @@ class _Importer:
             for node in self._proto.node:
                 for edge in node.input:
                     if not edge.startswith("^"):
-                        source, _, index = edge.rpartition(":") if ":" in edge else (edge, "", "0")
+                        source, index = _split_edge(edge)
                         if is_index(index) and int(index) < MOST_TENSORS:
                             self._widths[source] = max(self._widths.get(source, 0), int(index) + 1)
         return self._widths.get(name, 1)
@@ -417,29 +415,14 @@ def _default_of(spec: OpSpec, name: str) -> AttrValue | None:
     return encode_attr(attr.default) if attr.has_default else None
 
 
+def _split_edge(edge: str) -> tuple[str, str]:
+    """The node that a data edge comes from, and the index of its output as text."""
+    source, colon, index = edge.rpartition(":")
+    return (source, index) if colon else (edge, "0")
+
+
 def _source_name(edge: str) -> str:
-    if edge.startswith("^"):
-        return edge[1:]
-    return edge.rpartition(":")[0] if ":" in edge else edge
-
-
-def _topological(wanted: list[list[int]]) -> list[int]:
-    """An order of positions in which each comes after those it wants; the smallest that can come next, next."""
-    waiting = [len(set(before)) for before in wanted]
-    followers: list[list[int]] = [[] for _ in wanted]
-    for i, before in enumerate(wanted):
-        for j in set(before):
-            followers[j].append(i)
-    ready = [i for i, count in enumerate(waiting) if count == 0]
-    order: list[int] = []
-    while ready:
-        i = heappop(ready)
-        order.append(i)
-        for follower in followers[i]:
-            waiting[follower] -= 1
-            if waiting[follower] == 0:
-                heappush(ready, follower)
-    return order
+    return edge[1:] if edge.startswith("^") else _split_edge(edge)[0]
 
 
 def check_versions(graph_def: GraphDef) -> None:

@@ -20,9 +20,10 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.graph.graph import Operation
+from tensorkeep.graph.ordering import LOOP_BACK
 from tensorkeep.runtime.failures import explained, no_value
 from tensorkeep.runtime.liveness import ENTERS, EXITS, MERGES, SWITCHES, assign_frames
-from tensorkeep.runtime.plan import LOOP_BACK, Plan
+from tensorkeep.runtime.plan import Plan
 from tensorkeep.runtime.resources import dereference
 
 BoundKernel = Callable[[list[Any]], list[Any]]

@@ -13,7 +13,8 @@ from typing import Final, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.runtime.plan import LOOP_BACK, Plan, sources
+from tensorkeep.graph.ordering import LOOP_BACK
+from tensorkeep.runtime.plan import Plan, sources
 
 SWITCHES: Final = frozenset(("Switch", "RefSwitch"))
 MERGES: Final = frozenset(("Merge", "RefMerge"))

@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from heapq import heapify, heappop, heappush
 
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
 
-LOOP_BACK = frozenset(("NextIteration", "RefNextIteration"))
 _FRAME_OPS = ("Switch", "Merge", "Enter", "Exit", "NextIteration")
 _CHECKS = frozenset(("Abort", "CheckNumerics", "CheckNumericsV2", "EnsureShape"))  # their point is that they may fail
 CONTROL_FLOW = frozenset((*_FRAME_OPS, *(f"Ref{name}" for name in _FRAME_OPS), "LoopCond", "_SwitchN"))
@@ -96,7 +95,7 @@ def _needed(goals: Sequence[Operation], fed: frozenset[Tensor]) -> set[Operation
 def sources(op: Operation, fed: frozenset[Tensor] = frozenset()) -> list[Operation]:
     """The operations that one must run after, without those behind the edges that close loops."""
     found = [tensor.op for tensor in op.inputs if tensor not in fed]
-    if op.type in ("Merge", "RefMerge"):
+    if op.type in MERGES:
         found = [source for source in found if source.type not in LOOP_BACK]
     return found + op.control_inputs if op.control_inputs else found
 
@@ -105,22 +104,9 @@ def _ordered(needed: set[Operation], fed: frozenset[Tensor]) -> list[Operation]:
     order = sorted(needed, key=lambda op: op.index)
     if all(source.index < op.index for op in order for source in sources(op, fed)):
         return order
-    waiting = {op: len(set(sources(op, fed))) for op in order}
-    followers: dict[Operation, list[Operation]] = {op: [] for op in order}
-    for op in order:
-        for source in set(sources(op, fed)):
-            followers[source].append(op)
-    ready = [(op.index, op) for op in order if waiting[op] == 0]
-    heapify(ready)
-    result: list[Operation] = []
-    while ready:
-        _, op = heappop(ready)
-        result.append(op)
-        for follower in followers[op]:
-            waiting[follower] -= 1
-            if waiting[follower] == 0:
-                heappush(ready, (follower.index, follower))
+    position = {op: i for i, op in enumerate(order)}
+    result = topological([[position[source] for source in sources(op, fed)] for op in order])
     if len(result) < len(order):
-        stuck = next(op for op in order if waiting[op])
+        stuck = order[min(set(range(len(order))) - set(result))]
         raise InvalidArgumentError(f'the graph has a cycle that no loop closes; "{stuck.name}" is part of it')
-    return result
+    return [order[i] for i in result]
