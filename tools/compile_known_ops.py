@@ -8,14 +8,12 @@ Needs TensorFlow. Run it when an op gains or loses its paragraph, or for a new T
 from __future__ import annotations
 
 import argparse
-import importlib
-import pkgutil
 from pathlib import Path
 
 import tensorkeep
-import tensorkeep.ops
 from tensorkeep.graph.opspec import registered_ops
 from tensorkeep.graph.schema import OpSchema
+from tensorkeep.ops import every  # noqa: F401 - registers every op
 from tensorkeep.proto.messages import OpList
 
 TARGET = Path(tensorkeep.__file__).parent / "graph" / "known_ops.py"
@@ -43,8 +41,6 @@ def render(op_list: OpList, without: set[str]) -> str:
 
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    for module in pkgutil.iter_modules(tensorkeep.ops.__path__):
-        importlib.import_module(f"tensorkeep.ops.{module.name}")
     text = render(tensorflow_op_list(), set(registered_ops()))
     TARGET.write_text(text, encoding="utf-8")
     print(f"{TARGET.name}: {text.count(chr(10)) - 6} signatures, {len(text) // 1024} KiB")
