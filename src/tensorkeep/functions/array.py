@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from numbers import Integral
 from typing import Any, Final
 
@@ -37,8 +37,19 @@ def either(new: str, new_value: Any, old: str, old_value: Any) -> Any:
     if old_value is None:
         return new_value
     if new_value is not None:
-        raise InvalidArgumentError(f"Cannot specify both '{old}' and '{new}'")
+        raise InvalidArgumentError(f"Cannot specify both '{old}' and '{new}'.")
     return old_value
+
+
+def of_one(spec: OpSpec, doc: str) -> Callable[..., Tensor]:
+    """The function that is an op of one input and nothing more."""
+
+    def function(input: Any, name: str | None = None) -> Tensor:
+        found: Tensor = spec(input, name=name)
+        return found
+
+    function.__doc__ = doc
+    return function
 
 
 # ---------------------------------------------------------------------------------------------------- Sources

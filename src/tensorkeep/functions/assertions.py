@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.functions.constants import constant
+from tensorkeep.functions.constants import constant, shown
 from tensorkeep.functions.control_flow import Assert, cond
 from tensorkeep.functions.grouping import group, no_op, with_dependencies
 from tensorkeep.functions.reductions import reduce_all
@@ -30,11 +30,6 @@ _NO_NUMBERS: Final = frozenset(map(DType.of, ("bool", "string", "resource", "var
 def _graph(*values: Any) -> Graph:
     flat = [part for value in values for part in (value if isinstance(value, list | tuple) else (value,))]
     return graph_of(flat)
-
-
-def _shown(dtype: DType) -> str:
-    """A type as TensorFlow's Python shows it."""
-    return f"<dtype: '{dtype.name}'>"
 
 
 def _prefix(message: str | None) -> str:
@@ -560,7 +555,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         x = convert(x, name="x")
         if not x.dtype.is_integer:
             raise WrongTypeError(
-                f'{_prefix(message)}Expected "x" to be integer type.  Found: {x.name} of dtype {_shown(x.dtype)}'
+                f'{_prefix(message)}Expected "x" to be integer type.  Found: {x.name} of dtype {shown(x.dtype)}'
             )
         return no_op("statically_determined_was_integer")
 
@@ -572,8 +567,8 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
         tensor = tensor if isinstance(tensor, SparseTensor) else convert(tensor, name="tensor")
         if tensor.dtype is not wanted:
             raise WrongTypeError(
-                f"{_prefix(message)}{getattr(tensor, 'name', 'tensor')} must be of type {_shown(wanted)}; "
-                f"got {_shown(tensor.dtype)}"
+                f"{_prefix(message)}{getattr(tensor, 'name', 'tensor')} must be of type {shown(wanted)}; "
+                f"got {shown(tensor.dtype)}"
             )
         return no_op("statically_determined_correct_type")
 
@@ -610,13 +605,13 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
         elif found is not wanted:
             behind = f" as {getattr(first, 'name', first)}" if first is not None else ""
             raise InvalidArgumentError(
-                f"{getattr(tensor, 'name', tensor)}, type={_shown(found)}, must be of the same type "
-                f"({_shown(wanted)}){behind}."
+                f"{getattr(tensor, 'name', tensor)}, type={shown(found)}, must be of the same type "
+                f"({shown(wanted)}){behind}."
             )
     if wanted is None:
         return FLOAT32
     if not wanted.is_floating:
-        raise InvalidArgumentError(f"Expected floating point type, got {_shown(wanted)}.")
+        raise InvalidArgumentError(f"Expected floating point type, got {shown(wanted)}.")
     return wanted
 
 

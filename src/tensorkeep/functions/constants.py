@@ -167,6 +167,11 @@ def _narrowed(array: Array) -> Array:
     return array
 
 
+def shown(dtype: DType) -> str:
+    """A type as TensorFlow's Python shows it."""
+    return f"<dtype: '{dtype.name}'>"
+
+
 # ---------------------------------------------------------------------------------------------------- Conversions
 
 

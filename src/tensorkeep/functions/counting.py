@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64, DType
-from tensorkeep.functions.array import ones_like, reshape, shape, size, stack
+from tensorkeep.functions.array import ones_like, reshape, scope_of, shape, size, stack
 from tensorkeep.functions.assertions import assert_less, assert_non_negative
 from tensorkeep.functions.clipping import clip_by_value
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import Assert
 from tensorkeep.functions.grouping import with_dependencies
 from tensorkeep.functions.losses import remove_squeezable_dimensions
-from tensorkeep.functions.math import cast, floor, greater, maximum, scope_of, truediv
+from tensorkeep.functions.math import cast, floor, greater, maximum, truediv
 from tensorkeep.functions.reductions import reduce_max
 from tensorkeep.functions.slicing import scatter_nd
 from tensorkeep.graph.conversion import convert

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable
 from numbers import Integral
 from typing import Any
 
@@ -20,6 +19,7 @@ from tensorkeep.functions.array import (
     expand_dims,
     invert_permutation,
     matrix_transpose,
+    of_one,
     ones,
     pad,
     reshape,
@@ -41,7 +41,6 @@ from tensorkeep.functions.slicing import gather, gather_nd
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops import _matrices, decompositions, diagonals, linear_systems
 from tensorkeep.shapes import Shape
@@ -197,19 +196,10 @@ def adjoint(matrix: Any, name: str | None = None) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Systems
 
 
-def _of_one(spec: OpSpec, doc: str) -> Callable[..., Tensor]:
-    def function(input: Any, name: str | None = None) -> Tensor:
-        found: Tensor = spec(input, name=name)
-        return found
-
-    function.__doc__ = doc
-    return function
-
-
-cholesky = _of_one(linear_systems.cholesky, "The lower triangular factors of matrices that are positive definite.")
-matrix_determinant = _of_one(linear_systems.matrix_determinant, "The determinants of matrices.")
-matrix_square_root = _of_one(linear_systems.matrix_square_root, "The principal square roots of matrices.")
-matrix_logarithm = _of_one(linear_systems.matrix_logarithm, "The principal logarithms of complex matrices.")
+cholesky = of_one(linear_systems.cholesky, "The lower triangular factors of matrices that are positive definite.")
+matrix_determinant = of_one(linear_systems.matrix_determinant, "The determinants of matrices.")
+matrix_square_root = of_one(linear_systems.matrix_square_root, "The principal square roots of matrices.")
+matrix_logarithm = of_one(linear_systems.matrix_logarithm, "The principal logarithms of complex matrices.")
 
 
 def log_matrix_determinant(input: Any, name: str | None = None) -> Any:

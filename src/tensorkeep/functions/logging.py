@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT16, FLOAT32, FLOAT64, STRING
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.functions.array import either
 from tensorkeep.functions.control_flow import Assert
 from tensorkeep.functions.grouping import group, with_dependencies
 from tensorkeep.functions.strings import string_format
@@ -129,22 +130,14 @@ def verify_tensor_all_finite(
     t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None, message: str | None = None
 ) -> Tensor:
     """The same value, once it is known that it has no infinities and nothing that is not a number."""
-    x = _one_of("x", x, "t", t)
-    message = _one_of("message", message, "msg", msg)
+    x = either("x", x, "t", t)
+    message = either("message", message, "msg", msg)
     with name_scope(name or "VerifyFinite", graph_of([x])):
         x = convert(x, name="x")
         with colocate_with(x):
             checked = get_op("CheckNumerics")(x, message=message)
             verified: Tensor = with_dependencies([checked], x)
             return verified
-
-
-def _one_of(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    if old is None:
-        return new
-    if new is not None:
-        raise InvalidArgumentError(f"Cannot specify both '{old_name}' and '{new_name}'.")
-    return old
 
 
 def add_check_numerics_ops() -> Operation:

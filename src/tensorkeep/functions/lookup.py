@@ -10,6 +10,7 @@ from uuid import uuid4
 from tensorkeep.dtypes import INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions import composites  # noqa: F401 - so that sessions fetch and feed sparse tensors
+from tensorkeep.functions.constants import shown
 from tensorkeep.functions.grouping import group, no_op
 from tensorkeep.functions.mutable_tables import DenseHashTable, MutableHashTable, TableSaveable
 from tensorkeep.functions.strings import (
@@ -73,11 +74,7 @@ class Initializer(Protocol):
 def _check_types(table: Table, key_dtype: DType, value_dtype: DType) -> None:
     for what, wanted, found in (("key", table.key_dtype, key_dtype), ("value", table.value_dtype, value_dtype)):
         if found.base_dtype is not wanted:
-            raise WrongTypeError(f"Invalid {what} dtype for table, expected {_shown(wanted)} but got {_shown(found)}.")
-
-
-def _shown(dtype: DType) -> str:
-    return f"<dtype: '{dtype.name}'>"
+            raise WrongTypeError(f"Invalid {what} dtype for table, expected {shown(wanted)} but got {shown(found)}.")
 
 
 class KeyValueTensorInitializer:
@@ -190,12 +187,12 @@ def _check_column(what: str, index: int, dtype: DType) -> None:
         raise InvalidArgumentError(f"`{what}_index` should be >= -2, received: {index}.")
     if index == LINE_NUMBER and dtype is not INT64:
         raise InvalidArgumentError(
-            f"`{what}_dtype` must be int64 if `{what}_index` is {LINE_NUMBER}, received: {_shown(dtype)}"
+            f"`{what}_dtype` must be int64 if `{what}_index` is {LINE_NUMBER}, received: {shown(dtype)}"
         )
     if index == WHOLE_LINE and not dtype.is_integer and dtype is not STRING:
         raise InvalidArgumentError(
             f"`{what}_dtype` should be either integer or string for `{what}_index` {WHOLE_LINE}, "
-            f"received: {_shown(dtype)}"
+            f"received: {shown(dtype)}"
         )
 
 
@@ -243,7 +240,7 @@ def _with_values(keys: Any, values: Any) -> Any:
 
 def _check_keys(keys: Any, wanted: DType) -> None:
     if keys.dtype.base_dtype is not wanted:
-        raise WrongTypeError(f"Dtype of argument `keys` must be {_shown(wanted)}, received: {_shown(keys.dtype)}")
+        raise WrongTypeError(f"Dtype of argument `keys` must be {shown(wanted)}, received: {shown(keys.dtype)}")
 
 
 class StaticHashTable:
@@ -347,7 +344,7 @@ class IdTableWithHashBuckets:
             wanted = wanted or STRING
             name = name or "hash_bucket"
         if not wanted.is_integer and wanted is not STRING:
-            raise WrongTypeError(f"Invalid `key_dtype`, expected integer or string, got {_shown(wanted)}.")
+            raise WrongTypeError(f"Invalid `key_dtype`, expected integer or string, got {shown(wanted)}.")
         if not isinstance(hasher_spec, HasherSpec):
             raise WrongTypeError(f"`hasher_spec` must be of type HasherSpec, got {type(hasher_spec)}.")
         self.key_dtype = wanted
@@ -410,13 +407,13 @@ def _checked_key_dtype(table: Any, key_dtype: DType | None) -> DType:
     wanted = key_dtype or table.key_dtype
     if table.key_dtype not in (INT64, STRING):
         raise WrongTypeError(
-            f"Invalid `key_dtype`, expected one of {(_shown(INT64), _shown(STRING))}, received {_shown(wanted)}."
+            f"Invalid `key_dtype`, expected one of {(shown(INT64), shown(STRING))}, received {shown(wanted)}."
         )
     if table.key_dtype.is_integer != wanted.is_integer:
         kind = "integer" if wanted.is_integer else "non-integer"
-        raise WrongTypeError(f"Invalid `key dtype`, expected {kind} but got {_shown(table.key_dtype)}.")
+        raise WrongTypeError(f"Invalid `key dtype`, expected {kind} but got {shown(table.key_dtype)}.")
     if table.value_dtype is not INT64:
-        raise WrongTypeError(f"Invalid `value_dtype`: expected int64 but got {_shown(table.value_dtype)}.")
+        raise WrongTypeError(f"Invalid `value_dtype`: expected int64 but got {shown(table.value_dtype)}.")
     return wanted
 
 
@@ -537,7 +534,7 @@ def index_table_from_tensor(
             expected = (
                 ("integer" if wanted.is_integer else "non-integer") if found.is_integer != wanted.is_integer else wanted
             )
-            raise InvalidArgumentError(f"Invalid `dtype`: Expected {expected}, got {_shown(found)}.")
+            raise InvalidArgumentError(f"Invalid `dtype`: Expected {expected}, got {shown(found)}.")
         places = cast(span(0, size_of(keys)), INT64)
         with name_scope("hash_table"):
             table_keys = cast(keys, INT64) if found.is_integer else keys

@@ -23,8 +23,9 @@ from tensorkeep.dtypes import (
     DType,
 )
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.functions.array import scope_of
 from tensorkeep.functions.constants import constant
-from tensorkeep.graph.building import graph_of, name_scope
+from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import convert, register_conversion
 from tensorkeep.graph.graph import Tensor
@@ -56,11 +57,6 @@ _DIVIDED_AS: Final = {
         "complex128": None,
     }.items()
 }
-
-
-def scope_of(name: str | None, default: str, *values: Any) -> name_scope:
-    """The name scope of a function: named by the caller or by default."""
-    return name_scope(name or default, graph_of(values))
 
 
 def _unary(spec: Any, doc: str) -> Callable[..., Tensor]:

@@ -8,16 +8,13 @@ from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import WrongTypeError
+from tensorkeep.functions.constants import shown
 from tensorkeep.graph.building import colocate_with, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops import lookup as lookup_ops
-
-
-def _shown(dtype: DType) -> str:
-    return f"<dtype: '{dtype.name}'>"
 
 
 @dataclass(frozen=True)
@@ -80,7 +77,7 @@ class _MutableTable:
         """An operation that forgets keys."""
         if keys.dtype is not self.key_dtype:
             raise WrongTypeError(
-                f"Dtype of argument `keys` must be {_shown(self.key_dtype)}, received: {_shown(keys.dtype)}"
+                f"Dtype of argument `keys` must be {shown(self.key_dtype)}, received: {shown(keys.dtype)}"
             )
         with name_scope(name or f"{self.name}_lookup_table_remove", self.resource_handle.graph):
             return lookup_ops.remove_v2(self.resource_handle, keys)  # type: ignore[no-any-return]

@@ -6,8 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorkeep.dtypes import BOOL, INT32, STRING
+from tensorkeep.functions.array import scope_of
 from tensorkeep.functions.math import abs as absolute
-from tensorkeep.functions.math import logical_xor, scope_of, truediv
+from tensorkeep.functions.math import logical_xor, truediv
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32, INT64, DType
-from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.errors import WrongTypeError
+from tensorkeep.functions.array import either, scope_of
 from tensorkeep.functions.constants import constant
-from tensorkeep.functions.math import add, cast, scope_of
+from tensorkeep.functions.math import add, cast
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -20,15 +21,6 @@ from tensorkeep.ops import math as math_ops
 from tensorkeep.ops._expressions import every_axis, real_dtype, span, zeros
 
 _AXIS_TYPES = tuple(map(DType.of, ("int8", "uint8", "int16", "uint16", "int32", "int64")))
-
-
-def renamed(new: str, value: Any, old: str, given: Any) -> Any:
-    """The value of an argument that has an older name; an error if both are given."""
-    if given is None:
-        return value
-    if value is not None:
-        raise InvalidArgumentError(f"Cannot specify both '{old}' and '{new}'")
-    return given
 
 
 def _axes(input_tensor: Any, axis: Any) -> Any:
@@ -63,8 +55,8 @@ def _reduction(spec: Any, doc: str) -> Callable[..., Tensor]:
         reduction_indices: Any = None,
         keep_dims: bool | None = None,
     ) -> Tensor:
-        axis = renamed("axis", axis, "reduction_indices", reduction_indices)
-        keepdims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
+        axis = either("axis", axis, "reduction_indices", reduction_indices)
+        keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
         return _reduced(spec, input_tensor, axis, keepdims, name)
 
     function.__doc__ = doc
@@ -96,8 +88,8 @@ def reduce_logsumexp(
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The logarithm of the sum of exponentials along axes, without overflow."""
-    axis = renamed("axis", axis, "reduction_indices", reduction_indices)
-    keepdims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
+    axis = either("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
     with scope_of(name, "ReduceLogSumExp", input_tensor) as scope:
         highest = reduce_max(input_tensor, axis, True)
         finite = comparisons.select_v2(math_ops.is_finite(highest), highest, 0)
@@ -146,9 +138,9 @@ def count_nonzero(
     input: Any = None,
 ) -> Any:
     """How many elements along axes are not zero."""
-    keepdims = renamed("keepdims", keepdims, "keep_dims", keep_dims)
-    input_tensor = renamed("input", input_tensor, "input_tensor", input)
-    axis = renamed("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
+    input_tensor = either("input", input_tensor, "input_tensor", input)
+    axis = either("axis", axis, "reduction_indices", reduction_indices)
     with scope_of(name, "count_nonzero", input_tensor):
         value = convert(input_tensor, name="input")
         if value.dtype.base_dtype is BOOL:
@@ -165,7 +157,7 @@ def argmax(
     input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = INT64
 ) -> Tensor:
     """Where along an axis the largest element is: the first one of several."""
-    axis = renamed("axis", axis, "dimension", dimension)
+    axis = either("axis", axis, "dimension", dimension)
     axis = 0 if axis is None else axis
     if isinstance(getattr(axis, "dtype", None), DType):
         if axis.dtype.base_dtype not in _AXIS_TYPES:
@@ -181,7 +173,7 @@ def argmin(
     input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = INT64
 ) -> Tensor:
     """Where along an axis the smallest element is: the first one of several."""
-    axis = renamed("axis", axis, "dimension", dimension)
+    axis = either("axis", axis, "dimension", dimension)
     return reductions.arg_min(input, 0 if axis is None else axis, output_type=output_type, name=name)  # type: ignore[no-any-return]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.functions.math import scope_of
+from tensorkeep.functions.array import scope_of
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor

@@ -13,6 +13,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.functions import operators as _operators
 from tensorkeep.functions.array import (
     concat,
+    of_one,
     ones,
     pad,
     rank,
@@ -33,7 +34,6 @@ from tensorkeep.functions.slicing import gather, strided_slice
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops import signal
 from tensorkeep.ops._indexing import static_value
@@ -41,15 +41,6 @@ from tensorkeep.ops._indexing import static_value
 del _operators  # imported for what it installs
 
 # ---------------------------------------------------------------------------------------------------- Transforms
-
-
-def _complex(spec: OpSpec, doc: str) -> Callable[..., Tensor]:
-    def function(input: Any, name: str | None = None) -> Tensor:
-        found: Tensor = spec(input, name=name)
-        return found
-
-    function.__doc__ = doc
-    return function
 
 
 def _real(build: Callable[..., Tensor], dimensions: int, doc: str) -> Callable[..., Tensor]:
@@ -60,12 +51,12 @@ def _real(build: Callable[..., Tensor], dimensions: int, doc: str) -> Callable[.
     return function
 
 
-fft = _complex(signal.FORWARD[1], "The Fourier transform along the last dimension.")
-fft2d = _complex(signal.FORWARD[2], "The Fourier transform along the last two dimensions.")
-fft3d = _complex(signal.FORWARD[3], "The Fourier transform along the last three dimensions.")
-ifft = _complex(signal.INVERSE[1], "The inverse Fourier transform along the last dimension.")
-ifft2d = _complex(signal.INVERSE[2], "The inverse Fourier transform along the last two dimensions.")
-ifft3d = _complex(signal.INVERSE[3], "The inverse Fourier transform along the last three dimensions.")
+fft = of_one(signal.FORWARD[1], "The Fourier transform along the last dimension.")
+fft2d = of_one(signal.FORWARD[2], "The Fourier transform along the last two dimensions.")
+fft3d = of_one(signal.FORWARD[3], "The Fourier transform along the last three dimensions.")
+ifft = of_one(signal.INVERSE[1], "The inverse Fourier transform along the last dimension.")
+ifft2d = of_one(signal.INVERSE[2], "The inverse Fourier transform along the last two dimensions.")
+ifft3d = of_one(signal.INVERSE[3], "The inverse Fourier transform along the last three dimensions.")
 rfft = _real(signal.real_transform, 1, "The half of the transform of real numbers that tells the other.")
 rfft2d = _real(signal.real_transform, 2, "As `rfft`, along two dimensions.")
 rfft3d = _real(signal.real_transform, 3, "As `rfft`, along three dimensions.")

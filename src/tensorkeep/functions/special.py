@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tensorkeep.functions.array import scope_of
 from tensorkeep.functions.constants import constant
-from tensorkeep.functions.math import lgamma, negative, scope_of
+from tensorkeep.functions.math import lgamma, negative
 from tensorkeep.functions.reductions import reduce_sum
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert

@@ -10,6 +10,7 @@ import numpy as np
 from tensorkeep.dtypes import FLOAT32, INT32, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.functions import composites  # noqa: F401 - so that sessions fetch and feed sparse tensors
+from tensorkeep.functions.array import either
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
@@ -85,7 +86,7 @@ def string_split(
     """A vector of strings, each split at any of the characters of `sep`, as a sparse matrix."""
     _check_result_type(result_type)
     with name_scope(name or "StringSplit", graph_of([source])):
-        mark = _one_of("sep", sep, "delimiter", delimiter)
+        mark = either("sep", sep, "delimiter", delimiter)
         mark = convert(" " if mark is None else mark, STRING)
         source = convert(source, STRING)
         return SparseTensor(*string_ops.string_split(source, mark, skip_empty=skip_empty))
@@ -100,7 +101,7 @@ def strings_split(
     name: str | None = None,
 ) -> SparseTensor:
     """A string or a vector of strings, each split at `sep` or at white space, as a sparse matrix."""
-    input = _one_of("input", input, "source", source)
+    input = either("input", input, "source", source)
     _check_result_type(result_type)
     with name_scope(name or "StringSplit", graph_of([input])):
         input = convert(input, STRING, "input")
@@ -154,8 +155,8 @@ def reduce_join(
     keepdims: bool | None = None,
 ) -> Tensor:
     """Strings joined along axes, along all of them by default."""
-    keepdims = _one_of("keepdims", keepdims, "keep_dims", keep_dims)
-    axis = _one_of("axis", axis, "reduction_indices", reduction_indices)
+    keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
+    axis = either("axis", axis, "reduction_indices", reduction_indices)
     with name_scope("ReduceJoin", graph_of([inputs, axis])):
         inputs = convert(inputs)
         if axis is None:
@@ -187,7 +188,7 @@ def string_to_number(
     string_tensor: Any = None, out_type: Any = FLOAT32, name: str | None = None, input: Any = None
 ) -> Tensor:
     """The numbers that strings state."""
-    string_tensor = _one_of("input", input, "string_tensor", string_tensor)
+    string_tensor = either("input", input, "string_tensor", string_tensor)
     made: Tensor = string_ops.string_to_number(string_tensor, out_type=DType.of(out_type), name=name)
     return made
 
@@ -196,7 +197,7 @@ def string_to_hash_bucket(
     string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
 ) -> Tensor:
     """The bucket of each string, by a hash that may change."""
-    string_tensor = _one_of("input", input, "string_tensor", string_tensor)
+    string_tensor = either("input", input, "string_tensor", string_tensor)
     return string_ops.string_to_hash_bucket(string_tensor, num_buckets=num_buckets, name=name)  # type: ignore[no-any-return]
 
 
@@ -219,15 +220,6 @@ def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Ten
 def decode_base64(input: Any, name: str | None = None) -> Tensor:
     """What strings in base64 stand for, with the alphabet that is safe in addresses, padded or not."""
     return string_ops.decode_base64(input, name=name)  # type: ignore[no-any-return]
-
-
-def _one_of(new_name: str, new: Any, old_name: str, old: Any) -> Any:
-    """The value of an argument that may be given by its old name."""
-    if old is None:
-        return new
-    if new is not None:
-        raise InvalidArgumentError(f"Cannot specify both '{old_name}' and '{new_name}'.")
-    return old
 
 
 __all__ = [

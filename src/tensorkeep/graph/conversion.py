@@ -6,7 +6,7 @@ in order of priority is asked then.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import DType
@@ -69,10 +69,3 @@ def convert(
             )
         return result
     raise WrongTypeError(f"a {type(value).__name__} cannot be made a tensor: {value!r}")
-
-
-def convert_all(
-    values: Sequence[Any], dtype: DType | None = None, name: str | None = None, as_ref: bool = False
-) -> list[Tensor]:
-    """Each value as a tensor, named `name_0`, `name_1`, …"""
-    return [convert(value, dtype, None if name is None else f"{name}_{i}", as_ref) for i, value in enumerate(values)]

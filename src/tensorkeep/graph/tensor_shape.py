@@ -11,6 +11,7 @@ from operator import add, floordiv, mod, mul, sub
 from typing import Any, SupportsIndex, overload
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.attrs import shape_of_proto, shape_to_proto
 from tensorkeep.proto.messages import TensorShapeProto
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -193,10 +194,7 @@ class TensorShape(Shape):
         return list(self.dims)
 
     def as_proto(self) -> TensorShapeProto:
-        if self.dims is None:
-            return TensorShapeProto(unknown_rank=True)
-        dims = [TensorShapeProto.Dim(size=-1 if size is None else size) for size in self.dims]
-        return TensorShapeProto(dim=dims)
+        return shape_to_proto(self)
 
     def num_elements(self) -> int | None:
         return None if not self.is_fully_defined() else self.element_count()
@@ -255,7 +253,7 @@ def plain_shape(value: Any) -> Shape:
     if value is None:
         return UNKNOWN_SHAPE
     if isinstance(value, TensorShapeProto) or (hasattr(value, "unknown_rank") and hasattr(value, "dim")):
-        return UNKNOWN_SHAPE if value.unknown_rank else Shape(tuple(None if d.size < 0 else d.size for d in value.dim))
+        return shape_of_proto(value)
     if isinstance(value, Sequence) or hasattr(value, "__iter__"):
         return Shape(tuple(map(_size, value)))
     return Shape((_size(value),))

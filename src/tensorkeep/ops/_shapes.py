@@ -93,3 +93,10 @@ def merge_shapes(a: Shape, b: Shape) -> Shape:
                     f"Dimension {axis} in both shapes must be equal, but are {m} and {n}. Shapes are {a} and {b}."
                 )
     return a.merge(b)
+
+
+def smaller_size(a: int | None, b: int | None) -> int | None:
+    """The smaller of two sizes, as far as it is known: nothing is smaller than 0."""
+    if a == 0 or b == 0:
+        return 0
+    return None if a is None or b is None else min(a, b)

@@ -36,7 +36,7 @@ from tensorkeep.ops._matrices import (
     safe_reciprocal,
     triangular_solve,
 )
-from tensorkeep.ops._shapes import merge_shapes, merged_size, unknown, with_rank_at_least
+from tensorkeep.ops._shapes import merge_shapes, merged_size, smaller_size, unknown, with_rank_at_least
 from tensorkeep.ops.diagonals import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
 from tensorkeep.ops.linear_systems import (
     as_matrices,
@@ -70,19 +70,13 @@ def svd_shape(input: Tensor, *, compute_uv: bool, full_matrices: bool) -> tuple[
     if shape.dims is None:
         return (UNKNOWN_SHAPE, UNKNOWN_SHAPE, UNKNOWN_SHAPE) if compute_uv else (UNKNOWN_SHAPE, nothing, nothing)
     *batch, rows, columns = shape.dims
-    fewer = _fewer(rows, columns)
+    fewer = smaller_size(rows, columns)
     values = Shape((*batch, fewer))
     if not compute_uv:
         return values, nothing, nothing
     if full_matrices:
         return values, Shape((*batch, rows, rows)), Shape((*batch, columns, columns))
     return values, Shape((*batch, rows, fewer)), Shape((*batch, columns, fewer))
-
-
-def _fewer(a: int | None, b: int | None) -> int | None:
-    if a == 0 or b == 0:
-        return 0
-    return None if a is None or b is None else min(a, b)
 
 
 @svd_op.kernel
@@ -180,7 +174,7 @@ def qr_shape(input: Tensor, *, full_matrices: bool) -> tuple[Shape, Shape]:
     if shape.dims is None:
         return UNKNOWN_SHAPE, UNKNOWN_SHAPE
     *batch, rows, columns = shape.dims
-    inner = rows if full_matrices else _fewer(rows, columns)
+    inner = rows if full_matrices else smaller_size(rows, columns)
     return Shape((*batch, rows, inner)), Shape((*batch, inner, columns))
 
 

@@ -23,7 +23,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, get_op, op
 from tensorkeep.ops._expressions import concat, minus, rank_of, shape_of, zeros, zeros_like
-from tensorkeep.ops._shapes import merge_shapes, merged_size, unknown, with_rank_at_least
+from tensorkeep.ops._shapes import merge_shapes, merged_size, smaller_size, unknown, with_rank_at_least
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -289,13 +289,7 @@ matrix_diag_part_v3 = op("MatrixDiagPartV3(input: T, k: int32, padding_value: T)
 @matrix_diag_part_op.shape
 def matrix_diag_part_shape(input: Tensor) -> Shape:
     dims = with_rank_at_least(input, 2).dims
-    return UNKNOWN_SHAPE if dims is None else Shape((*dims[:-2], _smaller(*dims[-2:])))
-
-
-def _smaller(a: int | None, b: int | None) -> int | None:
-    if a == 0 or b == 0:
-        return 0
-    return None if a is None or b is None else min(a, b)
+    return UNKNOWN_SHAPE if dims is None else Shape((*dims[:-2], smaller_size(*dims[-2:])))
 
 
 @matrix_diag_part_v2.shape
@@ -374,7 +368,7 @@ matrix_set_diag_v3 = op("MatrixSetDiagV3(input: T, diagonal: T, k: int32) -> out
 def matrix_set_diag_shape(input: Tensor, diagonal: Tensor) -> Shape:
     shape, row = with_rank_at_least(input, 2), with_rank_at_least(diagonal, 1)
     if shape.dims is not None:
-        merge_shapes(Shape((*shape.dims[:-2], _smaller(*shape.dims[-2:]))), row)
+        merge_shapes(Shape((*shape.dims[:-2], smaller_size(*shape.dims[-2:]))), row)
     return _learned(shape, row, 1)
 
 
