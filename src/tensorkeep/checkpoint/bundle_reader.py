@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import islice
 from typing import Any, Final
 
 import numpy as np
@@ -209,6 +211,52 @@ class BundleReader(CheckpointReader):
         self._fill([(entry, out)], None)
         return self._to_native(out, entry.dtype)
 
+    def _read_into(self, name: str, info: TensorInfo, array: Array) -> None:
+        entry = None if info.slices or info.dtype.is_object or not self._is_native(info.dtype) else self.entry(name)
+        if entry is None:
+            super()._read_into(name, info, array)
+            return
+        self.check_extent(entry)
+        self._fill([(entry, array)], None)
+
+    def verify_many(self, names: Iterable[str], *, threads: int | None = None) -> None:
+        """Verifies tensors, by several threads, among which large ones are shared out in stretches."""
+        large: list[Entry] = []
+        other: list[str] = []
+        for name in names:
+            info = self[name]
+            if info.slices or info.dtype.is_object:
+                other.append(name)
+                continue
+            entry = self.entry(name)
+            self.check_extent(entry)
+            large.append(entry)
+        tasks = [(entry, at) for entry in large for at in range(0, entry.size, _TASK)]
+        crcs = iter(in_parallel(self._checksum_of_stretch, tasks, threads))
+        for entry in large:
+            self._compare_stretches(entry, crcs)
+        super().verify_many(other, threads=threads)
+
+    def _checksum_of_stretch(self, task: tuple[Entry, int]) -> int:
+        entry, start = task
+        crc = 0
+        buffer = memoryview(bytearray(min(CHUNK, entry.size - start)))
+        with _Locating(self, entry):
+            file = self.shard(entry.shard)
+            for at in range(start, min(start + _TASK, entry.size), CHUNK):
+                chunk = buffer[: min(CHUNK, start + _TASK - at, entry.size - at)]
+                file.read_into(entry.offset + at, chunk)
+                crc = crc32c(chunk, crc)
+        return crc
+
+    def _compare_stretches(self, entry: Entry, crcs: Iterator[int]) -> None:
+        """Compares the checksum of a stored tensor with those of its stretches, joined."""
+        crc = 0
+        for at in range(0, entry.size, _TASK):
+            crc = combine(crc, next(crcs), min(_TASK, entry.size - at)) if at else next(crcs)
+        with _Locating(self, entry):
+            self._compare(entry, crc)
+
     def _read_at_once(self, entry: Entry) -> Array:
         data = bytearray(self.shard(entry.shard).read(entry.offset, entry.size))
         if self._wants_check(entry):
@@ -241,14 +289,13 @@ class BundleReader(CheckpointReader):
         for entry, array in wanted:
             target = array.reshape(-1).view(np.uint8).data
             tasks += [(entry, at, target[at : at + _TASK]) for at in range(0, entry.size, _TASK)]
+        checked = [self._wants_check(entry) for entry, _ in wanted]
         crcs = iter(in_parallel(self._fill_stretch, tasks, threads))
-        for entry, _ in wanted:
-            crc = 0
-            for at in range(0, entry.size, _TASK):
-                crc = combine(crc, next(crcs), min(_TASK, entry.size - at)) if at else next(crcs)
-            if self._wants_check(entry):
-                with _Locating(self, entry):
-                    self._compare(entry, crc)
+        for (entry, _), check in zip(wanted, checked, strict=True):
+            if check:
+                self._compare_stretches(entry, crcs)
+            else:
+                deque(islice(crcs, len(range(0, entry.size, _TASK))), maxlen=0)
 
     def _fill_stretch(self, task: tuple[Entry, int, memoryview]) -> int:
         entry, start, target = task

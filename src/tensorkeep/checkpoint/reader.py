@@ -22,6 +22,7 @@ from tensorkeep.errors import (
     ResourceExhaustedError,
     TensorKeepError,
 )
+from tensorkeep.io.parallel import in_parallel
 from tensorkeep.shapes import element_count
 
 __all__ = ["CheckpointReader", "Checksums", "ReadOptions", "TensorInfo"]
@@ -161,6 +162,19 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         except MemoryError:
             raise ResourceExhaustedError(f'"{self.path}": {len(wanted)} tensors do not fit in memory') from None
 
+    def read_into(self, name: str, array: Array) -> None:
+        """Fills an array of the tensor's shape and type, which is writable and contiguous."""
+        info = self[name]
+        if array.shape != info.shape or array.dtype != info.dtype.array_dtype:
+            raise InvalidArgumentError(f'cannot read "{name}" ({info}) into an array of {array.dtype} {array.shape}')
+        if not (array.flags.c_contiguous and array.flags.writeable):
+            raise InvalidArgumentError(f'cannot read "{name}" into an array that is not contiguous and writable')
+        self._read_into(name, info, array)
+
+    def verify_many(self, names: Iterable[str], *, threads: int | None = None) -> None:
+        """Verifies tensors, by several threads."""
+        in_parallel(self.verify, names, threads)
+
     @abstractmethod
     def source(self, name: str) -> ArraySource:
         """The tensor as something to write elsewhere, read in chunks as it is written, its exact type kept."""
@@ -175,6 +189,9 @@ class CheckpointReader(Mapping[str, TensorInfo]):
 
     @abstractmethod
     def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array: ...
+
+    def _read_into(self, name: str, info: TensorInfo, array: Array) -> None:
+        np.copyto(array, self._read_whole(name, info, copy=False))
 
     @abstractmethod
     def _read_part(self, name: str, info: TensorInfo, part: TensorSlice, copy: bool) -> Array: ...

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tensorkeep.dtypes import DType
@@ -14,36 +13,18 @@ from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.ops import lookup as lookup_ops
 
 
-@dataclass(frozen=True)
-class TableSpec:
-    """One tensor that a checkpoint holds of a table."""
-
-    tensor: Tensor
-    slice_spec: str
-    name: str
-
-    @property
-    def dtype(self) -> DType:
-        return self.tensor.dtype
-
-    @property
-    def device(self) -> str:
-        return self.tensor.device
-
-
-class TableSaveable:
+class TableSaveable(SaveableObject):
     """How a table is saved: its keys and its values, under its name."""
 
     def __init__(self, table: MutableHashTable | DenseHashTable, name: str) -> None:
         keys, values = table.export()
-        self.op = table
-        self.name = name
-        self.specs = [TableSpec(keys, "", f"{name}-keys"), TableSpec(values, "", f"{name}-values")]
+        super().__init__(table, [SaveSpec(keys, "", f"{name}-keys"), SaveSpec(values, "", f"{name}-values")], name)
 
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Any = None) -> Operation:
+    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None = None) -> Operation:
         """The operation that sets the table's contents."""
         handle = self.op.resource_handle
         with name_scope(f"{self.name}_table_restore", handle.graph), colocate_with(handle):
@@ -59,6 +40,10 @@ class _MutableTable:
     resource_handle: Tensor
     name: str
     _default_value: Tensor
+
+    def _saveables(self, name: str) -> list[SaveableObject]:
+        """How a saver saves the table."""
+        return [TableSaveable(self, name)]  # type: ignore[arg-type]
 
     def size(self, name: str | None = None) -> Tensor:
         """How many entries the table has."""

@@ -16,7 +16,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InternalError, InvalidArgumentError, NotFoundError, OutOfRangeError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices
-from tensorkeep.graph.graph import HandleShape, Operation, Tensor
+from tensorkeep.graph.graph import HandleShape, Operation, Tensor, held_behind, held_shape
 from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op
 from tensorkeep.ops._expressions import constant, size_of
 from tensorkeep.ops._shapes import SCALAR, merge_shapes, with_rank
@@ -53,16 +53,12 @@ def shape_text(sizes: tuple[int, ...]) -> str:
 
 def element_shape(handle: Tensor, dtype: DType | None = None) -> Shape:
     """The shape of the variable that a handle leads to, as far as it is known. Its type must be `dtype`."""
-    shape = handle.static_shape
-    if not isinstance(shape, HandleShape):
-        return UNKNOWN_SHAPE
-    found: DType = shape.element_dtype  # type: ignore[attr-defined]
-    if dtype is not None and found is not dtype:
+    held = held_behind(handle)
+    if held is not None and dtype is not None and held.element_dtype is not dtype:
         raise InvalidArgumentError(
-            f"Trying to read variable with wrong dtype. Expected {found.label} got {dtype.label}"
+            f"Trying to read variable with wrong dtype. Expected {held.element_dtype.label} got {dtype.label}"
         )
-    known: Shape = shape.element_shape  # type: ignore[attr-defined]
-    return known
+    return held_shape(handle)
 
 
 def _find_or_create(
@@ -184,6 +180,9 @@ def assign_shape(ref: Tensor, value: Tensor, *, validate_shape: bool) -> Shape:
     return merge_shapes(ref.static_shape, value.static_shape) if validate_shape else value.static_shape
 
 
+assign.kernel_takes_deferred = True
+
+
 @assign.kernel
 def assign_kernel(ref: Any, value: Any, *, validate_shape: bool) -> VariableResource:
     target = variable_of(ref)
@@ -196,7 +195,7 @@ def assign_kernel(ref: Any, value: Any, *, validate_shape: bool) -> VariableReso
                     f"Assign requires shapes of both tensors to match. lhs shape= {known} "
                     f"rhs shape= {shape_text(np.shape(value))}"
                 )
-        target.assign(np.array(value))
+        target.store(value)
     return target
 
 
@@ -322,6 +321,9 @@ def _assigned_shape(resource: Tensor, value: Tensor, *, dtype: DType) -> tuple[(
 assign_variable.shape(_assigned_shape)
 
 
+assign_variable.kernel_takes_deferred = True
+
+
 @assign_variable.kernel
 def assign_variable_kernel(resource: Any, value: Any, *, dtype: DType, validate_shape: bool) -> tuple[()]:
     target = variable_of(resource)
@@ -335,7 +337,7 @@ def assign_variable_kernel(resource: Any, value: Any, *, dtype: DType, validate_
                 "Trying to assign to variable with tensor with wrong shape. Expected "
                 f"{shape_text(target.read().shape)} got {shape_text(np.shape(value))}"
             )
-        target.assign(np.array(value))
+        target.store(value)
     return ()
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.runtime.deferred import Deferred
 from tensorkeep.shapes import Shape
 
 Array = npt.NDArray[Any]
@@ -61,6 +62,25 @@ class VariableResource:
     def assign(self, value: Array) -> None:
         """Replaces the value. The array must be one that nobody writes to."""
         self._array = value
+
+    def store(self, value: Any) -> None:
+        """Replaces the value by a copy of an array; by one that is promised, in its own place where that is possible.
+
+        Hold `lock` meanwhile. If a promise is not kept, the value is the old one or partly the new one.
+        """
+        if isinstance(value, np.ndarray | np.generic) or not isinstance(value, Deferred):
+            self._array = np.array(value)
+        elif self._array is not None and self._is_place_for(value):
+            value.load_into(self._array)
+        else:
+            self._array = value.load()
+
+    def _is_place_for(self, value: Deferred) -> bool:
+        array = self._array
+        assert array is not None
+        fits = array.shape == value.shape and array.dtype == value.dtype and _is_plain(array)
+        del array
+        return fits and self._holders() <= _ALONE
 
     def writable(self) -> Array:
         """The value as an array that may be changed in place: itself if nobody else holds it, else a copy.

@@ -1,0 +1,538 @@
+"""Saving and restoring: the ops by which a graph writes and reads checkpoints.
+
+A tensor is named, and if only a slice of it is meant the slice is given beside the name: the sizes of the whole, a
+blank between them, then the slice as in messages: "4 3 0,2:-". For the whole it is the empty string.
+
+Kernels reach checkpoints through the `CheckpointAccess` in force. By default they write at once and read at once;
+whoever runs a graph may have them go elsewhere: to a view of a checkpoint under other names, or to the background.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.merge import merge_bundles
+from tensorkeep.checkpoint.naming import shard_path, shard_pattern
+from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
+from tensorkeep.checkpoint.slices import TensorSlice, box_shape
+from tensorkeep.checkpoint.sources import ArraySource, plain_dtype
+from tensorkeep.checkpoint.v1 import SliceFileWriter
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.graph.constants import constant_value
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.opspec import Capability, not_differentiable, op
+from tensorkeep.io.filesystem import Durability, FileSystem
+from tensorkeep.ops._sampling import check_scalars
+from tensorkeep.ops._shapes import with_rank
+from tensorkeep.ops.strings import string_array
+from tensorkeep.runtime.context import KernelContext
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+
+Array = npt.NDArray[Any]
+
+_LARGE: Final = 1 << 20  # bytes; what is larger is read when it is assigned
+
+
+def _at_once(job: Callable[[], None]) -> None:
+    job()
+
+
+@dataclass(frozen=True)
+class CheckpointAccess:
+    """How the kernels of a run reach checkpoints."""
+
+    durability: Durability = Durability.DISK
+    submit: Callable[[Callable[[], None]], None] = _at_once
+    """Is given everything that writes, in order."""
+    open: Callable[[str, FileSystem], CheckpointReader] | None = None
+    """Gives the reader of a checkpoint, which stays open until the run is over. None: kernels open and close it."""
+
+
+_ACCESS: ContextVar[CheckpointAccess] = ContextVar("checkpoint access")
+_PLAIN: Final = CheckpointAccess()
+
+
+@contextmanager
+def checkpoint_access(access: CheckpointAccess) -> Iterator[None]:
+    """Has the kernels that this thread runs in the meantime reach checkpoints in that way."""
+    token = _ACCESS.set(access)
+    try:
+        yield
+    finally:
+        _ACCESS.reset(token)
+
+
+# ---------------------------------------------------------------------------------------------------- Arguments
+
+
+class SliceSpec(NamedTuple):
+    """The slice of a tensor of some shape."""
+
+    shape: tuple[int, ...]
+    part: TensorSlice
+
+    @classmethod
+    def parse(cls, text: str) -> SliceSpec | None:
+        """What is given beside a tensor's name; None for the whole."""
+        if not text:
+            return None
+        *sizes, part = text.split(" ")
+        if not sizes or not all(size.isdecimal() for size in sizes):
+            raise InvalidArgumentError(
+                f"Need least two elements in shape_and_slice specification: {text}; expected the sizes of the whole "
+                'tensor and the slice, such as "4 3 0,2:-"'
+            )
+        found = cls(tuple(map(int, sizes)), TensorSlice.parse(part))
+        found.part.box(found.shape)
+        return found
+
+    @property
+    def part_shape(self) -> tuple[int, ...]:
+        return box_shape(self.part.box(self.shape))
+
+    def __str__(self) -> str:
+        return " ".join([*map(str, self.shape), str(self.part)])
+
+
+def _text(value: Any, what: str) -> str:
+    array = np.asarray(value)
+    if array.size != 1:
+        raise InvalidArgumentError(f"{what} should have one element, got a tensor of shape {list(array.shape)}")
+    found: bytes = array.item()
+    return found.decode()
+
+
+def _texts(value: Any, count: int, what: str) -> list[str]:
+    array = np.asarray(value)
+    if array.shape != (count,):
+        raise InvalidArgumentError(f"{what} should be a list of {count}, got a tensor of shape {list(array.shape)}")
+    return [item.decode() for item in array.tolist()]
+
+
+def _specs(value: Any, count: int) -> list[SliceSpec | None]:
+    return [SliceSpec.parse(text) for text in _texts(value, count, "shape_and_slices")]
+
+
+# ---------------------------------------------------------------------------------------------------- Writing
+
+
+def _source(value: Any, dtype: DType, spec: SliceSpec | None, name: str) -> ArraySource:
+    array = np.asarray(value)
+    if spec is not None and array.shape != spec.part_shape:
+        raise InvalidArgumentError(
+            f"Slice spec shape {list(spec.part_shape)} does not match the shape {list(array.shape)} of the tensor to "
+            f'save as "{name}"'
+        )
+    return ArraySource.of(array, dtype)
+
+
+def _write_bundle(
+    fs: FileSystem,
+    prefix: str,
+    names: Sequence[str],
+    specs: Sequence[SliceSpec | None],
+    values: Sequence[Any],
+    durability: Durability,
+) -> None:
+    with BundleWriter(prefix, durability=durability, fs=fs) as writer:
+        writer.reserve(sum(value.nbytes for value in values))
+        whole: dict[str, Any] = {}
+        for name, spec, value in zip(names, specs, values, strict=True):
+            if spec is None and name not in whole:
+                whole[name] = value
+                continue
+            writer.add_many(whole)
+            whole = {}
+            if spec is None:
+                writer.add(name, value)  # says that it was added before
+            else:
+                writer.add_slice(name, spec.shape, spec.part, value)
+        writer.add_many(whole)
+
+
+def _write_slice_file(
+    fs: FileSystem,
+    path: str,
+    names: Sequence[str],
+    specs: Sequence[SliceSpec | None],
+    values: Sequence[Any],
+    durability: Durability,
+) -> None:
+    with SliceFileWriter(path, durability=durability, fs=fs) as writer:
+        for name, spec, value in zip(names, specs, values, strict=True):
+            if spec is None:
+                writer.add(name, value)
+            else:
+                writer.add_slice(name, spec.shape, spec.part, value)
+
+
+def _stored(value: Any, dtype: DType, spec: SliceSpec | None, name: str) -> Any:
+    """A value as a writer takes it: itself, where the array alone tells the type."""
+    if spec is None and plain_dtype(value) is dtype:
+        return value
+    return _source(value, dtype, spec, name)
+
+
+save_v2 = op(
+    "SaveV2(prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes)",
+    "dtypes: list(type) >= 1",
+    "stateful",
+    needs=Capability.WRITES_FILES,
+)
+
+
+def _check_lists(names: Tensor, slices: Tensor, count: int) -> None:
+    for listed in (names, slices):
+        shape = with_rank(listed, 1)
+        if shape.dims is not None and shape.dims[0] not in (None, count):
+            raise InvalidArgumentError(f"Dimension must be {count} but is {shape.dims[0]}")
+
+
+@save_v2.shape
+def save_v2_shape(prefix: Tensor, tensor_names: Tensor, shape_and_slices: Tensor, tensors: list[Tensor]) -> tuple[()]:
+    check_scalars(prefix)
+    _check_lists(tensor_names, shape_and_slices, len(tensors))
+    return ()
+
+
+@save_v2.stateful_kernel
+def save_v2_kernel(
+    ctx: KernelContext,
+    prefix: Any,
+    tensor_names: Any,
+    shape_and_slices: Any,
+    tensors: list[Any],
+    *,
+    dtypes: tuple[DType, ...],
+) -> tuple[()]:
+    access = _ACCESS.get(_PLAIN)
+    path = _text(prefix, "prefix")
+    names = _texts(tensor_names, len(tensors), "tensor_names")
+    specs = _specs(shape_and_slices, len(tensors))
+    values = list(map(_stored, tensors, dtypes, specs, names))
+    access.submit(partial(_write_bundle, ctx.filesystem, path, names, specs, values, access.durability))
+    return ()
+
+
+save_slices = op(
+    "SaveSlices(filename: string, tensor_names: string, shapes_and_slices: string, data: T)",
+    "T: list(type) >= 1",
+    "stateful",
+    needs=Capability.WRITES_FILES,
+)
+save_slices.shape(save_v2_shape)
+
+
+def _save_slice_file(
+    ctx: KernelContext, filename: Any, names: Any, specs: Sequence[SliceSpec | None], data: list[Any], dtypes: Any
+) -> tuple[()]:
+    access = _ACCESS.get(_PLAIN)
+    path = _text(filename, "filename")
+    keys = _texts(names, len(data), "tensor_names")
+    values = list(map(_source, data, dtypes, specs, keys))
+    access.submit(partial(_write_slice_file, ctx.filesystem, path, keys, specs, values, access.durability))
+    return ()
+
+
+@save_slices.stateful_kernel
+def save_slices_kernel(
+    ctx: KernelContext,
+    filename: Any,
+    tensor_names: Any,
+    shapes_and_slices: Any,
+    data: list[Any],
+    *,
+    T: tuple[DType, ...],  # noqa: N803 - the attribute's name
+) -> tuple[()]:
+    return _save_slice_file(ctx, filename, tensor_names, _specs(shapes_and_slices, len(data)), data, T)
+
+
+save = op(
+    "Save(filename: string, tensor_names: string, data: T)",
+    "T: list(type) >= 1",
+    "stateful",
+    needs=Capability.WRITES_FILES,
+)
+
+
+@save.shape
+def save_shape(filename: Tensor, tensor_names: Tensor, data: list[Tensor]) -> tuple[()]:
+    return save_v2_shape(filename, tensor_names, tensor_names, data)
+
+
+@save.stateful_kernel
+def save_kernel(
+    ctx: KernelContext,
+    filename: Any,
+    tensor_names: Any,
+    data: list[Any],
+    *,
+    T: tuple[DType, ...],  # noqa: N803 - the attribute's name
+) -> tuple[()]:
+    return _save_slice_file(ctx, filename, tensor_names, [None] * len(data), data, T)
+
+
+merge_v2_checkpoints = op(
+    "MergeV2Checkpoints(checkpoint_prefixes: string, destination_prefix: string)",
+    "delete_old_dirs: bool = true",
+    "allow_missing_files: bool = false",
+    "stateful",
+    needs=Capability.WRITES_FILES,
+)
+
+
+@merge_v2_checkpoints.shape
+def merge_v2_checkpoints_shape(checkpoint_prefixes: Tensor, destination_prefix: Tensor) -> tuple[()]:
+    with_rank(checkpoint_prefixes, 1)
+    check_scalars(destination_prefix)
+    return ()
+
+
+@merge_v2_checkpoints.stateful_kernel
+def merge_v2_checkpoints_kernel(
+    ctx: KernelContext,
+    checkpoint_prefixes: Any,
+    destination_prefix: Any,
+    *,
+    delete_old_dirs: bool,
+    allow_missing_files: bool,
+) -> tuple[()]:
+    access = _ACCESS.get(_PLAIN)
+    prefixes = _texts(checkpoint_prefixes, np.size(checkpoint_prefixes), "checkpoint_prefixes")
+    target = _text(destination_prefix, "destination_prefix")
+    access.submit(
+        lambda: merge_bundles(
+            prefixes,
+            target,
+            delete_inputs=delete_old_dirs,
+            allow_missing=allow_missing_files,
+            durability=access.durability,
+            fs=ctx.filesystem,
+        )
+    )
+    return ()
+
+
+# ---------------------------------------------------------------------------------------------------- Names of files
+
+sharded_filename = op("ShardedFilename(basename: string, shard: int32, num_shards: int32) -> filename: string")
+
+
+@sharded_filename.shape
+def sharded_filename_shape(*inputs: Tensor) -> Shape:
+    check_scalars(*inputs)
+    return Shape(())
+
+
+@sharded_filename.kernel
+def sharded_filename_kernel(basename: Any, shard: Any, num_shards: Any) -> Any:
+    return string_array([shard_path(_text(basename, "basename"), int(shard), int(num_shards)).encode()], ())
+
+
+sharded_filespec = op("ShardedFilespec(basename: string, num_shards: int32) -> filename: string")
+sharded_filespec.shape(sharded_filename_shape)
+
+
+@sharded_filespec.kernel
+def sharded_filespec_kernel(basename: Any, num_shards: Any) -> Any:
+    return string_array([shard_pattern(_text(basename, "basename"), int(num_shards)).encode()], ())
+
+
+# ---------------------------------------------------------------------------------------------------- Reading
+
+
+class StoredTensor:
+    """A tensor of an open checkpoint, or a part of one, that has been checked but not read."""
+
+    __slots__ = ("_dtype", "_name", "_reader", "_shape")
+
+    def __init__(self, reader: CheckpointReader, name: str, info: TensorInfo) -> None:
+        self._reader = reader
+        self._name = name
+        self._shape = info.shape
+        self._dtype = info.dtype.array_dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self._shape
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return self._dtype
+
+    def load(self) -> Array:
+        return self._reader.read(self._name, copy=True)
+
+    def load_into(self, array: Array) -> None:
+        self._reader.read_into(self._name, array)
+
+
+def _checked_info(reader: CheckpointReader, name: str, dtype: DType, spec: SliceSpec | None) -> TensorInfo:
+    if name not in reader:
+        raise NotFoundError(f"Key {name} not found in checkpoint")
+    info = reader[name]
+    if info.dtype is not dtype:
+        raise InvalidArgumentError(
+            f"tensor_name = {name}; expected dtype {dtype.label} does not equal original dtype {info.dtype.label}"
+        )
+    if spec is not None and spec.shape != info.shape:
+        raise InvalidArgumentError(
+            f"tensor_name = {name}; shape in shape_and_slice spec {list(spec.shape)} does not match the shape stored "
+            f"in checkpoint: {list(info.shape)}"
+        )
+    return info
+
+
+def _is_deferred(info: TensorInfo, spec: SliceSpec | None) -> bool:
+    return spec is None and info.nbytes > _LARGE and not info.dtype.is_object
+
+
+def _restored(
+    reader: CheckpointReader, names: Sequence[str], specs: Sequence[SliceSpec | None], dtypes: Sequence[DType]
+) -> list[Any]:
+    """Tensors and slices of an open checkpoint; large whole tensors are checked, and promised."""
+    infos = list(map(partial(_checked_info, reader), names, dtypes, specs))
+    late = {name for name, info, spec in zip(names, infos, specs, strict=True) if _is_deferred(info, spec)}
+    reader.verify_many(late)
+    arrays = reader.read_many(
+        name for name, spec in zip(names, specs, strict=True) if spec is None and name not in late
+    )
+    found: list[Any] = []
+    for name, info, spec in zip(names, infos, specs, strict=True):
+        if spec is not None:
+            found.append(reader.read(name, spec.part))
+        else:
+            found.append(StoredTensor(reader, name, info) if name in late else arrays[name])
+    return found
+
+
+restore_v2 = op(
+    "RestoreV2(prefix: string, tensor_names: string, shape_and_slices: string) -> tensors: dtypes",
+    "dtypes: list(type) >= 1",
+    "stateful",
+    needs=Capability.READS_FILES,
+)
+restore_v2.kernel_defers = True
+
+
+def _slice_shape(text: str) -> Shape:
+    spec = SliceSpec.parse(text)
+    return UNKNOWN_SHAPE if spec is None else Shape(spec.part_shape)
+
+
+@restore_v2.shape
+def restore_v2_shape(
+    prefix: Tensor, tensor_names: Tensor, shape_and_slices: Tensor, *, dtypes: tuple[DType, ...]
+) -> list[Shape]:
+    check_scalars(prefix)
+    _check_lists(tensor_names, shape_and_slices, len(dtypes))
+    known = constant_value(shape_and_slices)
+    if known is None:
+        return [UNKNOWN_SHAPE] * len(dtypes)
+    return [_slice_shape(item.decode()) for item in known.tolist()]
+
+
+@restore_v2.stateful_kernel
+def restore_v2_kernel(
+    ctx: KernelContext, prefix: Any, tensor_names: Any, shape_and_slices: Any, *, dtypes: tuple[DType, ...]
+) -> list[Any]:
+    access = _ACCESS.get(_PLAIN)
+    path = _text(prefix, "prefix")
+    names = _texts(tensor_names, len(dtypes), "tensor_names")
+    specs = _specs(shape_and_slices, len(dtypes))
+    if access.open is not None:
+        return _restored(access.open(path, ctx.filesystem), names, specs, dtypes)
+    with open_checkpoint(path, fs=ctx.filesystem) as own:
+        for name, dtype, spec in zip(names, dtypes, specs, strict=True):
+            _checked_info(own, name, dtype, spec)
+        arrays = own.read_many([name for name, spec in zip(names, specs, strict=True) if spec is None])
+        pairs = zip(names, specs, strict=True)
+        return [arrays[name] if spec is None else own.read(name, spec.part) for name, spec in pairs]
+
+
+restore = op(
+    "Restore(file_pattern: string, tensor_name: string) -> tensor: dt",
+    "dt: type",
+    "preferred_shard: int = -1",
+    "stateful",
+    needs=Capability.READS_FILES,
+)
+
+
+@restore.shape
+def restore_shape(file_pattern: Tensor, tensor_name: Tensor) -> Shape:
+    check_scalars(file_pattern, tensor_name)
+    return UNKNOWN_SHAPE
+
+
+def _restored_one(ctx: KernelContext, pattern: Any, name: Any, dtype: DType, spec: SliceSpec | None) -> Any:
+    access = _ACCESS.get(_PLAIN)
+    key = _text(name, "tensor_name")
+    path = _text(pattern, "file_pattern")
+    part = None if spec is None else spec.part
+    if access.open is not None:
+        reader = access.open(path, ctx.filesystem)
+        _checked_info(reader, key, dtype, spec)
+        return reader.read(key, part)
+    with open_checkpoint(path, fs=ctx.filesystem) as own:
+        _checked_info(own, key, dtype, spec)
+        return own.read(key, part)
+
+
+@restore.stateful_kernel
+def restore_kernel(ctx: KernelContext, file_pattern: Any, tensor_name: Any, *, dt: DType) -> Any:
+    return _restored_one(ctx, file_pattern, tensor_name, dt, None)
+
+
+restore_slice = op(
+    "RestoreSlice(file_pattern: string, tensor_name: string, shape_and_slice: string) -> tensor: dt",
+    "dt: type",
+    "preferred_shard: int = -1",
+    "stateful",
+    needs=Capability.READS_FILES,
+)
+
+
+@restore_slice.shape
+def restore_slice_shape(file_pattern: Tensor, tensor_name: Tensor, shape_and_slice: Tensor) -> Shape:
+    check_scalars(file_pattern, tensor_name, shape_and_slice)
+    known = constant_value(shape_and_slice)
+    return UNKNOWN_SHAPE if known is None else _slice_shape(known.item().decode())
+
+
+@restore_slice.stateful_kernel
+def restore_slice_kernel(
+    ctx: KernelContext, file_pattern: Any, tensor_name: Any, shape_and_slice: Any, *, dt: DType
+) -> Any:
+    spec = SliceSpec.parse(_text(shape_and_slice, "shape_and_slice"))
+    return _restored_one(ctx, file_pattern, tensor_name, dt, spec)
+
+
+not_differentiable(save, save_slices, save_v2, merge_v2_checkpoints)
+not_differentiable(restore, restore_slice, restore_v2, sharded_filename, sharded_filespec)
+
+__all__ = [
+    "CheckpointAccess",
+    "SliceSpec",
+    "checkpoint_access",
+    "merge_v2_checkpoints",
+    "restore",
+    "restore_slice",
+    "restore_v2",
+    "save",
+    "save_slices",
+    "save_v2",
+    "sharded_filename",
+    "sharded_filespec",
+]
