@@ -15,10 +15,13 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
-    parser.add_argument("names", nargs="*", help="which to run: save load rows small memory footprint graphs (all)")
+    parser.add_argument(
+        "names", nargs="*", help="which to run: save load rows small memory footprint graphs saver (all)"
+    )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--count", type=int, default=50_000, help="number of small tensors")
     parser.add_argument("--rounds", type=int, default=7, help="rounds after the first, which warms up")
+    parser.add_argument("--case", default="", help="of graphs, only the cases whose names contain this")
     parser.add_argument("--chart", type=Path, help="draw the speeds as an SVG picture")
     parser.add_argument("--folder", type=Path, help="where to put files (default: a temporary folder here)")
     arguments = parser.parse_args()
@@ -27,7 +30,7 @@ def main() -> int:
     import tensorflow as tf
 
     import tensorkeep as tk
-    from benchmarks import chart, footprint, graphs, large, memory, small
+    from benchmarks import chart, footprint, graphs, large, memory, saver, small
 
     size, rounds = arguments.mib << 20, arguments.rounds
     with tempfile.TemporaryDirectory(prefix=".bench-", dir=arguments.folder or Path.cwd()) as name:
@@ -39,7 +42,8 @@ def main() -> int:
             "small": lambda: small.small_tensors(folder / "small", arguments.count, rounds),
             "memory": lambda: memory.memory(folder / "memory", size),
             "footprint": lambda: footprint.footprint(rounds),
-            "graphs": lambda: graphs.graphs(rounds),
+            "graphs": lambda: graphs.graphs(rounds, arguments.case),
+            "saver": lambda: saver.savers(folder / "saver", size, rounds),
         }
         wanted = arguments.names or list(runs)
         if unknown := [item for item in wanted if item not in runs]:

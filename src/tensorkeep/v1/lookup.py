@@ -9,6 +9,7 @@ from tensorkeep.functions.lookup import (
     TextFileIndex,
     TextFileInitializer,
 )
+from tensorkeep.v1 import lookup_experimental as experimental
 
 __all__ = [
     "KeyValueTensorInitializer",
@@ -16,4 +17,5 @@ __all__ = [
     "StaticVocabularyTable",
     "TextFileIndex",
     "TextFileInitializer",
+    "experimental",
 ]

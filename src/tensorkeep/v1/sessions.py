@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import Any, Final
 from weakref import WeakSet
 
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import building, leave_graph, open_graph
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph_def import export_graph
@@ -183,6 +183,14 @@ class Session:
         for session in list(_LIVE):
             session.core.resources.clear(containers)
             session.close()
+
+
+def core_session(session: Any) -> CoreSession:
+    """The session underneath one that a program has."""
+    found = getattr(session, "core", session)
+    if not isinstance(found, CoreSession):
+        raise WrongTypeError(f"'sess' must be a Session; {session}")
+    return found
 
 
 class InteractiveSession(Session):

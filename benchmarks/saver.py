@@ -1,0 +1,275 @@
+"""Savers beside TensorFlow's `tf.compat.v1.train.Saver`: one program text for both, in one process, in turn."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import tensorflow
+
+import tensorkeep.v1
+from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
+from tensorkeep.io.filesystem import Durability
+
+VARIABLES = 8
+THEIRS = tensorflow.compat.v1
+OURS: Any = tensorkeep.v1
+
+
+class Model:
+    """Variables of some sizes in a session of their own, with a saver."""
+
+    def __init__(self, tf: Any, count: int, elements: int, **options: Any) -> None:
+        self.tf = tf
+        self.graph = tf.Graph()
+        with self.graph.as_default():
+            zeros = tf.zeros_initializer()
+            self.variables = [
+                tf.get_variable(f"layer_{i}/kernel", [elements], initializer=zeros, use_resource=False)
+                for i in range(count)
+            ]
+            self.initialize = tf.global_variables_initializer()
+            self.step = [tf.assign_add(v, tf.ones([elements])) for v in self.variables] if count <= VARIABLES else []
+            self.saver = tf.train.Saver(**options)
+        self.session = tf.Session(graph=self.graph)
+        self.session.run(self.initialize)
+
+    def save(self, folder: Path, **options: Any) -> Any:
+        with self.graph.as_default():
+            return self.saver.save(self.session, str(folder / "m"), write_meta_graph=False, **options)
+
+    def restore(self, path: Path) -> None:
+        with self.graph.as_default():
+            self.saver.restore(self.session, str(path / "m"))
+
+    def restart(self) -> None:
+        """A session in which no variable has a value."""
+        self.session.close()
+        self.session = self.tf.Session(graph=self.graph)
+
+
+def _fresh(folder: Path) -> Callable[[], None]:
+    def prepare() -> None:
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+
+    return prepare
+
+
+def _rows(seconds: dict[str, list[float]], size: int, reference: str) -> list[list[str]]:
+    middle = medians(seconds)
+    return [
+        [
+            name,
+            f"{size / middle[name] / 1e9:.2f}",
+            f"{middle[reference] / middle[name]:.2f} x",
+            f"{middle[name]:.3f} ({spread(seconds[name])})",
+        ]
+        for name in seconds
+    ]
+
+
+def _large(folder: Path, size: int, rounds: int) -> tuple[str, dict[str, float]]:
+    elements = size // VARIABLES // 4
+    theirs = Model(THEIRS, VARIABLES, elements)
+    cached = Model(OURS, VARIABLES, elements, durability=Durability.CACHE)
+    durable = Model(OURS, VARIABLES, elements)
+    target = folder / "save"
+    prepare = _fresh(target)
+    models = {"TensorFlow": theirs, "tensorkeep": cached, "tensorkeep, durable (its default)": durable}
+    seconds = take_turns(
+        [Contender(name, lambda m=model: m.save(target), prepare, prepare) for name, model in models.items()], rounds
+    )
+    head = ["", "GB/s", "speed, to TensorFlow", "seconds: median (range)"]
+    text = [
+        f"Saver.save of {size >> 20} MiB in {VARIABLES} variables (bar: 1.3 x)",
+        table(head, _rows(seconds, size, "TensorFlow")),
+    ]
+    middle = medians(seconds)
+    bars = {"Saver.save 1 GiB": middle["TensorFlow"] / middle["tensorkeep"]}
+
+    _fresh(target)()
+    theirs.save(target)
+    models = {"TensorFlow": theirs, "tensorkeep": cached}
+    seconds = take_turns([Contender(name, lambda m=model: m.restore(target)) for name, model in models.items()], rounds)
+    text += ["Saver.restore of the same over old values (bar: 1.2 x)", table(head, _rows(seconds, size, "TensorFlow"))]
+    middle = medians(seconds)
+    bars["Saver.restore 1 GiB"] = middle["TensorFlow"] / middle["tensorkeep"]
+    seconds = take_turns(
+        [Contender(name, lambda m=model: m.restore(target), model.restart) for name, model in models.items()], rounds
+    )
+    text += ["Saver.restore of the same in a new session (bar: 1.2 x)", table(head, _rows(seconds, size, "TensorFlow"))]
+    text += _stall(folder, cached, size, rounds)
+    return "\n\n".join(text), bars
+
+
+def _stall(folder: Path, model: Model, size: int, rounds: int) -> list[str]:
+    """How long training stands still for a save in the background: the call, and what the next step takes longer."""
+    target = folder / "stall"
+    model.restore(folder / "save")
+    arrays = [np.ones(size // VARIABLES // 4, np.float32) for _ in range(VARIABLES)]
+
+    def copy() -> object:
+        return [array.copy() for array in arrays]
+
+    def step() -> float:
+        start = time.perf_counter()
+        model.session.run([item.op for item in model.step])
+        return time.perf_counter() - start
+
+    copies, calls, steps, plain = [], [], [], []
+    for _ in range(rounds + 1):
+        _fresh(target)()
+        start = time.perf_counter()
+        kept = copy()
+        copies.append(time.perf_counter() - start)
+        del kept
+        plain.append(step())
+        start = time.perf_counter()
+        handle = model.save(target, wait=False)
+        calls.append(time.perf_counter() - start)
+        steps.append(step())
+        handle.result()
+    middle = medians({"copy": copies[1:], "call": calls[1:], "step": steps[1:], "plain": plain[1:]})
+    stall = middle["call"] + max(0.0, middle["step"] - middle["plain"])
+    rows = [
+        ["a copy of all variables in memory", f"{middle['copy'] * 1e3:.1f}", "1.00"],
+        ["save(wait=False), until it returns", f"{middle['call'] * 1e3:.1f}", f"{middle['call'] / middle['copy']:.2f}"],
+        ["the same, and what the next step takes longer", f"{stall * 1e3:.1f}", f"{stall / middle['copy']:.2f}"],
+    ]
+    return [
+        f"Stall of training for a save of {size >> 20} MiB in the background (bar: 1.3 of a copy)",
+        table(["", "ms", "to a copy"], rows),
+    ]
+
+
+def _small(folder: Path, count: int, rounds: int) -> str:
+    models = {"TensorFlow": Model(THEIRS, count, 4), "tensorkeep": Model(OURS, count, 4, durability=Durability.CACHE)}
+    target = folder / "small"
+    prepare = _fresh(target)
+    text = []
+    for title, work in (
+        ("save", lambda model: model.save(target)),
+        ("restore", lambda model: model.restore(target)),
+    ):
+        made = [Contender(name, lambda m=model, w=work: w(m)) for name, model in models.items()]
+        if title == "save":
+            made = [Contender(item.name, item.work, prepare) for item in made]
+        seconds = take_turns(made, rounds)
+        middle = medians(seconds)
+        rows = [
+            [name, f"{middle[name] * 1e3:.0f}", f"{middle['TensorFlow'] / middle[name]:.2f} x", spread(seconds[name])]
+            for name in seconds
+        ]
+        text += [
+            f"{count:,} small variables: Saver.{title} (bar: 1 x)",
+            table(["", "ms", "speed, to TensorFlow", "seconds: range"], rows),
+        ]
+    return "\n\n".join(text)
+
+
+def _meta_graph(folder: Path, rounds: int) -> str:
+    path = str(folder / "graph.meta")
+    with THEIRS.Graph().as_default():
+        x = THEIRS.placeholder(THEIRS.float32, [10])
+        for step in range(10_000):
+            with THEIRS.name_scope(f"layer_{step % 100}"):
+                x = THEIRS.identity(THEIRS.multiply(x, x)) if step % 2 else THEIRS.tanh(x + x)
+        for i in range(50):
+            THEIRS.get_variable(f"v{i}", [4], use_resource=False)
+        THEIRS.train.Saver().export_meta_graph(path)
+
+    def work(tf: Any) -> Callable[[], object]:
+        def load() -> object:
+            graph = tf.Graph()
+            with graph.as_default():
+                tf.train.import_meta_graph(path)
+            return graph
+
+        return load
+
+    seconds = take_turns([Contender("TensorFlow", work(THEIRS)), Contender("tensorkeep", work(OURS))], rounds)
+    middle = medians(seconds)
+    rows = [
+        [name, f"{middle[name] * 1e3:.0f}", f"{middle[name] / middle['TensorFlow']:.2f}", spread(seconds[name])]
+        for name in seconds
+    ]
+    return "\n\n".join(
+        [
+            "import_meta_graph of 20,000 nodes (bar: 0.7)",
+            table(["", "ms", "time, to TensorFlow's", "seconds: range"], rows),
+        ]
+    )
+
+
+_CHILD = """
+import os, sys, threading, time
+os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
+who, path, size, count = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+if who == "tensorflow":
+    import tensorflow.compat.v1 as tf
+else:
+    import tensorkeep.v1 as tf
+
+def anonymous():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) * 1024 for line in status if line.startswith("RssAnon"))
+
+with tf.Graph().as_default():
+    zeros = tf.ones_initializer()
+    for i in range(count):
+        tf.get_variable(f"layer_{i}/kernel", [size // count // 4], initializer=zeros, use_resource=False)
+    initialize = tf.global_variables_initializer()
+    saver = tf.train.Saver()
+    with tf.Session() as session:
+        session.run(initialize)
+        before = peak = anonymous()
+        done = threading.Event()
+
+        def watch():
+            global peak
+            while not done.is_set():
+                peak = max(peak, anonymous())
+                time.sleep(0.0005)
+
+        watcher = threading.Thread(target=watch)
+        watcher.start()
+        saver.restore(session, path)
+        peak = max(peak, anonymous())
+        done.set()
+        watcher.join()
+print(peak - before)
+"""
+
+
+def _memory(folder: Path, size: int) -> str:
+    def measure(who: str) -> float:
+        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+        done = subprocess.run(
+            [sys.executable, "-c", _CHILD, who, str(folder / "save" / "m"), str(size), str(VARIABLES)],
+            check=True,
+            capture_output=True,
+            text=True,
+            env=environment,
+        )
+        return int(done.stdout) / (1 << 20)
+
+    largest = size / VARIABLES / (1 << 20)
+    rows = [[name, f"{measure(name.lower()):.0f} MiB"] for name in ("TensorFlow", "tensorkeep")]
+    title = f"Saver.restore of {size >> 20} MiB over old values: peak memory beyond them (bar: {largest:.0f} MiB)"
+    return f"{title}\n\n{table(['', 'extra'], rows)}"
+
+
+def savers(folder: Path, size: int, rounds: int, count: int = 20_000) -> Report:
+    THEIRS.disable_control_flow_v2()
+    folder.mkdir(parents=True, exist_ok=True)
+    text, bars = _large(folder, size, rounds)
+    parts = [text, _memory(folder, size), _small(folder, count, rounds), _meta_graph(folder, rounds)]
+    return Report("\n\n".join(parts), bars)

@@ -1,0 +1,212 @@
+"""A folder of checkpoints under a retention policy: where what a policy decides is done.
+
+After a save, in this order: the ledger (this checkpoint is ours, those are to go), the state file (it is the latest),
+and then the deletions, of each checkpoint first the file that makes it one. A crash at any moment leaves a state file
+whose latest checkpoint is whole; what was not yet deleted is deleted after the next save.
+"""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import time
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tensorkeep.checkpoint.naming import INDEX_SUFFIX
+from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
+from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.local import LOCAL
+from tensorkeep.train.ledger import Entry, describe, is_present, read_ledger, remaining_files, write_ledger
+from tensorkeep.train.retention import History, Record, RetentionPolicy
+
+__all__ = ["CheckpointFolder", "Found", "scan", "step_of"]
+
+_STEP: Final = re.compile(r"-(\d{1,18})(?:-\?{5}-of-\d+)?\Z")
+
+
+@dataclass(frozen=True)
+class Found:
+    """A checkpoint of a folder."""
+
+    record: Record
+    is_ours: bool
+    """Whether the ledger says that we wrote it, so that a policy may delete it."""
+
+
+def step_of(path: str) -> int | None:
+    """The step in a checkpoint's name, the 7 of "run/model-7"; None if there is none."""
+    found = _STEP.search(path)
+    return int(found[1]) if found else None
+
+
+def scan(directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = LOCAL) -> tuple[Found, ...]:
+    """The checkpoints in a folder that have an index, and all that we wrote, oldest first.
+
+    Of what we did not write, the time is that of the file and the step that in the name.
+    """
+    folder = path_text(directory)
+    if not fs.is_directory(folder):
+        return ()
+    names = fs.list(folder)
+    ours = {
+        entry.name: entry
+        for entry in read_ledger(fs, folder, filename)
+        if not entry.doomed and is_present(fs, folder, entry)
+    }
+    found = [Found(entry.record(folder), True) for entry in ours.values()]
+    for name in names:
+        prefix = name.removesuffix(INDEX_SUFFIX)
+        if name != prefix and prefix and prefix not in ours:
+            described = describe(fs, folder, Record(posixpath.join(folder, prefix), 0.0, step_of(prefix)))
+            record = described.record(folder)
+            found.append(Found(replace(record, time=fs.modified(posixpath.join(folder, name))), False))
+    return tuple(sorted(found, key=lambda item: (item.record.time, item.record.step or 0, item.record.path)))
+
+
+class CheckpointFolder:
+    """The checkpoints that we wrote in a folder, kept and deleted as a policy says.
+
+    What was written there before, by us, is found again; what others wrote is left alone unless it is adopted. One
+    of these is to be in use for a folder at a time. The state file lists all that are kept, by relative paths.
+    """
+
+    def __init__(
+        self,
+        directory: PathLike,
+        policy: RetentionPolicy,
+        *,
+        filename: str = STATE_FILE,
+        clock: Callable[[], float] = time.time,
+        durability: Durability = Durability.DISK,
+        fs: FileSystem = LOCAL,
+    ) -> None:
+        self.directory = path_text(directory)
+        self.policy = policy
+        self._filename = filename
+        self._clock = clock
+        self._durability = durability
+        self._fs = fs
+        self._entries = {entry.name: entry for entry in read_ledger(fs, self.directory, filename)}
+        self._history = policy.start(clock()).with_records(self._present())
+
+    @property
+    def records(self) -> tuple[Record, ...]:
+        """The checkpoints under the policy, oldest first."""
+        return self._history.kept
+
+    def add(
+        self,
+        path: PathLike,
+        *,
+        step: int | None = None,
+        metrics: Mapping[str, float] | None = None,
+        pinned: bool = False,
+        also: Sequence[str] = (),
+    ) -> tuple[Record, ...]:
+        """Takes in a checkpoint that was just saved, as the latest, and returns those that were deleted for it.
+
+        `also` are names of other files of the folder that are deleted along with it one day; its `.meta` is so anyhow.
+        """
+        text = path_text(path)
+        if self._fs.canonical(posixpath.dirname(text) or ".") != self._fs.canonical(self.directory):
+            raise InvalidArgumentError(f'"{text}" is not in the folder "{self.directory}"')
+        number = step_of(text) if step is None else step
+        record = Record(text, self._clock(), number, metrics or {}, pinned=pinned)
+        entry = describe(self._fs, self.directory, record, also)
+        history, doomed = self.policy.advance(self._history, entry.record(self.directory))
+        return self._carry_out(history, doomed, entry)
+
+    def plan(self, policy: RetentionPolicy | None = None) -> tuple[Record, ...]:
+        """What would be deleted if the latest checkpoint had just been saved, under this policy or another one."""
+        *earlier, latest = self.records or (None,)
+        if latest is None:
+            return ()
+        history = replace(self._history, kept=tuple(item for item in earlier if item is not None))
+        return (policy or self.policy).advance(history, latest)[1]
+
+    def sweep(self) -> tuple[Record, ...]:
+        """Deletes what `plan` says, without a new checkpoint."""
+        doomed = self.plan()
+        kept = tuple(item for item in self.records if item not in doomed)
+        return self._carry_out(replace(self._history, kept=kept), doomed) if self.records else ()
+
+    def pin(self, path: PathLike, pinned: bool = True) -> None:
+        """Exempts a checkpoint from deletion by any rule, or ends that. It must be one of `records`."""
+        name = posixpath.basename(path_text(path))
+        if not any(posixpath.basename(item.path) == name for item in self.records):
+            known = ", ".join(posixpath.basename(item.path) for item in self.records) or "none"
+            raise NotFoundError(f'"{path_text(path)}" is none of the checkpoints kept here: {known}')
+        self._entries[name] = replace(self._entries[name], pinned=pinned)
+        self._write_ledger()
+        self._history = self._history.with_records(self._present())
+
+    def adopt(self) -> tuple[Record, ...]:
+        """Takes over the checkpoints that we did not write, and returns them; rules then apply to them too."""
+        found = [item.record for item in scan(self.directory, self._filename, fs=self._fs) if not item.is_ours]
+        for record in found:
+            entry = describe(self._fs, self.directory, record)
+            self._entries[entry.name] = entry
+        if found:
+            self._entries = dict(sorted(self._entries.items(), key=lambda item: item[1].time))
+            self._write_ledger()
+            self._history = self._history.with_records(self._present())
+        return tuple(found)
+
+    def _path(self, name: str) -> str:
+        return posixpath.join(self.directory, name)
+
+    def _present(self) -> list[Record]:
+        """The checkpoints of the ledger that are there and are ours, in the order in which they were saved.
+
+        Not by their times: a clock may have been set back since.
+        """
+        entries = (entry for entry in self._entries.values() if not entry.doomed)
+        return [entry.record(self.directory) for entry in entries if is_present(self._fs, self.directory, entry)]
+
+    def _carry_out(self, history: History, doomed: Sequence[Record], saved: Entry | None = None) -> tuple[Record, ...]:
+        if saved is not None:
+            self._entries.pop(saved.name, None)
+            self._entries[saved.name] = saved
+        self._drop_deleted()
+        for record in doomed:
+            name = posixpath.basename(record.path)
+            self._entries[name] = replace(self._entries[name], doomed=True)
+        self._write_ledger()
+        latest = self._path(saved.name) if saved else history.kept[-1].path
+        write_checkpoint_state(
+            self.directory,
+            latest,
+            [item.path for item in history.kept],
+            timestamps=[item.time for item in history.kept],
+            relative=True,
+            filename=self._filename,
+            durability=self._durability,
+            fs=self._fs,
+        )
+        self._history = history
+        self._delete_doomed()
+        return tuple(doomed)
+
+    def _drop_deleted(self) -> None:
+        """Forgets what was to be deleted and is."""
+        for entry in [item for item in self._entries.values() if item.doomed]:
+            if not remaining_files(self._fs, self.directory, entry):
+                del self._entries[entry.name]
+
+    def _delete_doomed(self) -> None:
+        for entry in [item for item in self._entries.values() if item.doomed]:
+            try:
+                for path in remaining_files(self._fs, self.directory, entry):
+                    self._fs.delete(path)
+            except TensorKeepError as error:  # the checkpoint was saved: that is what counts
+                warnings.warn(
+                    f'"{self._path(entry.name)}" stays for now, it could not be deleted: {error}', stacklevel=4
+                )
+
+    def _write_ledger(self) -> None:
+        entries = list(self._entries.values())
+        write_ledger(self._fs, self.directory, entries, self._filename, self._durability)

@@ -1,0 +1,326 @@
+"""Savers: variables of a session to checkpoints and back, by the graph's own operations.
+
+A save is a snapshot, then files, in this order: the checkpoint, the graph beside it, the state file, which makes it
+the latest, and only then what is to be deleted. Whenever that is interrupted, the state file names a whole checkpoint.
+
+A restore looks first: whether the checkpoint has everything, of the right types and shapes. If not, nothing is changed,
+and one error says all that is wrong. See `tensorkeep.checkpoint.restoring` for what may be done about it.
+"""
+
+from __future__ import annotations
+
+import logging
+import posixpath
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.finding import checkpoint_exists, checkpoint_modified, open_prefix, remove_checkpoint
+from tensorkeep.checkpoint.naming import meta_path
+from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
+from tensorkeep.checkpoint.restore_items import RestoreOutcome
+from tensorkeep.checkpoint.restoring import RestorePlan, plan_restore
+from tensorkeep.checkpoint.saving import CheckpointFormat
+from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
+from tensorkeep.checkpoint.wanted import OnMismatch, Policy, Wanted
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
+from tensorkeep.graph.graph import Graph
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
+from tensorkeep.io.local import LOCAL
+from tensorkeep.metagraph.files import write_debug_info
+from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access
+from tensorkeep.proto.messages import SaverDef
+from tensorkeep.runtime.session import Session
+from tensorkeep.train.background import Background, SaveHandle
+from tensorkeep.train.folder import CheckpointFolder
+from tensorkeep.train.graph_exports import ExportedGraph, GraphExports
+from tensorkeep.train.restore_nodes import RestoreNodes
+from tensorkeep.train.retention import History, KeepRecent, Record, RetentionPolicy
+from tensorkeep.train.saver_graph import V1, BaseSaverBuilder, BulkSaverBuilder, check_saver_def, saver_def_below
+from tensorkeep.variables.listing import saveable_objects
+
+LOG: Final = logging.getLogger("tensorkeep")
+
+Array = npt.NDArray[Any]
+
+
+_FIVE: Final = KeepRecent()
+
+
+@dataclass(frozen=True)
+class StepNaming:
+    """How the step becomes part of a checkpoint's name."""
+
+    digits: int = 0
+    """Shorter numbers are filled up with zeros."""
+
+    def prefix(self, path: str, step: int | None) -> str:
+        return path if step is None else f"{path}-{step:0{self.digits}d}" if self.digits else f"{path}-{step}"
+
+
+@dataclass(frozen=True)
+class GraphFile:
+    """The graph that is saved along with a checkpoint."""
+
+    suffix: str = "meta"
+    strip_default_attrs: bool = False
+    debug_info: bool = False
+    is_written: bool = True
+    """If not, the suffix still says what is deleted along with a checkpoint."""
+
+
+@dataclass(frozen=True)
+class SaverOptions:
+    """What a saver does besides saving."""
+
+    retention: RetentionPolicy = _FIVE
+    naming: StepNaming = StepNaming()
+    relative_paths: bool = False
+    """Whether the state file names checkpoints relative to its own folder even if they are given by absolute paths."""
+    durability: Durability = Durability.DISK
+    clock: Callable[[], float] = time.time
+
+
+@dataclass(frozen=True)
+class SaverRecipe:
+    """A saver that is yet to be made: from things to save, or from the SaverDef of a graph that has its operations."""
+
+    items: Any = None
+    """A list or dictionary; None for all saveable objects of the graph at the time."""
+    saver_def: SaverDef | None = None
+    builder: BaseSaverBuilder = field(default_factory=BulkSaverBuilder)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    """How the operations are built: arguments of `BaseSaverBuilder.build`."""
+    allow_empty: bool = False
+    retention: RetentionPolicy | None = None
+    """None: as the SaverDef says."""
+    options: SaverOptions = SaverOptions()
+
+    def make(self, graph: Graph) -> Saver | None:
+        """Adds the operations to the graph being built, unless it has them; None if there is nothing to save."""
+        name = self.arguments.get("name")
+        found = self._built() if self.saver_def is None else saver_def_below(check_saver_def(self.saver_def), name)
+        if found is None:
+            return None
+        kept = self.retention or KeepRecent(found.max_to_keep, found.keep_checkpoint_every_n_hours)
+        return Saver(graph, found, replace(self.options, retention=kept))
+
+    def _built(self) -> SaverDef | None:
+        items = saveable_objects() if self.items is None else self.items
+        if items:
+            return self.builder.build(items, **self.arguments)
+        if self.allow_empty:
+            return None
+        raise InvalidArgumentError("No variables to save")
+
+
+class Saver:
+    """Saves and restores what the operations that a SaverDef names save and restore."""
+
+    def __init__(self, graph: Graph, saver_def: SaverDef, options: SaverOptions = SaverOptions()) -> None:
+        self.saver_def = saver_def
+        self.options = options
+        self._graph = graph
+        self._history: History = options.retention.start(options.clock())
+        self._folders: dict[tuple[str, str], CheckpointFolder] = {}
+        self._background = Background()
+        self._nodes: RestoreNodes | None = None
+        self._exports = GraphExports()
+
+    # ------------------------------------------------------------------------------------------------ save
+
+    def save(
+        self,
+        session: Session,
+        path: PathLike,
+        *,
+        step: int | None = None,
+        state_file: str | None = STATE_FILE,
+        graph_file: GraphFile = GraphFile(),
+        metrics: Mapping[str, float] | None = None,
+        wait: bool = True,
+    ) -> str | SaveHandle:
+        """Saves to `path`, with the step after it if there is one, and gives the prefix of the checkpoint.
+
+        With `wait=False` it gives a handle as soon as the values are held fast; the rest happens in the background.
+        A save that is under way is waited for first; if it failed, and nobody was told, that is raised here.
+        `metrics` are for retention by metrics.
+        """
+        self._background.wait()
+        text = path_text(path)
+        prefix = self.options.naming.prefix(text, step)
+        jobs: list[Callable[[], None]] = []
+        saved = self._run_save(session, prefix, jobs.append)
+        fs = session.surroundings.filesystem
+        if graph_file.is_written:
+            exported = self._exports.get(session.graph, self.saver_def, graph_file.strip_default_attrs)
+            jobs.append(partial(self._write_graph, exported, meta_path(prefix, graph_file.suffix), graph_file, fs))
+        if state_file is not None:
+            record = Record(saved, 0.0, step, metrics or {})
+            jobs.append(partial(self._record, text, record, state_file, graph_file.suffix, fs))
+        if wait:
+            _do(jobs)
+            return saved
+        handle = SaveHandle(saved)
+        self._background.start(handle, partial(_do, jobs))
+        return handle
+
+    def wait(self) -> None:
+        """Waits for a save under way; what went wrong there is raised, unless somebody was told already."""
+        self._background.wait()
+
+    def _run_save(self, session: Session, prefix: str, submit: Callable[[Callable[[], None]], None]) -> str:
+        """Takes the snapshot: what is to be written is handed to `submit`."""
+        with checkpoint_access(CheckpointAccess(self.options.durability, submit)):
+            feeds = {self.saver_def.filename_tensor_name: prefix}
+            saved: bytes = session.run(self.saver_def.save_tensor_name, feeds)
+        return saved.decode()
+
+    def _write_graph(self, exported: ExportedGraph, path: str, options: GraphFile, fs: FileSystem) -> None:
+        prepare_directory(fs, posixpath.dirname(path) or ".", self.options.durability)
+        atomic_write(fs, path, exported.data, self.options.durability)
+        if options.debug_info:
+            write_debug_info(path, fs=fs)
+
+    # ------------------------------------------------------------------------------------------- retention
+
+    def _record(self, path: str, record: Record, state_file: str, suffix: str, fs: FileSystem) -> None:
+        """Makes a checkpoint the latest, and deletes what is not kept any longer."""
+        policy = self.options.retention
+        folder = posixpath.dirname(path) or "."
+        if not isinstance(policy, KeepRecent):
+            self._folder(folder, state_file, fs).add(record.path, step=record.step, metrics=record.metrics)
+            return
+        dated = Record(record.path, self.options.clock(), record.step)
+        self._history, doomed = policy.advance(self._history, dated)
+        write_checkpoint_state(
+            folder,
+            record.path,
+            [item.path for item in self._history.kept],
+            relative=self.options.relative_paths,
+            filename=state_file,
+            durability=self.options.durability,
+            fs=fs,
+        )
+        for item in doomed:
+            self._delete(item.path, suffix, fs)
+
+    def _delete(self, path: str, suffix: str, fs: FileSystem) -> None:
+        format = CheckpointFormat.V1 if self.saver_def.version == V1 else CheckpointFormat.V2
+        try:
+            remove_checkpoint(path, format, meta_suffix=suffix, fs=fs)
+        except TensorKeepError as error:  # the checkpoint was saved: that is what counts
+            LOG.warning('"%s" stays for now, it could not be deleted: %s', path, error)
+
+    def _folder(self, folder: str, state_file: str, fs: FileSystem) -> CheckpointFolder:
+        key = (fs.canonical(folder), state_file)
+        found = self._folders.get(key)
+        if found is None:
+            options = self.options
+            found = self._folders[key] = CheckpointFolder(
+                folder,
+                options.retention,
+                filename=state_file,
+                clock=options.clock,
+                durability=options.durability,
+                fs=fs,
+            )
+        return found
+
+    @property
+    def last_checkpoints(self) -> list[str]:
+        """The checkpoints that this saver saved and keeps, oldest first."""
+        if not self._folders:
+            return [record.path for record in self._history.kept]
+        return [record.path for folder in self._folders.values() for record in folder.records]
+
+    def set_last_checkpoints(self, checkpoints: Sequence[tuple[str, float]]) -> None:
+        """Has the saver take checkpoints, with the times when they were saved, for ones that it keeps."""
+        self._history = self._history.with_records(Record(path, moment) for path, moment in checkpoints)
+
+    def recover_last_checkpoints(self, paths: Sequence[str], fs: FileSystem = LOCAL) -> None:
+        """Has the saver take those of the checkpoints that exist for ones that it keeps, by the times of the files."""
+        times = [(path, checkpoint_modified(path, fs=fs)) for path in paths]
+        self.set_last_checkpoints([(path, moment) for path, moment in times if moment is not None])
+
+    # --------------------------------------------------------------------------------------------- restore
+
+    def restore(
+        self,
+        session: Session,
+        path: PathLike,
+        *,
+        mapping: Mapping[str, str] | None = None,
+        on_mismatch: Policy = OnMismatch.STRICT,
+    ) -> RestoreOutcome:
+        """Sets the variables to what a checkpoint holds, and says which were set and which were not.
+
+        `mapping` gives, for names that the graph asks for, the names that the checkpoint has. An object-based one is
+        asked by the names that its variables had in a graph.
+        """
+        self._background.wait()
+        text = path_text(path)
+        fs = session.surroundings.filesystem
+        if not checkpoint_exists(text, fs=fs):
+            raise InvalidArgumentError(f"The passed save_path is not a valid checkpoint: {text}")
+        LOG.info("Restoring parameters from %s", text)
+        nodes = self._restore_nodes()
+        with open_prefix(text, ReadOptions(Checksums.ONCE), fs) as reader:
+            wanted = [item.wanted for item in nodes.tensors]
+            plan = plan_restore(wanted, reader, mapping=mapping, on_mismatch=on_mismatch)
+            plan.check()
+            self._run_restore(session, text, nodes, plan, reader)
+        outcome = plan.outcome()
+        outcome.log()
+        return outcome
+
+    def _restore_nodes(self) -> RestoreNodes:
+        if self._nodes is None:
+            self._nodes = RestoreNodes.of(self._graph.operation(self.saver_def.restore_op_name))
+        return self._nodes
+
+    def _run_restore(
+        self, session: Session, path: str, nodes: RestoreNodes, plan: RestorePlan, reader: CheckpointReader
+    ) -> None:
+        view = reader
+        if len(plan.exact) < len(plan.items):
+            view = plan.reader(reader, partial(_initial_value, session, nodes), placeholders=True)
+        skipped = frozenset(item.wanted.key for item in plan.outcome().not_restored)
+        restoring: Any = nodes.without(skipped) if skipped else self.saver_def.restore_op_name
+        with checkpoint_access(CheckpointAccess(open=lambda prefix, fs: view)):
+            session.run(restoring, {self.saver_def.filename_tensor_name: path})
+
+
+def _do(jobs: Sequence[Callable[[], None]]) -> None:
+    for job in jobs:
+        job()
+
+
+def _initial_value(session: Session, nodes: RestoreNodes, wanted: Wanted) -> Array:
+    """What a variable holds that is restored in part: its value, or else its initial value."""
+    found = next((item.variable for item in nodes.tensors if item.wanted is wanted), None)
+    if found is None:
+        raise FailedPreconditionError(
+            f'"{wanted.key}" is not restored into a variable, so it cannot be restored in part'
+        )
+    resource = session.resources.find(_text(found, "container"), _text(found, "shared_name") or found.name)
+    if resource is not None and resource.is_initialized:
+        value: Array = resource.read()
+        return value
+    for op in found.graph.operations:
+        if op.type in ("Assign", "AssignVariableOp") and op.inputs[0].op is found:
+            return np.asarray(session.run(op.inputs[1]))  # the first assignment of a variable initialises it
+    raise FailedPreconditionError(f'variable "{found.name}" has neither a value nor an initializer to grow from')
+
+
+def _text(op: Any, attr: str) -> str:
+    value: bytes = op.attr(attr)
+    return value.decode()
+
+
+__all__ = ["GraphFile", "SaveHandle", "Saver", "SaverOptions", "SaverRecipe", "StepNaming"]

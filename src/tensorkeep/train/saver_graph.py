@@ -1,0 +1,289 @@
+"""The operations of a saver: those that write a checkpoint, those that read one, and the SaverDef that names them.
+
+    <name>/filename, <name>/Const        the prefix of the checkpoint, which a run feeds
+    <name>/SaveV2 ...                    write; the prefix comes out behind them
+    <name>/RestoreV2, <name>/Assign ...  read and assign, joined in <name>/restore_all
+
+A sharded saver has such operations for each device that variables are on. Names, attributes and order are
+TensorFlow's, for they are in the files.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Final
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.functions.array import placeholder_with_default, shape, where
+from tensorkeep.functions.constants import constant
+from tensorkeep.functions.grouping import group, with_dependencies
+from tensorkeep.functions.strings import regex_full_match, string_join
+from tensorkeep.graph.building import control_dependencies, current_graph, device, graph_of, name_scope
+from tensorkeep.graph.collections import collection_keys, get_collection
+from tensorkeep.graph.devices import DeviceSpec
+from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
+from tensorkeep.graph.saveable import Saveable, SaveableObject, SaveSpec
+from tensorkeep.ops.checkpoint_io import (
+    merge_v2_checkpoints,
+    restore_v2,
+    save_slices,
+    save_v2,
+    sharded_filename,
+    sharded_filespec,
+)
+from tensorkeep.ops.constants import identity
+from tensorkeep.proto.messages import SaverDef
+from tensorkeep.variables.partitioned import PartitionedVariable
+from tensorkeep.variables.saveable import (
+    ReferenceVariableSaveable,
+    ResourceVariableSaveable,
+    base_dtype,
+    sorted_saveables,
+)
+
+V1: Final = 1
+V2: Final = 2
+
+
+def on_processor(name: str) -> str:
+    """The first processor of the machine that a device belongs to."""
+    return DeviceSpec.from_string(name).replace(device_type="CPU", device_index=0).to_string()
+
+
+class BaseSaverBuilder:
+    """Adds a saver's operations to a graph. Derive from it to have other ones."""
+
+    SaveSpec = SaveSpec
+    SaveableObject = SaveableObject
+    VariableSaveable = ReferenceVariableSaveable
+    ResourceVariableSaveable = ResourceVariableSaveable
+
+    def __init__(self, write_version: int = V2) -> None:
+        if write_version not in (V1, V2):
+            raise InvalidArgumentError(
+                f"Unexpected write_version: {write_version}; expected SaverDef.V1 or SaverDef.V2"
+            )
+        self._write_version = write_version
+
+    # ------------------------------------------------------------------------------------- to be overridden
+
+    def save_op(self, filename_tensor: Tensor, saveables: Sequence[Saveable]) -> Operation:
+        """An operation that writes saveables to a file."""
+        specs = [spec for saveable in saveables for spec in saveable.specs]
+        names = [spec.name for spec in specs]
+        slices = [spec.slice_spec for spec in specs]
+        if self._write_version == V1:
+            written: Operation = save_slices(filename_tensor, names, slices, _tensors(saveables), name="save")
+        else:
+            written = save_v2(filename_tensor, names, slices, _tensors(saveables))
+        return written
+
+    def restore_op(self, filename_tensor: Tensor, saveable: Saveable, preferred_shard: int) -> list[Tensor]:
+        """The tensors of one saveable, read from a file."""
+        return [
+            restore_v2(filename_tensor, [spec.name], [spec.slice_spec], dtypes=[base_dtype(spec)])[0]
+            for spec in saveable.specs
+        ]
+
+    def bulk_restore(
+        self, filename_tensor: Tensor, saveables: Sequence[Saveable], preferred_shard: int, restore_sequentially: bool
+    ) -> list[Tensor]:
+        """The tensors of all saveables, read from a file."""
+        tensors: list[Tensor] = []
+        for saveable in saveables:
+            place = saveable.specs[0].device
+            with device(on_processor(place) if place else None):
+                tensors.extend(self.restore_op(filename_tensor, saveable, preferred_shard))
+        return tensors
+
+    def sharded_filename(self, filename_tensor: Tensor, shard: int, num_shards: Tensor) -> Tensor:
+        """The name of one of several files."""
+        named: Tensor = sharded_filename(filename_tensor, shard, num_shards)
+        return named
+
+    # ---------------------------------------------------------------------------------------------- build
+
+    def build(
+        self,
+        names_to_saveables: Any,
+        reshape: bool = False,
+        sharded: bool = False,
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
+        name: str | None = None,
+        restore_sequentially: bool = False,
+        filename: str | None = "model",
+    ) -> SaverDef:
+        """Adds the operations, and says what they are called."""
+        saveables = sorted_saveables(names_to_saveables)
+        graph = graph_of(_producers(saveables)) if saveables else current_graph()
+        with name_scope(name or "save", graph):
+            prefix = placeholder_with_default(filename or "model", shape=(), name="filename")
+            prefix = placeholder_with_default(prefix, shape=(), name="Const")
+            if sharded:
+                groups = _by_device(saveables)
+                saved = self._sharded_save(prefix, groups)
+                restored = self._sharded_restore(prefix, groups, restore_sequentially, reshape)
+            else:
+                saved = self._save(prefix, saveables)
+                restored = self._restore(prefix, saveables, restore_sequentially, reshape)
+        _make_whole(graph)
+        return SaverDef(
+            filename_tensor_name=prefix.name,
+            save_tensor_name=saved.name,
+            restore_op_name=restored.name,
+            max_to_keep=max_to_keep or 0,
+            sharded=sharded,
+            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
+            version=self._write_version,
+        )
+
+    def _save(self, prefix: Tensor, saveables: Sequence[Saveable]) -> Tensor:
+        saved: Tensor = with_dependencies([self.save_op(prefix, saveables)], prefix)
+        return saved
+
+    def _sharded_save(self, prefix: Tensor, groups: Sequence[tuple[str, list[Saveable]]]) -> Tensor:
+        if self._write_version == V1:
+            return self._sharded_save_v1(prefix, groups)
+        with device("CPU"):
+            is_remote = regex_full_match(prefix, "^s3://.*")
+            suffix = where(is_remote, constant(".part"), constant("_temp/part"))
+            temporary = string_join([prefix, suffix])
+        count = constant(len(groups), name="num_shards")
+        prefixes: list[Tensor] = []
+        saves: list[Tensor] = []
+        for shard, (place, saveables) in enumerate(groups):
+            with device(on_processor(place)):
+                prefixes.append(self.sharded_filename(temporary, shard, count))
+                saves.append(self._save(prefixes[-1], saveables))
+        with control_dependencies([save.op for save in saves]), device(on_processor(groups[-1][0])):
+            merged = merge_v2_checkpoints(prefixes, prefix, delete_old_dirs=True)
+            with control_dependencies([merged]):
+                saved: Tensor = identity(prefix)
+                return saved
+
+    def _sharded_save_v1(self, prefix: Tensor, groups: Sequence[tuple[str, list[Saveable]]]) -> Tensor:
+        count = constant(len(groups), name="num_shards")
+        saves: list[Tensor] = []
+        for shard, (place, saveables) in enumerate(groups):
+            with device(place):
+                saves.append(self._save(self.sharded_filename(prefix, shard, count), saveables))
+        with control_dependencies([save.op for save in saves]):
+            pattern: Tensor = sharded_filespec(prefix, count)
+            return pattern
+
+    def _restore(
+        self,
+        prefix: Tensor,
+        saveables: Sequence[Saveable],
+        restore_sequentially: bool,
+        reshape: bool,
+        preferred_shard: int = -1,
+        name: str = "restore_all",
+    ) -> Operation:
+        tensors = iter(self.bulk_restore(prefix, saveables, preferred_shard, restore_sequentially))
+        assigned: list[Any] = []
+        for saveable in saveables:
+            shapes = list(map(_shape_of, saveable.specs)) if reshape else None
+            assigned.append(saveable.restore([next(tensors) for _ in saveable.specs], shapes))
+        return group(*assigned, name=name)
+
+    def _sharded_restore(
+        self,
+        prefix: Tensor,
+        groups: Sequence[tuple[str, list[Saveable]]],
+        restore_sequentially: bool,
+        reshape: bool,
+    ) -> Operation:
+        restored: list[Operation] = []
+        for shard, (place, saveables) in enumerate(groups):
+            with device(place):
+                restored.append(
+                    self._restore(prefix, saveables, restore_sequentially, reshape, shard, name="restore_shard")
+                )
+        return group(*restored, name="restore_all")
+
+
+class BulkSaverBuilder(BaseSaverBuilder):
+    """Reads all tensors of a file by one operation."""
+
+    def bulk_restore(
+        self, filename_tensor: Tensor, saveables: Sequence[Saveable], preferred_shard: int, restore_sequentially: bool
+    ) -> list[Tensor]:
+        specs = [spec for saveable in saveables for spec in saveable.specs]
+        with device("cpu:0"):
+            tensors: list[Tensor] = restore_v2(
+                filename_tensor,
+                [spec.name for spec in specs],
+                [spec.slice_spec for spec in specs],
+                dtypes=list(map(base_dtype, specs)),
+            )
+            return tensors
+
+
+# ---------------------------------------------------------------------------------------------------- SaverDefs
+
+_NAMES: Final = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
+
+
+def check_saver_def(saver_def: Any) -> SaverDef:
+    """Sees that a SaverDef is one, and names what a saver runs."""
+    if not isinstance(saver_def, SaverDef):
+        raise InvalidArgumentError(f"saver_def must be a saver_pb2.SaverDef: {saver_def}")
+    for field in ("save_tensor_name", "restore_op_name"):
+        if not getattr(saver_def, field):
+            raise InvalidArgumentError(f"saver_def must specify the {field}: {saver_def}")
+    return saver_def
+
+
+def saver_def_below(saver_def: SaverDef, scope: str | None) -> SaverDef:
+    """The same saver in a graph that was imported into a scope."""
+    found = SaverDef.FromString(saver_def.SerializeToString())
+    for field in _NAMES:
+        setattr(found, field, prepend_name_scope(getattr(found, field), scope))
+    return found
+
+
+def saver_def_without(saver_def: SaverDef, scope: str | None) -> SaverDef | None:
+    """The same saver in a graph that is exported from a scope; None if it is not in that scope."""
+    if scope is None:
+        return saver_def
+    if not all(getattr(saver_def, field).startswith(scope) for field in _NAMES):
+        return None
+    found = SaverDef.FromString(saver_def.SerializeToString())
+    for field in _NAMES:
+        setattr(found, field, strip_name_scope(getattr(found, field), scope))
+    return found
+
+
+def _tensors(saveables: Sequence[Saveable]) -> list[Any]:
+    return [spec.tensor for saveable in saveables for spec in saveable.specs]
+
+
+def _producers(saveables: Sequence[Saveable]) -> list[Any]:
+    return [saveable.op for saveable in saveables if isinstance(saveable.op, Tensor | Operation)]
+
+
+def _shape_of(spec: Any) -> Any:
+    static = spec.tensor.get_shape()
+    return static if static.is_fully_defined() else shape(spec.tensor)
+
+
+def _by_device(saveables: Sequence[Saveable]) -> list[tuple[str, list[Saveable]]]:
+    """Saveables by the devices that they are on, the devices in order."""
+    groups: dict[str, list[Saveable]] = {}
+    for saveable in saveables:
+        places = {DeviceSpec.from_string(spec.device or "").to_string() for spec in saveable.specs}
+        if len(places) != 1:
+            raise InvalidArgumentError(f"All tensors of a saveable object must be on the same device: {saveable.name}")
+        groups.setdefault(places.pop(), []).append(saveable)
+    return sorted(groups.items(), key=lambda item: item[0])
+
+
+def _make_whole(graph: Graph) -> None:
+    """Adds to a graph the partitioned variables of its collections as tensors, where that was not done yet."""
+    for key in collection_keys(graph):
+        for item in get_collection(graph, key):
+            if isinstance(item, PartitionedVariable) and item.name not in graph:
+                item.as_tensor()

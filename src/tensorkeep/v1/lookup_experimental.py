@@ -1,0 +1,7 @@
+"""`tf.lookup.experimental`: tables that change while the graph runs."""
+
+from __future__ import annotations
+
+from tensorkeep.functions.mutable_tables import DenseHashTable, MutableHashTable
+
+__all__ = ["DenseHashTable", "MutableHashTable"]

@@ -1,0 +1,132 @@
+"""Savers without TensorFlow 1's spelling; and whenever a save is interrupted, the latest checkpoint is whole."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tensorkeep.checkpoint.latest import latest_checkpoint
+from tensorkeep.checkpoint.opening import load_tensor, load_tensors
+from tensorkeep.errors import NotFoundError
+from tensorkeep.graph.building import building
+from tensorkeep.graph.graph import Graph
+from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.runtime.session import Session
+from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
+from tensorkeep.train.retention import KeepLatest, KeepRecent, RetentionPolicy
+from tensorkeep.train.saver import GraphFile, SaveHandle, Saver, SaverOptions, SaverRecipe
+from tensorkeep.variables.assignments import assign_add
+from tensorkeep.variables.creation import create_variable
+from tensorkeep.variables.listing import global_variables, variables_initializer
+
+
+class Program:
+    """Two variables that count together, in a session with a file system of its own."""
+
+    def __init__(self, fs: FileSystem, retention: RetentionPolicy | None = None, **arguments: Any) -> None:
+        self.graph = Graph()
+        with building(self.graph):
+            self.variables = [create_variable(initial_value=np.zeros(3), name=name) for name in "ab"]
+            self.count = [assign_add(item, np.ones(3)).op for item in self.variables]
+            initialize = variables_initializer(global_variables())
+            made = SaverRecipe(arguments=arguments, retention=retention, options=SaverOptions()).make(self.graph)
+        assert made is not None
+        self.saver: Saver = made
+        self.session = Session(self.graph, filesystem=fs)
+        self.session.run(initialize)
+
+    def save(self, **options: Any) -> str | SaveHandle:
+        step = int(self.session.run(self.variables[0].value())[0])
+        return self.saver.save(self.session, "/run/model", step=step, **options)
+
+
+def new_folder() -> MemoryFileSystem:
+    fs = MemoryFileSystem()
+    fs.make_directory("/run")
+    return fs
+
+
+def test_a_saver_saves_and_restores():
+    fs = new_folder()
+    program = Program(fs)
+    program.session.run(program.count)
+    assert program.save() == "/run/model-1"
+    other = Program(fs)
+    outcome = other.saver.restore(other.session, "/run/model-1")
+    assert outcome.is_complete
+    assert other.session.run([item.value() for item in other.variables])[1].tolist() == [1.0, 1.0, 1.0]
+
+
+def test_a_saver_of_an_imported_graph_needs_no_variables_of_python():
+    fs = new_folder()
+    program = Program(fs)
+    program.save()
+    again = Saver(program.graph, program.saver.saver_def)
+    session = Session(program.graph, filesystem=fs)
+    outcome = again.restore(session, "/run/model-0")
+    assert [item.wanted.variable for item in outcome.restored] == ["a", "b"]
+
+
+def test_the_graph_is_left_out_on_request():
+    fs = new_folder()
+    Program(fs).save(graph_file=GraphFile(is_written=False), state_file=None)
+    assert sorted(fs.list("/run")) == ["model-0.data-00000-of-00001", "model-0.index"]
+
+
+POLICIES: dict[str, Callable[[], RetentionPolicy]] = {
+    "TensorFlow's": lambda: KeepRecent(2),
+    "a rule": lambda: KeepLatest(2),
+}
+
+
+def four_saves(fs: FileSystem, policy: RetentionPolicy, wait: bool, sharded: bool) -> None:
+    program = Program(fs, policy, sharded=sharded)
+    for _ in range(4):
+        program.session.run(program.count)
+        saved = program.save(wait=wait)
+        if isinstance(saved, SaveHandle):
+            saved.result()
+
+
+@pytest.mark.parametrize("sharded", [False, True], ids=["whole", "sharded"])
+@pytest.mark.parametrize("wait", [True, False], ids=["waiting", "in the background"])
+@pytest.mark.parametrize("policy", POLICIES)
+def test_killed_before_any_change_the_latest_checkpoint_is_whole(policy: str, wait: bool, sharded: bool) -> None:
+    whole = CrashingFileSystem(new_folder())
+    four_saves(whole, POLICIES[policy](), wait, sharded)
+    newest = 0.0
+    for changes in range(whole.changes_made):
+        fs = new_folder()
+        with pytest.raises(SimulatedCrash):
+            four_saves(CrashingFileSystem(fs, changes), POLICIES[policy](), wait, sharded)
+        latest = latest_checkpoint("/run", fs=fs)
+        if latest is None:
+            assert newest == 0
+            continue
+        found = load_tensors(latest, fs=fs)
+        assert found["a"].tolist() == found["b"].tolist()
+        assert latest == f"/run/model-{int(found['a'][0])}"
+        assert found["a"][0] >= newest
+        newest = found["a"][0]
+        if fs.exists("/run/checkpoint"):  # before the first, the one checkpoint that there is counts
+            assert fs.exists(f"{latest}.meta")
+    assert newest == 4
+
+
+def test_what_is_restored_is_checked_before_the_first_variable_changes():
+    fs = new_folder()
+    program = Program(fs)
+    program.save()
+    with building(program.graph):
+        create_variable(initial_value=np.zeros(3), name="c")
+        wider = SaverRecipe(arguments={"name": "wider"}).make(program.graph)
+    assert wider is not None
+    program.session.run(program.count)
+    with pytest.raises(NotFoundError, match="Key c not found in checkpoint"):
+        wider.restore(program.session, "/run/model-0")
+    assert program.session.run(program.variables[0].value())[0] == 1
+    assert load_tensor("/run/model-0", "a", fs=fs)[0] == 0
