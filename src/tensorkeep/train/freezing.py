@@ -1,0 +1,249 @@
+"""Freezing a model: its graph and the values of its variables become one graph without variables.
+
+freeze(graph, session, ["softmax"])              values of a session
+freeze(graph_def, "run/model-7", ["softmax"])    values of a checkpoint, by the names of the variables
+freeze_with_saver(graph_def, saver_def, ...)     values as the graph's own restore operation reads them
+freeze_meta_graph(meta_graph, "run/model-7", ["softmax"])
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, runtime_checkable
+
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.graph.freezing import (
+    EVERYTHING,
+    MOST_BYTES,
+    Selection,
+    VariableNode,
+    convert_variables_to_constants,
+    variables_of,
+)
+from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.graph_def import export_graph, import_graph
+from tensorkeep.graph.pruning import extract_sub_graph
+from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.local import LOCAL
+from tensorkeep.proto.messages import GraphDef, MetaGraphDef, OpList, SaverDef
+from tensorkeep.runtime.resources import VariableResource
+from tensorkeep.runtime.session import Session
+from tensorkeep.train.saver import Saver
+from tensorkeep.train.stored_values import StoredValue, by_any_name, parts_of_meta_graph, read_stored, stored_values
+
+Array = npt.NDArray[Any]
+LOG: Final = logging.getLogger("tensorkeep")
+
+
+@runtime_checkable
+class Runs(Protocol):
+    """Anything that runs a graph."""
+
+    def run(self, fetches: Any) -> Any: ...
+
+
+@dataclass(frozen=True)
+class FreezeOptions:
+    """How a model is frozen."""
+
+    selection: Selection = EVERYTHING
+    clear_devices: bool = False
+    initializers: Sequence[str] = ()
+    """Operations to run before values are read, after a checkpoint was restored."""
+    most_bytes: int = MOST_BYTES
+    """Of the frozen graph; what would be larger is refused."""
+
+
+def freeze(
+    graph: Graph | GraphDef,
+    source: Runs | CheckpointReader | PathLike,
+    outputs: Sequence[str],
+    options: FreezeOptions = FreezeOptions(),
+    *,
+    fs: FileSystem = LOCAL,
+) -> GraphDef:
+    """The part of a graph that some nodes need, with constants in the place of variables.
+
+    The values come from a session, an open checkpoint or the prefix of one. Parts of a partitioned variable take their
+    parts of the stored tensor. Nothing is added to the graph. NotFoundError or FailedPreconditionError, with all names,
+    if variables have no value; InvalidArgumentError if the result would not fit into a message.
+    """
+    graph_def = export_graph(graph) if isinstance(graph, Graph) else graph
+    if isinstance(source, CheckpointReader):
+        return _freeze_by_name(graph_def, source, outputs, options, {})
+    if isinstance(source, Runs):
+        return _freeze_from_session(graph_def, source, outputs, options)
+    with _opened(source, fs) as reader:
+        return _freeze_by_name(graph_def, reader, outputs, options, {})
+
+
+def freeze_with_saver(
+    graph_def: GraphDef,
+    saver_def: SaverDef,
+    checkpoint: PathLike,
+    outputs: Sequence[str],
+    options: FreezeOptions = FreezeOptions(),
+    *,
+    op_list: OpList | None = None,
+    fs: FileSystem = LOCAL,
+) -> GraphDef:
+    """The same, with values that the graph's restore operation reads from a checkpoint."""
+    with closing(open_session(graph_def, op_list, fs)) as session:
+        restore_with_saver(session, saver_def, path_text(checkpoint))
+        return _freeze_from_session(graph_def, session, outputs, options)
+
+
+def freeze_meta_graph(
+    meta_graph: MetaGraphDef,
+    checkpoint: PathLike,
+    outputs: Sequence[str],
+    options: FreezeOptions = FreezeOptions(),
+    *,
+    fs: FileSystem = LOCAL,
+) -> GraphDef:
+    """The same for a meta graph: with the saver it was exported with or, if there is none, by names."""
+    if meta_graph.HasField("saver_def"):
+        op_list = meta_graph.meta_info_def.stripped_op_list
+        return freeze_with_saver(
+            meta_graph.graph_def, meta_graph.saver_def, checkpoint, outputs, options, op_list=op_list, fs=fs
+        )
+    with _opened(checkpoint, fs) as reader:
+        return _freeze_by_name(meta_graph.graph_def, reader, outputs, options, parts_of_meta_graph(meta_graph))
+
+
+# ------------------------------------------------------------------------------------------------------- sessions
+
+
+def open_session(graph_def: GraphDef, op_list: OpList | None = None, fs: FileSystem = LOCAL) -> Session:
+    """A session with the graph, which runs wherever it can, whatever devices the graph names."""
+    graph = Graph()
+    import_graph(graph_def, graph, name="", producer_op_list=op_list)
+    return Session(graph, filesystem=fs)
+
+
+def restore_with_saver(session: Session, saver_def: SaverDef, checkpoint: str) -> None:
+    """Restores the variables of a session by the operations that a saver has in its graph."""
+    missing = [
+        name
+        for name in (saver_def.filename_tensor_name, saver_def.restore_op_name)
+        if name.partition(":")[0] not in session.graph
+    ]
+    if missing:
+        raise NotFoundError(
+            f"the saver restores by {' and '.join(map(repr, missing))}, which the graph does not have. Give the graph "
+            "that the saver belongs to, or no saver"
+        )
+    Saver(session.graph, saver_def).restore(session, checkpoint)
+
+
+def _restore_by_name(session: Session, values: Mapping[str, Array], variables: Sequence[VariableNode]) -> None:
+    for variable in variables:
+        if variable.name in values:
+            _resource(session, variable).assign(values[variable.name])
+
+
+def _resource(session: Session, variable: VariableNode) -> VariableResource:
+    return session.resources.get_or_create(
+        variable.container,
+        variable.resource_name,
+        VariableResource,
+        lambda: VariableResource(
+            variable.resource_name, variable.dtype, variable.shape, is_ref=not variable.is_resource
+        ),
+    )
+
+
+def session_values(session: Runs, variables: Sequence[VariableNode]) -> dict[str, Array]:
+    """The values that variables have in a session, which runs nothing for it if it is one of ours."""
+    if not isinstance(session, Session):
+        fetches = [f"{item.name}/Read/ReadVariableOp:0" if item.is_resource else f"{item.name}:0" for item in variables]
+        return dict(zip((item.name for item in variables), session.run(fetches), strict=True)) if variables else {}
+    values: dict[str, Array] = {}
+    lacking: list[str] = []
+    for variable in variables:
+        found = session.resources.find(variable.container, variable.resource_name)
+        if isinstance(found, VariableResource) and found.is_initialized:
+            values[variable.name] = found.read()
+        else:
+            lacking.append(variable.name)
+    if lacking:
+        raise FailedPreconditionError(
+            f"Attempting to use uninitialized value {', '.join(lacking)}. Initialize or restore all variables that the "
+            "outputs depend on, or keep those out of the frozen graph"
+        )
+    return values
+
+
+# ------------------------------------------------------------------------------------------------------------ freezing
+
+
+def _opened(checkpoint: PathLike, fs: FileSystem) -> CheckpointReader:
+    return open_checkpoint(checkpoint, fs=fs)
+
+
+def _freeze_from_session(
+    graph_def: GraphDef, session: Runs, outputs: Sequence[str], options: FreezeOptions
+) -> GraphDef:
+    if options.initializers:
+        session.run(list(options.initializers))
+    sub_graph = extract_sub_graph(graph_def, outputs)
+    variables = variables_of(sub_graph, options.selection)
+    return _frozen(sub_graph, session_values(session, variables), options)
+
+
+def _freeze_by_name(
+    graph_def: GraphDef,
+    reader: CheckpointReader,
+    outputs: Sequence[str],
+    options: FreezeOptions,
+    parts: Mapping[str, StoredValue],
+) -> GraphDef:
+    everything = variables_of(graph_def)
+    if not everything:
+        raise InvalidArgumentError(
+            "No variables were found in this model. It is likely the model was frozen previously. You cannot freeze a "
+            "graph twice."
+        )
+    named = by_any_name(reader)
+    if options.initializers:
+        with closing(open_session(graph_def)) as session:
+            stored = stored_values(everything, everything, named, parts)
+            _restore_by_name(session, read_stored(named, stored), everything)
+            return _freeze_from_session(graph_def, session, outputs, options)
+    sub_graph = extract_sub_graph(graph_def, outputs)
+    variables = variables_of(sub_graph, options.selection)
+    stored = stored_values(variables, everything, named, parts)
+    if lacking := [variable.name for variable in variables if variable.name not in stored]:
+        raise NotFoundError(
+            f'"{reader.path}" has no values for {", ".join(lacking)}; it has {", ".join(list(reader)[:10])}. Name '
+            "operations that initialize the rest, or use a saver or a meta graph that says under which names they are"
+        )
+    return _frozen(sub_graph, read_stored(named, stored), options)
+
+
+def _frozen(sub_graph: GraphDef, values: Mapping[str, Array], options: FreezeOptions) -> GraphDef:
+    LOG.info("Froze %d variables.", len(values))
+    frozen = convert_variables_to_constants(sub_graph, values, most_bytes=options.most_bytes)
+    if options.clear_devices:
+        for node in frozen.node:
+            node.device = ""
+    LOG.info("Converted %d variables to const ops.", len(values))
+    return frozen
+
+
+__all__ = [
+    "FreezeOptions",
+    "freeze",
+    "freeze_meta_graph",
+    "freeze_with_saver",
+    "open_session",
+    "restore_with_saver",
+    "session_values",
+]
