@@ -16,6 +16,7 @@ META_SUFFIX: Final = ".meta"
 
 _DATA: Final = re.compile(r"(?P<prefix>.*)\.data-(?P<shard>[0-9]{5,10})-of-(?P<count>[0-9]{5,10})", re.DOTALL)
 _PATTERN: Final = re.compile(r"(?P<path>.*)-\?{5}-of-(?P<count>[0-9]{5,10})", re.DOTALL)
+_NUMBERED: Final = re.compile(r"-[0-9?]+-of-[0-9]+$")
 _SHARD: Final = re.compile(r"(?P<path>.*)-(?P<shard>[0-9]{5,10})-of-(?P<count>[0-9]{5,10})", re.DOTALL)
 
 
@@ -35,6 +36,11 @@ def shard_path(path: str, shard: int, count: int) -> str:
 def shard_pattern(path: str, count: int) -> str:
     """The name by which the files of a V1 checkpoint in several go together."""
     return f"{path}-?????-of-{count:05d}"
+
+
+def meta_path(prefix: str, suffix: str = "meta") -> str:
+    """The file of the graph that was saved along with a checkpoint, given by prefix, pattern or one of its files."""
+    return f"{_NUMBERED.sub('', prefix)}.{suffix}"
 
 
 def parse_data_path(path: str) -> tuple[str, int, int] | None:

@@ -6,18 +6,21 @@ can be moved as a whole.
 
 from __future__ import annotations
 
+import logging
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto import messages
 from tensorkeep.proto.text import format_text, parse_text
 
 __all__ = ["CheckpointState", "read_checkpoint_state", "write_checkpoint_state"]
+
+LOG: Final = logging.getLogger("tensorkeep")
 
 STATE_FILE: Final = "checkpoint"
 _LARGEST: Final = 64 << 20  # no honest state file comes near; a wrong file must not be swallowed whole
@@ -35,6 +38,10 @@ class CheckpointState:
     """When the last checkpoint that is kept for good was saved; 0 if that was not recorded."""
 
 
+class StatePathError(InvalidArgumentError, RuntimeError):
+    """A state file would overwrite the checkpoint that it names. TensorFlow raises a RuntimeError for it."""
+
+
 def read_checkpoint_state(
     directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = LOCAL
 ) -> CheckpointState | None:
@@ -45,23 +52,77 @@ def read_checkpoint_state(
     """
     folder = path_text(directory)
     path = posixpath.join(folder, _checked_filename(filename))
-    if not fs.exists(path):
+    message = _read_message(path, fs)
+    if message is None:
         return None
-    file = fs.open(path)
-    try:
-        if file.size > _LARGEST:
-            raise DataLossError(f'"{path}": {file.size} bytes are too many for a state file')
-        text = bytes(file.read(0, file.size))
-    finally:
-        file.close()
-    message = parse_text(messages.CheckpointState, text, f'"{path}"')
     if not message.model_checkpoint_path:
         raise DataLossError(f'"{path}" names no latest checkpoint (model_checkpoint_path is absent or empty)')
+    return _state_of(message, folder)
+
+
+def read_known_state(
+    directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = LOCAL
+) -> CheckpointState | None:
+    """As `read_checkpoint_state`, but None, with warnings in the log, for a state file that cannot be understood.
+
+    One that can be, and names no latest checkpoint, is an InvalidArgumentError. This is how TensorFlow does it.
+    """
+    folder = path_text(directory)
+    path = posixpath.join(folder, filename)
+    try:
+        message = _read_message(path, fs)
+    except TensorKeepError as error:
+        LOG.warning("%s: %s", type(error).__name__, error)
+        LOG.warning("%s: Checkpoint ignored", path)
+        return None
+    if message is None:
+        return None
+    if not message.model_checkpoint_path:
+        raise InvalidArgumentError(f"Invalid checkpoint state loaded from {folder}")
+    return _state_of(message, folder)
+
+
+def state_message(state: CheckpointState) -> messages.CheckpointState:
+    """A state as the message that state files hold."""
+    return messages.CheckpointState(
+        model_checkpoint_path=state.latest,
+        all_model_checkpoint_paths=state.all_paths,
+        all_model_checkpoint_timestamps=state.timestamps,
+        last_preserved_timestamp=state.last_preserved,
+    )
+
+
+def state_to_write(
+    directory: PathLike,
+    latest: PathLike,
+    all_paths: Sequence[PathLike] = (),
+    *,
+    timestamps: Sequence[float] = (),
+    last_preserved: float | None = None,
+    relative: bool = False,
+) -> CheckpointState:
+    """The state that goes into the state file of a folder: with the latest last, and with paths as they are stored.
+
+    `latest` is added to the paths if it is not the last of them. In a folder given by a relative path, relative paths
+    are rewritten to be relative to it; `relative` does so with absolute ones.
+    """
+    folder = path_text(directory)
+    newest, *paths = (_given_path(path_text(item), folder, relative) for item in (latest, *all_paths))
+    if not paths or paths[-1] != newest:
+        paths.append(newest)
+    if timestamps and len(timestamps) != len(paths):
+        raise InvalidArgumentError(
+            "Checkpoint timestamps, if provided, must match checkpoint paths (got paths "
+            f"{paths} and timestamps {list(timestamps)})"
+        )
+    unfit = [item for item in (newest, *paths) if not _is_text(item)]
+    if unfit:
+        raise InvalidArgumentError(f"{unfit[0]!r} is not UTF-8, and a state file can name no such path")
     return CheckpointState(
-        posixpath.join(folder, message.model_checkpoint_path),
-        tuple(posixpath.join(folder, item) for item in message.all_model_checkpoint_paths),
-        tuple(message.all_model_checkpoint_timestamps),
-        message.last_preserved_timestamp,
+        _stored_path(newest, folder),
+        tuple(_stored_path(item, folder) for item in paths),
+        tuple(timestamps),
+        last_preserved or 0.0,
     )
 
 
@@ -84,24 +145,37 @@ def write_checkpoint_state(
     """
     folder = path_text(directory)
     path = posixpath.join(folder, _checked_filename(filename))
-    newest, *paths = (_given_path(path_text(item), folder, relative) for item in (latest, *all_paths))
-    if not paths or paths[-1] != newest:
-        paths.append(newest)
-    if timestamps and len(timestamps) != len(paths):
-        raise InvalidArgumentError(f"{len(timestamps)} timestamps for {len(paths)} checkpoints: {paths}")
-    unfit = [item for item in (newest, *paths) if not _is_text(item)]
-    if unfit:
-        raise InvalidArgumentError(f"{unfit[0]!r} is not UTF-8, and a state file can name no such path")
-    message = messages.CheckpointState(
-        model_checkpoint_path=_stored_path(newest, folder),
-        all_model_checkpoint_paths=[_stored_path(item, folder) for item in paths],
-        all_model_checkpoint_timestamps=timestamps,
-        last_preserved_timestamp=last_preserved,
+    state = state_to_write(
+        folder, latest, all_paths, timestamps=timestamps, last_preserved=last_preserved, relative=relative
     )
-    stored = posixpath.join(folder, message.model_checkpoint_path)
-    if fs.canonical(stored) == fs.canonical(path):
-        raise InvalidArgumentError(f'checkpoint "{newest}" would be overwritten by the state file of that name')
-    atomic_write(fs, path, format_text(message).encode(), durability)
+    if fs.canonical(posixpath.join(folder, state.latest)) == fs.canonical(path):
+        raise StatePathError(
+            f"Save path '{path_text(latest)}' conflicts with path used for checkpoint state.  Please use a different "
+            "save path: the checkpoint would be overwritten by the state file of that name"
+        )
+    atomic_write(fs, path, format_text(state_message(state)).encode(), durability)
+
+
+def _read_message(path: str, fs: FileSystem) -> messages.CheckpointState | None:
+    if not fs.exists(path):
+        return None
+    file = fs.open(path)
+    try:
+        if file.size > _LARGEST:
+            raise DataLossError(f'"{path}": {file.size} bytes are too many for a state file')
+        text = bytes(file.read(0, file.size))
+    finally:
+        file.close()
+    return parse_text(messages.CheckpointState, text, f'"{path}"')
+
+
+def _state_of(message: messages.CheckpointState, folder: str) -> CheckpointState:
+    return CheckpointState(
+        posixpath.join(folder, message.model_checkpoint_path),
+        tuple(posixpath.join(folder, item) for item in message.all_model_checkpoint_paths),
+        tuple(message.all_model_checkpoint_timestamps),
+        message.last_preserved_timestamp,
+    )
 
 
 def _is_text(path: str) -> bool:

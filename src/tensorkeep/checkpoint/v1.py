@@ -128,6 +128,8 @@ class SliceFileReader(CheckpointReader):
         if len(damage) == len(files or [path]):
             self.close()
             raise damage[0]
+        self.names_as_stored = tuple(tensors)
+        """The tensors in the order in which the files list them."""
         self._tensors = dict(sorted(tensors.items()))
         self._damage = tuple(damage)
 

@@ -53,7 +53,7 @@ class Zeros(Initializer):
         self.dtype = DType.of(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return zeros(_sizes(shape), self._dtype(dtype))
+        return zeros(_known_sizes(shape), self._dtype(dtype))
 
 
 class Ones(Initializer):
@@ -65,7 +65,7 @@ class Ones(Initializer):
         self.dtype = DType.of(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        return ones(_sizes(shape), self._dtype(dtype))
+        return ones(_known_sizes(shape), self._dtype(dtype))
 
 
 class Constant(Initializer):
@@ -304,6 +304,13 @@ def _floating(dtype: Any) -> DType:
 
 def _sizes(shape: Any) -> list[int]:
     return [int(size) for size in TensorShape(shape)]
+
+
+def _known_sizes(shape: Any) -> Any:
+    """The sizes of a shape; the shape itself where it, or a size, is a tensor."""
+    is_listed = isinstance(shape, list | tuple)
+    is_dynamic = any(isinstance(size, Tensor) for size in shape) if is_listed else isinstance(shape, Tensor)
+    return shape if is_dynamic else _sizes(shape)
 
 
 def _whole(shape: Any, partition_info: Any) -> list[int]:

@@ -1,0 +1,177 @@
+"""`tf.train`'s functions for checkpoints that are there: finding, reading, removing, starting from them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from tensorkeep.checkpoint import finding, latest, state
+from tensorkeep.checkpoint.describing import CheckpointDescription
+from tensorkeep.checkpoint.saving import CheckpointFormat
+from tensorkeep.checkpoint.waiting import Waiting, new_checkpoints
+from tensorkeep.dtypes import DType
+from tensorkeep.io.filesystem import PathLike
+from tensorkeep.proto.messages import CheckpointState, SaverDef
+from tensorkeep.train import initializing, warm_starting
+from tensorkeep.train.initializing import AssignmentMap
+from tensorkeep.train.warm_starting import Choice, VocabInfo
+
+_FORMATS: Final = {SaverDef.V2: CheckpointFormat.V2}
+
+
+class CheckpointReader:
+    """An open checkpoint, of either format."""
+
+    def __init__(self, filename: PathLike | bytes) -> None:
+        self._checkpoint = CheckpointDescription.open(filename)
+
+    def debug_string(self) -> bytes:
+        """A line for each tensor: name, type, shape."""
+        return self._checkpoint.debug_string()
+
+    def get_variable_to_shape_map(self) -> dict[str, list[int]]:
+        return self._checkpoint.shapes()
+
+    def get_variable_to_dtype_map(self) -> dict[str, DType]:
+        return self._checkpoint.dtypes()
+
+    def has_tensor(self, tensor_str: str | bytes) -> bool:
+        return self._checkpoint.has(tensor_str)
+
+    def get_tensor(self, tensor_str: str | bytes) -> Any:
+        """The tensor as an array; a scalar as NumPy's, a string as `bytes`."""
+        return self._checkpoint.value(tensor_str)
+
+
+def NewCheckpointReader(filepattern: PathLike | bytes) -> CheckpointReader:  # noqa: N802 - as TensorFlow calls it
+    return CheckpointReader(filepattern)
+
+
+def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
+    """A reader of a checkpoint, or of the latest of a folder."""
+    return CheckpointReader(latest.checkpoint_named(ckpt_dir_or_file))
+
+
+def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Any:
+    """One tensor of a checkpoint; a trailing ":0" of its name is dropped."""
+    return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
+
+
+def list_variables(ckpt_dir_or_file: PathLike) -> list[tuple[str, list[int]]]:
+    """Names and shapes of the tensors of a checkpoint, in order of name."""
+    return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def latest_checkpoint(checkpoint_dir: PathLike, latest_filename: str | None = None) -> str | None:
+    """The latest checkpoint of a folder by its state file, or None."""
+    return latest.recorded_checkpoint(checkpoint_dir, latest_filename)
+
+
+def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None = None) -> CheckpointState | None:
+    """What the state file of a folder says; None if there is none that can be understood."""
+    found = latest.recorded_state(checkpoint_dir, latest_filename)
+    return None if found is None else state.state_message(found)
+
+
+def generate_checkpoint_state_proto(
+    save_dir: PathLike,
+    model_checkpoint_path: PathLike,
+    all_model_checkpoint_paths: Sequence[PathLike] | None = None,
+    all_model_checkpoint_timestamps: Sequence[float] | None = None,
+    last_preserved_timestamp: float | None = None,
+) -> CheckpointState:
+    """What a state file of the folder would say."""
+    made = state.state_to_write(
+        save_dir,
+        model_checkpoint_path,
+        all_model_checkpoint_paths or (),
+        timestamps=all_model_checkpoint_timestamps or (),
+        last_preserved=last_preserved_timestamp,
+    )
+    return state.state_message(made)
+
+
+def update_checkpoint_state(
+    save_dir: PathLike,
+    model_checkpoint_path: PathLike,
+    all_model_checkpoint_paths: Sequence[PathLike] | None = None,
+    latest_filename: str | None = None,
+    all_model_checkpoint_timestamps: Sequence[float] | None = None,
+    last_preserved_timestamp: float | None = None,
+) -> None:
+    """Writes the state file of a folder."""
+    state.write_checkpoint_state(
+        save_dir,
+        model_checkpoint_path,
+        all_model_checkpoint_paths or (),
+        timestamps=all_model_checkpoint_timestamps or (),
+        last_preserved=last_preserved_timestamp,
+        filename=latest_filename or state.STATE_FILE,
+    )
+
+
+def checkpoint_exists(checkpoint_prefix: PathLike) -> bool:
+    """Whether there is a checkpoint of that name, of either format."""
+    return finding.checkpoint_exists(checkpoint_prefix)
+
+
+def checkpoints_iterator(
+    checkpoint_dir: PathLike,
+    min_interval_secs: float = 0,
+    timeout: float | None = None,
+    timeout_fn: Callable[[], bool] | None = None,
+) -> Iterator[str]:
+    """The latest checkpoint of a folder, and each later one as it comes."""
+    return new_checkpoints(checkpoint_dir, Waiting(min_interval_secs, timeout, timeout_fn))
+
+
+def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[PathLike]) -> list[float]:
+    """When those of the checkpoints that exist were written, in whole seconds since 1970."""
+    times = map(finding.checkpoint_modified, checkpoint_prefixes)
+    return [float(int(time)) for time in times if time is not None]
+
+
+def remove_checkpoint(
+    checkpoint_prefix: PathLike, checkpoint_format_version: int = SaverDef.V2, meta_graph_suffix: str = "meta"
+) -> None:
+    """Deletes the files of a checkpoint; the state file stays as it is."""
+    form = _FORMATS.get(checkpoint_format_version, CheckpointFormat.V1)
+    finding.remove_checkpoint(checkpoint_prefix, form, meta_suffix=meta_graph_suffix)
+
+
+def init_from_checkpoint(ckpt_dir_or_file: PathLike, assignment_map: AssignmentMap) -> None:
+    """Lets variables take their initial values from a checkpoint, or from the latest of a folder."""
+    initializing.init_from_checkpoint(ckpt_dir_or_file, assignment_map)
+
+
+def warm_start(
+    ckpt_to_initialize_from: PathLike,
+    vars_to_warm_start: Choice = ".*",
+    var_name_to_vocab_info: Mapping[str, VocabInfo] | None = None,
+    var_name_to_prev_var_name: Mapping[str, str] | None = None,
+) -> None:
+    """Lets variables begin as those of an earlier model."""
+    warm_starting.warm_start(
+        ckpt_to_initialize_from, vars_to_warm_start, var_name_to_vocab_info, var_name_to_prev_var_name
+    )
+
+
+__all__ = [
+    "CheckpointReader",
+    "CheckpointState",
+    "NewCheckpointReader",
+    "VocabInfo",
+    "checkpoint_exists",
+    "checkpoints_iterator",
+    "generate_checkpoint_state_proto",
+    "get_checkpoint_mtimes",
+    "get_checkpoint_state",
+    "init_from_checkpoint",
+    "latest_checkpoint",
+    "list_variables",
+    "load_checkpoint",
+    "load_variable",
+    "remove_checkpoint",
+    "update_checkpoint_state",
+    "warm_start",
+]
