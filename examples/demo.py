@@ -1,12 +1,13 @@
 """The main job from end to end, on generated data and without TensorFlow.
 
-Checkpoints: save, look, read, damage, check, recover. Graphs: build, train, keep, import, run.
+Checkpoints: save, look, read, damage, check, recover. Graphs: build, train, save, restore, repair, freeze, run.
 
 Run it with `make demo`, or `python examples/demo.py`. It works in a temporary folder and takes a few seconds.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import signal
 import subprocess
@@ -25,8 +26,7 @@ from tensorkeep.graph.files import read_graph
 
 T = TypeVar("T")
 
-STEPS = 9
-LAYERS = ("hidden", "output")
+STEPS = 10
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
 
@@ -42,10 +42,11 @@ def main() -> int:
         read_what_tensorflow_wrote()
         survive_a_crash(folder, model)
         find_damage(folder)
-        weights = build_and_train(folder)
-        keep_variables(folder, weights)
-        run_a_strangers_graph(folder)
-    print("Done. docs/guide/checkpoints.md and docs/guide/graphs.md tell the rest.")
+        build_and_train(folder)
+        go_on_without_the_program(folder)
+        ask_the_doctor(folder)
+        freeze_and_run(folder)
+    print("Done. The pages in docs/guide/ tell the rest.")
     return 0
 
 
@@ -182,8 +183,8 @@ def make_pictures(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return pictures.reshape(count, 64), columns
 
 
-def build_and_train(folder: Path) -> dict[str, np.ndarray]:
-    heading("7", "Build a TensorFlow 1 program and train it: import tensorkeep.v1 as tf")
+def build_and_train(folder: Path) -> None:
+    heading("7", "Build a TensorFlow 1 program and train it, saving as it goes: import tensorkeep.v1 as tf")
     with tf.Graph().as_default() as graph:
         tf.set_random_seed(1)
         pictures = tf.placeholder(tf.float32, [None, 64], name="pictures")
@@ -192,28 +193,28 @@ def build_and_train(folder: Path) -> dict[str, np.ndarray]:
         logits = tf.identity(dense(hidden, 8, "output"), name="logits")
         loss = tf.losses.sparse_softmax_cross_entropy(columns, logits)
         right = tf.equal(tf.argmax(logits, 1), columns)
-        accuracy = tf.reduce_mean(tf.cast(right, tf.float32))
-        step = tf.train.AdamOptimizer(0.005).minimize(loss)
+        accuracy = tf.reduce_mean(tf.cast(right, tf.float32), name="accuracy")
+        step = tf.train.AdamOptimizer(0.005).minimize(loss, name="train")
         with tf.control_dependencies([tf.raw_ops.WriteFile(filename="notes.txt", contents="hello", name="nosy")]):
             tf.identity(logits, name="logits_and_more")
+        saver = tf.train.Saver(max_to_keep=2)
 
         x, y = make_pictures(2000, seed=3)
         session = tf.Session()
         session.run(tf.global_variables_initializer())
         say(f"{len(graph.get_operations())} operations, gradients and Adam's updates among them; losses:")
         start = time.perf_counter()
-        for epoch in range(4):
+        for epoch in range(1, 5):
             losses = [
                 session.run([loss, step], {pictures: x[at : at + 50], columns: y[at : at + 50]})[0]
                 for at in range(0, 2000, 50)
             ]
-            print(f"      after {40 * (epoch + 1):3} steps {losses[-1]:.4f}")
-        say(f"160 steps of 50 pictures in {(time.perf_counter() - start) * 1000:.0f} ms")
+            saver.save(session, folder / "bars" / "model", global_step=40 * epoch, wait=False)  # in the background
+            print(f"      after {40 * epoch:3} steps {losses[-1]:.4f}")
+        saver.wait()
+        say(f"160 steps of 50 pictures and four saves in {(time.perf_counter() - start) * 1000:.0f} ms")
         say(f"right: {session.run(accuracy, {pictures: x, columns: y}):.1%} of them")
-        variables = {variable.op.name: variable for variable in tf.global_variables()}
-        tf.train.write_graph(graph, str(folder), "graph.pb", as_text=False)
-        weights: dict[str, np.ndarray] = session.run(variables)
-        return weights
+        say(f"kept: {', '.join(Path(path).name for path in saver.last_checkpoints)}")
 
 
 def dense(inputs: tf.Tensor, size: int, name: str) -> tf.Tensor:
@@ -223,30 +224,55 @@ def dense(inputs: tf.Tensor, size: int, name: str) -> tf.Tensor:
         return tf.matmul(inputs, kernel) + bias
 
 
-def keep_variables(folder: Path, weights: dict[str, np.ndarray]) -> None:
-    heading("8", "Save its variables, those of the optimizer too, under TensorFlow's names")
-    tk.save_checkpoint(folder / "bars" / "model-160", weights)
-    with tk.open_checkpoint(folder / "bars" / "model-160") as checkpoint:
-        for tensor, info in checkpoint.items():
-            if tensor.startswith("output"):
-                print(f"      {tensor:22} {info}")
-        assert all(np.array_equal(checkpoint.read(tensor), value) for tensor, value in weights.items())
-    say(f"read back: all {len(weights)} are equal")
+def go_on_without_the_program(folder: Path) -> None:
+    heading("8", "Go on in a program without the model's code: the graph comes from the .meta file")
+    latest = tk.latest_checkpoint(folder / "bars", verify="full")
+    assert latest is not None
+    x, y = make_pictures(500, seed=4)
+    with tf.Graph().as_default(), tf.Session() as session:
+        saver = tf.train.import_meta_graph(f"{latest}.meta")
+        say(str(saver.restore(session, latest)).replace(str(folder), "..."))
+        feeds = {"pictures:0": x, "columns:0": y}
+        before = session.run("accuracy:0", feeds)
+        for _ in range(20):
+            session.run("train", feeds)
+        say(f"right: {before:.1%} of 500 new pictures, {session.run('accuracy:0', feeds):.1%} after 20 more steps")
 
 
-def run_a_strangers_graph(folder: Path) -> None:
-    heading("9", "Import the graph from its file, and run it as if a stranger had made it")
-    stored = tk.load_tensors(folder / "bars" / "model-160")
+def ask_the_doctor(folder: Path) -> None:
+    heading("9", "Restore into a program that has changed, and ask what is wrong")
+    with tf.Graph().as_default(), tf.Session() as session:
+        with tf.variable_scope("net"):
+            dense(dense(tf.placeholder(tf.float32, [None, 64]), 32, "hidden"), 9, "output")
+        saver = tf.train.Saver()
+        try:
+            saver.restore(session, folder / "bars" / "model-160")
+        except tf.errors.NotFoundError as error:
+            text = str(error).replace(str(folder), "...").split("Nothing in the checkpoint is wanted")[0]
+            print(indent("\n".join(text.splitlines()[4:]).strip()))
+        logging.getLogger("tensorkeep").setLevel(logging.ERROR)  # what was adapted is logged too
+        policy = tk.Adapt(shape="grow")
+        outcome = saver.restore(session, folder / "bars" / "model-160", mapping={"net/": "/"}, on_mismatch=policy)
+        assert outcome is not None
+        say(f"with mapping={{'net/': '/'}} and grow: {len(outcome.restored)} restored, {len(outcome.adapted)} grown")
+
+
+def freeze_and_run(folder: Path) -> None:
+    heading("10", "Freeze it into one file, and run that as if a stranger had made it")
+    with tf.Graph().as_default() as graph, tf.Session() as session:
+        tf.train.import_meta_graph(folder / "bars" / "model-160.meta").restore(session, folder / "bars" / "model-160")
+        outputs = ["logits", "logits_and_more"]
+        frozen = tf.graph_util.convert_variables_to_constants(session, graph.as_graph_def(), outputs)
+    path = Path(tf.train.write_graph(frozen, str(folder), "frozen.pb", as_text=False))
+    say(f"{len(frozen.node)} nodes of {len(graph.get_operations())}, {path.stat().st_size:,} bytes")
     with tf.Graph().as_default() as graph:
-        tf.import_graph_def(read_graph(str(folder / "graph.pb")), name="")
+        tf.import_graph_def(read_graph(str(path)), name="")
     x, y = make_pictures(500, seed=4)
     with tf.Session(graph=graph, allow_io=False) as session:
-        # Any tensor can be fed: here what the variables would be read as, so that nothing has to be initialised.
-        feeds = {f"{layer}/{name}/read:0": stored[f"{layer}/{name}"] for layer in LAYERS for name in ("kernel", "bias")}
-        logits = session.run("logits:0", {**feeds, "pictures:0": x})
-        say(f"right: {np.mean(logits.argmax(axis=1) == y):.1%} of 500 new pictures, weights fed from the checkpoint")
+        logits = session.run("logits:0", {"pictures:0": x})
+        say(f"right: {np.mean(logits.argmax(axis=1) == y):.1%} of 500 new pictures")
         try:
-            session.run("logits_and_more:0", {**feeds, "pictures:0": x})
+            session.run("logits_and_more:0", {"pictures:0": x})
         except tf.errors.PermissionDeniedError as error:
             say(f"refused: {error}")
         else:

@@ -1,0 +1,92 @@
+"""The usual monitored session of a training program: saves, summarizes and counts, and resumes where it stopped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tensorkeep.io.filesystem import PathLike
+from tensorkeep.train.hooks import SessionRunHook
+from tensorkeep.train.monitored import MonitoredSession
+from tensorkeep.train.recording_hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
+from tensorkeep.train.scaffold import Scaffold
+from tensorkeep.train.session_creators import ChiefSessionCreator, WorkerSessionCreator
+
+USE_DEFAULT: Final = object()
+"""Not given."""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """What the session is made of."""
+
+    scaffold: Callable[[], Scaffold] = Scaffold
+    chief: Callable[..., ChiefSessionCreator] = ChiefSessionCreator
+    worker: Callable[..., WorkerSessionCreator] = WorkerSessionCreator
+    session: Callable[..., MonitoredSession] = MonitoredSession
+
+
+def either(steps: Any, seconds: Any, default: tuple[Any, Any]) -> tuple[Any, Any]:
+    """Steps and seconds of which at least one was given, the other being absent; else the default."""
+    if steps is USE_DEFAULT and seconds is USE_DEFAULT:
+        return default
+    return None if steps is USE_DEFAULT else steps, None if seconds is USE_DEFAULT else seconds
+
+
+def _is_set(*numbers: float | None) -> bool:
+    return any(number is not None and number > 0 for number in numbers)
+
+
+def monitored_training_session(
+    parts: Parts,
+    master: str = "",
+    is_chief: bool = True,
+    checkpoint_dir: PathLike | None = None,
+    scaffold: Scaffold | None = None,
+    hooks: Sequence[SessionRunHook] | None = None,
+    chief_only_hooks: Sequence[SessionRunHook] | None = None,
+    save_checkpoint_secs: Any = USE_DEFAULT,
+    save_summaries_steps: Any = USE_DEFAULT,
+    save_summaries_secs: Any = USE_DEFAULT,
+    config: Any = None,
+    stop_grace_period_secs: float = 120,
+    log_step_count_steps: int | None = 100,
+    max_wait_secs: float = 7200,
+    save_checkpoint_steps: Any = USE_DEFAULT,
+    summary_dir: PathLike | None = None,
+    save_graph_def: bool = True,
+) -> MonitoredSession:
+    """A session that resumes from `checkpoint_dir` and saves there, every ten minutes and at the end by default."""
+    scaffold = scaffold or parts.scaffold()
+    if not is_chief:
+        waiting = parts.worker(scaffold=scaffold, master=master, config=config, max_wait_secs=max_wait_secs)
+        return parts.session(session_creator=waiting, hooks=hooks or [], stop_grace_period_secs=stop_grace_period_secs)
+    creator = parts.chief(scaffold=scaffold, checkpoint_dir=checkpoint_dir, master=master, config=config)
+    all_hooks = list(chief_only_hooks or ())
+    summary_dir = summary_dir or checkpoint_dir
+    if summary_dir:
+        if _is_set(log_step_count_steps):
+            all_hooks.append(StepCounterHook(output_dir=summary_dir, every_n_steps=log_step_count_steps))
+        steps, seconds = either(save_summaries_steps, save_summaries_secs, (100, None))
+        if _is_set(steps, seconds):
+            all_hooks.append(
+                SummarySaverHook(scaffold=scaffold, save_steps=steps, save_secs=seconds, output_dir=summary_dir)
+            )
+    if checkpoint_dir:
+        steps, seconds = either(save_checkpoint_steps, save_checkpoint_secs, (None, 600))
+        if _is_set(steps, seconds):
+            all_hooks.append(
+                CheckpointSaverHook(
+                    checkpoint_dir,
+                    save_steps=steps,
+                    save_secs=seconds,
+                    scaffold=scaffold,
+                    save_graph_def=save_graph_def,
+                )
+            )
+    all_hooks.extend(hooks or ())
+    return parts.session(session_creator=creator, hooks=all_hooks, stop_grace_period_secs=stop_grace_period_secs)
+
+
+__all__ = ["Parts", "USE_DEFAULT", "monitored_training_session"]
