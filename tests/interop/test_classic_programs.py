@@ -42,3 +42,22 @@ def test_the_files_of_a_sum_are_tensorflows_byte_for_byte(tmp_path: Path) -> Non
     assert states[0] == states[1]
     graphs = [(folder / "model.ckpt.meta").read_bytes() for folder in folders.values()]
     assert graphs[0] == graphs[1]
+
+
+def export_as_text(tf: Any, folder: str) -> Any:
+    v1 = tf.Variable(tf.constant(1.0, shape=[1]), name="v1")
+    v2 = tf.Variable(tf.constant(2.0, shape=[1]), name="v2")
+    tf.add(v1, v2, name="result")
+    saver = tf.train.Saver()
+    saver.export_meta_graph(f"{folder}/model.ckpt.meta.json", as_text=True)
+
+
+def test_a_graph_as_text_is_tensorflows_to_the_letter(tmp_path: Path) -> None:
+    texts = []
+    for name in MODULES:
+        (tmp_path / name).mkdir()
+        run(export_as_text, name, tmp_path / name)
+        texts.append((tmp_path / name / "model.ckpt.meta.json").read_text())
+    for section in ("meta_info_def {", "graph_def {", "saver_def {", "collection_def {", "stripped_op_list {"):
+        assert section in texts[0]
+    assert texts[0] == texts[1]

@@ -22,7 +22,14 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepErr
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 
-__all__ = ["Verification", "checkpoint_named", "latest_checkpoint", "recorded_checkpoint", "recorded_state"]
+__all__ = [
+    "Verification",
+    "checkpoint_named",
+    "latest_checkpoint",
+    "located_state",
+    "recorded_checkpoint",
+    "recorded_state",
+]
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -66,6 +73,13 @@ def recorded_state(
     """
     folder = path_text(directory)
     state = read_known_state(folder, filename or STATE_FILE, fs=fs)
+    return None if state is None else _located(state, folder, fs)
+
+
+def located_state(directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = LOCAL) -> CheckpointState | None:
+    """As `read_checkpoint_state`; and paths that lead nowhere because the folder was moved lead into the folder."""
+    folder = path_text(directory)
+    state = read_checkpoint_state(folder, filename, fs=fs)
     return None if state is None else _located(state, folder, fs)
 
 

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.checkpoint.state import CheckpointState, read_checkpoint_state
+from tensorkeep.checkpoint.latest import located_state
+from tensorkeep.checkpoint.state import CheckpointState
 from tensorkeep.errors import DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import get_collection
@@ -201,7 +202,7 @@ class SessionManager:
         """What the state file of a folder says; it is waited for."""
         waited = 0.0
         while True:
-            state = read_checkpoint_state(directory, fs=self.filesystem)
+            state = located_state(directory, fs=self.filesystem)
             if state is not None or waited >= max_wait_secs:
                 return state
             LOG.info("Waiting for checkpoint to be available.")
