@@ -176,8 +176,8 @@ class KeepActive:
 class Rule(ABC):
     """A policy that looks at all checkpoints there are, oldest first, and says which it wants kept.
 
-    A rule must want no more of fewer: what it wanted of the whole, it still wants when the rest is gone. `plan` is a
-    dry run; `|` and `&` combine rules.
+    A rule is steady: what it wanted of all, it still wants when the others are gone. `plan` is a dry run; `|` and `&`
+    combine rules.
     """
 
     @abstractmethod
