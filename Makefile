@@ -1,4 +1,4 @@
-# Each target sets up .venv by itself, and only when pyproject.toml has changed since the last time.
+# Each target sets up .venv by itself, and only when pyproject.toml, or what is compiled, has changed since the last time.
 
 PYTHON ?= python3
 FUZZ_SECONDS ?= 60
@@ -6,6 +6,7 @@ JOBS ?= auto
 
 VENV := .venv
 RUN := $(VENV)/bin/python
+SETUP := pyproject.toml $(wildcard src/tensorkeep/native/*.cpp)
 PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
@@ -52,24 +53,24 @@ protos: $(VENV)/.stamp-protos  ## compile the protocol buffer schemas anew
 	@echo "protos: compiling src/tensorkeep/proto/schemas"
 	@$(RUN) tools/compile_protos.py
 
-clean:  ## remove what was built or cached (.venv stays)
+clean:  ## remove what was built or cached (.venv stays, and the native library, which is installed with it)
 	@echo "clean: removing build outputs and caches"
 	@rm -rf build dist site .hypothesis .mypy_cache .pytest_cache .ruff_cache src/*.egg-info
 	@find . -path ./$(VENV) -prune -o -type d -name __pycache__ -exec rm -rf {} +
 
-$(VENV)/.stamp-core: pyproject.toml | $(RUN)
-	@echo "setup: installing tensorkeep and what it depends on, since pyproject.toml is newer than $@"
+$(VENV)/.stamp-core: $(SETUP) | $(RUN)
+	@echo "setup: installing tensorkeep and what it depends on, since $(firstword $?) is newer than $@"
 	@$(PIP_INSTALL) .
 	@touch $@
 
-$(VENV)/.stamp-%: pyproject.toml | $(RUN)
-	@echo "setup: installing tensorkeep with the tools for \"$*\", since pyproject.toml is newer than $@"
+$(VENV)/.stamp-%: $(SETUP) | $(RUN)
+	@echo "setup: installing tensorkeep with the tools for \"$*\", since $(firstword $?) is newer than $@"
 	@$(PIP_INSTALL) ".[$*]"
 	@touch $@ $(VENV)/.stamp-core
 
 # Installing for tests covers linting.
-$(VENV)/.stamp-test: pyproject.toml | $(RUN)
-	@echo "setup: installing tensorkeep with the tools for tests, since pyproject.toml is newer than $@;"
+$(VENV)/.stamp-test: $(SETUP) | $(RUN)
+	@echo "setup: installing tensorkeep with the tools for tests, since $(firstword $?) is newer than $@;"
 	@echo "       TensorFlow is among them, so this may take minutes"
 	@$(PIP_INSTALL) ".[test]"
 	@touch $@ $(VENV)/.stamp-core $(VENV)/.stamp-lint $(VENV)/.stamp-protos

@@ -162,8 +162,8 @@ MAKERS: dict[str, Callable[[Any, Any, int], Work]] = dict(
 )
 
 
-def measure(threads: int, rounds: int) -> dict[str, dict[str, list[float]]]:
-    """Seconds of both, in turns, for each piece of work."""
+def measure(threads: int, rounds: int, case: str = "") -> dict[str, dict[str, list[float]]]:
+    """Seconds of both, in turns, for each piece of work whose name contains `case`."""
     import numpy as np
     import tensorflow.compat.v1 as original
 
@@ -172,6 +172,8 @@ def measure(threads: int, rounds: int) -> dict[str, dict[str, list[float]]]:
     original.disable_v2_behavior()
     found = {}
     for name, make in MAKERS.items():
+        if case not in name:
+            continue
         calls = 1 if name.startswith(("build", "import")) else 50
         contenders = []
         for label, module in (("TensorFlow", original), ("tensorkeep", ours)):
@@ -187,12 +189,12 @@ def _range(seconds: list[float]) -> str:
     return f"{min(seconds) * 1e3:.3f}-{max(seconds) * 1e3:.3f}"
 
 
-def graphs(rounds: int) -> Report:
+def graphs(rounds: int, case: str = "") -> Report:
     reports = []
     bars: dict[str, float] = {}
     for threads in (1, 2):
         environment = {**os.environ, **dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS"), str(threads))}
-        command = [sys.executable, "-m", "benchmarks.graphs", str(threads), str(rounds)]
+        command = [sys.executable, "-m", "benchmarks.graphs", str(threads), str(rounds), case]
         result = subprocess.run(command, env=environment, check=True, capture_output=True, text=True)
         rows = []
         for name, seconds in json.loads(result.stdout.splitlines()[-1]).items():
@@ -207,4 +209,4 @@ def graphs(rounds: int) -> Report:
 
 
 if __name__ == "__main__":
-    print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]))))
+    print(json.dumps(measure(int(sys.argv[1]), int(sys.argv[2]), *sys.argv[3:])))

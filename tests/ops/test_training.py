@@ -5,12 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
-from tensorkeep.shapes import UNKNOWN_SHAPE
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 from tests.ops.walking import import_all_ops
 
 import_all_ops()
@@ -42,3 +44,17 @@ def test_rows_are_not_stretched_to_fit(slot: tuple[int, ...], gradient: tuple[in
     with pytest.raises(InvalidArgumentError, match=why):
         session.run(update, {rows: np.ones(gradient, np.float32)})
     assert not session.run(read).any()
+
+
+@pytest.mark.parametrize("kind", ["ResourceApplyMomentum", "ResourceSparseApplyMomentum"])
+def test_a_rate_that_is_no_scalar_is_an_error(kind: str) -> None:
+    variables = [VariableResource(name, DType.of("float32"), Shape((3,))) for name in ("var", "accum")]
+    for variable in variables:
+        variable.assign(np.ones(3, np.float32))
+    kernel = get_op(kind).kernel_function
+    assert kernel is not None
+    indices = [np.arange(3)] if "Sparse" in kind else []
+    rate, momentum = np.ones(1, np.float32), np.ones((2, 1), np.float32)
+    with pytest.raises(InvalidArgumentError, match=r"lr is not a scalar: \[1\]; momentum is not a scalar: \[2, 1\]"):
+        kernel(*variables, rate, np.ones(3, np.float32), *indices, momentum, use_nesterov=False)
+    assert all((variable.read() == 1).all() for variable in variables)

@@ -1,8 +1,9 @@
-"""What the machine has: memory."""
+"""What the machine has: memory, and what its user has set."""
 
 from __future__ import annotations
 
 import os
+import socket
 from typing import Final
 
 _ASSUMED: Final = 1 << 34  # where the system does not tell
@@ -21,3 +22,13 @@ def available_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return _ASSUMED
+
+
+def environment_variable(name: str) -> str | None:
+    """A setting from outside the program."""
+    return os.environ.get(name)
+
+
+def host_name() -> str:
+    """The name of this machine in its network."""
+    return socket.gethostname()

@@ -334,6 +334,10 @@ def tile_kernel(input: Any, multiples: Any) -> Any:
         raise InvalidArgumentError(f"Expected multiples >= 0, but got {factors}")
     sizes = [size * factor for size, factor in zip(np.shape(input), factors, strict=True)]
     check_allocation(sizes, input.dtype)
+    if all(size == 1 or factor == 1 for size, factor in zip(np.shape(input), factors, strict=True)):
+        result = np.empty(sizes, input.dtype)
+        result[...] = input
+        return result
     return np.tile(input, factors)
 
 

@@ -68,6 +68,8 @@ def gather_kernel(params: Any, indices: Any) -> Any:
 
 def _check_indices(indices: Any, limit: int) -> None:
     """An error unless all indices are of the `limit` elements there are, counted from the front."""
+    if np.size(indices) == 1 and 0 <= indices.item() < limit:
+        return
     if np.size(indices) and not (indices.min() >= 0 and indices.max() < limit):
         wrong = np.argwhere(np.asarray((indices < 0) | (indices >= limit)))[0]
         place = ",".join(map(str, wrong))

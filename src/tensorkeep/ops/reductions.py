@@ -86,6 +86,8 @@ def _wrapped(axes: list[int], rank: int) -> tuple[int, ...]:
 
 def axes_of(reduction_indices: Any, rank: int) -> tuple[int, ...]:
     """The axes that a kernel reduces, each once."""
+    if reduction_indices.size == 1 and 0 <= (axis := reduction_indices.item()) < rank:
+        return (axis,)
     axes = _wrapped(reduction_indices.reshape(-1).tolist(), rank)
     if len(set(axes)) < len(axes):
         twice = next(axis for axis in axes if axes.count(axis) > 1)
@@ -174,7 +176,7 @@ def mean_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
     if dtype.itemsize == 2:
         total = _SUM(input.astype(np.float32), axes, keepdims=keep_dims)
         return (total / np.float32(count)).astype(dtype)
-    return np.divide(_SUM(input, axes, keepdims=keep_dims), dtype.type(count))
+    return _SUM(input, axes, keepdims=keep_dims) / dtype.type(count)
 
 
 mean = reduction("Mean", mean_kernel)

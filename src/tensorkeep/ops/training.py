@@ -3,20 +3,24 @@
 A rule changes blocks of a variable and its slots in place, given the gradient's block and the scalars. Four ops stand
 on every rule: on reference and on resource variables, with a dense gradient and with rows of one (`Sparse`).
 
-A dense variable is updated block by block, so that what a rule computes in between stays in the processor's cache.
+Rules are written in NumPy. Most of them exist in compiled form too, which does the same in one pass; where that is
+present, and the arrays are such that it takes them, it does the work. Else a dense variable is updated block by block,
+so that what a rule computes in between stays in the processor's cache.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.graph import HandleShape, Tensor
+from tensorkeep.graph.graph import Tensor, held_behind
 from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.native.updates import fused_update
 from tensorkeep.ops._shapes import SCALAR
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -32,7 +36,7 @@ _BLOCK: Final = 1 << 17  # elements: a handful of float32 blocks stay in the cac
 
 def _locked(variables: Sequence[VariableResource], work: Callable[[list[Array]], None]) -> None:
     """Does something with the arrays of several variables, which it may change in place."""
-    held = sorted(set(variables), key=id)  # one order for all, or two updates could wait for each other
+    held = sorted(variables, key=id)  # one order for all, or two updates could wait for each other
     for variable in held:
         variable.lock.acquire()
     try:
@@ -42,37 +46,62 @@ def _locked(variables: Sequence[VariableResource], work: Callable[[list[Array]],
             variable.lock.release()
 
 
-def _apply_dense(rule: Rule, variables: Sequence[VariableResource], gradient: Array, scalars: dict[str, Any]) -> None:
-    shape = np.shape(gradient)
+@dataclass(frozen=True, slots=True)
+class _Update:
+    """How an op changes arrays: its name, its rule, and the words that the rule has for the numbers it is given."""
 
-    def update(arrays: list[Array]) -> None:
-        for array, variable in zip(arrays, variables, strict=True):
-            if array.shape != shape:
-                raise InvalidArgumentError(
-                    f"var and grad do not have the same shape {list(array.shape)} {list(shape)}"
-                    if variable is variables[0]
-                    else f"var and {variable.name} do not have the same shape"
-                )
+    name: str
+    rule: Rule
+    words: tuple[str, ...]
+
+    def __call__(self, arrays: Sequence[Array], gradient: Array, numbers: Sequence[Any]) -> None:
+        if fused_update(self.name, arrays, gradient, numbers):
+            return
+        scalars = {
+            word: number if isinstance(number, bool) else number[()]
+            for word, number in zip(self.words, numbers, strict=True)
+        }
         if gradient.size <= _BLOCK:
-            rule(*arrays, gradient, **scalars)
+            self.rule(*arrays, gradient, **scalars)
             return
         flat = [array.reshape(-1) for array in arrays]
         whole = np.ascontiguousarray(gradient).reshape(-1)
         for at in range(0, whole.size, _BLOCK):
-            rule(*(array[at : at + _BLOCK] for array in flat), whole[at : at + _BLOCK], **scalars)
+            self.rule(*(array[at : at + _BLOCK] for array in flat), whole[at : at + _BLOCK], **scalars)
 
-    _locked(variables, update)
+
+def _apply_dense(
+    update: _Update, variables: Sequence[VariableResource], gradient: Array, numbers: Sequence[Any]
+) -> None:
+    shape = gradient.shape
+
+    def work(arrays: list[Array]) -> None:
+        for array in arrays:
+            if array.shape != shape:
+                raise _other_shape(variables, arrays, shape)
+        update(arrays, gradient, numbers)
+
+    _locked(variables, work)
+
+
+def _other_shape(
+    variables: Sequence[VariableResource], arrays: Sequence[Array], shape: tuple[int, ...]
+) -> InvalidArgumentError:
+    if arrays[0].shape != shape:
+        return InvalidArgumentError(f"var and grad do not have the same shape {list(arrays[0].shape)} {list(shape)}")
+    wrong = [variable.name for variable, array in zip(variables, arrays, strict=True) if array.shape != shape]
+    return InvalidArgumentError("; ".join(f"var and {name} do not have the same shape" for name in wrong))
 
 
 def _apply_rows(
-    rule: Rule, variables: Sequence[VariableResource], gradient: Array, indices: Array, scalars: dict[str, Any]
+    update: _Update, variables: Sequence[VariableResource], gradient: Array, indices: Array, numbers: Sequence[Any]
 ) -> None:
     """Applies a rule to some rows. A row that is named several times is updated several times, in order."""
     indices = np.asarray(indices)
     if indices.ndim != 1 or len(gradient) != len(indices):
         raise InvalidArgumentError("grad must be the same size as indices in the first dimension.")
 
-    def update(arrays: list[Array]) -> None:
+    def work(arrays: list[Array]) -> None:
         for array, variable in zip(arrays, variables, strict=True):
             if array.shape != arrays[0].shape:
                 raise InvalidArgumentError(f"var and {variable.name} do not have the same shape")
@@ -87,11 +116,11 @@ def _apply_rows(
         for chosen in _rounds(indices):
             where = indices[chosen]
             blocks = [array[where] for array in arrays]
-            rule(*blocks, gradient[chosen], **scalars)
+            update(blocks, gradient[chosen], numbers)
             for array, block in zip(arrays, blocks, strict=True):
                 array[where] = block
 
-    _locked(variables, update)
+    _locked(variables, work)
 
 
 def _rounds(indices: Array) -> Iterator[Any]:
@@ -136,10 +165,8 @@ def _check_shapes(*tensors: Tensor) -> Shape:
     """Variables, slots and the gradient have one shape; all else is scalar."""
     shape = UNKNOWN_SHAPE
     for tensor in tensors:
-        known = tensor.static_shape
-        if isinstance(known, HandleShape):
-            known = known.element_shape  # type: ignore[attr-defined]
-        shape = shape.merge(known)
+        held = held_behind(tensor)
+        shape = shape.merge(tensor.static_shape if held is None else held.element_shape)
     return shape
 
 
@@ -169,13 +196,13 @@ def _update_ops(name: str, arguments: str, rule: Rule, *attrs: str, kinds: str) 
             *attrs,
             *(["stateful"] if is_resource else []),
         )
-        _define(spec, rule, len(slots), chosen, [attr.partition(":")[0] for attr in attrs])
+        _define(spec, name, rule, len(slots), chosen, [attr.partition(":")[0] for attr in attrs])
         specs.append(spec)
     not_differentiable(*specs)
     return specs
 
 
-def _define(spec: OpSpec, rule: Rule, slots: int, words: list[str], flags: list[str]) -> None:
+def _define(spec: OpSpec, name: str, rule: Rule, slots: int, words: list[str], flags: list[str]) -> None:
     """Gives an op its shape rule and kernel."""
     gradient_at = next(i for i, word in enumerate(words) if word in ("grad", "delta"))
     indices_at = words.index("indices") if "indices" in words else None
@@ -189,36 +216,53 @@ def _define(spec: OpSpec, rule: Rule, slots: int, words: list[str], flags: list[
             tensors[slots + i].static_shape.merge(SCALAR)
         return state if spec.schema.outputs else ()
 
-    def run(variables: Sequence[VariableResource], values: Sequence[Any], given: dict[str, Any]) -> Any:
-        scalars = {word: values[i][()] for i, word in scalar_at}
+    number_at = [slots + i for i, _ in scalar_at]
+    update = _Update(name, rule, (*(word for _, word in scalar_at), *flags))
+
+    def run(inputs: Sequence[Any], *given: bool) -> Any:
+        variables, gradient = inputs[:slots], inputs[slots + gradient_at]
+        numbers = [inputs[i] for i in number_at]
+        for number in numbers:
+            if number.ndim:
+                raise _not_scalar(update.words, numbers)
+        numbers.extend(given)
         if indices_at is None:
-            _apply_dense(rule, variables, values[gradient_at], {**scalars, **given})
+            _apply_dense(update, variables, gradient, numbers)
         else:
-            _apply_rows(rule, variables, values[gradient_at], values[indices_at], {**scalars, **given})
+            _apply_rows(update, variables, gradient, inputs[slots + indices_at], numbers)
         return variables[0] if spec.schema.outputs else ()
 
     if flags == ["use_nesterov"]:
 
         def kernel(*inputs: Any, use_nesterov: bool) -> Any:
-            return run(inputs[:slots], inputs[slots:], {"use_nesterov": use_nesterov})
+            return run(inputs, use_nesterov)
 
     elif flags == ["update_slots"]:
 
         def kernel(*inputs: Any, update_slots: bool) -> Any:  # type: ignore[misc]
-            return run(inputs[:slots], inputs[slots:], {"update_slots": update_slots})
+            return run(inputs, update_slots)
 
     elif flags == ["multiply_linear_by_lr"]:
 
         def kernel(*inputs: Any, multiply_linear_by_lr: bool) -> Any:  # type: ignore[misc]
-            return run(inputs[:slots], inputs[slots:], {"multiply_linear_by_lr": multiply_linear_by_lr})
+            return run(inputs, multiply_linear_by_lr)
 
     else:
 
         def kernel(*inputs: Any) -> Any:  # type: ignore[misc]
-            return run(inputs[:slots], inputs[slots:], {})
+            return run(inputs)
 
     spec.shape(shape)
     spec.kernel(kernel)
+
+
+def _not_scalar(words: Sequence[str], numbers: Sequence[Any]) -> InvalidArgumentError:
+    wrong = [
+        f"{word} is not a scalar: {list(number.shape)}"
+        for word, number in zip(words, numbers, strict=False)
+        if number.ndim
+    ]
+    return InvalidArgumentError("; ".join(wrong))
 
 
 _ALL: Final = "Ref RefSparse Resource ResourceSparse"

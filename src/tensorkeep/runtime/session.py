@@ -16,12 +16,14 @@ from tensorkeep.graph.opspec import UNKNOWN_DTYPE, Capability
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LocalFileSystem
 from tensorkeep.runtime.calling import Functions
-from tensorkeep.runtime.compiler import Compiler, Program, as_strings
+from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, KernelContext, Surroundings, log_line
-from tensorkeep.runtime.fetches import FetchPlan, expand_feeds, graph_element
+from tensorkeep.runtime.elements import graph_element
+from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
 from tensorkeep.runtime.memory import keep_freed_memory
 from tensorkeep.runtime.placement import Devices, check_placement
 from tensorkeep.runtime.plan import make_plan
+from tensorkeep.runtime.program import Program, as_strings
 from tensorkeep.runtime.resources import ResourceManager
 
 _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
@@ -193,7 +195,7 @@ def _feed_value(tensor: Tensor, value: Any) -> Any:
             f"lists, numpy ndarrays, or TensorHandles. For reference, the tensor object was {value} which was passed "
             f"to the feed with key {tensor}."
         )
-    if dtype in (RESOURCE, VARIANT):
+    if dtype is RESOURCE or dtype is VARIANT:
         return value
     if dtype is UNKNOWN_DTYPE:
         return np.asarray(value)
@@ -242,7 +244,12 @@ def _bytes_array(value: Any) -> Any:
 def _fits(shape: tuple[int, ...], dims: tuple[int | None, ...] | None) -> bool:
     if dims is None:
         return True
-    return len(shape) == len(dims) and all(b is None or a == b for a, b in zip(shape, dims, strict=True))
+    if len(shape) != len(dims):
+        return False
+    for size, known in zip(shape, dims, strict=True):  # noqa: SIM110 (of every feed, and faster than `all`)
+        if known is not None and size != known:
+            return False
+    return True
 
 
 def _handed_out(value: Any) -> Any:

@@ -1,0 +1,68 @@
+"""The compiled library: found and loaded when it is first asked for, and done without where it is absent.
+
+`native.cpp` is compiled when tensorkeep is installed, if there is a C++ compiler. It is no module of Python's but a
+plain shared library, called through ctypes, which lets other threads run Python meanwhile; so building it takes no
+headers of Python's, and one binary serves all versions of Python.
+
+`TENSORKEEP_NATIVE=0` in the environment turns it off.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from importlib.util import find_spec
+from typing import Any, Final, cast
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.io.machine import environment_variable
+
+SWITCH: Final = "TENSORKEEP_NATIVE"
+
+_INTERFACE: Final = 1  # what native.cpp says it is; a library that was built from another one is not called
+_REBUILD: Final = "reinstall tensorkeep to build it"
+
+
+# Where an array's elements are, as an argument of a compiled function that keeps the array alive. An array that is not
+# in C order, or not writable, is refused with an exception. No way is cheaper: a seventh of `array.ctypes.data`.
+address: Final = cast(Callable[[npt.NDArray[Any]], Any], (ctypes.c_char * 0).from_buffer)
+
+
+@dataclass(frozen=True, slots=True)
+class Native:
+    """The library, or None; and in a few words whether it is in use, and why not."""
+
+    library: ctypes.CDLL | None
+    state: str
+
+
+@cache
+def native() -> Native:
+    """The compiled library, loaded at the first call. Never raises: without it, NumPy does the work."""
+    if environment_variable(SWITCH) == "0":
+        return Native(None, f"turned off by {SWITCH}=0")
+    found = find_spec("tensorkeep.native._compiled")
+    if found is None or found.origin is None:
+        return Native(None, f"not built, for want of a C++ compiler when tensorkeep was installed; {_REBUILD}")
+    return _loaded(found.origin)
+
+
+def _loaded(path: str) -> Native:
+    try:
+        library = ctypes.CDLL(path)
+        interface = int(library.tensorkeep_interface())
+    except (OSError, AttributeError) as error:
+        return Native(None, f"cannot be loaded: {error}; {_REBUILD}")
+    if interface != _INTERFACE:
+        return Native(None, f"out of date: interface {interface}, expected {_INTERFACE} ({path}); {_REBUILD}")
+    return Native(library, "in use")
+
+
+def readable(array: npt.NDArray[Any]) -> Any:
+    """The address of the elements in C order, for a function that only reads them: a copy's if need be."""
+    flags = array.flags
+    return address(array if flags.c_contiguous and flags.writeable else np.array(array, order="C"))

@@ -1,0 +1,378 @@
+// Work on arrays that NumPy would pass over many times.
+//
+// Every function takes plain pointers and numbers, keeps nothing, calls nothing of Python, and may run while other
+// threads run Python. Arrays are what they are said to be: who calls has compared shapes and dtypes.
+//
+// Arithmetic is that of IEEE 754, one rounding per operation. Rules of optimizers have it in the order of their
+// implementations in NumPy (ops/training.py): both give the same bits. So no -ffast-math, and no fused multiplication and
+// addition. Where exponentials are involved, results agree but for the last bits.
+//
+// One binary serves all processors of an architecture: loops are compiled twice, and which one runs is found out where
+// they run.
+
+#include <cmath>
+#include <cstdint>
+
+#if defined(__GNUC__)
+#define TENSORKEEP_INLINE inline __attribute__((always_inline))
+#define TENSORKEEP_EXPORT extern "C" __attribute__((visibility("default")))
+#else
+#define TENSORKEEP_INLINE __forceinline
+#define TENSORKEEP_EXPORT extern "C" __declspec(dllexport)
+#endif
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define TENSORKEEP_WIDE __attribute__((target("avx2")))
+#endif
+
+namespace {
+
+#if defined(__GNUC__)
+TENSORKEEP_INLINE float root(float x) { return __builtin_sqrtf(x); }
+TENSORKEEP_INLINE double root(double x) { return __builtin_sqrt(x); }
+#else
+TENSORKEEP_INLINE float root(float x) { return std::sqrt(x); }
+TENSORKEEP_INLINE double root(double x) { return std::sqrt(x); }
+#endif
+
+// ------------------------------------------------------------------------------------------------ Passing over arrays
+
+// A rule is a value with what is the same for all elements, called with one element of the gradient, of the variable
+// and of each slot; it changes all but the first.
+
+template <class Rule, class T, class... Slots>
+TENSORKEEP_INLINE void pass(Rule rule, int64_t count, const T* __restrict gradient, T* __restrict variable,
+                            Slots* __restrict... slots) {
+  for (int64_t i = 0; i < count; ++i) rule(gradient[i], variable[i], slots[i]...);
+}
+
+template <class Rule, class T, class... Slots>
+void pass_narrow(Rule rule, int64_t count, const T* gradient, T* variable, Slots*... slots) {
+  pass(rule, count, gradient, variable, slots...);
+}
+
+#if defined(TENSORKEEP_WIDE)
+template <class Rule, class T, class... Slots>
+TENSORKEEP_WIDE void pass_wide(Rule rule, int64_t count, const T* gradient, T* variable, Slots*... slots) {
+  pass(rule, count, gradient, variable, slots...);
+}
+#endif
+
+template <class T>
+bool is_aligned(const T* pointer) {
+  return reinterpret_cast<uintptr_t>(pointer) % alignof(T) == 0;
+}
+
+// Applies a rule to all elements. Returns whether it did: arrays that do not lie at multiples of their element's size
+// are left as they are.
+template <class Rule, class T, class... Slots>
+int32_t apply(Rule rule, int64_t count, const T* gradient, T* variable, Slots*... slots) {
+  const bool aligned[] = {is_aligned(gradient), is_aligned(variable), is_aligned(slots)...};
+  for (bool each : aligned) {
+    if (!each) return 0;
+  }
+#if defined(TENSORKEEP_WIDE)
+  if (__builtin_cpu_supports("avx2")) {
+    pass_wide(rule, count, gradient, variable, slots...);
+    return 1;
+  }
+#endif
+  pass_narrow(rule, count, gradient, variable, slots...);
+  return 1;
+}
+
+// -------------------------------------------------------------------------------------------------------------- Rules
+
+template <class T>
+struct GradientDescent {
+  T rate;
+
+  TENSORKEEP_INLINE void operator()(T gradient, T& variable) const { variable -= gradient * rate; }
+};
+
+template <class T, bool nesterov>
+struct Momentum {
+  T rate, momentum, product;
+
+  TENSORKEEP_INLINE void operator()(T gradient, T& variable, T& accumulated) const {
+    accumulated = accumulated * momentum + gradient;
+    variable -= nesterov ? gradient * rate + accumulated * product : accumulated * rate;
+  }
+};
+
+template <class T, bool nesterov>
+struct KerasMomentum {
+  T rate, momentum;
+
+  TENSORKEEP_INLINE void operator()(T gradient, T& variable, T& accumulated) const {
+    accumulated = accumulated * momentum - gradient * rate;
+    variable += nesterov ? accumulated * momentum - gradient * rate : accumulated;
+  }
+};
+
+template <class T, bool update_slots>
+struct Adagrad {
+  T rate;
+
+  TENSORKEEP_INLINE void operator()(T gradient, T& variable, T& squares) const {
+    if (update_slots) squares += gradient * gradient;
+    variable -= gradient * rate / root(squares);
+  }
+};
+
+template <class T, bool update_slots>
+struct AdagradV2 {
+  T rate, epsilon;
+
+  TENSORKEEP_INLINE void operator()(T gradient, T& variable, T& squares) const {
+    if (update_slots) squares += gradient * gradient;
+    variable -= gradient * rate / (root(squares) + epsilon);
+  }
+};
+
+template <class T>
+struct Adadelta {
+  T rate, rho, rest, epsilon;
+
+  TENSORKEEP_INLINE void operator()(T gradient, T& variable, T& squares, T& updates) const {
+    squares = squares * rho + gradient * gradient * rest;
+    const T update = root(updates + epsilon) / root(squares + epsilon) * gradient;
+    updates = updates * rho + update * update * rest;
+    variable -= update * rate;
+  }
+};
+
+template <class T, bool nesterov>
+struct Adam {
+  T rate, beta1, rest1, beta2, rest2, epsilon;
+
+  TENSORKEEP_INLINE void operator()(T gradient, T& variable, T& first, T& second) const {
+    first = first * beta1 + gradient * rest1;
+    second = second * beta2 + gradient * gradient * rest2;
+    const T direction = nesterov ? gradient * rest1 + first * beta1 : first;
+    variable -= direction / (root(second) + epsilon) * rate;
+  }
+};
+
+template <class T>
+struct RmsProp {
+  T rate, rest, momentum, epsilon;
+
+  TENSORKEEP_INLINE void operator()(T gradient, T& variable, T& squares, T& moment) const {
+    squares += (gradient * gradient - squares) * rest;
+    moment = moment * momentum + gradient * rate / root(squares + epsilon);
+    variable -= moment;
+  }
+};
+
+template <class T>
+struct CenteredRmsProp {
+  T rate, rest, momentum, epsilon;
+
+  TENSORKEEP_INLINE void operator()(T gradient, T& variable, T& mean, T& squares, T& moment) const {
+    squares += (gradient * gradient - squares) * rest;
+    mean += (gradient - mean) * rest;
+    moment = moment * momentum + gradient * rate / root(squares - mean * mean + epsilon);
+    variable -= moment;
+  }
+};
+
+// Where the power of the learning rate is -0.5, as it nearly always is. `shrinkage` and `penalty` are doubled.
+template <class T, bool shrinks, bool multiplies>
+struct Ftrl {
+  T rate, limit, penalty, shrinkage;
+
+  TENSORKEEP_INLINE void operator()(T gradient, T& variable, T& squares, T& linear) const {
+    const T grown = squares + gradient * gradient;
+    const T old_root = root(squares), new_root = root(grown);
+    const T shrunk = shrinks ? gradient + shrinkage * variable : gradient;
+    if (multiplies) {
+      linear += shrunk * rate - (new_root - old_root) * variable;
+    } else {
+      linear += shrunk - (new_root - old_root) / rate * variable;
+    }
+    const T weight = multiplies ? new_root + penalty : new_root / rate + penalty;
+    const T above = linear < -limit ? -limit : linear;  // a linear term that is not a number stays so
+    variable = ((above > limit ? limit : above) - linear) / weight;
+    squares = grown;
+  }
+};
+
+// --------------------------------------------------------------------------------- Rules from the arguments of the ops
+
+template <class T>
+int32_t gradient_descent(T* variable, const T* gradient, int64_t count, T alpha) {
+  return apply(GradientDescent<T>{alpha}, count, gradient, variable);
+}
+
+template <class T>
+int32_t momentum(T* variable, T* accumulated, const T* gradient, int64_t count, T rate, T momentum, bool nesterov) {
+  const T product = momentum * rate;
+  return nesterov ? apply(Momentum<T, true>{rate, momentum, product}, count, gradient, variable, accumulated)
+                  : apply(Momentum<T, false>{rate, momentum, product}, count, gradient, variable, accumulated);
+}
+
+template <class T>
+int32_t keras_momentum(T* variable, T* accumulated, const T* gradient, int64_t count, T rate, T momentum,
+                       bool nesterov) {
+  return nesterov ? apply(KerasMomentum<T, true>{rate, momentum}, count, gradient, variable, accumulated)
+                  : apply(KerasMomentum<T, false>{rate, momentum}, count, gradient, variable, accumulated);
+}
+
+template <class T>
+int32_t adagrad(T* variable, T* squares, const T* gradient, int64_t count, T rate, bool update_slots) {
+  return update_slots ? apply(Adagrad<T, true>{rate}, count, gradient, variable, squares)
+                      : apply(Adagrad<T, false>{rate}, count, gradient, variable, squares);
+}
+
+template <class T>
+int32_t adagrad_v2(T* variable, T* squares, const T* gradient, int64_t count, T rate, T epsilon, bool update_slots) {
+  return update_slots ? apply(AdagradV2<T, true>{rate, epsilon}, count, gradient, variable, squares)
+                      : apply(AdagradV2<T, false>{rate, epsilon}, count, gradient, variable, squares);
+}
+
+template <class T>
+int32_t adadelta(T* variable, T* squares, T* updates, const T* gradient, int64_t count, T rate, T rho, T epsilon) {
+  return apply(Adadelta<T>{rate, rho, T(1) - rho, epsilon}, count, gradient, variable, squares, updates);
+}
+
+template <class T>
+int32_t adam(T* variable, T* first, T* second, const T* gradient, int64_t count, T beta1_power, T beta2_power, T lr,
+             T beta1, T beta2, T epsilon, bool nesterov) {
+  const T rate = lr * root(T(1) - beta2_power) / (T(1) - beta1_power);
+  const T rest1 = T(1) - beta1, rest2 = T(1) - beta2;
+  return nesterov
+             ? apply(Adam<T, true>{rate, beta1, rest1, beta2, rest2, epsilon}, count, gradient, variable, first, second)
+             : apply(Adam<T, false>{rate, beta1, rest1, beta2, rest2, epsilon}, count, gradient, variable, first,
+                     second);
+}
+
+template <class T>
+int32_t rms_prop(T* variable, T* squares, T* moment, const T* gradient, int64_t count, T rate, T rho, T momentum,
+                 T epsilon) {
+  return apply(RmsProp<T>{rate, T(1) - rho, momentum, epsilon}, count, gradient, variable, squares, moment);
+}
+
+template <class T>
+int32_t centered_rms_prop(T* variable, T* mean, T* squares, T* moment, const T* gradient, int64_t count, T rate, T rho,
+                          T momentum, T epsilon) {
+  return apply(CenteredRmsProp<T>{rate, T(1) - rho, momentum, epsilon}, count, gradient, variable, mean, squares,
+               moment);
+}
+
+template <class T>
+int32_t ftrl_v2(T* variable, T* squares, T* linear, const T* gradient, int64_t count, T rate, T l1, T l2, T shrinkage,
+                T power, bool multiplies) {
+  const T limit = multiplies ? l1 * rate : l1;
+  const T penalty = multiplies ? T(2) * l2 * rate : T(2) * l2;
+  const T doubled = T(2) * shrinkage;
+  if (power != T(-0.5) || limit != limit) return 0;
+  if (shrinkage != T(0)) {
+    return multiplies
+               ? apply(Ftrl<T, true, true>{rate, limit, penalty, doubled}, count, gradient, variable, squares, linear)
+               : apply(Ftrl<T, true, false>{rate, limit, penalty, doubled}, count, gradient, variable, squares, linear);
+  }
+  return multiplies
+             ? apply(Ftrl<T, false, true>{rate, limit, penalty, doubled}, count, gradient, variable, squares, linear)
+             : apply(Ftrl<T, false, false>{rate, limit, penalty, doubled}, count, gradient, variable, squares, linear);
+}
+
+template <class T>
+int32_t ftrl(T* variable, T* squares, T* linear, const T* gradient, int64_t count, T rate, T l1, T l2, T power,
+             bool multiplies) {
+  return ftrl_v2(variable, squares, linear, gradient, count, rate, l1, l2, T(0), power, multiplies);
+}
+
+// ------------------------------------------------------------------------------------------------------------- Losses
+
+// The cross entropy of each row's softmax with the class that is its label, and its gradient: the softmax, less one at
+// the label. Does nothing, and returns 0, if a label is not of the classes.
+template <class T, class Label>
+int32_t sparse_cross_entropy(const T* logits, const Label* labels, int64_t rows, int64_t classes, T* losses,
+                             T* gradient) {
+  if (!is_aligned(logits) || !is_aligned(labels)) return 0;
+  for (int64_t row = 0; row < rows; ++row) {
+    if (labels[row] < 0 || labels[row] >= classes) return 0;
+  }
+  for (int64_t row = 0; row < rows; ++row, logits += classes, gradient += classes) {
+    T largest = logits[0];
+    for (int64_t i = 1; i < classes; ++i) largest = logits[i] > largest ? logits[i] : largest;
+    T sum = 0;
+    for (int64_t i = 0; i < classes; ++i) sum += gradient[i] = std::exp(logits[i] - largest);
+    for (int64_t i = 0; i < classes; ++i) gradient[i] /= sum;
+    gradient[labels[row]] -= T(1);
+    losses[row] = std::log(sum) - (logits[labels[row]] - largest);
+  }
+  return 1;
+}
+
+}  // namespace
+
+// ------------------------------------------------------------------------------------------------ What Python can call
+
+// Raise this with every change of what is exported below; library.py asks for it before it calls anything else.
+TENSORKEEP_EXPORT int32_t tensorkeep_interface(void) { return 1; }
+
+// One function per rule and type: arrays, how many elements each has, and the numbers in the order of TensorFlow's op,
+// as doubles, flags among them. Each returns 1 if it has done the work, or 0 if it has touched nothing.
+
+#define ARRAYS_1(T) T *a, const T *gradient
+#define ARRAYS_2(T) T *a, T *b, const T *gradient
+#define ARRAYS_3(T) T *a, T *b, T *c, const T *gradient
+#define ARRAYS_4(T) T *a, T *b, T *c, T *d, const T *gradient
+
+#define EXPORT(T)                                                                                                      \
+  TENSORKEEP_EXPORT int32_t gradient_descent_##T(ARRAYS_1(T), int64_t count, double alpha) {                           \
+    return gradient_descent<T>(a, gradient, count, T(alpha));                                                          \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t momentum_##T(ARRAYS_2(T), int64_t count, double lr, double mu, double nesterov) {          \
+    return momentum<T>(a, b, gradient, count, T(lr), T(mu), nesterov != 0);                                            \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t keras_momentum_##T(ARRAYS_2(T), int64_t count, double lr, double mu, double nesterov) {    \
+    return keras_momentum<T>(a, b, gradient, count, T(lr), T(mu), nesterov != 0);                                      \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t adagrad_##T(ARRAYS_2(T), int64_t count, double lr, double update_slots) {                  \
+    return adagrad<T>(a, b, gradient, count, T(lr), update_slots != 0);                                                \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t adagrad_v2_##T(ARRAYS_2(T), int64_t count, double lr, double epsilon,                      \
+                                           double update_slots) {                                                      \
+    return adagrad_v2<T>(a, b, gradient, count, T(lr), T(epsilon), update_slots != 0);                                 \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t adadelta_##T(ARRAYS_3(T), int64_t count, double lr, double rho, double epsilon) {          \
+    return adadelta<T>(a, b, c, gradient, count, T(lr), T(rho), T(epsilon));                                           \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t adam_##T(ARRAYS_3(T), int64_t count, double beta1_power, double beta2_power, double lr,    \
+                                     double beta1, double beta2, double epsilon, double nesterov) {                    \
+    return adam<T>(a, b, c, gradient, count, T(beta1_power), T(beta2_power), T(lr), T(beta1), T(beta2), T(epsilon),    \
+                   nesterov != 0);                                                                                     \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t rms_prop_##T(ARRAYS_3(T), int64_t count, double lr, double rho, double mu,                 \
+                                         double epsilon) {                                                             \
+    return rms_prop<T>(a, b, c, gradient, count, T(lr), T(rho), T(mu), T(epsilon));                                    \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t centered_rms_prop_##T(ARRAYS_4(T), int64_t count, double lr, double rho, double mu,        \
+                                                  double epsilon) {                                                    \
+    return centered_rms_prop<T>(a, b, c, d, gradient, count, T(lr), T(rho), T(mu), T(epsilon));                        \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t ftrl_##T(ARRAYS_3(T), int64_t count, double lr, double l1, double l2, double lr_power,     \
+                                     double multiplies) {                                                              \
+    return ftrl<T>(a, b, c, gradient, count, T(lr), T(l1), T(l2), T(lr_power), multiplies != 0);                       \
+  }                                                                                                                    \
+  TENSORKEEP_EXPORT int32_t ftrl_v2_##T(ARRAYS_3(T), int64_t count, double lr, double l1, double l2,                   \
+                                        double l2_shrinkage, double lr_power, double multiplies) {                     \
+    return ftrl_v2<T>(a, b, c, gradient, count, T(lr), T(l1), T(l2), T(l2_shrinkage), T(lr_power), multiplies != 0);   \
+  }
+
+EXPORT(float)
+EXPORT(double)
+
+#define EXPORT_LOSS(T, Label)                                                                                          \
+  TENSORKEEP_EXPORT int32_t sparse_cross_entropy_##T##_##Label(const T* logits, const Label* labels, int64_t rows,     \
+                                                               int64_t classes, T* losses, T* gradient) {              \
+    return sparse_cross_entropy<T, Label>(logits, labels, rows, classes, losses, gradient);                            \
+  }
+
+EXPORT_LOSS(float, int32_t)
+EXPORT_LOSS(float, int64_t)
+EXPORT_LOSS(double, int32_t)
+EXPORT_LOSS(double, int64_t)
