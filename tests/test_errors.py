@@ -26,6 +26,9 @@ EXPECTED: dict[str, tuple[type[Exception], ...]] = {
     "OutOfRangeError": (IndexError,),
     "AbortedError": (RuntimeError,),
     "CancelledError": (RuntimeError,),
+    "DeadlineExceededError": (TimeoutError,),
+    "UnauthenticatedError": (PermissionError,),
+    "UnavailableError": (ConnectionError,),
     "InternalError": (RuntimeError,),
     "UnknownError": (RuntimeError,),
 }

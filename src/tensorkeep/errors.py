@@ -11,6 +11,9 @@
     ├── OutOfRangeError (IndexError)               a position beyond the end
     ├── AbortedError (RuntimeError)                given up because of something concurrent
     ├── CancelledError (RuntimeError)              given up because it was told to
+    ├── DeadlineExceededError (TimeoutError)       it was waited for, and did not come
+    ├── UnavailableError (ConnectionError)         a server is not there; a training loop starts a new session
+    ├── UnauthenticatedError (PermissionError)     nobody knows who asks
     ├── InternalError (RuntimeError)               a kernel failed in an unforeseen way
     ├── UnknownError (RuntimeError)                a Python function that a graph called failed
     ├── DataLossError (ValueError)                 the bytes are damaged or not what they claim to be
@@ -31,6 +34,7 @@ __all__ = [
     "AlreadyExistsError",
     "CancelledError",
     "DataLossError",
+    "DeadlineExceededError",
     "FailedPreconditionError",
     "InternalError",
     "InvalidArgumentError",
@@ -41,6 +45,8 @@ __all__ = [
     "ResourceExhaustedError",
     "StorageError",
     "TensorKeepError",
+    "UnauthenticatedError",
+    "UnavailableError",
     "UnimplementedError",
     "UnknownError",
     "WrongTypeError",
@@ -149,6 +155,24 @@ class CancelledError(TensorKeepError, RuntimeError):
     """The session was closed, or a queue was cancelled, while an operation ran."""
 
     error_code = 1
+
+
+class DeadlineExceededError(TensorKeepError, TimeoutError):
+    """What was waited for did not come in time."""
+
+    error_code = 4
+
+
+class UnavailableError(TensorKeepError, ConnectionError):
+    """A server is not there. A program may raise it to have a training loop recover from the last checkpoint."""
+
+    error_code = 14
+
+
+class UnauthenticatedError(TensorKeepError, PermissionError):
+    """Nobody knows who asks."""
+
+    error_code = 16
 
 
 class InternalError(TensorKeepError, RuntimeError):

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from tensorkeep.graph.attrs import decode_attr
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph, import_graph
-from tensorkeep.proto.messages import GraphDef, MetaGraphDef, OpList, SavedModel, parse
+from tensorkeep.proto.messages import GraphDef, MetaGraphDef, NodeDef, OpList, SavedModel, parse
 from tensorkeep.proto.text import parse_text
 from tests.support.golden import ROOT
 
@@ -55,7 +56,7 @@ def test_a_graph_comes_out_as_it_went_in(path: Path) -> None:
         graph = Graph()
         import_graph(graph_def, graph, name="", producer_op_list=ops)
         assert not any(op.spec.is_opaque for op in graph.operations)
-        exported = export_graph(graph)
+        exported = export_graph(graph, add_shapes=any("_output_shapes" in node.attr for node in graph_def.node))
         before = {node.name: node for node in graph_def.node}
         assert len(exported.node) == len(before)
         for node in exported.node:
@@ -76,8 +77,13 @@ def _data(edges: list[str]) -> list[str]:
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_static_shapes_agree_with_those_that_tensorflow_wrote_down(path: Path) -> None:
     for graph_def, ops in graphs_of(path):
+        stated = {node.name: decode_attr(node.attr.pop("_output_shapes")) for node in _told(graph_def)}
         graph = Graph()
         import_graph(graph_def, graph, name="", producer_op_list=ops)
         for op in graph.operations:
-            for tensor, stated in zip(op.outputs, op.attr("_output_shapes") or (), strict=False):
-                assert tensor.static_shape.is_compatible(stated), f"{tensor}: TensorFlow has {stated}"
+            for tensor, shape in zip(op.outputs, stated.get(op.name, ()), strict=False):
+                assert tensor.static_shape.is_compatible(shape), f"{tensor}: TensorFlow has {shape}"
+
+
+def _told(graph_def: GraphDef) -> list[NodeDef]:
+    return [node for node in graph_def.node if "_output_shapes" in node.attr]

@@ -47,12 +47,17 @@ def shape_of_proto(proto: TensorShapeProto) -> Shape:
 
 def shape_to_proto(shape: Shape) -> TensorShapeProto:
     proto = TensorShapeProto()
+    write_shape(shape, proto)
+    return proto
+
+
+def write_shape(shape: Shape, proto: TensorShapeProto) -> None:
+    """Fills in an empty message."""
     if shape.dims is None:
         proto.unknown_rank = True
     else:
         for size in shape.dims:
             proto.dim.add().size = -1 if size is None else size
-    return proto
 
 
 def _function_of(proto: NameAttrList) -> FunctionRef:
@@ -93,36 +98,83 @@ def decode_attr(proto: AttrValue) -> Attr:
 def encode_attr(value: Attr) -> AttrValue:
     """The message for a Python value. The type decides the field, so whole floats must be floats."""
     proto = AttrValue()
-    if isinstance(value, tuple):
-        proto.list.SetInParent()
-        for item in value:
-            _add(proto.list, item)
-    elif value is not None:
-        _set(proto, value)
+    write_attr(value, proto)
     return proto
 
 
-def _set(proto: AttrValue, value: Attr) -> None:
-    if isinstance(value, bool):  # before int, which it also is
-        proto.b = value
-    elif isinstance(value, bytes):
-        proto.s = value
-    elif isinstance(value, int):
-        proto.i = value
-    elif isinstance(value, float):
-        proto.f = value
-    elif isinstance(value, DType):
-        proto.type = value.number
-    elif isinstance(value, Shape):
-        proto.shape.CopyFrom(shape_to_proto(value))
-    elif isinstance(value, TensorProto):
-        proto.tensor.CopyFrom(value)
-    elif isinstance(value, FunctionRef):
-        _fill_function(proto.func, value)
-    elif isinstance(value, AttrPlaceholder):
-        proto.placeholder = value.name
-    else:
-        raise InvalidArgumentError(f"{value!r} of type {type(value).__name__} cannot be the value of an attribute")
+def write_attr(value: Attr, proto: AttrValue) -> None:
+    """Fills in an empty message."""
+    write = _WRITERS.get(type(value))
+    if write is not None:
+        write(proto, value)
+    elif value is not None:
+        _write_derived(proto, value)
+
+
+def _write_string(proto: AttrValue, value: bytes) -> None:
+    proto.s = value
+
+
+def _write_int(proto: AttrValue, value: int) -> None:
+    proto.i = value
+
+
+def _write_float(proto: AttrValue, value: float) -> None:
+    proto.f = value
+
+
+def _write_bool(proto: AttrValue, value: bool) -> None:
+    proto.b = value
+
+
+def _write_type(proto: AttrValue, value: DType) -> None:
+    proto.type = value.number
+
+
+def _write_shape(proto: AttrValue, value: Shape) -> None:
+    proto.shape.SetInParent()
+    write_shape(value, proto.shape)
+
+
+def _write_tensor(proto: AttrValue, value: TensorProto) -> None:
+    proto.tensor.CopyFrom(value)
+
+
+def _write_function(proto: AttrValue, value: FunctionRef) -> None:
+    _fill_function(proto.func, value)
+
+
+def _write_placeholder(proto: AttrValue, value: AttrPlaceholder) -> None:
+    proto.placeholder = value.name
+
+
+def _write_list(proto: AttrValue, value: tuple[Attr, ...]) -> None:
+    proto.list.SetInParent()
+    for item in value:
+        _add(proto.list, item)
+
+
+_WRITERS: Final[dict[type, Callable[[AttrValue, Any], None]]] = {
+    bool: _write_bool,  # before int, which it also is
+    bytes: _write_string,
+    int: _write_int,
+    float: _write_float,
+    DType: _write_type,
+    Shape: _write_shape,
+    TensorProto: _write_tensor,
+    FunctionRef: _write_function,
+    AttrPlaceholder: _write_placeholder,
+    tuple: _write_list,
+}
+
+
+def _write_derived(proto: AttrValue, value: Attr) -> None:
+    """Fills in a value of a class that is made of one of those that attributes have."""
+    for kind, write in _WRITERS.items():
+        if isinstance(value, kind):
+            write(proto, value)
+            return
+    raise InvalidArgumentError(f"{value!r} of type {type(value).__name__} cannot be the value of an attribute")
 
 
 def _add(proto: AttrValue.ListValue, item: Attr) -> None:
@@ -149,4 +201,5 @@ def _add(proto: AttrValue.ListValue, item: Attr) -> None:
 def _fill_function(proto: NameAttrList, value: FunctionRef) -> None:
     proto.name = value.name
     for name, attr in value.attrs.items():
-        proto.attr[name].CopyFrom(encode_attr(attr))
+        proto.attr[name].SetInParent()
+        write_attr(attr, proto.attr[name])

@@ -83,9 +83,18 @@ def graph_of(values: Iterable[Any]) -> Graph:
             continue
         if found is None:
             found, origin = graph, value
-        elif graph is not found:
+        elif graph is not found and not _captures(graph, found):
             raise InvalidArgumentError(f"{value!r} must be from the same graph as {origin!r}.")
-    return found or current_graph()
+    if found is None:
+        return current_graph()
+    opened = _CURRENT.get()
+    return opened[-1] if opened and opened[-1] is not found and opened[-1].captures_from(found) else found
+
+
+def _captures(*graphs: Graph) -> bool:
+    """Whether the graph being built is a function's that may use tensors of all these."""
+    opened = _CURRENT.get()
+    return bool(opened) and all(graph is opened[-1] or opened[-1].captures_from(graph) for graph in graphs)
 
 
 # ---------------------------------------------------------------------------------------------------- Names
@@ -283,9 +292,8 @@ def add(
         name = unique_name(name, graph)
     for tensor in inputs:
         if tensor.op.graph is not graph:
-            raise InvalidArgumentError(
-                f'"{tensor.name}" is of another graph than the operation "{name}" that is to take it as an input'
-            )
+            inputs = [item if item.op.graph is graph else graph.capture(item) for item in inputs]
+            break
     controls = controls_for(graph, inputs) if scopes.control_dependencies else ()
     op = graph.add_operation(spec, name, inputs, attrs, controls)
     _infer(graph, op)
@@ -337,10 +345,7 @@ def controls_for(graph: Graph, inputs: Sequence[Tensor]) -> list[Operation]:
 def _place(op: Operation) -> None:
     """Applies devices from the innermost outwards: what is placed already stays so, part by part."""
     scopes = op.graph.scopes
-    for place in reversed(scopes.devices):
-        wanted = place(op) if callable(place) else merge_devices(place, op.device)
-        if wanted is not None:
-            op.device = wanted if isinstance(wanted, str) else wanted.to_string()
+    _apply_devices(op)
     if scopes.colocation:
         groups: set[bytes] = set()
         for other in reversed(scopes.colocation):
@@ -350,20 +355,40 @@ def _place(op: Operation) -> None:
         op.decorate("_class", tuple(sorted(groups)))
 
 
+def _apply_devices(op: Operation) -> None:
+    for place in reversed(op.graph.scopes.devices):
+        wanted = place(op) if callable(place) else merge_devices(place, op.device)
+        if wanted is not None:
+            op.device = wanted if isinstance(wanted, str) else wanted.to_string()
+
+
 def place_imported(ops: Iterable[Operation], graph: Graph) -> None:
-    """Puts imported operations under the devices, control dependencies and control flow in force."""
+    """Puts imported operations under the devices, control dependencies and control flow in force.
+
+    What is to share a device with another operation keeps what it says of devices, whatever is in force.
+    """
     scopes = graph.scopes
-    if not (scopes.devices or scopes.colocation or scopes.control_dependencies or scopes.control_flow):
+    if not (scopes.devices or scopes.control_dependencies or scopes.control_flow):
         return
     for op in ops:
-        if scopes.devices or scopes.colocation:
-            _place(op)
-        op.add_control_inputs(controls_for(graph, op.inputs))
-        for entry in scopes.control_dependencies:
-            entry.seen.add(op)
-        if scopes.control_flow is not None:
-            op.control_flow_context = scopes.control_flow
-            scopes.control_flow.add_op(op)
+        if scopes.devices and not _is_colocated(op):
+            _apply_devices(op)
+        _take_in_imported(op)
+
+
+def _is_colocated(op: Operation) -> bool:
+    """Whether an operation must share a device with another one."""
+    groups, own = op.attr("_class"), b"loc:@" + op.name.encode()
+    return isinstance(groups, tuple) and any(group.startswith(b"loc:@") and group != own for group in groups)
+
+
+def _take_in_imported(op: Operation) -> None:
+    graph = op.graph
+    scopes = graph.scopes
+    op.add_control_inputs(controls_for(graph, op.inputs))
+    if scopes.control_flow is not None:
+        op.control_flow_context = scopes.control_flow
+        scopes.control_flow.add_op(op)
 
 
 def _decorate(op: Operation) -> None:

@@ -15,15 +15,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
-from tensorkeep.graph.attrs import Attr, decode_attr, encode_attr
+from tensorkeep.graph.attrs import Attr, decode_attr, shape_of_proto, write_attr
 from tensorkeep.graph.scopes import ControlFlowContext, NameTable, Scopes
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.proto.messages import FunctionDef, NodeDef, OpDef
+from tensorkeep.proto.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 if TYPE_CHECKING:
     from tensorkeep.graph.opspec import OpSpec
 
+FUNCTIONS_SINCE: Final = 12  # the version of GraphDef that first had functions
 PRODUCER: Final = 2474  # the version of GraphDef that TensorFlow 2.21 writes
 MOST_TENSORS: Final = 1 << 17  # in one list argument of a stored graph; more are an attack on our memory
 _LONGEST_INDEX: Final = 9  # digits
@@ -32,6 +33,8 @@ _LONGEST_INDEX: Final = 9  # digits
 class HandleShape(Shape):
     """The shape of a resource handle, which also knows the type and shape of what the handle leads to."""
 
+    element_dtype: DType
+    element_shape: Shape
     __slots__ = ("element_dtype", "element_shape")
 
     def __init__(self, dims: tuple[int | None, ...] | None, dtype: DType, shape: Shape) -> None:
@@ -90,6 +93,8 @@ class Tensor:
             raise InvalidArgumentError(f'Tensor "{self.name}" has shape {known}, which is not compatible with {told}')
         if not isinstance(known, HandleShape):
             self._shape = known.merge(told)
+            if self._shape != known:
+                self.op.graph.edits += 1
 
     def consumers(self) -> list[Operation]:
         """The operations that take this tensor as an input."""
@@ -228,6 +233,18 @@ class Tensor:
         return OPERATORS["getitem"](self, key)
 
 
+def held_behind(handle: Tensor) -> HandleShape | None:
+    """What is known of what a handle leads to; None if that is nothing, or if the tensor is no handle."""
+    shape = handle.static_shape
+    return shape if isinstance(shape, HandleShape) else None
+
+
+def held_shape(handle: Tensor) -> Shape:
+    """The shape of what a handle leads to, as far as it is known."""
+    held = held_behind(handle)
+    return UNKNOWN_SHAPE if held is None else held.element_shape
+
+
 OPERATORS: Final[dict[str, Callable[..., Tensor]]] = {}
 """What Python's operators do with tensors, filled in by the layer above: "add", "radd", "neg", "getitem", …"""
 
@@ -357,12 +374,12 @@ class Operation:
         else:
             node.op = self.spec.name
             for name, value in self._own_attrs().items():
-                node.attr[name].CopyFrom(encode_attr(value))
+                write_attr(value, node.attr[name])
+            self.spec.write_full_types(self.attr, node)
         node.name, node.device = self.name, self.device
         node.input.extend(_edge(tensor) for tensor in self.inputs)
         if self.control_inputs:
-            controls = [f"^{op.name}" for op in self.control_inputs]
-            node.input.extend(controls if self._source is not None else sorted(controls))
+            node.input.extend(sorted(f"^{op.name}" for op in self.control_inputs))
 
     @property
     def op_def(self) -> OpDef:
@@ -396,6 +413,17 @@ class Operation:
         self.inputs.append(tensor)
         tensor._consumers.append(self)
         self.graph.changed()
+
+    def append_outputs(self, dtypes: Iterable[DType], shapes: Iterable[Shape]) -> list[Tensor]:
+        """Adds outputs behind the others: how a call comes to give what its gradient needs."""
+        added = []
+        for dtype, shape in zip(dtypes, shapes, strict=True):
+            tensor = Tensor(self, len(self.outputs), dtype)
+            tensor._shape = shape
+            self.outputs.append(tensor)
+            added.append(tensor)
+        self.graph.changed()
+        return added
 
     def add_control_inputs(self, ops: Iterable[Operation]) -> None:
         for op in ops:
@@ -444,6 +472,7 @@ class Graph:
         self.names = NameTable()
         self.scopes = Scopes()
         self.collections: dict[Any, list[Any]] = {}
+        self.told_shapes: dict[Operation, AttrValue] = {}  # by a stored graph; used once, by inference
         self.functions: dict[str, FunctionDef] = {}
         self.gradient_functions: dict[str, str] = {}
         self.registered_gradients: dict[str, str] = {}  # by the type of op that names them
@@ -491,6 +520,19 @@ class Graph:
     def changed(self) -> None:
         self.edits += 1
 
+    def add_function(self, function: FunctionDef) -> None:
+        """Adds a function to the library. Graphs that have any need a TensorFlow that knows of functions."""
+        self.functions[function.signature.name] = function
+        self.min_consumer = max(self.min_consumer, FUNCTIONS_SINCE)
+
+    def captures_from(self, other: Graph) -> bool:
+        """Whether operations here may use tensors of another graph: only in the body of a function."""
+        return False
+
+    def capture(self, tensor: Tensor) -> Tensor:
+        """What stands here for a tensor of another graph."""
+        raise InvalidArgumentError(f'"{tensor.name}" is of another graph than the operation that is to use it')
+
     @property
     def version(self) -> int:
         """How many operations have been added."""
@@ -528,17 +570,19 @@ class Graph:
         for control in op.control_inputs:
             control._control_outputs.remove(op)
 
-    def infer_shapes(self) -> None:
-        """Runs the shape rules of all operations that have not been through them."""
+    def infer_shapes(self, until: int | None = None) -> None:
+        """Runs the shape rules of all operations that have not been through them, or of as many as are first."""
         if self._is_inferring:  # a loop's head asks for what comes later: it is not known
             return
         order = self._order
         self._is_inferring = True
         try:
-            while self._inferred < len(order):
+            while self._inferred < (len(order) if until is None else until):
                 op = order[self._inferred]
                 self._inferred += 1
                 op.spec.infer(op)
+                if self.told_shapes and (told := self.told_shapes.pop(op, None)) is not None:
+                    _merge_told(op, told)
         finally:
             self._is_inferring = False
 
@@ -571,6 +615,14 @@ class Graph:
         last = name.rsplit("/", 1)[-1].lower()
         near = [other for other in self._operations if last and last in other.lower()][:5]
         return f"Did you mean {', '.join(near)}?" if near else f"The graph has {len(self._order)} operations."
+
+
+def _merge_told(op: Operation, told: AttrValue) -> None:
+    """Adds to the inferred shapes what a stored graph says of them, as far as that is no contradiction."""
+    for tensor, proto in zip(op.outputs, told.list.shape, strict=False):
+        known, shape = tensor.static_shape, shape_of_proto(proto)
+        if not isinstance(known, HandleShape) and known != shape and known.is_compatible(shape):
+            tensor._shape = known.merge(shape)
 
 
 def is_index(text: str) -> bool:

@@ -7,12 +7,12 @@ that nobody knows become opaque operations: they have a name, inputs, and as man
 from __future__ import annotations
 
 import gc
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.attrs import encode_attr, shape_to_proto
+from tensorkeep.graph.attrs import encode_attr, write_shape
 from tensorkeep.graph.building import building, name_scope, place_imported
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import MOST_TENSORS, PRODUCER, Graph, Operation, Tensor, is_index, split_tensor_name
@@ -33,9 +33,14 @@ _FIELDS: Final = {  # of an AttrValue, by the kind of attribute
 }
 
 
-def export_graph(graph: Graph, add_shapes: bool = False, from_version: int = 0) -> GraphDef:
-    """The graph as a message; with `add_shapes`, every node says in `_output_shapes` what is known of its shapes."""
-    proto = GraphDef()
+def export_graph(
+    graph: Graph, add_shapes: bool = False, from_version: int = 0, into: GraphDef | None = None
+) -> GraphDef:
+    """The graph as a message; with `add_shapes`, every node says in `_output_shapes` what is known of its shapes.
+
+    `into` is an empty message to fill, which may be part of another one.
+    """
+    proto = GraphDef() if into is None else into
     proto.versions.producer = graph.producer
     if graph.min_consumer:
         proto.versions.min_consumer = graph.min_consumer
@@ -44,9 +49,9 @@ def export_graph(graph: Graph, add_shapes: bool = False, from_version: int = 0) 
         node = proto.node.add()
         op.write_node(node)
         if add_shapes and op.outputs:
-            shapes = node.attr["_output_shapes"].list
-            del shapes.shape[:]
-            shapes.shape.extend(shape_to_proto(tensor.static_shape) for tensor in op.outputs)
+            shapes = node.attr["_output_shapes"].list.shape
+            for tensor in op.outputs:
+                write_shape(tensor.static_shape, shapes.add())
     for function in graph.functions.values():
         proto.library.function.add().CopyFrom(function)
     for name, gradient in graph.gradient_functions.items():
@@ -146,6 +151,7 @@ class _Importer:
         self._producer: dict[str, OpDef] = {op.name: op for op in producer_op_list.op} if producer_op_list else {}
         self._specs: dict[str, OpSpec | None] = {}
         self._widths: dict[str, int] | None = None
+        self._renamed = self._new_names()  # of nodes whose own names are taken
         self._open: list[tuple[Operation, list[str]]] = []  # heads of loops, and the edges that they still lack
 
     def run(self) -> None:
@@ -246,10 +252,14 @@ class _Importer:
                 inputs.append(tensor)
         name = self._name(original)
         node.name = name
-        if "_class" in node.attr and self._prefix:
+        if (self._prefix or self._renamed) and "_class" in node.attr:
             self._move_colocation(node)
         self._complete(node, spec)
+        told = node.attr.pop("_output_shapes") if "_output_shapes" in node.attr else None
         op = graph.add_operation(spec, name, inputs, node, controls, node.device)
+        spec.write_full_types(op.attr, node)
+        if told is not None:
+            graph.told_shapes[op] = told
         if later:
             self._open.append((op, later))
         elif not spec.is_opaque:
@@ -257,17 +267,28 @@ class _Importer:
         self._ops[original] = op
 
     def _name(self, original: str) -> str:
-        name = f"{self._prefix}/{original}" if self._prefix else original
-        return unique_from(name, self._graph) if name in self._graph else name
+        return self._renamed.get(original) or self._below(original)
+
+    def _below(self, original: str) -> str:
+        return f"{self._prefix}/{original}" if self._prefix else original
+
+    def _new_names(self) -> dict[str, str]:
+        """The names of nodes whose own the graph has already: numbered, and unlike any other of graph and message."""
+        if not len(self._graph):
+            return {}
+        clashing = [node.name for node in self._proto.node if self._below(node.name) in self._graph]
+        if not clashing:
+            return {}
+        taken = {self._below(node.name) for node in self._proto.node}
+        renamed: dict[str, str] = {}
+        for name in clashing:
+            renamed[name] = unique_from(self._below(name), self._graph, taken)
+            taken.add(renamed[name])
+        return renamed
 
     def _move_colocation(self, node: NodeDef) -> None:
         groups = node.attr["_class"].list.s
-        moved = [
-            b"loc:@" + f"{self._prefix}/".encode() + group[5:] if group.startswith(b"loc:@") else group
-            for group in groups
-        ]
-        del groups[:]
-        groups.extend(moved)
+        groups[:] = [_moved(group, self._name) if group.startswith(b"loc:@") else group for group in groups]
 
     def _tensor(self, edge: str, user: str) -> Tensor | None:
         if self._replaced and self._is_replaced(edge):
@@ -402,12 +423,20 @@ class _Importer:
         return outputs[index]
 
 
-def unique_from(name: str, graph: Graph) -> str:
-    """`name_1`, `name_2`, …: the first that no operation has."""
+def unique_from(name: str, graph: Graph, taken: Container[str] = ()) -> str:
+    """`name_1`, `name_2`, …: the first that no operation has, and that is not taken otherwise."""
     count = 1
-    while f"{name}_{count}" in graph:
+    while f"{name}_{count}" in graph or f"{name}_{count}" in taken:
         count += 1
     return f"{name}_{count}"
+
+
+def _moved(group: bytes, name: Callable[[str], str]) -> bytes:
+    """A group of operations that share a device, named after the new name of the one it is named after."""
+    try:
+        return b"loc:@" + name(group[5:].decode()).encode()
+    except UnicodeDecodeError:
+        return group  # the name of no operation
 
 
 def _default_of(spec: OpSpec, name: str) -> AttrValue | None:

@@ -35,10 +35,11 @@ from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepErr
 from tensorkeep.graph.attrs import Attr
 from tensorkeep.graph.building import add, check_name, colocate_with, graph_of, unique_name
 from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.full_types import has_full_types, write_full_types
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.known_ops import KNOWN_OPS
 from tensorkeep.graph.schema import ArgSchema, OpSchema, parse_schema
-from tensorkeep.proto.messages import OpDef
+from tensorkeep.proto.messages import NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 ShapeRule: TypeAlias = Callable[..., Any]
@@ -71,8 +72,11 @@ class OpSpec:
             self.name = signature[0].partition("(")[0].strip()
         self.needs = needs
         self.shape_rule: ShapeRule | None = None
+        self.shape_rule_takes_operation = False
         self.kernel_function: Kernel | None = None
         self.kernel_takes_context = False
+        self.kernel_defers = False  # whether results may be promises, see runtime/deferred.py
+        self.kernel_takes_deferred = False
         self.gradient_rule: GradientRule | None = None
         self.is_differentiable: bool | None = None  # None: nobody has said
 
@@ -91,6 +95,12 @@ class OpSpec:
         """Decorates the shape rule: tensors by position, attributes by keyword, Shape or Shapes out."""
         self.shape_rule = rule
         self._shape_attrs = keyword_names(rule)
+        return rule
+
+    def operation_shape(self, rule: Function) -> Function:
+        """Decorates a shape rule that needs more than inputs and attributes: the operation in, Shapes out."""
+        self.shape_rule = rule
+        self.shape_rule_takes_operation = True
         return rule
 
     def kernel(self, function: Function) -> Function:
@@ -131,10 +141,12 @@ class OpSpec:
             for tensor in op.outputs:
                 tensor._shape = UNKNOWN_SHAPE
             return
-        arguments = group(self.schema.inputs, op.inputs, op.attr) if self.has_list_inputs else op.inputs
-        keywords = {name: op.attr(name) for name in self._shape_attrs}
         try:
-            result = rule(*arguments, **keywords)
+            if self.shape_rule_takes_operation:
+                result = rule(op)
+            else:
+                arguments = group(self.schema.inputs, op.inputs, op.attr) if self.has_list_inputs else op.inputs
+                result = rule(*arguments, **{name: op.attr(name) for name in self._shape_attrs})
         except BaseException:
             for tensor in op.outputs:
                 tensor._shape = UNKNOWN_SHAPE
@@ -147,6 +159,15 @@ class OpSpec:
         assert len(shapes) == len(outputs), f"the shape rule of {self.name} gave {len(shapes)} of {len(outputs)} shapes"
         for tensor, shape in zip(outputs, shapes, strict=True):
             tensor._shape = shape
+
+    @cached_property
+    def _has_full_types(self) -> bool:
+        return has_full_types(self.schema)
+
+    def write_full_types(self, attr: Callable[[str], Attr], node: NodeDef) -> None:
+        """Writes into a node what the op says of its outputs beyond their types, unless the node says it already."""
+        if self._has_full_types and not node.HasField("experimental_type"):
+            write_full_types(self.schema, attr, node.experimental_type)
 
     @cached_property
     def has_list_inputs(self) -> bool:

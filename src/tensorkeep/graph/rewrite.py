@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from tensorkeep.graph.attrs import encode_attr
 from tensorkeep.graph.opspec import find_op
-from tensorkeep.proto.messages import GraphDef, NodeDef
+from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef
 
 
 def strip_default_attrs(graph_def: GraphDef) -> GraphDef:
@@ -16,17 +16,29 @@ def strip_default_attrs(graph_def: GraphDef) -> GraphDef:
     """
     stripped = GraphDef()
     stripped.CopyFrom(graph_def)
-    _strip(stripped.node)
-    for function in stripped.library.function:
-        _strip(function.node_def)
+    strip_defaults_in_place(stripped)
     return stripped
 
 
-def _strip(nodes: Iterable[NodeDef]) -> None:
+def strip_defaults_in_place(graph_def: GraphDef) -> None:
+    """Takes attributes that say what is so by default out of a message."""
+    defaults: dict[str, list[tuple[str, AttrValue]]] = {}
+    _strip(graph_def.node, defaults)
+    for function in graph_def.library.function:
+        _strip(function.node_def, defaults)
+
+
+def _strip(nodes: Iterable[NodeDef], defaults: dict[str, list[tuple[str, AttrValue]]]) -> None:
     for node in nodes:
-        spec = find_op(node.op)
-        if spec is None:
-            continue
-        for attr in spec.schema.attrs:
-            if attr.has_default and attr.name in node.attr and node.attr[attr.name] == encode_attr(attr.default):
-                del node.attr[attr.name]
+        if node.op not in defaults:
+            defaults[node.op] = _defaults(node.op)
+        attrs = node.attr
+        for name, default in defaults[node.op]:
+            if name in attrs and attrs[name] == default:
+                del attrs[name]
+
+
+def _defaults(op: str) -> list[tuple[str, AttrValue]]:
+    spec = find_op(op)
+    attrs = () if spec is None else spec.schema.attrs
+    return [(attr.name, encode_attr(attr.default)) for attr in attrs if attr.has_default]

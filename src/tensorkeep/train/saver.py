@@ -194,7 +194,8 @@ class Saver:
         policy = self.options.retention
         folder = posixpath.dirname(path) or "."
         if not isinstance(policy, KeepRecent):
-            self._folder(folder, state_file, fs).add(record.path, step=record.step, metrics=record.metrics)
+            also = [posixpath.basename(meta_path(record.path, suffix))]
+            self._folder(folder, state_file, fs).add(record.path, step=record.step, metrics=record.metrics, also=also)
             return
         dated = Record(record.path, self.options.clock(), record.step)
         self._history, doomed = policy.advance(self._history, dated)

@@ -20,6 +20,7 @@ from tensorkeep.variables.initializers import Zeros
 from tensorkeep.variables.scope import get_variable_scope
 from tensorkeep.variables.scopes import get_variable, variable_scope
 from tensorkeep.variables.slices import SaveSliceInfo
+from tensorkeep.variables.variable import Variable
 
 
 def create_slot(primary: Any, value: Tensor, name: str, colocate_with_primary: bool = True) -> Any:
@@ -70,7 +71,7 @@ def _slot_variable(primary: Any, value: Any, shape: Any, dtype: DType | None, va
             "",
             initializer=value,
             trainable=False,
-            use_resource=is_resource_variable(primary),
+            use_resource=is_resource_variable(primary) if isinstance(primary, Variable) else None,
             shape=shape if callable(value) else None,
             dtype=dtype,
             validate_shape=validated,

@@ -304,6 +304,7 @@ from tensorkeep.functions.slicing import (
     tensor_scatter_sub,
     tensor_scatter_update,
 )
+from tensorkeep.functions.sorting import argsort, sort, unravel_index
 from tensorkeep.functions.sparse import (
     sparse_add,
     sparse_concat,
@@ -359,6 +360,7 @@ from tensorkeep.proto.messages import (
     MetaGraphDef,
     NameAttrList,
     NodeDef,
+    SessionLog,
     Summary,
     SummaryMetadata,
     TensorInfo,
@@ -368,6 +370,7 @@ from tensorkeep.v1 import (
     debugging,
     dtypes,
     errors,
+    graph_util,
     initializers,
     io,
     layers,
@@ -471,6 +474,7 @@ from tensorkeep.v1.framework import (
     resource_variables_enabled,
 )
 from tensorkeep.v1.graphs import Graph
+from tensorkeep.v1.objects import Module
 from tensorkeep.v1.sessions import (
     ConfigProto,
     GPUOptions,
@@ -570,6 +574,7 @@ __all__ = [
     "IndexedSlices",
     "InteractiveSession",
     "MetaGraphDef",
+    "Module",
     "NameAttrList",
     "NoGradient",
     "NodeDef",
@@ -587,6 +592,7 @@ __all__ = [
     "RunMetadata",
     "RunOptions",
     "Session",
+    "SessionLog",
     "SparseTensor",
     "SparseTensorValue",
     "Summary",
@@ -617,6 +623,7 @@ __all__ = [
     "arg_min",
     "argmax",
     "argmin",
+    "argsort",
     "as_dtype",
     "as_string",
     "asin",
@@ -779,6 +786,7 @@ __all__ = [
     "glorot_normal_initializer",
     "glorot_uniform_initializer",
     "gradients",
+    "graph_util",
     "greater",
     "greater_equal",
     "group",
@@ -977,6 +985,7 @@ __all__ = [
     "sinh",
     "size",
     "slice",
+    "sort",
     "space_to_batch",
     "space_to_batch_nd",
     "space_to_depth",
@@ -1070,6 +1079,7 @@ __all__ = [
     "uniform_unit_scaling_initializer",
     "unique",
     "unique_with_counts",
+    "unravel_index",
     "unsorted_segment_max",
     "unsorted_segment_mean",
     "unsorted_segment_min",

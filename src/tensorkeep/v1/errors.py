@@ -7,6 +7,7 @@ from tensorkeep.errors import (
     AlreadyExistsError,
     CancelledError,
     DataLossError,
+    DeadlineExceededError,
     FailedPreconditionError,
     InternalError,
     InvalidArgumentError,
@@ -14,6 +15,8 @@ from tensorkeep.errors import (
     OutOfRangeError,
     PermissionDeniedError,
     ResourceExhaustedError,
+    UnauthenticatedError,
+    UnavailableError,
     UnimplementedError,
     UnknownError,
 )
@@ -36,24 +39,6 @@ INTERNAL = 13
 UNAVAILABLE = 14
 DATA_LOSS = 15
 UNAUTHENTICATED = 16
-
-
-class DeadlineExceededError(OpError):
-    """Time ran out. Nothing here raises it; programs may catch it."""
-
-    error_code = DEADLINE_EXCEEDED
-
-
-class UnavailableError(OpError):
-    """A server is not there. Nothing here raises it; programs may catch it."""
-
-    error_code = UNAVAILABLE
-
-
-class UnauthenticatedError(OpError):
-    """Nobody knows who asks. Nothing here raises it; programs may catch it."""
-
-    error_code = UNAUTHENTICATED
 
 
 _CLASSES: tuple[type[OpError], ...] = (
