@@ -278,6 +278,21 @@ class TestTheDoctor:
                 saver.restore(session, path)
             assert not session.run(made["a"]).any()
 
+    def test_damage_leaves_a_new_session_as_new_as_it_was(self, tmp_path):
+        big = np.ones(1 << 20, np.float32)
+        variables(a=np.zeros_like(big), b=np.zeros_like(big))
+        path = saved(tmp_path, a=big, b=big)
+        data = tmp_path / "model.data-00000-of-00001"
+        content = bytearray(data.read_bytes())
+        content[-1] ^= 1
+        data.write_bytes(content)
+        saver = tf.train.Saver()
+        unset = tf.report_uninitialized_variables()
+        with tf.Session() as session:
+            with pytest.raises(DataLossError, match='tensor "b"'):
+                saver.restore(session, path)
+            assert session.run(unset).tolist() == [b"a", b"b"]
+
     def test_no_path_and_no_checkpoint(self, tmp_path):
         variables(a=[1.0])
         saver = tf.train.Saver()

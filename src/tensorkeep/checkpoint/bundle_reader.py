@@ -48,6 +48,7 @@ Array = npt.NDArray[Any]
 
 _MOST_SHARING: Final = 16
 _SLACK: Final = 64 << 20
+_CHECKED_AT_ONCE: Final = 256 << 10  # what is read only to be checked stays within the processor's own cache
 _TASK: Final = 32 << 20  # what one thread reads at a time; large, for the checksums of pieces have to be combined
 
 
@@ -239,12 +240,13 @@ class BundleReader(CheckpointReader):
 
     def _checksum_of_stretch(self, task: tuple[Entry, int]) -> int:
         entry, start = task
+        end = min(start + _TASK, entry.size)
+        buffer = memoryview(bytearray(min(_CHECKED_AT_ONCE, end - start)))
         crc = 0
-        buffer = memoryview(bytearray(min(CHUNK, entry.size - start)))
         with _Locating(self, entry):
             file = self.shard(entry.shard)
-            for at in range(start, min(start + _TASK, entry.size), CHUNK):
-                chunk = buffer[: min(CHUNK, start + _TASK - at, entry.size - at)]
+            for at in range(start, end, _CHECKED_AT_ONCE):
+                chunk = buffer[: min(_CHECKED_AT_ONCE, end - at)]
                 file.read_into(entry.offset + at, chunk)
                 crc = crc32c(chunk, crc)
         return crc

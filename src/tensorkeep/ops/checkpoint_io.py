@@ -57,6 +57,8 @@ class CheckpointAccess:
     """Is given everything that writes, in order."""
     open: Callable[[str, FileSystem], CheckpointReader] | None = None
     """Gives the reader of a checkpoint, which stays open until the run is over. None: kernels open and close it."""
+    checks_first: bool = True
+    """Whether large tensors are checked before any is assigned, which reads them twice; else when they are read."""
 
 
 _ACCESS: ContextVar[CheckpointAccess] = ContextVar("checkpoint access")
@@ -399,12 +401,17 @@ def _is_deferred(info: TensorInfo, spec: SliceSpec | None) -> bool:
 
 
 def _restored(
-    reader: CheckpointReader, names: Sequence[str], specs: Sequence[SliceSpec | None], dtypes: Sequence[DType]
+    access: CheckpointAccess,
+    reader: CheckpointReader,
+    names: Sequence[str],
+    specs: Sequence[SliceSpec | None],
+    dtypes: Sequence[DType],
 ) -> list[Any]:
-    """Tensors and slices of an open checkpoint; large whole tensors are checked, and promised."""
+    """Tensors and slices of an open checkpoint; large whole tensors are promised."""
     infos = list(map(partial(_checked_info, reader), names, dtypes, specs))
     late = {name for name, info, spec in zip(names, infos, specs, strict=True) if _is_deferred(info, spec)}
-    reader.verify_many(late)
+    if access.checks_first:
+        reader.verify_many(late)
     arrays = reader.read_many(
         name for name, spec in zip(names, specs, strict=True) if spec is None and name not in late
     )
@@ -452,7 +459,7 @@ def restore_v2_kernel(
     names = _texts(tensor_names, len(dtypes), "tensor_names")
     specs = _specs(shape_and_slices, len(dtypes))
     if access.open is not None:
-        return _restored(access.open(path, ctx.filesystem), names, specs, dtypes)
+        return _restored(access, access.open(path, ctx.filesystem), names, specs, dtypes)
     with open_checkpoint(path, fs=ctx.filesystem) as own:
         for name, dtype, spec in zip(names, dtypes, specs, strict=True):
             _checked_info(own, name, dtype, spec)

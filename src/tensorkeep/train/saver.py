@@ -29,12 +29,13 @@ from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
 from tensorkeep.checkpoint.wanted import OnMismatch, Policy, Wanted
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
-from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
 from tensorkeep.metagraph.files import write_debug_info
 from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access
 from tensorkeep.proto.messages import SaverDef
+from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.train.background import Background, SaveHandle
 from tensorkeep.train.folder import CheckpointFolder
@@ -293,8 +294,18 @@ class Saver:
             view = plan.reader(reader, partial(_initial_value, session, nodes), placeholders=True)
         skipped = frozenset(item.wanted.key for item in plan.outcome().not_restored)
         restoring: Any = nodes.without(skipped) if skipped else self.saver_def.restore_op_name
-        with checkpoint_access(CheckpointAccess(open=lambda prefix, fs: view)):
-            session.run(restoring, {self.saver_def.filename_tensor_name: path})
+        places = [_place(session, item.variable) for item in nodes.tensors if item.variable is not None]
+        is_new = not any(place is not None and place.is_initialized for place in places)
+        # Where no variable has a value, there is none to lose: what was assigned before an error is taken back.
+        with checkpoint_access(CheckpointAccess(open=lambda prefix, fs: view, checks_first=not is_new)):
+            try:
+                session.run(restoring, {self.saver_def.filename_tensor_name: path})
+            except BaseException:
+                for item in nodes.tensors if is_new else ():
+                    place = _place(session, item.variable)
+                    if place is not None:
+                        place.clear()
+                raise
 
 
 def _do(jobs: Sequence[Callable[[], None]]) -> None:
@@ -309,19 +320,22 @@ def _initial_value(session: Session, nodes: RestoreNodes, wanted: Wanted) -> Arr
         raise FailedPreconditionError(
             f'"{wanted.key}" is not restored into a variable, so it cannot be restored in part'
         )
-    resource = session.resources.find(_text(found, "container"), _text(found, "shared_name") or found.name)
-    if resource is not None and resource.is_initialized:
-        value: Array = resource.read()
-        return value
+    place = _place(session, found)
+    if place is not None and place.is_initialized:
+        return place.read()
     for op in found.graph.operations:
         if op.type in ("Assign", "AssignVariableOp") and op.inputs[0].op is found:
             return np.asarray(session.run(op.inputs[1]))  # the first assignment of a variable initialises it
     raise FailedPreconditionError(f'variable "{found.name}" has neither a value nor an initializer to grow from')
 
 
-def _text(op: Any, attr: str) -> str:
-    value: bytes = op.attr(attr)
-    return value.decode()
+def _place(session: Session, variable: Operation | None) -> VariableResource | None:
+    """Where a session keeps a variable; None if it has not come across it yet."""
+    if variable is None or variable.type not in ("Variable", "VariableV2", "VarHandleOp"):
+        return None
+    container, name = (variable.attr(attr).decode() for attr in ("container", "shared_name"))
+    found = session.resources.find(container, name or variable.name)
+    return found if isinstance(found, VariableResource) else None
 
 
 __all__ = ["GraphFile", "SaveHandle", "Saver", "SaverOptions", "SaverRecipe", "StepNaming"]
