@@ -355,6 +355,10 @@ class _NameChange(NamedTuple):
     contents: _Contents | None = None
 
     def apply(self, names: _Names) -> None:
+        if self.removed and self.added and self.contents is None:  # a folder takes along what is in it
+            below = f"{self.removed}/"
+            for path in [path for path in names if path.startswith(below)]:
+                names[f"{self.added}/{path[len(below) :]}"] = names.pop(path)
         if self.removed:
             names.pop(self.removed, None)
         if self.added:

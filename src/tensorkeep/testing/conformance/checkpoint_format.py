@@ -247,6 +247,36 @@ class CheckpointFormatConformance:
             assert reader.read("scalar").item() == b"\0"
             assert reader.read("none").shape == (0,)
 
+    # Into arrays that are there
+
+    @_examples(20)
+    @given(st.data())
+    def test_what_is_read_into_an_array_is_what_is_read(self, data: st.DataObject) -> None:
+        tensors = data.draw(checkpoints(self.dtypes))
+        with self.saved(tensors) as reader:
+            filled = {name: np.zeros(info.shape, info.dtype.array_dtype) for name, info in reader.items()}
+            for name, array in filled.items():
+                reader.read_into(name, array)
+            assert_saved(filled, tensors)
+            reader.verify_many(reader)
+
+    def test_an_array_that_does_not_fit_is_not_filled(self) -> None:
+        wide = np.zeros((6, 2))
+        wide.flags.writeable = False
+        with self.saved({"w": np.arange(6.0)}) as reader:
+            for array in (np.zeros(5), np.zeros(6, np.float32), np.zeros((6, 2))[:, 0], wide[:, 0].copy()[::-1]):
+                with pytest.raises(InvalidArgumentError, match='cannot read "w"'):
+                    reader.read_into("w", array)
+                assert not array.any()
+
+    def test_a_large_tensor_is_checked_and_filled_in_stretches(self) -> None:
+        large = np.arange(9 << 20, dtype=np.float64)
+        with self.saved({"large": large, "small": large[:3]}) as reader:
+            reader.verify_many(["large", "small"], threads=2)
+            filled = np.zeros_like(large)
+            reader.read_into("large", filled)
+            np.testing.assert_array_equal(filled, large)
+
     # Views
 
     @_examples(20)

@@ -237,6 +237,30 @@ class FileSystemConformance:
         assert self.read(fs, f"{root}/a") == b"A"
         assert list(fs.list(root)) == ["a", "folder"]
 
+    def test_a_folder_is_renamed_with_all_that_is_in_it(self, fs: FileSystem, root: str) -> None:
+        fs.make_directory(f"{root}/old/inner")
+        self.write(fs, f"{root}/old/inner/f", b"F")
+        fs.make_directory(f"{root}/empty")
+        fs.rename(f"{root}/old", f"{root}/new")
+        assert self.read(fs, f"{root}/new/inner/f") == b"F"
+        fs.rename(f"{root}/new", f"{root}/empty")
+        assert self.read(fs, f"{root}/empty/inner/f") == b"F"
+        assert list(fs.list(root)) == ["empty"]
+
+    def test_a_folder_replaces_neither_a_file_nor_a_folder_with_something_in_it(
+        self, fs: FileSystem, root: str
+    ) -> None:
+        for folder in ("a", "b"):
+            fs.make_directory(f"{root}/{folder}")
+            self.write(fs, f"{root}/{folder}/f", folder.encode())
+        self.write(fs, f"{root}/file", b"F")
+        for target in ("b", "file", "a/inside"):
+            with pytest.raises(TensorKeepError):
+                fs.rename(f"{root}/a", f"{root}/{target}")
+        assert self.read(fs, f"{root}/a/f") == b"a"
+        assert self.read(fs, f"{root}/b/f") == b"b"
+        assert self.read(fs, f"{root}/file") == b"F"
+
     def test_a_link_is_a_second_name_that_outlives_the_first(self, fs: FileSystem, root: str) -> None:
         self.write(fs, f"{root}/a", b"A")
         fs.link(f"{root}/a", f"{root}/b")
