@@ -97,12 +97,23 @@ def sharded(tf: Any) -> Any:
 
 
 def sharded_over_tasks(tf: Any) -> Any:
-    with tf.device(tf.train.replica_device_setter(ps_tasks=2) if hasattr(tf.train, "replica_device_setter") else ""):
-        pass
     for i in range(4):
         with tf.device(f"/job:ps/replica:0/task:{i % 2}/device:GPU:1"):
             tf.get_variable(f"v{i}", [2])
     return tf.train.Saver(sharded=True)
+
+
+def parameter_servers(tf: Any) -> Any:
+    cluster = tf.train.ClusterSpec({"ps": ["a:1", "b:2"], "worker": ["c:3"]})
+    with tf.device(tf.train.replica_device_setter(cluster=cluster, worker_device="/job:worker/task:0/cpu:0")):
+        x = tf.placeholder(tf.float32, [None, 3])
+        w = tf.get_variable("w", [3, 2])
+        b = tf.get_variable("b", [2], use_resource=True)
+        with tf.device("/job:ps/task:7"):
+            tf.get_variable("here", [])
+        loss = tf.reduce_sum(tf.matmul(x, w) + b)
+        tf.train.AdamOptimizer().minimize(loss, global_step=tf.train.get_or_create_global_step())
+        return tf.train.Saver(sharded=True)
 
 
 def sharded_in_one_place(tf: Any) -> Any:
@@ -190,6 +201,7 @@ PROGRAMS = [
     partitioned_in_a_list,
     sharded,
     sharded_over_tasks,
+    parameter_servers,
     sharded_in_one_place,
     old_format,
     old_format_sharded,

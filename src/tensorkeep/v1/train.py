@@ -26,6 +26,7 @@ from tensorkeep.train.batching import (
     shuffle_batch_join,
 )
 from tensorkeep.train.coordinator import Coordinator, LooperThread
+from tensorkeep.train.device_setter import ClusterSpec, replica_device_setter
 from tensorkeep.train.hooks import (
     FeedFnHook,
     FinalOpsHook,
@@ -137,6 +138,7 @@ __all__ = [
     "CheckpointSaverHook",
     "CheckpointSaverListener",
     "ChiefSessionCreator",
+    "ClusterSpec",
     "Coordinator",
     "Example",
     "ExponentialMovingAverage",
@@ -224,6 +226,7 @@ __all__ = [
     "queue_runner",
     "range_input_producer",
     "remove_checkpoint",
+    "replica_device_setter",
     "shuffle_batch",
     "shuffle_batch_join",
     "slice_input_producer",
