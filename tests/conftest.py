@@ -3,10 +3,29 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 
+import pytest
 from hypothesis import HealthCheck, settings
+
+from tests.support import facade
 
 # How long an example takes says more about the machine than about the code.
 settings.register_profile("everyday", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("everyday"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "everyday")
+
+if facade.is_absent():
+    facade.hide()
+
+
+def pytest_ignore_collect(collection_path: Path) -> bool | None:
+    """Without the facade, the files that need it are left out."""
+    is_test = collection_path.name.startswith("test_") and collection_path.suffix == ".py"
+    return True if is_test and facade.is_absent() and facade.needs_facade(collection_path) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if facade.needs_facade(item.path):
+            item.add_marker(pytest.mark.v1)

@@ -59,6 +59,8 @@ class Shape:
             return dims
         if dims is None:
             return UNKNOWN_SHAPE
+        if isinstance(plain := getattr(dims, "plain", None), Shape):  # a shape in other words
+            return plain
         return cls(tuple(None if size is None or size == -1 else int(size) for size in dims))
 
     @property

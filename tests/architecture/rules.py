@@ -22,7 +22,9 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "dtypes": ("errors",),
     "shapes": ("dtypes",),
     "io": ("shapes",),
-    "proto": ("io",),  # for varints, which its wire format shares with tables
+    "native": ("io",),  # compiled code and what to do without it
+    "_about": ("native",),
+    "proto": ("native",),  # for varints, which its wire format shares with tables
     "table": ("proto",),
     # Two columns that do not know of each other: arrays on disk …
     "checkpoint": ("table",),
@@ -41,8 +43,9 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "saved_model": ("train",),
     "convert": ("saved_model",),
     "inspect": ("saved_model",),
-    "__init__": ("convert", "inspect", "layers"),
+    "__init__": ("_about", "convert", "inspect", "layers"),
     "cli": ("__init__",),
+    "tools": ("__init__", "layers"),  # TensorFlow's own command-line scripts, run as modules
     "serving": ("__init__",),
     "viewer": ("__init__",),
     "v1": ("__init__", "layers"),
@@ -53,6 +56,7 @@ _OPERATING_SYSTEM: Final = ("os", "io", "mmap", "pathlib", "shutil", "tempfile",
 _NUMPY_FILE_ACCESS: Final = ("fromfile", "tofile", "memmap", "open_memmap")
 _LOGGING_FUNCTIONS: Final = ("basicConfig", "captureWarnings", "disable", "setLoggerClass")
 _LOGGER_METHODS: Final = ("addHandler", "removeHandler", "setLevel")
+_FACADE_SIZE: Final = 10  # statements of a function
 _AMBIENT_NAMES: Final = ("default_graph", "default_session")
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
@@ -202,15 +206,15 @@ def ambient_defaults(modules: Sequence[Module]) -> list[str]:
 
 
 def prints(modules: Sequence[Module]) -> list[str]:
-    """Only `cli/` prints. Asking whether something is one of Python's streams is not printing."""
-    violations = _imports_of(modules, ("sys.stdout", "sys.stderr"), allowed=("cli",))
+    """Only `cli/` and `tools/` print. Asking whether something is one of Python's streams is not printing."""
+    violations = _imports_of(modules, ("sys.stdout", "sys.stderr"), allowed=("cli", "tools"))
     compared = {
         id(part)
-        for _, node in _nodes(modules, allowed=("cli",))
+        for _, node in _nodes(modules, allowed=("cli", "tools"))
         if isinstance(node, ast.Compare)
         for part in node.comparators
     }
-    for module, node in _nodes(modules, allowed=("cli",)):
+    for module, node in _nodes(modules, allowed=("cli", "tools")):
         if id(node) in compared:
             continue
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "print":
@@ -221,14 +225,36 @@ def prints(modules: Sequence[Module]) -> list[str]:
 
 
 def logging_configuration(modules: Sequence[Module]) -> list[str]:
-    """Only `cli/` and `serving/` configure logging."""
-    allowed = ("cli", "serving")
+    """Only `cli/` and `serving/` configure logging, and `v1/` where a program calls `tf.logging.set_verbosity`."""
+    allowed = ("cli", "serving", "v1")
     functions = tuple(f"logging.{name}" for name in _LOGGING_FUNCTIONS)
     violations = _imports_of(modules, ("logging.config", "logging.handlers", *functions), allowed)
     for module, node in _nodes(modules, allowed):
         if isinstance(node, ast.Attribute) and (node.attr in _LOGGER_METHODS or ast.unparse(node) in functions):
             violations.append(module.at(node.lineno, f"{ast.unparse(node)} configures logging"))
     return violations
+
+
+def thick_facade(modules: Sequence[Module]) -> list[str]:
+    """A function of `v1/` translates words and leaves the meaning to the core: it is short, and uses what is public."""
+    violations = []
+    for module in modules:
+        if module.layer != "v1":
+            continue
+        for found in module.imports:
+            if found.layer is not None and any(part.startswith("_") for part in found.target.split(".")):
+                violations.append(module.at(found.line, f"{found.target} is private"))
+        for node in ast.walk(module.tree):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (size := _statements(node)) > _FACADE_SIZE:
+                what = f"{node.name} has {size} statements, of at most {_FACADE_SIZE}: its meaning belongs to the core"
+                violations.append(module.at(node.lineno, what))
+    return violations
+
+
+def _statements(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """The statements of a function, those inside others included, but not its docstring."""
+    count = sum(isinstance(node, ast.stmt) for node in ast.walk(function)) - 1
+    return count - (ast.get_docstring(function, clean=False) is not None)
 
 
 def tensorflow_imports(modules: Sequence[Module]) -> list[str]:

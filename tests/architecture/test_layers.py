@@ -62,8 +62,12 @@ def test_only_the_command_line_prints(modules: Sequence[rules.Module]) -> None:
     expect_none(rules.prints(modules))
 
 
-def test_only_the_command_line_and_the_server_configure_logging(modules: Sequence[rules.Module]) -> None:
+def test_only_the_command_line_the_server_and_the_facade_configure_logging(modules: Sequence[rules.Module]) -> None:
     expect_none(rules.logging_configuration(modules))
+
+
+def test_the_facade_is_thin(modules: Sequence[rules.Module]) -> None:
+    expect_none(rules.thick_facade(modules))
 
 
 def test_nothing_imports_tensorflow(modules: Sequence[rules.Module]) -> None:

@@ -76,6 +76,10 @@ FORBIDDEN = [
     (rules.logging_configuration, "io/local.py", "import logging.config"),
     (rules.logging_configuration, "io/local.py", "from logging import config"),
     (rules.logging_configuration, "io/local.py", "import logging\nlogging.getLogger('x').setLevel(10)"),
+    (rules.thick_facade, "v1/train.py", "from tensorkeep.train.saver import _save"),
+    (rules.thick_facade, "v1/train.py", "from tensorkeep.ops._families import unary"),
+    (rules.thick_facade, "v1/train.py", "def f(x):\n" + "    x += 1\n" * 11),
+    (rules.thick_facade, "v1/train.py", "class C:\n    def f(self, x):\n        if x:\n" + "            x += 1\n" * 10),
     (rules.tensorflow_imports, "convert/hub.py", "import tensorflow as tf"),
     (rules.tensorflow_imports, "testing/suites.py", "def f():\n    from tensorflow.python import ops"),
 ]
@@ -103,8 +107,12 @@ ALLOWED = [
         "from contextvars import ContextVar\ncurrent = ContextVar('current')",
     ),
     (rules.ambient_defaults, "graph/attrs.py", "import threading\ndefault = 3\nlock = threading.Lock()"),
+    (rules.thick_facade, "v1/train.py", "from __future__ import annotations\nfrom tensorkeep.train.saver import Saver"),
+    (rules.thick_facade, "v1/train.py", "def f(x):\n    'Says what.'\n" + "    x += 1\n" * 10),
+    (rules.thick_facade, "train/saver.py", "def f(x):\n" + "    x += 1\n" * 11),
     (rules.prints, "cli/main.py", "import sys\nprint('x', file=sys.stderr)"),
     (rules.logging_configuration, "serving/rest.py", "import logging.config"),
+    (rules.logging_configuration, "v1/logging.py", "import logging\nlogging.getLogger('x').setLevel(10)"),
     (rules.logging_configuration, "io/local.py", "import logging\nlog = logging.getLogger(__name__)\nlog.debug('x')"),
 ]
 

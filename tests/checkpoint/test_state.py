@@ -137,7 +137,9 @@ class TestWriting:
         ]
 
     def test_as_many_times_as_checkpoints(self):
-        with pytest.raises(InvalidArgumentError, match="Checkpoint timestamps, if provided, must match checkpoint paths"):
+        with pytest.raises(
+            InvalidArgumentError, match="Checkpoint timestamps, if provided, must match checkpoint paths"
+        ):
             self.write("run", "run/m-2", ["run/m-1", "run/m-2"], timestamps=[1.5])
 
     def test_a_checkpoint_of_the_same_name_is_refused(self):

@@ -132,6 +132,13 @@ class TestTensorShape:
         with pytest.raises(TypeError, match="not known"):
             int(unknown)
 
+    def test_its_dimensions_are_a_list_of_dimensions(self) -> None:
+        dims = TensorShape([None, 3]).dims
+        assert dims is not None
+        assert [dim.value for dim in dims] == [None, 3]
+        assert repr(dims) == "[Dimension(None), Dimension(3)]"
+        assert TensorShape(None).dims is None
+
     @pytest.mark.parametrize(("dims", "text"), [(None, "<unknown>"), ([], "()"), ([3], "(3,)"), ([None, 2], "(?, 2)")])
     def test_it_prints_as_tensorflow_prints_it(self, dims: list[int | None] | None, text: str) -> None:
         assert str(TensorShape(dims)) == text

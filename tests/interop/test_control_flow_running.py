@@ -455,3 +455,18 @@ def test_an_error_in_a_loop_names_the_operation() -> None:
         both.session().run(both.tensors)
     with without_structure(), pytest.raises(InvalidArgumentError, match="node while/bad"):
         both.session().run(both.tensors)
+
+
+def test_what_was_read_of_a_reference_variable_changes_with_it() -> None:
+    def program() -> Any:
+        v = v1.Variable([1.0, 2.0], use_resource=False, name="v")
+        v1.global_variables_initializer()
+        before = tf.identity(v)
+        with tf.control_dependencies([before]):
+            update = v1.assign_add(v, [10.0, 20.0], name="update")
+        with tf.control_dependencies([update.op]):
+            after = before * 2.0
+            chosen = v1.cond(tf.reduce_sum(after) > 0.0, lambda: before + 1.0, lambda: before)
+        return [after, chosen]
+
+    Both(program).check()

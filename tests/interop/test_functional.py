@@ -15,12 +15,12 @@ from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.building import building
 from tensorkeep.graph.functions import function_body, function_def
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.graph_def import export_graph, import_graph
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops.constants import placeholder
 from tensorkeep.ops.functional import device_index, fake_param, for_, if_, partitioned_call
 from tensorkeep.ops.tensor_list import tensor_list_get_item, tensor_list_reserve
-from tensorkeep.proto.messages import FunctionDef
+from tensorkeep.proto.messages import FunctionDef, GraphDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.shapes import UNKNOWN_SHAPE
 from tests.interop.running import Both, assert_all_close, imported
@@ -475,3 +475,61 @@ def test_gradients_of_lists_equal_tensorflows(build: Callable[[], Any]) -> None:
     assert_all_close(found, values)
     mine = [(op.name, op.type) for op in both.ours.operations]
     assert mine == [(op.name, op.type) for op in both.graph.get_operations()]
+
+
+# ------------------------------------------------------------------------------------------------------ Static shapes
+
+
+@tf.function(input_signature=[tf.TensorSpec(None)])
+def reshaping(x: Any) -> Any:
+    return tf.reduce_sum(x, 1), tf.transpose(x), inner(x)
+
+
+@tf.function(input_signature=[])
+def without_arguments() -> Any:
+    return tf.zeros([2, 3])
+
+
+@pytest.mark.parametrize("shape", [[4, 3], [None, 3], None])
+@pytest.mark.parametrize("tells", [True, False])
+def test_static_shapes_of_calls_branches_and_loops_are_tensorflows(shape: Any, tells: bool) -> None:
+    before = v1.control_flow_v2_enabled()
+    v1.enable_control_flow_v2()
+    graph = tf.Graph()
+    with graph.as_default():
+        x, n = v1.placeholder(tf.float32, shape), v1.placeholder(tf.int32, [])
+        reshaping(x)
+        without_arguments()
+        tf.cond(n > 0, lambda: x, lambda: x + 1.0)
+        tf.while_loop(lambda i, a: i < n, lambda i, a: (i + 1, a * 2.0), (0, x))
+    if not before:
+        v1.disable_control_flow_v2()
+    graph_def = graph.as_graph_def()
+    for node in graph_def.node:
+        if not tells and "output_shapes" in node.attr:
+            node.attr["output_shapes"].list.Clear()
+    theirs = tf.Graph()
+    with theirs.as_default():
+        v1.import_graph_def(graph_def, name="")
+    ours = Graph()
+    import_graph(GraphDef.FromString(graph_def.SerializeToString()), ours, name="")
+    for op in theirs.get_operations():
+        found = [tensor.static_shape.dims for tensor in ours.operation(op.name).outputs]
+        wanted = [None if tensor.shape.rank is None else tuple(tensor.shape.as_list()) for tensor in op.outputs]
+        assert found == wanted, op.name
+
+
+def test_the_shapes_of_a_function_that_calls_itself_are_not_known() -> None:
+    graph = Graph()
+    with building(graph):
+        x = placeholder(dtype="float32", shape=[3])
+        graph.functions["endless"] = function_def("endless", *_endless())
+        [y] = partitioned_call([x], Tout=["float32"], f=FunctionRef("endless"))
+    assert y.static_shape == UNKNOWN_SHAPE
+
+
+def _endless() -> tuple[Graph, Any, Any]:
+    body = Graph()
+    with building(body):
+        x = placeholder(dtype="float32", shape=[3], name="x")
+        return body, [x], partitioned_call([x], Tout=["float32"], f=FunctionRef("endless"))

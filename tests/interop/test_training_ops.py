@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 import tensorflow as tf
@@ -11,6 +13,7 @@ from tensorkeep.graph.opspec import registered_ops
 from tensorkeep.ops import training
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape
+from tests.native.implementations import IMPLEMENTATIONS, implementation, is_turned_off
 
 assert training
 
@@ -42,6 +45,15 @@ def _variable(array: np.ndarray) -> VariableResource:
     return variable
 
 
+@pytest.fixture(params=IMPLEMENTATIONS)
+def _by_each_implementation(request: pytest.FixtureRequest) -> Iterator[None]:
+    if request.param == "native" and is_turned_off():
+        pytest.skip("TENSORKEEP_NATIVE=0")
+    with implementation(request.param):
+        yield
+
+
+@pytest.mark.usefixtures("_by_each_implementation")
 @pytest.mark.parametrize("dtype", ["float32", "float64"])
 @pytest.mark.parametrize("name", RESOURCE_OPS)
 def test_variable_and_slots_after_three_steps_equal_tensorflows(name: str, dtype: str) -> None:

@@ -8,12 +8,21 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tensorkeep.v1 as tf
 from tensorkeep import layers
+from tensorkeep.dtypes import BOOL, FLOAT32, INT32
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
+from tensorkeep.functions.array import placeholder
+from tensorkeep.functions.constants import constant
+from tensorkeep.functions.math import square
+from tensorkeep.functions.reductions import reduce_sum
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Graph
+from tensorkeep.runtime.session import Session
+from tensorkeep.variables.initializers import RandomNormal
+from tensorkeep.variables.listing import global_variables_initializer
+from tensorkeep.variables.modes import AUTO_REUSE
+from tensorkeep.variables.scopes import variable_scope
 
 
 @pytest.fixture(autouse=True)
@@ -23,8 +32,8 @@ def graph() -> Iterator[Graph]:
         yield made
 
 
-def x(*shape: int | None, dtype: Any = tf.float32) -> Any:
-    return tf.placeholder(dtype, shape)
+def x(*shape: int | None, dtype: Any = FLOAT32) -> Any:
+    return placeholder(dtype, shape)
 
 
 def names(graph: Graph, key: str) -> list[str]:
@@ -32,8 +41,8 @@ def names(graph: Graph, key: str) -> list[str]:
 
 
 def run(graph: Graph, fetches: Any, feeds: Any = None) -> Any:
-    with tf.Session(graph=graph) as session:
-        session.run(tf.global_variables_initializer())
+    with Session(graph=graph) as session:
+        session.run(global_variables_initializer())
         return session.run(fetches, feeds)
 
 
@@ -76,7 +85,7 @@ def test_another_size_of_the_last_axis_is_refused_once_the_layer_is_built() -> N
     [
         (lambda: layers.dense(x(3), 2), "expected min_ndim=2, found ndim=1"),
         (lambda: layers.dense(x(None, None), 2), "The last dimension of the inputs to a Dense layer should be defined"),
-        (lambda: layers.dense(x(2, 2, dtype=tf.int32), 2), "can only be built with a floating-point dtype"),
+        (lambda: layers.dense(x(2, 2, dtype=INT32), 2), "can only be built with a floating-point dtype"),
         (lambda: layers.dense(x(2, 2), -1), "expected a positive integer"),
         (lambda: layers.dense(x(2, 2), 2, activation="fancy"), "Unknown activation function: 'fancy'"),
         (lambda: layers.Dense(2, colour="red"), "Keyword argument not understood"),
@@ -108,7 +117,7 @@ def test_what_makes_no_sense_is_refused(call: Any, message: str) -> None:
 
 def test_losses_of_weights_are_collected_once_for_each_variable(graph: Graph) -> None:
     def regularizer(weights: Any) -> Any:
-        return 0.5 * tf.reduce_sum(tf.square(weights))
+        return 0.5 * reduce_sum(square(weights))
 
     layers.dense(x(None, 3), 3, name="shared", kernel_regularizer=regularizer)
     layers.dense(x(None, 3), 3, name="shared", reuse=True, kernel_regularizer=regularizer)
@@ -117,12 +126,12 @@ def test_losses_of_weights_are_collected_once_for_each_variable(graph: Graph) ->
 
 def test_batch_normalization_moves_its_averages_only_while_training(graph: Graph) -> None:
     values = np.arange(12, dtype=np.float32).reshape(4, 3)
-    training = tf.placeholder(tf.bool, [])
+    training = placeholder(BOOL, [])
     layer = layers.BatchNormalization(momentum=0.5)
-    y = layer(tf.constant(values), training=training)
+    y = layer(constant(values), training=training)
     updates = graph.collections[GraphKeys.UPDATE_OPS]
-    with tf.Session(graph=graph) as session:
-        session.run(tf.global_variables_initializer())
+    with Session(graph=graph) as session:
+        session.run(global_variables_initializer())
         session.run(updates, {training: False})
         np.testing.assert_array_equal(session.run(layer.moving_mean), np.zeros(3))
         session.run(updates, {training: True})
@@ -150,7 +159,7 @@ def test_a_layer_inside_another_is_told_whether_it_is_trained(graph: Graph) -> N
 
 def test_layers_take_channels_first(graph: Graph) -> None:
     last, first = x(2, 6, 5, 3), x(2, 3, 6, 5)
-    with tf.variable_scope("net", reuse=tf.AUTO_REUSE, initializer=tf.random_normal_initializer(seed=1)):
+    with variable_scope("net", reuse=AUTO_REUSE, initializer=RandomNormal(seed=1)):
         results = []
         for inputs, data_format in ((last, "channels_last"), (first, "channels_first")):
             y = layers.conv2d(inputs, 4, 2, name="conv", data_format=data_format)

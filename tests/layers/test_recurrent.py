@@ -8,12 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tensorkeep.v1 as tf
+from tensorkeep.dtypes import FLOAT32, INT32
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
+from tensorkeep.functions.array import stack, unstack, zeros
+from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.layers import cell_wrappers, cells, recurrent
+from tensorkeep.runtime.session import Session
+from tensorkeep.variables.listing import global_variables_initializer
+from tensorkeep.variables.scopes import get_variable
 from tensorkeep.variables.template import make_template
+from tensorkeep.variables.variable import Variable
 
 SEQUENCES = np.random.default_rng(1).normal(size=(4, 5, 2)).astype(np.float32)
 
@@ -26,8 +32,8 @@ def graph() -> Iterator[Graph]:
 
 
 def run(graph: Graph, fetches: Any) -> Any:
-    with tf.Session(graph=graph) as session:
-        session.run(tf.global_variables_initializer())
+    with Session(graph=graph) as session:
+        session.run(global_variables_initializer())
         return session.run(fetches)
 
 
@@ -44,7 +50,7 @@ def lstm(x: Any, c: Any, h: Any, kernel: Any, bias: Any) -> tuple[Any, Any]:
 
 def test_an_lstm_computes_what_the_book_says(graph: Graph) -> None:
     cell = cells.LSTMCell(3)
-    outputs, state = recurrent.dynamic_rnn(cell, tf.constant(SEQUENCES), dtype=tf.float32)
+    outputs, state = recurrent.dynamic_rnn(cell, constant(SEQUENCES), dtype=FLOAT32)
     ours, final, weights = run(graph, [outputs, state, cell.weights])
     c, h = np.zeros((4, 3)), np.zeros((4, 3))
     for step in range(5):
@@ -54,12 +60,12 @@ def test_an_lstm_computes_what_the_book_says(graph: Graph) -> None:
 
 
 def test_a_loop_and_an_unrolled_network_agree(graph: Graph) -> None:
-    lengths = tf.constant([5, 3, 0, 1])
-    x = tf.constant(SEQUENCES)
+    lengths = constant([5, 3, 0, 1])
+    x = constant(SEQUENCES)
     cell = cells.GRUCell(3)
-    looped, last = recurrent.dynamic_rnn(cell, x, lengths, dtype=tf.float32)
-    unrolled, other = recurrent.static_rnn(cell, tf.unstack(x, axis=1), dtype=tf.float32, sequence_length=lengths)
-    a, b, c, d = run(graph, [looped, tf.stack(unrolled, 1), last, other])
+    looped, last = recurrent.dynamic_rnn(cell, x, lengths, dtype=FLOAT32)
+    unrolled, other = recurrent.static_rnn(cell, unstack(x, axis=1), dtype=FLOAT32, sequence_length=lengths)
+    a, b, c, d = run(graph, [looped, stack(unrolled, 1), last, other])
     np.testing.assert_allclose(a, b, rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(c, d, rtol=1e-5, atol=1e-6)
     assert (a[2] == 0).all()
@@ -67,16 +73,16 @@ def test_a_loop_and_an_unrolled_network_agree(graph: Graph) -> None:
 
 
 def test_the_outputs_of_a_bidirectional_network_are_in_the_order_of_the_inputs(graph: Graph) -> None:
-    x = tf.constant(SEQUENCES)
+    x = constant(SEQUENCES)
     forward, backward = cells.BasicRNNCell(2), cells.BasicRNNCell(2)
-    (_, output), (_, state) = recurrent.bidirectional_dynamic_rnn(forward, backward, x, dtype=tf.float32)
+    (_, output), (_, state) = recurrent.bidirectional_dynamic_rnn(forward, backward, x, dtype=FLOAT32)
     found, last = run(graph, [output, state])
     np.testing.assert_array_equal(found[:, 0], last)
 
 
 def test_variables_of_stacked_cells_are_in_scopes_of_their_own(graph: Graph) -> None:
     stack = cells.MultiRNNCell([cells.GRUCell(2), cells.BasicLSTMCell(3)])
-    recurrent.dynamic_rnn(stack, tf.constant(SEQUENCES), dtype=tf.float32)
+    recurrent.dynamic_rnn(stack, constant(SEQUENCES), dtype=FLOAT32)
     assert [variable.name for variable in stack.weights] == [
         "rnn/multi_rnn_cell/cell_0/gru_cell/gates/kernel:0",
         "rnn/multi_rnn_cell/cell_0/gru_cell/gates/bias:0",
@@ -89,7 +95,7 @@ def test_variables_of_stacked_cells_are_in_scopes_of_their_own(graph: Graph) -> 
 
 def test_a_residual_cell_adds_its_inputs(graph: Graph) -> None:
     inner = cells.BasicRNNCell(2)
-    x, state = tf.constant(SEQUENCES[:, 0]), tf.zeros([4, 2])
+    x, state = constant(SEQUENCES[:, 0]), zeros([4, 2])
     with_shortcut, _ = cell_wrappers.ResidualWrapper(inner)(x, state)
     without, _ = inner(x, state)
     a, b = run(graph, [with_shortcut, without])
@@ -98,7 +104,7 @@ def test_a_residual_cell_adds_its_inputs(graph: Graph) -> None:
 
 def test_dropout_around_a_cell_leaves_the_memory_of_an_lstm_alone(graph: Graph) -> None:
     cell = cell_wrappers.DropoutWrapper(cells.LSTMCell(50), state_keep_prob=0.5, seed=1)
-    _, state = cell(tf.constant(SEQUENCES[:, 0]), cell.zero_state(4, tf.float32))
+    _, state = cell(constant(SEQUENCES[:, 0]), cell.zero_state(4, FLOAT32))
     found = run(graph, state)
     assert (found.c != 0).all()
     assert 40 < (found.h == 0).sum() < 160
@@ -107,13 +113,13 @@ def test_dropout_around_a_cell_leaves_the_memory_of_an_lstm_alone(graph: Graph) 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: recurrent.dynamic_rnn(3, tf.zeros([1, 2, 3])), "is not an RNNCell"),
-        (lambda: recurrent.dynamic_rnn(cells.GRUCell(2), tf.zeros([1, 2, 3])), "`dtype` must be specified"),
-        (lambda: recurrent.static_rnn(cells.GRUCell(2), tf.zeros([1, 2])), "must be a sequence"),
+        (lambda: recurrent.dynamic_rnn(3, zeros([1, 2, 3])), "is not an RNNCell"),
+        (lambda: recurrent.dynamic_rnn(cells.GRUCell(2), zeros([1, 2, 3])), "`dtype` must be specified"),
+        (lambda: recurrent.static_rnn(cells.GRUCell(2), zeros([1, 2])), "must be a sequence"),
         (lambda: recurrent.static_rnn(cells.GRUCell(2), []), "must not be empty"),
         (lambda: cells.MultiRNNCell([]), "at least one cell"),
         (lambda: cells.MultiRNNCell([cells.LSTMCell(2)], state_is_tuple=False), "state_is_tuple is not set"),
-        (lambda: cells.GRUCell(2, dtype=tf.int32), "only supports floating point"),
+        (lambda: cells.GRUCell(2, dtype=INT32), "only supports floating point"),
         (lambda: cell_wrappers.DropoutWrapper(cells.GRUCell(2), 1.5), "must be between 0 and 1"),
         (lambda: cell_wrappers.DropoutWrapper(cells.GRUCell(2), variational_recurrent=True), "dtype must be provided"),
     ],
@@ -125,18 +131,18 @@ def test_what_makes_no_sense_is_refused(call: Any, message: str) -> None:
 
 def test_a_template_makes_its_variables_once() -> None:
     def scaled(x: Any) -> Any:
-        return x * tf.get_variable("w", [3])
+        return x * get_variable("w", [3])
 
     template = make_template("scaled", scaled)
     assert template.variables == []
-    y = template(template(tf.zeros([3])))
+    y = template(template(zeros([3])))
     assert y.name == "scaled_1/mul:0"
     assert [variable.name for variable in template.variables] == ["scaled/w:0"]
     assert make_template("scaled", scaled)(y).name == "scaled_2/mul:0"
 
 
 def test_a_template_that_makes_new_variables_later_is_refused() -> None:
-    template = make_template("fresh", lambda: tf.Variable(1.0))
+    template = make_template("fresh", lambda: Variable(1.0))
     template()
     with pytest.raises(InvalidArgumentError, match=r"perhaps you used tf.Variable when you meant tf.get_variable"):
         template()

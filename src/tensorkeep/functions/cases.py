@@ -6,19 +6,27 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
+from itertools import count
 from typing import Any, Final
 
-from tensorkeep.dtypes import BOOL, INT32
+from tensorkeep.dtypes import BOOL, INT32, RESOURCE
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import Assert, Branch, cond, smart_cond
-from tensorkeep.graph.building import control_dependencies, graph_of, name_scope
+from tensorkeep.functions.structures import flatten, map_structure, pack_sequence_as
+from tensorkeep.graph.attrs import FunctionRef
+from tensorkeep.graph.building import control_dependencies, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.function_graph import FunctionGraph, traced
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.ops import functional
 from tensorkeep.ops._expressions import cast
+from tensorkeep.ops.constants import identity
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 LOG: Final = logging.getLogger("tensorkeep")
+_READING: Final = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "VariableShape", "_ReadVariablesOp")
 
 
 def case(
@@ -126,17 +134,105 @@ def _sum_of(x: Tensor, name: str) -> Tensor:
 
 
 def switch_case(branch_index: Any, branch_fns: Any, default: Branch | None = None, name: str = "switch_case") -> Any:
-    """What the function of that index gives; the last one, or `default`, if the index is of none."""
+    """What the function of that index gives; the last one, or `default`, if the index is of none.
+
+    The branches become functions of the graph's library, of which one is called.
+    """
     functions = _checked_branches(branch_index, branch_fns, default)
-    with name_scope(name or "case", graph_of([branch_index])):
-        function = functions[-1]
-        for i in reversed(range(len(functions) - 1)):
-            function = partial(_if_index, branch_index, i, functions[i], function)
-        return function()
+    graph = graph_of([branch_index])
+    with name_scope(name or "case", graph), name_scope("indexed_case", graph) as scope:
+        index = convert(branch_index, name="branch_index")
+        bodies, results = zip(
+            *(traced(partial(_outputs, function, index), graph) for function in functions), strict=True
+        )
+        first, leaves = results[0], [[leaf for leaf in flatten(result) if leaf is not None] for result in results]
+        _check_alike(leaves, results)
+        captured = list(dict.fromkeys(tensor for body in bodies for tensor in body.captured))
+        references = [
+            _defined(graph, f"{scope}branch{i}".replace("/", "_"), body, outputs, captured)
+            for i, (body, outputs) in enumerate(zip(bodies, leaves, strict=True))
+        ]
+        found = iter(_chosen(graph, scope, index, captured, references, leaves, bodies))
+        return pack_sequence_as(first, [None if leaf is None else next(found) for leaf in flatten(first)])
 
 
-def _if_index(index: Tensor, value: int, chosen: Branch, other: Branch) -> Any:
-    return cond(get_op("Equal")(index, value, name="Equal"), chosen, other, strict=True)
+def _outputs(function: Branch, index: Tensor) -> Any:
+    """What a branch gives, as tensors; for an operation, a number that waits for it."""
+    return map_structure(partial(_output, index=index), function())
+
+
+def _output(value: Any, index: Tensor) -> Tensor | None:
+    if isinstance(value, Operation):
+        with control_dependencies([value]):
+            return identity(index)  # type: ignore[no-any-return]
+    if value is None:
+        return None
+    graph, tensor = current_graph(), convert(value)
+    return tensor if tensor.graph is graph else graph.capture(tensor)
+
+
+def _check_alike(leaves: Sequence[Sequence[Tensor]], results: Sequence[Any]) -> None:
+    kinds = [[tensor.dtype.base_dtype for tensor in outputs] for outputs in leaves]
+    for i, other in enumerate(kinds):
+        if other != kinds[0]:
+            raise WrongTypeError(
+                f"branches[0] and branches[{i}] arguments to tf.switch_case must have the same number, type, and "
+                f"overall structure of return values.\n\nbranches[0] output: {results[0]}\nbranches[{i}] output: "
+                f"{results[i]}"
+            )
+
+
+def _defined(
+    graph: Graph, name: str, body: FunctionGraph, outputs: Sequence[Tensor], captured: Sequence[Tensor]
+) -> FunctionRef:
+    """Adds the function of a branch to the library, under a name that is not taken."""
+    chosen = next(found for i in count() if (found := f"{name}_{i}") not in graph.functions)
+    graph.add_function(body.function(chosen, outputs, captured))
+    return FunctionRef(chosen)
+
+
+def _chosen(
+    graph: Graph,
+    scope: str,
+    index: Tensor,
+    captured: Sequence[Tensor],
+    references: Sequence[FunctionRef],
+    leaves: Sequence[Sequence[Tensor]],
+    bodies: Sequence[FunctionGraph],
+) -> list[Any]:
+    stateful = any(graph.functions[reference.name].signature.is_stateful for reference in references)
+    dtypes = [tensor.dtype.base_dtype for tensor in leaves[0]]
+    shapes = [_shared_shape([outputs[i].static_shape for outputs in leaves]) for i in range(len(dtypes))]
+    spec = functional.case if stateful else functional.stateless_case
+    results = spec(index, captured, branches=references, Tout=dtypes, output_shapes=shapes, name=scope)
+    op = results if isinstance(results, Operation) else results[0].op
+    op.decorate("_lower_using_switch_merge", True)
+    op.decorate("_read_only_resource_inputs", _only_read(captured, bodies))
+    graph.unfetchable.add(op)
+    return [identity(tensor) for tensor in op.outputs]
+
+
+def _only_read(captured: Sequence[Tensor], bodies: Sequence[FunctionGraph]) -> tuple[int, ...]:
+    """The inputs of the operation that are handles of what no branch writes to."""
+    handles = [(i + 1, tensor) for i, tensor in enumerate(captured) if tensor.dtype is RESOURCE]
+    return tuple(i for i, tensor in handles if not any(_is_written(body.captured[tensor]) for body in bodies))
+
+
+def _is_written(handle: Tensor) -> bool:
+    for op in handle.consumers():
+        known = op.attr("_read_only_resource_inputs") or ()
+        places = [i for i, tensor in enumerate(op.inputs) if tensor is handle]
+        if op.spec.schema.is_stateful and op.type not in _READING and not set(places) <= set(known):
+            return True
+    return False
+
+
+def _shared_shape(shapes: Sequence[Shape]) -> Shape:
+    """What is true of all of some shapes."""
+    dims = [shape.dims for shape in shapes if shape.dims is not None]
+    if len(dims) < len(shapes) or any(len(sizes) != len(dims[0]) for sizes in dims):
+        return UNKNOWN_SHAPE
+    return Shape(tuple(sizes[0] if len(set(sizes)) == 1 else None for sizes in zip(*dims, strict=True)))
 
 
 def _checked_branches(branch_index: Any, branch_fns: Any, default: Branch | None) -> list[Branch]:

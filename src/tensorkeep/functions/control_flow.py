@@ -385,6 +385,8 @@ def _invariants(loop_vars: Any, shape_invariants: Any) -> list[Shape]:
 def _invariant(value: Any, told: Any) -> list[Shape]:
     """The invariants of a value's tensors."""
     told = getattr(told, "shape", told)  # of a TensorSpec
+    if isinstance(told, TensorShape):
+        told = told.plain
     if told is not None and not isinstance(told, Shape):
         raise WrongTypeError(f"'shape' must be one of TypeSpec, TensorShape or None. Received: {type(told)}")
     value = _flow_of(value)
@@ -402,7 +404,7 @@ def _slices_invariant(value: IndexedSlices, told: Shape | None) -> list[Shape]:
     rest = UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[1:])
     if told is None:
         rows = rows.merge(value.indices.static_shape)
-        dense = value.shape.dims
+        dense = value.shape.plain.dims
         rest = rest.merge(UNKNOWN_SHAPE if dense is None else Shape(dense[1:]))
     parts = [rows.concatenate(rest), rows]
     return parts if value.dense_shape is None else [*parts, Shape((None if rest.rank is None else 1 + rest.rank,))]

@@ -57,4 +57,22 @@ def ctc_greedy_decoder(
     return [SparseTensor(indices, values, shape)], scores
 
 
-__all__ = ["ctc_greedy_decoder", "ctc_loss"]
+def ctc_beam_search_decoder(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1, merge_repeated: bool = True
+) -> tuple[list[SparseTensor], Tensor]:
+    """The most probable label sequences that a beam search finds, and the logarithms of their probabilities."""
+    found = ctc.ctc_beam_search_decoder(
+        inputs, sequence_length, beam_width=beam_width, top_paths=top_paths, merge_repeated=merge_repeated
+    )
+    parts = zip(found.decoded_indices, found.decoded_values, found.decoded_shape, strict=True)
+    return [SparseTensor(*part) for part in parts], found.log_probability
+
+
+def ctc_beam_search_decoder_v2(
+    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+) -> tuple[list[SparseTensor], Tensor]:
+    """`ctc_beam_search_decoder` that keeps repeated labels, which blanks part."""
+    return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, merge_repeated=False)
+
+
+__all__ = ["ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss"]

@@ -43,7 +43,7 @@ from tensorkeep.functions.control_flow_contexts import (
 from tensorkeep.functions.structures import flatten
 from tensorkeep.graph.building import colocate_with, control_dependencies, unique_name
 from tensorkeep.graph.constants import constant_value
-from tensorkeep.graph.graph import HandleShape, Operation, Tensor
+from tensorkeep.graph.graph import Operation, Tensor, held_behind, held_shape
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops._expressions import zeros
 from tensorkeep.ops.constants import control_trigger, identity
@@ -453,7 +453,7 @@ def zeros_like_output(op: Operation, index: int) -> Tensor | None:
     value = op.outputs[index]
     if not is_switch(op):
         if value.dtype is RESOURCE:
-            return _zeros_of_variable(value, value) if isinstance(value.static_shape, HandleShape) else None
+            return None if held_behind(value) is None else _zeros_of_variable(value, value)
         return get_op("ZerosLike")(value, name="zeros_like")  # type: ignore[no-any-return]
     branch = context_of(op)
     if branch is None:
@@ -472,9 +472,9 @@ def zeros_like_output(op: Operation, index: int) -> Tensor | None:
 
 def zeros_like_variable(handle: Tensor) -> Tensor:
     """Zeros of the shape of the variable behind a handle."""
-    shape = handle.static_shape
-    if isinstance(shape, HandleShape) and shape.element_shape.is_fully_known:  # type: ignore[attr-defined]
-        sizes = np.array(shape.element_shape.as_tuple(), np.int32)  # type: ignore[attr-defined]
+    shape = held_shape(handle)
+    if shape.is_fully_known:
+        sizes = np.array(shape.as_tuple(), np.int32)
         return zeros(constant(sizes, name="Const"), _element_dtype(handle))
     return _zeros_of_variable(handle, handle)
 
@@ -484,9 +484,9 @@ def _zeros_of_variable(handle: Tensor, value: Tensor) -> Tensor:
 
 
 def _element_dtype(handle: Tensor) -> DType:
-    shape = handle.static_shape
-    if not isinstance(shape, HandleShape):
+    held = held_behind(handle)
+    if held is None:
         raise InvalidArgumentError(
             f'the type of the variable behind "{handle.name}" is not known, so it can have no gradient'
         )
-    return shape.element_dtype  # type: ignore[attr-defined, no-any-return]
+    return held.element_dtype

@@ -25,6 +25,7 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops._expressions import concat, ones, shape_of, zeros_like
+from tensorkeep.ops.functional import call_gradient
 
 Gradient: TypeAlias = Tensor | IndexedSlices
 
@@ -55,6 +56,8 @@ def gradient_function(op: Operation) -> Callable[..., Any] | None:
         return _REGISTERED[name]
     if override is None and op.spec.is_differentiable is not None:
         return op.spec.gradient_rule
+    if override is None and op.type in op.graph.functions:
+        return call_gradient
     raise LookupError(f"gradient registry has no entry for: {name}")
 
 
@@ -247,7 +250,7 @@ class _Walk:
 
     def _input_gradients(self, op: Operation, rule: Callable[..., Any], out_grads: list[Any]) -> list[Any]:
         for i, grad in enumerate(out_grads):
-            if grad is None and is_trainable(op.outputs[i]):
+            if grad is None and (rule is call_gradient or is_trainable(op.outputs[i])):
                 out_grads[i] = zeros_like_output(op, i) if self._loops is None else self._loops.zeros_like(op, i)
                 if out_grads[i] is not None and not is_loop_switch(op):
                     self._grads[op.outputs[i]] = [out_grads[i]]

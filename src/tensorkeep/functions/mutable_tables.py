@@ -172,4 +172,4 @@ class DenseHashTable(_MutableTable):
         return self.remove(keys, name)
 
 
-__all__ = ["DenseHashTable", "MutableHashTable", "TableSaveable", "TableSpec"]
+__all__ = ["DenseHashTable", "MutableHashTable", "TableSaveable"]

@@ -152,7 +152,7 @@ class FIFOQueue(QueueBase):
         shapes: Any = None,
         names: Any = None,
         shared_name: str | None = None,
-        name: str = "fifo_queue",
+        name: str | None = "fifo_queue",
     ) -> None:
         types, told = _as_list(dtypes), _known_shapes(shapes)
         with init_scope(), device("/device:CPU:*"):
@@ -254,7 +254,7 @@ def _known_shapes(shapes: Any) -> list[Shape] | None:
     """Shapes as a list: of one component, its shape alone will do."""
     if shapes is None:
         return None
-    if isinstance(shapes, Shape):
+    if isinstance(shapes, Shape | TensorShape):
         shapes = [shapes]
     if not isinstance(shapes, list | tuple):
         raise WrongTypeError(

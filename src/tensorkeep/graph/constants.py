@@ -11,8 +11,9 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.dtypes import VARIANT
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.graph import Graph, HandleShape, Operation, Tensor
+from tensorkeep.graph.graph import Graph, Operation, Tensor, held_shape
 from tensorkeep.graph.opspec import flatten, group, keyword_names
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -67,6 +68,8 @@ def _foldable(op: Operation) -> bool:
         return False
     if spec.schema.is_stateful or spec.kernel_takes_context or spec.name == "PlaceholderWithDefault":
         return False
+    if any(tensor.dtype is VARIANT for tensor in op.outputs):  # lists belong to the run that makes them
+        return False
     return spec.kernel_function is not None and all(tensor.dtype.is_ref is False for tensor in op.inputs)
 
 
@@ -77,7 +80,7 @@ def _from_shape(tensor: Tensor) -> Array | None:
         return _picked_size(op, tensor.dtype.array_dtype)
     if op.type not in ("Shape", "ShapeN", "Size", "Rank", "VariableShape"):
         return None
-    shape = _handle_element_shape(op.inputs[0]) if op.type == "VariableShape" else op.inputs[tensor.index].static_shape
+    shape = held_shape(op.inputs[0]) if op.type == "VariableShape" else op.inputs[tensor.index].static_shape
     dtype = tensor.dtype.array_dtype
     if op.type == "Rank":
         return None if shape.rank is None else np.array(shape.rank, dtype)
@@ -98,11 +101,6 @@ def _picked_size(op: Operation, dtype: Any) -> Array | None:
         return None
     size = dims[int(begin[0])]
     return None if size is None else np.array(size, dtype)
-
-
-def _handle_element_shape(tensor: Tensor) -> Shape:
-    shape = tensor.static_shape
-    return shape.element_shape if isinstance(shape, HandleShape) else UNKNOWN_SHAPE  # type: ignore[attr-defined]
 
 
 def _evaluate(op: Operation, cache: dict[Tensor, Any]) -> None:
@@ -165,7 +163,7 @@ def _partial(tensor: Tensor, depth: int) -> Shape:
     if op.type == "ShapeN":
         return op.inputs[tensor.index].static_shape
     if op.type == "VariableShape":
-        return _handle_element_shape(op.inputs[0])
+        return held_shape(op.inputs[0])
     if op.type in ("Identity", "Cast", "StopGradient"):
         return _vector(op.inputs[0], depth)
     if op.type == "Pack" and op.attr("axis") in (0, -1):

@@ -11,17 +11,17 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.graph.attrs import Attr, decode_attr, encode_attr, shape_to_proto
-from tensorkeep.graph.graph import MOST_TENSORS, Graph, Operation, Tensor, is_index
+from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
+from tensorkeep.graph.attrs import Attr, FunctionRef, decode_attr, encode_attr, shape_to_proto
+from tensorkeep.graph.graph import MOST_TENSORS, Graph, HandleShape, Operation, Tensor, is_index
 from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.graph.opspec import find_op
 from tensorkeep.graph.schema import OpSchema
 from tensorkeep.proto.messages import AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef, OpDef
-from tensorkeep.shapes import UNKNOWN_SHAPE
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 
 @dataclass(frozen=True)
@@ -36,10 +36,34 @@ class FunctionBody:
 
 
 def function_body(
-    function: FunctionDef, library: Mapping[str, FunctionDef], attrs: Mapping[str, Attr] | None = None
+    function: FunctionDef,
+    library: Mapping[str, FunctionDef],
+    attrs: Mapping[str, Attr] | None = None,
+    shapes: Sequence[Shape] = (),
 ) -> FunctionBody:
-    """The body of a function called with these attributes, in a graph that has the library's functions."""
-    return _Body(function, library, attrs or {}).result()
+    """The body of a function called with these attributes, in a graph that has the library's functions.
+
+    `shapes` are those of the arguments, as far as they are known.
+    """
+    body = _Body(function, library, attrs or {}).result()
+    if shapes:
+        _tell_shapes(body, shapes)
+    return body
+
+
+def _tell_shapes(body: FunctionBody, shapes: Sequence[Shape]) -> None:
+    """Adds what is known of the arguments to what the function says of them, before anything else is inferred."""
+    body.graph.infer_shapes(until=len(body.inputs))
+    if len(shapes) != len(body.inputs):
+        raise InvalidArgumentError(
+            f"function '{body.name}' takes {len(body.inputs)} arguments, but is called with {len(shapes)}"
+        )
+    for tensor, shape in zip(body.inputs, shapes, strict=True):
+        known = tensor.static_shape
+        if isinstance(shape, HandleShape):
+            tensor._shape = shape
+        elif known.is_compatible(shape):
+            tensor._shape = known.merge(shape)
 
 
 class _Body:
@@ -84,8 +108,8 @@ class _Body:
 
     def _add_argument(self, index: int, arg: OpDef.ArgDef) -> None:
         dtypes = _dtypes_of(arg, self._attrs)
-        shapes = self._function.arg_attr[index].attr["_output_shapes"] if index in self._function.arg_attr else None
-        known = decode_attr(shapes) if shapes is not None else None
+        told = self._function.arg_attr[index].attr if index in self._function.arg_attr else {}
+        known = decode_attr(told["_output_shapes"]) if "_output_shapes" in told else None
         is_list = bool(arg.number_attr or arg.type_list_attr)
         taken = {node.name for node in self._function.node_def}
         names = []
@@ -210,6 +234,46 @@ def _checked_count(count: int, attr: str) -> int:
     return count
 
 
+_SHAPES: Final = object()  # the key of the shapes of results that were found, in `graph.extras`
+
+
+def result_shapes(reference: FunctionRef, arguments: Sequence[Tensor], graph: Graph) -> tuple[Shape, ...] | None:
+    """The shapes of a call's results, as the function's body tells; None if it does not.
+
+    What is found for a function and shapes of arguments is found once for a graph and all that it calls.
+    """
+    found: dict[Any, tuple[Shape, ...] | None] = graph.extras.setdefault(_SHAPES, {})
+    shapes = tuple(tensor.static_shape for tensor in arguments)
+    key = (reference.name, tuple(map(_shape_key, shapes)), attrs_key(reference.attrs))
+    if key not in found:
+        found[key] = None  # for whoever asks in the meantime: a function that calls itself
+        if (function := graph.functions.get(reference.name)) is not None:
+            found[key] = _body_shapes(function, graph, reference.attrs, shapes)
+    return found[key]
+
+
+def _body_shapes(
+    function: FunctionDef, graph: Graph, attrs: Mapping[str, Attr], shapes: Sequence[Shape]
+) -> tuple[Shape, ...] | None:
+    try:
+        body = function_body(function, graph.functions, attrs, shapes)
+        body.graph.extras[_SHAPES] = graph.extras[_SHAPES]
+        return tuple(tensor.static_shape for tensor in body.outputs)
+    except TensorKeepError:  # a body that cannot be: running it says why
+        return None
+
+
+def _shape_key(shape: Shape) -> Any:
+    held = (shape.element_dtype, shape.element_shape) if isinstance(shape, HandleShape) else None
+    return shape.dims, held
+
+
+def attrs_key(attrs: Mapping[str, Attr]) -> tuple[tuple[str, bytes], ...]:
+    """Attributes as a key of a dictionary."""
+    encoded = ((name, encode_attr(value).SerializeToString(deterministic=True)) for name, value in attrs.items())
+    return tuple(sorted(encoded))
+
+
 def find_function(name: str, library: Mapping[str, FunctionDef]) -> FunctionDef:
     """The function of that name; an error if there is none."""
     found = library.get(name)
@@ -232,13 +296,19 @@ def function_def(
     *,
     output_names: Sequence[str] | None = None,
     controls: Iterable[Operation] = (),
+    operations: Sequence[Operation] | None = None,
 ) -> FunctionDef:
-    """The function that computes `outputs` from `inputs`, with all operations of the graph as its body."""
+    """The function that computes `outputs` from `inputs`, with some operations of the graph, or all, as its body.
+
+    An operation that makes one of the inputs is not part of the body.
+    """
     proto = FunctionDef()
     proto.signature.name = name
-    taken = {op.name for op in graph.operations}
-    given = {tensor.op for tensor in inputs}
-    taken -= {op.name for op in given}
+    made = {tensor.op for tensor in inputs}
+    body = [op for op in (graph.operations if operations is None else operations) if op not in made]
+    taken = {op.name for op in body}
+    given = {tensor.op: tensor for tensor in inputs}
+    inside = set(body)
     names: dict[Tensor, str] = {}
     for i, tensor in enumerate(inputs):
         names[tensor] = _argument_name(tensor.op.name, taken)
@@ -246,13 +316,13 @@ def function_def(
         arg.is_ref = tensor.dtype.is_ref
         shape = tensor.static_shape
         proto.arg_attr[i].attr["_output_shapes"].list.shape.add().CopyFrom(shape_to_proto(shape))
-    body = [op for op in graph.operations if op not in given]
     for op in body:
         node = proto.node_def.add()
         op.write_node(node)
         del node.input[:]
         node.input.extend(names.get(tensor) or _edge(tensor) for tensor in op.inputs)
-        node.input.extend(f"^{names[op.outputs[0]] if op in given else op.name}" for op in op.control_inputs)
+        before = [control for control in op.control_inputs if control in inside or control in given]
+        node.input.extend(f"^{names[given[control]] if control in given else control.name}" for control in before)
     used: set[str] = set()
     for i, tensor in enumerate(outputs):
         chosen = output_names[i] if output_names is not None else _argument_name(tensor.op.name, used)
@@ -293,4 +363,4 @@ def _edge(tensor: Tensor) -> str:
     return f"{tensor.op.name}:output:{at}"
 
 
-__all__ = ["FunctionBody", "find_function", "function_body", "function_def"]
+__all__ = ["FunctionBody", "attrs_key", "find_function", "function_body", "function_def", "result_shapes"]

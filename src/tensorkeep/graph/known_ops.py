@@ -94,7 +94,6 @@ CSRSparseMatrixToDense(sparse_input: variant) -> dense_output: type; type: {floa
 CSRSparseMatrixToSparseTensor(sparse_matrix: variant) -> indices: int64, values: type, dense_shape: int64; type: {float, double, complex64, complex128}
 CSVDataset(filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: output_types) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list({float, double, int32, int64, string}) >= 1; output_shapes: list(shape) >= 1; stateful
 CSVDatasetV2(filenames: string, compression_type: string, buffer_size: int64, header: bool, field_delim: string, use_quote_delim: bool, na_value: string, select_cols: int64, record_defaults: output_types, exclude_cols: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list({float, double, int32, int64, string}) >= 1; output_shapes: list(shape) >= 1; stateful
-CTCBeamSearchDecoder(inputs: T, sequence_length: int32) -> decoded_indices: top_paths * int64, decoded_values: top_paths * int64, decoded_shape: top_paths * int64, log_probability: T; beam_width: int >= 1; top_paths: int >= 1; merge_repeated: bool = true; T: {float, double} = float
 CTCLossV2(inputs: float, labels_indices: int64, labels_values: int32, sequence_length: int32) -> loss: float, gradient: float; preprocess_collapse_repeated: bool = false; ctc_merge_repeated: bool = true; ignore_longer_outputs_than_inputs: bool = false
 CacheDataset(input_dataset: variant, filename: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 CacheDatasetV2(input_dataset: variant, filename: string, cache: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
@@ -150,9 +149,6 @@ CopyToMesh(input: T) -> output: T; mesh: string; T: type
 CopyToMeshGrad(input: T, forward_input: T) -> output: T; T: type
 CreateSummaryDbWriter(writer: resource, db_uri: string, experiment_name: string, run_name: string, user_name: string); stateful
 CreateSummaryFileWriter(writer: resource, logdir: string, max_queue: int32, flush_millis: int32, filename_suffix: string); stateful
-CropAndResize(image: T, boxes: float, box_ind: int32, crop_size: int32) -> crops: float; T: {uint8, uint16, int8, int16, int32, int64, half, float, double}; method: {'bilinear', 'nearest'} = 'bilinear'; extrapolation_value: float = 0.0
-CropAndResizeGradBoxes(grads: float, image: T, boxes: float, box_ind: int32) -> output: float; T: {uint8, uint16, int8, int16, int32, int64, half, float, double}; method: {'bilinear'} = 'bilinear'
-CropAndResizeGradImage(grads: float, boxes: float, box_ind: int32, image_size: int32) -> output: T; T: {float, half, double}; method: {'bilinear', 'nearest'} = 'bilinear'
 CrossReplicaSum(input: T, group_assignment: int32) -> output: T; T: {half, bfloat16, float, double, int32, uint32}; stateful
 CudnnRNN(input: T, input_h: T, input_c: T, params: T) -> output: T, output_h: T, output_c: T, reserve_space: T; T: {bfloat16, half, float, double}; rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0.0; seed: int = 0; seed2: int = 0; is_training: bool = true; stateful
 CudnnRNNBackprop(input: T, input_h: T, input_c: T, params: T, output: T, output_h: T, output_c: T, output_backprop: T, output_h_backprop: T, output_c_backprop: T, reserve_space: T) -> input_backprop: T, input_h_backprop: T, input_c_backprop: T, params_backprop: T; T: {bfloat16, half, float, double}; rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0.0; seed: int = 0; seed2: int = 0; stateful
@@ -319,7 +315,6 @@ FuncListAttr(); f: list(func)
 FusedPadConv2D(input: T, paddings: int32, filter: T) -> output: T; T: {half, bfloat16, float, double}; mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}
 FusedResizeAndPadConv2D(input: T, size: int32, paddings: int32, filter: T) -> output: T; T: {half, float, double}; resize_align_corners: bool = false; mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}
 GenerateBoundingBoxProposals(scores: float, bbox_deltas: float, image_info: float, anchors: float, nms_threshold: float, pre_nms_topn: int32, min_size: float) -> rois: float, roi_probabilities: float; post_nms_topn: int = 300
-GenerateVocabRemapping(new_vocab_file: string, old_vocab_file: string) -> remapping: int64, num_present: int32; new_vocab_offset: int >= 0; num_new_vocab: int >= 0; old_vocab_size: int >= -1 = -1
 GeneratorDataset(init_func_other_args: Tinit_func_args, next_func_other_args: Tnext_func_args, finalize_func_other_args: Tfinalize_func_args) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; init_func: func; next_func: func; finalize_func: func; Tinit_func_args: list(type) >= 0; Tnext_func_args: list(type) >= 0; Tfinalize_func_args: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
 GetDeadline() -> deadline_from_epoch_micros: int64
 GetElementAtIndex(dataset: variant, index: int64) -> components: output_types; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
@@ -343,8 +338,6 @@ IRFFTND(input: Tcomplex, fft_length: int32, axes: int32) -> output: Treal; Treal
 IdentityReader() -> reader_handle: Ref(string); container: string = ''; shared_name: string = ''; stateful; deprecated 26 'Use IdentityReaderV2'
 IdentityReaderV2() -> reader_handle: resource; container: string = ''; shared_name: string = ''; stateful
 IgnoreErrorsDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; log_warning: bool = false
-ImageProjectiveTransformV2(images: dtype, transforms: float, output_shape: int32) -> transformed_images: dtype; dtype: {uint8, int32, int64, half, bfloat16, float, double}; interpolation: string; fill_mode: string = 'CONSTANT'
-ImageProjectiveTransformV3(images: dtype, transforms: float, output_shape: int32, fill_value: float) -> transformed_images: dtype; dtype: {uint8, int32, int64, half, bfloat16, float, double}; interpolation: string; fill_mode: string = 'CONSTANT'
 ImmutableConst() -> tensor: dtype; dtype: type; shape: shape; memory_region_name: string
 ImportEvent(writer: resource, event: string); stateful
 InPolymorphicTwice(a: N * T, b: M * T); T: type = int32; N: int >= 0; M: int >= 0
@@ -394,7 +387,6 @@ ListInput(a: N * T); N: int >= 1; T: type
 ListOutput() -> a: T; T: list(type) >= 1
 ListSnapshotChunksDataset(snapshot_path: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 LoadAllTPUEmbeddingParameters(parameters: NumTables * float, auxiliary1: NumTables * float, auxiliary2: NumTables * float, auxiliary3: NumTables * float, auxiliary4: NumTables * float, auxiliary5: NumTables * float, auxiliary6: NumTables * float, auxiliary7: NumTables * float); NumTables: int >= 1; config: string; num_shards: int; shard_id: int; stateful
-LoadAndRemapMatrix(ckpt_path: string, old_tensor_name: string, row_remapping: int64, col_remapping: int64, initializing_values: float) -> output_matrix: float; num_rows: int >= 0; num_cols: int >= 1; max_rows_in_memory: int = -1; stateful
 LoadDataset(path: string, reader_func_other_args: Treader_func_args) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; compression: string = ''; reader_func: func; Treader_func_args: list(type) >= 0; stateful
 LoadTPUEmbeddingADAMParameters(parameters: float, momenta: float, velocities: float); table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
 LoadTPUEmbeddingAdadeltaParameters(parameters: float, accumulators: float, updates: float); table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
@@ -426,7 +418,6 @@ MatchingFilesDataset(patterns: string) -> handle: variant :: DATASET[TENSOR[STRI
 MaxIntraOpParallelismDataset(input_dataset: variant, max_intra_op_parallelism: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 MaxPoolGradGradWithArgmax(input: T, grad: T, argmax: Targmax) -> output: T; ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; include_batch_in_index: bool = false; Targmax: {int32, int64}; T: realnumbertype
 MergeDedupData(integer_tensor: integer_type, float_tensor: float_type) -> output: variant; tuple_mask: string; integer_type: {int32, int64, uint32, uint64}; float_type: {half, bfloat16, float}; config: string = ''
-MergeV2Checkpoints(checkpoint_prefixes: string, destination_prefix: string); delete_old_dirs: bool = true; allow_missing_files: bool = false; stateful
 Mfcc(spectrogram: float, sample_rate: int32) -> output: float; upper_frequency_limit: float = 4000.0; lower_frequency_limit: float = 20.0; filterbank_channel_count: int = 40; dct_coefficient_count: int = 13
 MixedStruct() -> a: n_a * int32, b: float; n_a: int >= 0
 MlirPassthroughOp(inputs: Tinputs) -> outputs: Toutputs; mlir_module: string; Tinputs: list(type) >= 0; Toutputs: list(type) >= 0
@@ -613,13 +604,6 @@ RequantizePerChannel(input: T, input_min: float, input_max: float, requested_out
 RequiresOlderGraphVersion() -> version: int32; stateful
 ReservedAttr(); range: int
 ReservedInput(input: int32)
-ResizeArea(images: T, size: int32) -> resized_images: float; T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}; align_corners: bool = false
-ResizeBicubic(images: T, size: int32) -> resized_images: float; T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}; align_corners: bool = false; half_pixel_centers: bool = false
-ResizeBicubicGrad(grads: float, original_image: T) -> output: T; T: {float, double}; align_corners: bool = false; half_pixel_centers: bool = false
-ResizeBilinear(images: T, size: int32) -> resized_images: float; T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double, bfloat16}; align_corners: bool = false; half_pixel_centers: bool = false
-ResizeBilinearGrad(grads: float, original_image: T) -> output: T; T: {float, bfloat16, half, double}; align_corners: bool = false; half_pixel_centers: bool = false
-ResizeNearestNeighbor(images: T, size: int32) -> resized_images: T; T: {int8, uint8, int16, uint16, int32, int64, half, float, double, bfloat16}; align_corners: bool = false; half_pixel_centers: bool = false
-ResizeNearestNeighborGrad(grads: T, size: int32) -> output: T; T: {uint8, int8, int32, half, float, double, bfloat16}; align_corners: bool = false; half_pixel_centers: bool = false
 ResourceAccumulatorApplyGradient(handle: resource, local_step: int64, gradient: dtype); dtype: numbertype; stateful
 ResourceAccumulatorNumAccumulated(handle: resource) -> num_accumulated: int32; stateful
 ResourceAccumulatorSetGlobalStep(handle: resource, new_global_step: int64); stateful
@@ -628,9 +612,6 @@ ResourceConditionalAccumulator() -> handle: resource; dtype: numbertype; shape: 
 ResourceCreateOp(resource: resource); stateful
 ResourceInitializedOp(resource: resource) -> initialized: bool; stateful
 ResourceUsingOp(resource: resource); stateful
-Restore(file_pattern: string, tensor_name: string) -> tensor: dt; dt: type; preferred_shard: int = -1; stateful
-RestoreSlice(file_pattern: string, tensor_name: string, shape_and_slice: string) -> tensor: dt; dt: type; preferred_shard: int = -1; stateful
-RestoreV2(prefix: string, tensor_names: string, shape_and_slices: string) -> tensors: dtypes; dtypes: list(type) >= 1; stateful
 Restrict(a: T) -> out: T; T: {string, bool}
 RetrieveAllTPUEmbeddingParameters() -> parameters: NumTables * float, auxiliary1: NumTables * float, auxiliary2: NumTables * float, auxiliary3: NumTables * float, auxiliary4: NumTables * float, auxiliary5: NumTables * float, auxiliary6: NumTables * float, auxiliary7: NumTables * float; NumTables: int >= 1; config: string; num_shards: int; shard_id: int; stateful
 RetrieveTPUEmbeddingADAMParameters() -> parameters: float, momenta: float, velocities: float; table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
@@ -708,13 +689,8 @@ RpcServerStart(server: resource); stateful
 SampleDistortedBoundingBox(image_size: T, bounding_boxes: float) -> begin: T, size: T, bboxes: float; T: {uint8, int8, int16, int32, int64}; seed: int = 0; seed2: int = 0; min_object_covered: float = 0.1; aspect_ratio_range: list(float) = [0.75, 1.33]; area_range: list(float) = [0.05, 1.0]; max_attempts: int = 100; use_image_if_no_bounding_boxes: bool = false; stateful
 SampleDistortedBoundingBoxV2(image_size: T, bounding_boxes: float, min_object_covered: float) -> begin: T, size: T, bboxes: float; T: {uint8, int8, int16, int32, int64}; seed: int = 0; seed2: int = 0; aspect_ratio_range: list(float) = [0.75, 1.33]; area_range: list(float) = [0.05, 1.0]; max_attempts: int = 100; use_image_if_no_bounding_boxes: bool = false; stateful
 SamplingDataset(input_dataset: variant, rate: float, seed: int64, seed2: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-Save(filename: string, tensor_names: string, data: T); T: list(type) >= 1; stateful
 SaveDataset(input_dataset: variant, path: string, shard_func_other_args: Tshard_func_args); compression: string = ''; shard_func: func; use_shard_func: bool = true; Tshard_func_args: list(type) >= 0; stateful
 SaveDatasetV2(input_dataset: variant, path: string, shard_func_other_args: Tshard_func_args) -> handle: variant; compression: string = ''; shard_func: func; use_shard_func: bool = true; Tshard_func_args: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
-SaveSlices(filename: string, tensor_names: string, shapes_and_slices: string, data: T); T: list(type) >= 1; stateful
-SaveV2(prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes); dtypes: list(type) >= 1; stateful
-ScaleAndTranslate(images: T, size: int32, scale: float, translation: float) -> resized_images: float; T: {int8, uint8, int16, uint16, int32, int64, bfloat16, half, float, double}; kernel_type: string = 'lanczos3'; antialias: bool = true
-ScaleAndTranslateGrad(grads: T, original_image: T, scale: float, translation: float) -> output: T; T: {float}; kernel_type: string = 'lanczos3'; antialias: bool = true
 ScanDataset(input_dataset: variant, initial_state: Tstate, other_arguments: Targuments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; Tstate: list(type) >= 1; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; preserve_cardinality: bool = false; use_default_device: bool = true; metadata: string = ''
 SdcaFprint(input: string) -> output: int64
 SdcaOptimizer(sparse_example_indices: num_sparse_features * int64, sparse_feature_indices: num_sparse_features * int64, sparse_feature_values: num_sparse_features_with_values * float, dense_features: num_dense_features * float, example_weights: float, example_labels: float, sparse_indices: num_sparse_features * int64, sparse_weights: num_sparse_features * float, dense_weights: num_dense_features * float, example_state_data: float) -> out_example_state_data: float, out_delta_sparse_weights: num_sparse_features * float, out_delta_dense_weights: num_dense_features * float; loss_type: {'logistic_loss', 'squared_loss', 'hinge_loss', 'smooth_hinge_loss', 'poisson_loss'}; adaptative: bool = false; num_sparse_features: int >= 0; num_sparse_features_with_values: int >= 0; num_dense_features: int >= 0; l1: float; l2: float; num_loss_partitions: int >= 1; num_inner_iterations: int >= 1
@@ -732,8 +708,6 @@ SerializeSparse(sparse_indices: int64, sparse_values: T, sparse_shape: int64) ->
 SerializeTensor(tensor: T) -> serialized: string; T: type
 SetStatsAggregatorDataset(input_dataset: variant, stats_aggregator: resource, tag: string, counter_prefix: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 ShardDataset(input_dataset: variant, num_shards: int64, index: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; require_non_empty: bool = false; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-ShardedFilename(basename: string, shard: int32, num_shards: int32) -> filename: string
-ShardedFilespec(basename: string, num_shards: int32) -> filename: string
 ShuffleAndRepeatDataset(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; reshuffle_each_iteration: bool = true; metadata: string = ''
 ShuffleAndRepeatDatasetV2(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, count: int64, seed_generator: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; reshuffle_each_iteration: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
 ShuffleDataset(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; reshuffle_each_iteration: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
@@ -760,7 +734,6 @@ SparseAccumulatorApplyGradient(handle: Ref(string), local_step: int64, gradient_
 SparseAccumulatorTakeGradient(handle: Ref(string), num_required: int32) -> indices: int64, values: dtype, shape: int64; dtype: numbertype
 SparseConditionalAccumulator() -> handle: Ref(string); dtype: numbertype; shape: shape; container: string = ''; shared_name: string = ''; reduction_type: {'MEAN', 'SUM'} = 'MEAN'; stateful
 SparseCountSparseOutput(indices: int64, values: T, dense_shape: int64, weights: output_type) -> output_indices: int64, output_values: output_type, output_dense_shape: int64; T: {int32, int64}; minlength: int >= -1 = -1; maxlength: int >= -1 = -1; binary_output: bool; output_type: {int32, int64, float, double}
-SparseCrossHashed(indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types, num_buckets: int64, strong_hash: bool, salt: int64) -> output_indices: int64, output_values: int64, output_shape: int64; N: int >= 0; sparse_types: list({int64, string}) >= 0; dense_types: list({int64, string}) >= 0
 SparseMatrixAdd(a: variant, b: variant, alpha: T, beta: T) -> c: variant; T: {float, double, complex64, complex128}
 SparseMatrixMatMul(a: variant, b: T) -> output: T; T: type; transpose_a: bool = false; transpose_b: bool = false; adjoint_a: bool = false; adjoint_b: bool = false; transpose_output: bool = false; conjugate_output: bool = false
 SparseMatrixMul(a: variant, b: T) -> output: variant; T: type
@@ -799,7 +772,6 @@ StringListAttr(); a: list(string); b: string
 StringNGrams(data: string, data_splits: Tsplits) -> ngrams: string, ngrams_splits: Tsplits; separator: string; ngram_widths: list(int) >= 0; left_pad: string; right_pad: string; pad_width: int; preserve_short_sequences: bool; Tsplits: {int32, int64} = int64
 StubResourceHandleOp() -> resource: resource; container: string = ''; shared_name: string = ''; stateful
 SummaryWriter() -> writer: resource; shared_name: string = ''; container: string = ''; stateful
-SymbolicGradient(input: Tin) -> output: Tout; Tin: list(type) >= 1; Tout: list(type) >= 1; f: func
 SyncDevice(); stateful
 TFRecordDataset(filenames: string, compression_type: string, buffer_size: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
 TFRecordDatasetV2(filenames: string, compression_type: string, buffer_size: int64, byte_offsets: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
@@ -878,7 +850,6 @@ UniformQuantizedDot(lhs: Tin, rhs: Tin, lhs_scales: float, lhs_zero_points: int3
 UniformQuantizedDotHybrid(lhs: Tlhs, rhs: Trhs, rhs_scales: float, rhs_zero_points: int32) -> output: Tout; Tlhs: {float}; Trhs: {qint8}; Tout: {float}; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int
 UniformRequantize(input: Tin, input_scales: float, input_zero_points: int32, output_scales: float, output_zero_points: int32) -> output: Tout; Tin: {qint8, qint32}; Tout: {qint8, qint32}; input_quantization_axis: int = -1; input_quantization_min_val: int; input_quantization_max_val: int; output_quantization_axis: int = -1; output_quantization_min_val: int; output_quantization_max_val: int
 UniqueDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-UnravelIndex(indices: Tidx, dims: Tidx) -> output: Tidx; Tidx: {int32, int64} = int32
 Unstage() -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 UnwrapDatasetVariant(input_handle: variant) -> output_handle: variant
 UpdateTaskIdAndGlobalCoreArray(tpu_task_id_to_shard_id: task_count * int32); task_count: int >= 1; stateful

@@ -1,7 +1,7 @@
 """Shapes as TensorFlow 1 programs see them: `tensor.shape[1].value`, `tensor.get_shape().as_list()`.
 
-A `TensorShape` is a `Shape` whose elements are `Dimension`s. A Dimension behaves as its number wherever one is wanted,
-and compares as None with anything while it is unknown.
+A `TensorShape` is a `Shape` (its `plain`) whose elements are `Dimension`s. A Dimension behaves as its number wherever
+one is wanted, and compares as None with anything while it is unknown.
 """
 
 from __future__ import annotations
@@ -132,20 +132,45 @@ def as_dimension(value: Any) -> Dimension:
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
-class TensorShape(Shape):
+class TensorShape:
     """A shape in TensorFlow's words."""
 
+    __slots__ = ("plain",)
+
     def __init__(self, dims: Any) -> None:
-        super().__init__(plain_shape(dims).dims)
+        self.plain = plain_shape(dims)
+
+    @property
+    def dims(self) -> list[Dimension] | None:
+        """The dimensions as TensorFlow 1 gives them, or None if not even their number is known."""
+        return None if self.plain.dims is None else [Dimension(size) for size in self.plain.dims]
+
+    @property
+    def rank(self) -> int | None:
+        return self.plain.rank
 
     @property
     def ndims(self) -> int | None:
-        return self.rank
+        return self.plain.rank
 
-    def __iter__(self) -> Iterator[Dimension]:  # type: ignore[override]
-        return iter([Dimension(size) for size in self._known_rank()])
+    @property
+    def is_fully_known(self) -> bool:
+        return self.plain.is_fully_known
 
-    @overload  # type: ignore[override]
+    def as_tuple(self) -> tuple[int, ...]:
+        """The sizes, all of them known; otherwise an error that shows the shape."""
+        return self.plain.as_tuple()
+
+    def element_count(self) -> int | None:
+        return self.plain.element_count()
+
+    def __len__(self) -> int:
+        return len(self.plain)
+
+    def __iter__(self) -> Iterator[Dimension]:
+        return iter([Dimension(size) for size in self.plain])
+
+    @overload
     def __getitem__(self, axis: int) -> Dimension: ...
 
     @overload
@@ -154,47 +179,47 @@ class TensorShape(Shape):
     def __getitem__(self, axis: int | slice) -> Dimension | TensorShape:
         if isinstance(axis, slice):
             return self._part(axis)
-        return Dimension(None if self.dims is None else self.dims[axis])
+        return Dimension(None if self.plain.dims is None else self.plain.dims[axis])
 
     def _part(self, axes: slice) -> TensorShape:
-        if self.dims is not None:
-            return TensorShape(self.dims[axes])
+        if self.plain.dims is not None:
+            return TensorShape(self.plain.dims[axes])
         start, stop = axes.start or 0, axes.stop
         if axes.step or start < 0 or stop is None or stop < 0:
             return TensorShape(None)
         return TensorShape([None] * max(0, stop - start))
 
     def __bool__(self) -> bool:
-        return self.dims is not None
+        return self.plain.dims is not None
 
     def __eq__(self, other: object) -> bool:
         try:
-            return self.dims == plain_shape(other).dims
+            return self.plain.dims == plain_shape(other).dims
         except (TypeError, ValueError):
             return NotImplemented
 
     def __hash__(self) -> int:
-        return hash(self.dims)
+        return hash(self.plain.dims)
 
     def __str__(self) -> str:
-        if self.dims is None:
+        if self.plain.dims is None:
             return "<unknown>"
-        sizes = ["?" if size is None else str(size) for size in self.dims]
+        sizes = ["?" if size is None else str(size) for size in self.plain.dims]
         return f"({sizes[0]},)" if len(sizes) == 1 else f"({', '.join(sizes)})"
 
     def __repr__(self) -> str:
-        return f"TensorShape({None if self.dims is None else [Dimension(size) for size in self.dims]})"
+        return f"TensorShape({self.dims})"
 
     def __add__(self, other: Any) -> TensorShape:
         return self.concatenate(other)
 
     def as_list(self) -> list[int | None]:
-        if self.dims is None:
+        if self.plain.dims is None:
             raise InvalidArgumentError("as_list() is not defined on an unknown TensorShape.")
-        return list(self.dims)
+        return list(self.plain.dims)
 
     def as_proto(self) -> TensorShapeProto:
-        return shape_to_proto(self)
+        return shape_to_proto(self.plain)
 
     def num_elements(self) -> int | None:
         return None if not self.is_fully_defined() else self.element_count()
@@ -207,7 +232,7 @@ class TensorShape(Shape):
             raise InvalidArgumentError(f"Shape {self} is not fully defined")
 
     def is_compatible_with(self, other: Any) -> bool:
-        return self.is_compatible(plain_shape(other))
+        return self.plain.is_compatible(plain_shape(other))
 
     def assert_is_compatible_with(self, other: Any) -> None:
         if not self.is_compatible_with(other):
@@ -224,14 +249,14 @@ class TensorShape(Shape):
 
     def merge_with(self, other: Any) -> TensorShape:
         self.assert_is_compatible_with(other)
-        return TensorShape(self.merge(plain_shape(other)))
+        return TensorShape(self.plain.merge(plain_shape(other)))
 
     def concatenate(self, other: Any) -> TensorShape:
-        return TensorShape(super().concatenate(plain_shape(other)))
+        return TensorShape(self.plain.concatenate(plain_shape(other)))
 
     def with_rank(self, rank: int) -> TensorShape:
         self.assert_has_rank(rank)
-        return TensorShape(super().with_rank(rank))
+        return TensorShape(self.plain.with_rank(rank))
 
     def with_rank_at_least(self, rank: int) -> TensorShape:
         if self.rank is not None and self.rank < rank:
@@ -244,10 +269,15 @@ class TensorShape(Shape):
         return self
 
 
+def sizes_of(shape: Any) -> list[int]:
+    """The sizes of a shape that is known in full, as numbers."""
+    return [int(size) for size in TensorShape(shape)]
+
+
 def plain_shape(value: Any) -> Shape:
     """The Shape meant by anything a program gives as one: a shape, a sequence of sizes, one size, a proto, None."""
     if isinstance(value, TensorShape):
-        return Shape(value.dims)
+        return value.plain
     if isinstance(value, Shape):
         return value
     if value is None:

@@ -98,7 +98,7 @@ class Dense(Layer):
             outputs = matmul(inputs, self.kernel)
         else:
             outputs = tensordot(inputs, self.kernel, [[shape.rank - 1], [0]])
-            outputs.set_shape([*shape.dims[:-1], self.units])
+            outputs.set_shape([*shape[:-1], self.units])
         if self.use_bias:
             outputs = bias_add(outputs, self.bias)
         return outputs if self.activation is None else self.activation(outputs)
@@ -167,11 +167,11 @@ class Flatten(Layer):
             shape = inputs.get_shape()
         if shape.rank == 1:
             return expand_dims(inputs, axis=1)
-        rest = None if shape.dims is None else shape.dims[1:]
-        if rest is not None and None not in rest:
-            return reshape(inputs, constant([-1, prod(rest)]))
-        if shape.dims is not None and shape.dims[0] is not None:
-            return reshape(inputs, constant([shape.dims[0], -1]))
+        sizes = inputs.static_shape.dims
+        if sizes is not None and None not in sizes[1:]:
+            return reshape(inputs, constant([-1, prod(sizes[1:])]))
+        if sizes is not None and sizes[0] is not None:
+            return reshape(inputs, constant([sizes[0], -1]))
         return reshape(inputs, [shape_of(inputs)[0], -1])
 
 

@@ -27,7 +27,7 @@ class InputSpec:
         optional: bool = False,
     ) -> None:
         self.dtype = None if dtype is None else DType.of(dtype).name
-        dims = TensorShape(shape).dims
+        dims = TensorShape(shape).plain.dims
         self.shape = None if dims is None else tuple(dims)
         self.ndim = ndim if dims is None else len(dims)
         self.max_ndim, self.min_ndim = max_ndim, min_ndim

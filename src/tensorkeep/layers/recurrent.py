@@ -81,7 +81,7 @@ def _with_batch_and_time_exchanged(x: Any) -> Any:
     order = number_range(2, rank(x))
     result = transpose(x, concat(([1, 0], order), axis=0))
     if shape.rank is not None:
-        result.set_shape([shape.dims[1], shape.dims[0], *shape.dims[2:]])
+        result.set_shape([shape[1], shape[0], *shape[2:]])
     return result
 
 
@@ -95,8 +95,8 @@ def _batch_size(inputs: Sequence[Any]) -> Any:
             raise InvalidArgumentError(
                 f"Input tensor should have rank >= 2. Received input={item} of rank {shape.rank}"
             )
-        if shape.dims[1] is not None:
-            return shape.dims[1]
+        if shape[1].value is not None:
+            return shape[1].value
     return shape_of(inputs[0])[1]
 
 

@@ -30,6 +30,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.ops._products import SMALL, multiply_in_parts
 from tensorkeep.ops._windows import (
     CACHED_PLANS,
     Array,
@@ -54,7 +55,7 @@ _PIECE_BYTES: Final = 1 << 20  # of copied windows at a time …
 _LARGE_PIECE_BYTES: Final = 1 << 24  # … and if other threads shall help
 _FEWEST_CHANNELS_BY_WINDOWS: Final = 4
 # In multiplications. OpenBLAS keeps a product on one thread below 2**18 or 2**19 of them, by the processor.
-_PART: Final = 1 << 19
+_PART: Final = SMALL
 _LARGEST_IN_PARTS: Final = 1 << 28
 _FEWEST_ROWS: Final = 14  # in a part; fewer would not make good use of the other matrix
 
@@ -219,22 +220,10 @@ def _convolve(images: Array, filters: Array, plan: _Plan) -> Array:
 
 
 def _multiply(left: Array, right: Array, out: Array, is_cut: bool) -> None:
-    """Computes `left @ right`, if it shall be cut then so many rows at a time that each product is a small one."""
-    rows, row = left.shape[-2], right.shape[-2] * right.shape[-1]
-    part = _PART // max(1, row)
-    if not is_cut or not _FEWEST_ROWS <= part < rows:
+    if is_cut:
+        multiply_in_parts(left, right, out, _PART, _FEWEST_ROWS)
+    else:
         np.matmul(left, right, out=out)
-        return
-    split = rows - rows % part
-    each = right if right.ndim == 2 else right[:, np.newaxis]
-    np.matmul(_in_parts(left[..., :split, :], part), each, out=_in_parts(out[..., :split, :], part))
-    if split < rows:
-        np.matmul(left[..., split:, :], right, out=out[..., split:, :])
-
-
-def _in_parts(matrix: Array, rows: int) -> Array:
-    """The same memory as matrices of so many rows."""
-    return matrix.reshape(*matrix.shape[:-2], -1, rows, matrix.shape[-1])
 
 
 def _filter_gradient(images: Array, gradient: Array, plan: _Plan) -> Array:

@@ -125,3 +125,25 @@ def multiply(left: Array, right: Array) -> Any:
         if rows % parts == 0 and depth == len(right):
             return np.matmul(left.reshape(parts, -1, depth), right).reshape(rows, -1)
     return _THREADS.watched(left, right, work)
+
+
+def multiply_in_parts(left: Array, right: Array, out: Array, work: int, fewest_rows: int) -> None:
+    """Computes `left @ right`, so many rows at a time that each product has no more than so many multiplications.
+
+    If these would be too few rows for a part, the product is computed at once.
+    """
+    rows, row = left.shape[-2], right.shape[-2] * right.shape[-1]
+    part = work // max(1, row)
+    if not fewest_rows <= part < rows:
+        np.matmul(left, right, out=out)
+        return
+    split = rows - rows % part
+    each = right if right.ndim == 2 else right[:, np.newaxis]
+    np.matmul(_in_parts(left[..., :split, :], part), each, out=_in_parts(out[..., :split, :], part))
+    if split < rows:
+        np.matmul(left[..., split:, :], right, out=out[..., split:, :])
+
+
+def _in_parts(matrix: Array, rows: int) -> Array:
+    """The same memory as matrices of so many rows."""
+    return matrix.reshape(*matrix.shape[:-2], -1, rows, matrix.shape[-1])

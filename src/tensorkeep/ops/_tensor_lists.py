@@ -5,8 +5,9 @@ A list never changes: what would change one makes another, which shares the elem
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from threading import Lock
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
@@ -18,21 +19,79 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 _MOST_ELEMENTS: Final = 1 << 26  # of one list; more is a mistake, or an attack
 
 
+Undo: TypeAlias = Callable[[list[Any]], None]
+_TAKING: Final = Lock()
+
+
+def _nothing(items: list[Any]) -> None:
+    """Nothing to undo."""
+
+
 class TensorList:
-    """A list of tensors of one type. An element that is None has not been set."""
+    """A list of tensors of one type. An element that is None has not been set.
+
+    A list is a value: it never changes. A changed one takes over the elements of the one that it was made of, which
+    remembers what was changed, and has its elements made anew if anybody still asks for them. So a loop that sets
+    element after element copies none of them.
+    """
 
     # To NumPy it is one element of an array of objects.
     dtype: Final = np.dtype(object)
-    __slots__ = ("element_dtype", "element_shape", "items", "most")
+    __slots__ = ("_items", "_next", "_undo", "element_dtype", "element_shape", "most")
 
-    def __init__(self, dtype: DType, shape: Shape, items: Sequence[Any], most: int = -1) -> None:
+    def __init__(self, dtype: DType, shape: Shape, items: Iterable[Any], most: int = -1) -> None:
         self.element_dtype = dtype
         self.element_shape = shape
-        self.items = items
         self.most = most
+        self._items: list[Any] | None = list(items)
+        self._next: TensorList | None = None  # the one that has taken the elements
+        self._undo: Undo = _nothing  # how to make its elements of those of the next
 
-    def with_items(self, items: Sequence[Any]) -> TensorList:
+    @property
+    def items(self) -> list[Any]:
+        """The elements. Do not write to them, and do not keep the list."""
+        return self._items if self._items is not None else self._restored()
+
+    def _restored(self) -> list[Any]:
+        with _TAKING:
+            chain: list[TensorList] = [self]
+            while chain[-1]._items is None:
+                following = chain[-1]._next
+                assert following is not None
+                chain.append(following)
+            items = list(chain.pop()._items or ())
+            for earlier in reversed(chain):
+                earlier._undo(items)
+            self._items, self._next, self._undo = items, None, _nothing
+        return items
+
+    def _changed(self, change: Callable[[list[Any]], None], undo: Undo) -> TensorList:
+        """The list with its elements changed in place, which this one has no more."""
+        items = self.items
+        made = self.with_items(())
+        with _TAKING:
+            change(items)
+            made._items, self._items, self._next, self._undo = items, None, made, undo
+        return made
+
+    def with_items(self, items: Iterable[Any]) -> TensorList:
         return TensorList(self.element_dtype, self.element_shape, items, self.most)
+
+    def with_item(self, at: int, item: Any) -> TensorList:
+        """The list with one element set; it grows as far as needed."""
+        count = len(self.items)
+        if at >= count:
+            grown = [None] * (at - count) + [item]
+            return self._changed(lambda items: items.extend(grown), lambda items: items.__delitem__(slice(count, None)))
+        before = self.items[at]
+        return self._changed(lambda items: items.__setitem__(at, item), lambda items: items.__setitem__(at, before))
+
+    def with_more(self, item: Any) -> TensorList:
+        return self.with_item(len(self.items), item)
+
+    def without_last(self) -> TensorList:
+        last = self.items[-1]
+        return self._changed(lambda items: items.__delitem__(-1), lambda items: items.append(last))
 
     def zeros_like(self) -> TensorList:
         """The list of zeros that is its gradient where none comes."""
@@ -154,7 +213,7 @@ def pushed(found: TensorList, tensor: Any) -> TensorList:
         raise InvalidArgumentError(
             f"Tried to push item into a full list list size: {len(found.items)} max_num_elements: {found.most}"
         )
-    return found.with_items((*found.items, tensor))
+    return found.with_more(tensor)
 
 
 def scattered(tensor: Any, indices: Any, items: list[Any], may_grow: bool) -> list[Any]:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.ops._beams import best_beams
 from tensorkeep.ops._expressions import times
 from tensorkeep.ops._shapes import merged_size, with_rank
 from tensorkeep.shapes import Shape
@@ -71,6 +72,53 @@ def ctc_greedy_decoder_kernel(inputs: Array, sequence_length: Array, *, merge_re
     places = np.stack((rows, np.arange(rows.size) - starts[rows]), axis=1).astype(np.int64)
     shape = np.array([batch, counts.max() if batch else 0], np.int64)
     return places, best[at, rows].astype(np.int64), shape, scores[:, None]
+
+
+ctc_beam_search_decoder = op(
+    "CTCBeamSearchDecoder(inputs: T, sequence_length: int32) -> decoded_indices: top_paths * int64, "
+    "decoded_values: top_paths * int64, decoded_shape: top_paths * int64, log_probability: T",
+    "beam_width: int >= 1",
+    "top_paths: int >= 1",
+    "merge_repeated: bool = true",
+    "T: {float, double} = float",
+)
+not_differentiable(ctc_beam_search_decoder)
+
+
+@ctc_beam_search_decoder.shape
+def ctc_beam_search_decoder_shape(inputs: Tensor, sequence_length: Tensor, *, top_paths: int) -> tuple[Any, ...]:
+    batch = merged_size(with_rank(inputs, 3)[1], with_rank(sequence_length, 1)[0])
+    several = [[shape] * top_paths for shape in (Shape((None, 2)), Shape((None,)), Shape((2,)))]
+    return (*several, Shape((batch, top_paths)))
+
+
+@ctc_beam_search_decoder.kernel
+def ctc_beam_search_decoder_kernel(
+    inputs: Array, sequence_length: Array, *, beam_width: int, top_paths: int, merge_repeated: bool
+) -> Any:
+    _check_lengths(inputs, sequence_length)
+    if top_paths > beam_width:
+        raise InvalidArgumentError("requested more paths than the beam width.")
+    batch = inputs.shape[1]
+    scores = np.zeros((batch, top_paths), inputs.dtype)
+    paths: list[list[list[int]]] = [[] for _ in range(top_paths)]
+    for row in range(batch):
+        found = best_beams(inputs[: int(sequence_length[row]), row], beam_width, top_paths)
+        if len(found) < top_paths:
+            raise InvalidArgumentError("Less leaves in the beam search than requested.")
+        for i, beam in enumerate(found):
+            scores[row, i] = beam.total
+            paths[i].append(beam.labels(merge_repeated))
+    sparse = [_as_sparse(rows) for rows in paths]
+    return [item[0] for item in sparse], [item[1] for item in sparse], [item[2] for item in sparse], scores
+
+
+def _as_sparse(rows: list[list[int]]) -> tuple[Array, Array, Array]:
+    """Sequences of labels as a sparse matrix: indices, values, shape."""
+    places = [(row, at) for row, labels in enumerate(rows) for at in range(len(labels))]
+    values = np.array([label for labels in rows for label in labels], np.int64)
+    shape = np.array([len(rows), max(map(len, rows), default=0)], np.int64)
+    return np.array(places, np.int64).reshape(-1, 2), values, shape
 
 
 # ------------------------------------------------------------------------------------------------------ Loss

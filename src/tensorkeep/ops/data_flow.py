@@ -12,7 +12,7 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.graph import HandleShape, Tensor
+from tensorkeep.graph.graph import HandleShape, Tensor, held_behind
 from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.ops._shapes import SCALAR, with_rank
 from tensorkeep.ops._tensor_arrays import StackResource, TensorArrayResource, zeros_of
@@ -120,8 +120,8 @@ def _check_scalars(*tensors: Tensor) -> None:
 
 def _element_shape(handle: Tensor) -> Shape | None:
     """The shape of the array's elements as far as the handle tells."""
-    shape = handle.static_shape
-    return shape.element_shape if isinstance(shape, HandleShape) else None  # type: ignore[attr-defined]
+    held = held_behind(handle)
+    return None if held is None else held.element_shape
 
 
 tensor_array_v3 = op(

@@ -7,10 +7,11 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.dtypes import DType, dtype_of_array
+from tensorkeep.dtypes import RESOURCE, DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.attrs import FunctionRef
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.functions import result_shapes
+from tensorkeep.graph.graph import Operation, Tensor, held_behind
 from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.ops._shapes import SCALAR
 from tensorkeep.runtime.allocation import check_allocation
@@ -192,8 +193,13 @@ def for_kernel(ctx: Any, start: Any, limit: Any, delta: Any, input: list[Any], *
 # ------------------------------------------------------------------------------------------------------- Calls
 
 
-def _call_shapes(args: list[Tensor], *, Tout: Sequence[DType]) -> list[Shape]:  # noqa: N803
-    return [UNKNOWN_SHAPE] * len(Tout)
+def _call_shapes(op: Operation) -> list[Shape]:
+    """What the body of the function tells, given what is known of its arguments."""
+    reference = op.attr("f")
+    found = result_shapes(reference, op.inputs, op.graph) if isinstance(reference, FunctionRef) else None
+    if found is None or len(found) != len(op.outputs):
+        return [UNKNOWN_SHAPE] * len(op.outputs)
+    return list(found)
 
 
 def call_kernel(ctx: Any, args: list[Any], *, f: FunctionRef) -> list[Any]:
@@ -209,7 +215,7 @@ partitioned_call = op(
     "config_proto: string = ''",
     "executor_type: string = ''",
 )
-partitioned_call.shape(_call_shapes)
+partitioned_call.operation_shape(_call_shapes)
 partitioned_call.stateful_kernel(call_kernel)
 
 stateful_partitioned_call = op(
@@ -223,8 +229,49 @@ stateful_partitioned_call = op(
     "stateful",
     "distributed",
 )
-stateful_partitioned_call.shape(_call_shapes)
+stateful_partitioned_call.operation_shape(_call_shapes)
 stateful_partitioned_call.stateful_kernel(call_kernel)
+
+
+symbolic_gradient = op(
+    "SymbolicGradient(input: Tin) -> output: Tout",
+    "Tin: list(type) >= 1",
+    "Tout: list(type) >= 1",
+    "f: func",
+)
+
+
+@symbolic_gradient.shape
+def symbolic_gradient_shape(input: list[Tensor], *, Tout: Sequence[DType]) -> list[Shape]:  # noqa: N803
+    """The gradients are like the arguments, which come first."""
+    if len(input) < len(Tout):
+        raise InvalidArgumentError("len(inputs) < len(outputs)")
+    return [_gradient_shape(tensor) for tensor in input[: len(Tout)]]
+
+
+def _gradient_shape(tensor: Tensor) -> Shape:
+    held = held_behind(tensor)
+    return tensor.static_shape if held is None else held.element_shape
+
+
+def gradient_dtype(tensor: Tensor) -> DType:
+    """The type of a gradient with respect to a tensor: for a handle, that of the variable behind it."""
+    held = held_behind(tensor) if tensor.dtype is RESOURCE else None
+    return tensor.dtype.base_dtype if held is None else held.element_dtype
+
+
+@symbolic_gradient.stateful_kernel
+def symbolic_gradient_kernel(ctx: Any, input: list[Any], *, f: FunctionRef, Tout: Sequence[DType]) -> list[Any]:  # noqa: N803
+    return list(ctx.gradient(f, Tout)(*input))
+
+
+@partitioned_call.gradient
+@stateful_partitioned_call.gradient
+def call_gradient(op: Operation, *dys: Any) -> Any:
+    """The gradient of a call, be it of a function by an attribute or by the type of the operation."""
+    called = op.get_attr("f").name if op.spec in (partitioned_call, stateful_partitioned_call) else op.type
+    dtypes = [gradient_dtype(tensor) for tensor in op.inputs]
+    return symbolic_gradient([*op.inputs, *dys], Tout=dtypes, f=FunctionRef(called, dict(op.attrs)))
 
 
 # ------------------------------------------------------------------------------------------- What goes with them

@@ -24,6 +24,8 @@ VECTOR = Shape((None,))
 class TableShape(HandleShape):
     """The shape of a handle to a table, which knows the types and shapes of keys and values."""
 
+    key_dtype: DType
+    key_shape: Shape
     __slots__ = ("key_dtype", "key_shape")
 
     def __init__(self, key_dtype: DType, key_shape: Shape, value_dtype: DType, value_shape: Shape) -> None:
@@ -267,7 +269,7 @@ def _known(handle: Tensor, key_dtype: DType, value_dtype: DType) -> TableShape |
     known = handle.static_shape
     if not isinstance(known, TableShape):
         return None
-    found: tuple[DType, DType] = (known.key_dtype, known.element_dtype)  # type: ignore[attr-defined]
+    found = (known.key_dtype, known.element_dtype)
     if found != (key_dtype, value_dtype):
         raise InvalidArgumentError(
             f"Trying to read value with wrong dtype. Expected {found[0].label}->{found[1].label} got "
@@ -303,8 +305,7 @@ def find_v2_shape(
     dims = keys.static_shape.dims
     if known is None or dims is None:
         return UNKNOWN_SHAPE
-    key_shape: Shape = known.key_shape  # type: ignore[attr-defined]
-    value_shape: Shape = known.element_shape  # type: ignore[attr-defined]
+    key_shape, value_shape = known.key_shape, known.element_shape
     if key_shape.rank is None:
         return UNKNOWN_SHAPE
     cut = len(dims) - key_shape.rank

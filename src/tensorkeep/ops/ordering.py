@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -244,3 +245,39 @@ def roll_kernel(input: Any, shift: Any, axis: Any) -> Any:
 def roll_gradient(op: Operation, dy: Any) -> Any:
     shift, axis = op.inputs[1:]
     return get_op("Roll")(dy, get_op("Neg")(shift), axis, name="Roll"), None, None
+
+
+unravel_index = op("UnravelIndex(indices: Tidx, dims: Tidx) -> output: Tidx", "Tidx: {int32, int64} = int32")
+not_differentiable(unravel_index)
+
+
+@unravel_index.shape
+def unravel_index_shape(indices: Tensor, dims: Tensor) -> Shape:
+    known, sizes = indices.static_shape, with_rank(dims, 1)
+    count = None if sizes.dims is None else sizes.dims[0]
+    if known.rank is None:
+        return UNKNOWN_SHAPE
+    return Shape((count,)) if known.rank == 0 else Shape((count, known.element_count()))
+
+
+@unravel_index.kernel
+def unravel_index_kernel(indices: Any, dims: Any) -> Any:
+    if np.ndim(dims) != 1:
+        raise InvalidArgumentError(f"The indices can only be 1-D, not of shape {list(np.shape(dims))}")
+    if np.ndim(indices) > 1:
+        raise InvalidArgumentError(f"The indices can only be scalar or vector, not of shape {list(np.shape(indices))}")
+    for name, value in (("indices", indices), ("dims", dims)):
+        if np.size(value) == 0:
+            raise InvalidArgumentError(f"received empty tensor {name}")
+    sizes = [int(size) for size in dims]
+    if 0 in sizes:
+        raise InvalidArgumentError("Input dims cannot contain a dim of zero, but dims contains zero")
+    if any(size < 0 for size in sizes) or prod(sizes) > np.iinfo(dims.dtype).max:
+        raise InvalidArgumentError(f"dims {sizes} are no sizes whose product fits into {dims.dtype}")
+    if np.max(indices) >= prod(sizes):
+        raise InvalidArgumentError("index is out of bound as with dims")
+    # Remainders of negative numbers are negative, as in C.
+    strides = [prod(sizes[i:]) for i in range(len(sizes) + 1)]
+    inside = [np.fmod(indices, stride) for stride in strides[:-1]]
+    parts = [(item - np.fmod(item, stride)) // stride for item, stride in zip(inside, strides[1:], strict=True)]
+    return np.array(parts, dims.dtype)

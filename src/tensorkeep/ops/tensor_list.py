@@ -14,7 +14,7 @@ from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import HandleShape, Operation, Tensor
+from tensorkeep.graph.graph import HandleShape, Operation, Tensor, held_behind, held_shape
 from tensorkeep.graph.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._expressions import shape_of, zeros_like
 from tensorkeep.ops._shapes import SCALAR, scalar
@@ -38,20 +38,17 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 def _element(handle: Tensor, dtype: DType | None = None) -> Shape:
     """What is known, before running, of the shape of a list's elements. They must be of the type."""
-    shape = handle.static_shape
-    if not isinstance(shape, HandleShape):
-        return UNKNOWN_SHAPE
-    found: DType = shape.element_dtype  # type: ignore[attr-defined]
-    if dtype is not None and found is not dtype:
+    held = held_behind(handle)
+    if held is not None and dtype is not None and held.element_dtype is not dtype:
         raise InvalidArgumentError(
-            f"Expected list with element dtype {dtype.label} but got list with element dtype {found.label}"
+            f"Expected list with element dtype {dtype.label} but got list with element dtype {held.element_dtype.label}"
         )
-    return shape.element_shape  # type: ignore[attr-defined, no-any-return]
+    return held_shape(handle)
 
 
 def _same_list(input_handle: Tensor, *_: Any) -> Shape:
-    shape = input_handle.static_shape
-    return shape if isinstance(shape, HandleShape) else SCALAR
+    held = held_behind(input_handle)
+    return SCALAR if held is None else held
 
 
 # ---------------------------------------------------------------------------------------------------- Making
@@ -452,7 +449,7 @@ def tensor_list_pop_back_kernel(input_handle: Any, element_shape: Any, *, elemen
     if not found.items:
         raise InvalidArgumentError("Trying to pop from an empty list.")
     last = read_item(found.items[-1], found.element_shape.merge(told_shape(element_shape)), element_dtype)
-    return found.with_items(found.items[:-1]), last
+    return found.without_last(), last
 
 
 @tensor_list_pop_back.gradient
@@ -488,13 +485,12 @@ def tensor_list_set_item_kernel(
     found = the_list(input_handle).checked(element_dtype)
     check_fits(found.element_shape, np.shape(item), "set")
     at = int(index)
-    items = list(found.items)
-    if at >= len(items) and resize_if_index_out_of_bounds:
-        items.extend([None] * (checked_count(at + 1, "The size of the list") - len(items)))
-    if not 0 <= at < len(items):
-        raise InvalidArgumentError(f"Trying to modify element {at} in a list with {len(items)} elements.")
-    items[at] = item
-    return found.with_items(items)
+    count = len(found.items)
+    if at >= count and resize_if_index_out_of_bounds:
+        checked_count(at + 1, "The size of the list")
+    elif not 0 <= at < count:
+        raise InvalidArgumentError(f"Trying to modify element {at} in a list with {count} elements.")
+    return found.with_item(at, item)
 
 
 @tensor_list_set_item.gradient

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from threading import RLock
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
-from tensorkeep.graph.attrs import FunctionRef, encode_attr
-from tensorkeep.graph.functions import FunctionBody, find_function, function_body
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, UnimplementedError
+from tensorkeep.graph.attrs import FunctionRef
+from tensorkeep.graph.functions import FunctionBody, attrs_key, find_function, function_body
 from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.graph.opspec import Capability
-from tensorkeep.runtime.compiler import Compiler, Program
+from tensorkeep.proto.messages import FunctionDef
+from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.plan import make_plan
+from tensorkeep.runtime.program import Program
 
 _DEEPEST: Final = 100  # calls in each other; Python's own stack allows not many more
 
@@ -22,12 +25,22 @@ _DEEPEST: Final = 100  # calls in each other; Python's own stack allows not many
 _DEPTH: Final[ContextVar[int]] = ContextVar("how many calls of functions are in each other", default=0)
 
 
+Differentiation: TypeAlias = Callable[[FunctionBody, Sequence[DType]], FunctionBody]
+_DIFFERENTIATIONS: Final[list[Differentiation]] = []
+
+
+def register_differentiation(differentiate: Differentiation) -> None:
+    """Says how the gradient of a function is found; a higher layer knows that."""
+    _DIFFERENTIATIONS[:] = [differentiate]
+
+
 class Function:
     """A function to be called with the values of its arguments; gives those of its results."""
 
-    def __init__(self, functions: Functions, reference: FunctionRef) -> None:
+    def __init__(self, functions: Functions, reference: FunctionRef, dtypes: tuple[DType, ...] | None = None) -> None:
         self._functions = functions
         self._reference = reference
+        self._dtypes = dtypes
         self._program: Program | None = None
         self._arguments = 0
 
@@ -49,7 +62,7 @@ class Function:
             _DEPTH.reset(token)
 
     def _compiled(self) -> Program:
-        body, program = self._functions.compiled(self._reference)
+        body, program = self._functions.compiled(self._reference, self._dtypes)
         self._arguments = len(body.inputs)
         self._program = program
         return program
@@ -70,31 +83,58 @@ class Functions:
         self._contexts = contexts
         self._allowed = allowed
         self._lock = RLock()
-        self._by_reference: dict[int, tuple[FunctionRef, Function]] = {}
-        self._by_key: dict[tuple[str, tuple[tuple[str, bytes], ...]], Function] = {}
+        self._by_reference: dict[tuple[int, tuple[DType, ...] | None], tuple[FunctionRef, Function]] = {}
+        self._by_key: dict[Any, Function] = {}
+        self._found: dict[str, FunctionDef] = {}  # functions that gradients are made of, which the graph does not have
+
+    @property
+    def _library(self) -> Mapping[str, FunctionDef]:
+        return {**self._found, **self._graph.functions} if self._found else self._graph.functions
 
     def function(self, reference: FunctionRef) -> Function:
         """The function that is meant; an error if the library has none of that name."""
-        found = self._by_reference.get(id(reference))
+        return self._looked_up(reference, None)
+
+    def gradient(self, reference: FunctionRef, dtypes: Sequence[DType]) -> Function:
+        """The gradient of a function: the one that the library names for it, else what differentiation gives."""
+        named = self._graph.gradient_functions.get(reference.name)
+        if named is not None:
+            return self._looked_up(FunctionRef(named, reference.attrs), None)
+        return self._looked_up(reference, tuple(dtypes))
+
+    def _looked_up(self, reference: FunctionRef, dtypes: tuple[DType, ...] | None) -> Function:
+        """A function, or with the types of its gradients the gradient of one."""
+        found = self._by_reference.get((id(reference), dtypes))
         if found is not None:
             return found[1]
-        find_function(reference.name, self._graph.functions)
-        attrs = (
-            (name, encode_attr(value).SerializeToString(deterministic=True)) for name, value in reference.attrs.items()
-        )
+        find_function(reference.name, self._library)
+        key = (reference.name, attrs_key(reference.attrs), dtypes)
         with self._lock:
-            function = self._by_key.setdefault((reference.name, tuple(sorted(attrs))), Function(self, reference))
-            self._by_reference[id(reference)] = (reference, function)
+            function = self._by_key.setdefault(key, Function(self, reference, dtypes))
+            self._by_reference[id(reference), dtypes] = (reference, function)
         return function
 
-    def compiled(self, reference: FunctionRef) -> tuple[FunctionBody, Program]:
-        """The body and the program of a function. What keeps state in it always runs."""
+    def compiled(self, reference: FunctionRef, dtypes: tuple[DType, ...] | None = None) -> tuple[FunctionBody, Program]:
+        """The body and the program of a function. What keeps state in it always runs, but not in a gradient."""
         with self._lock:
-            library = self._graph.functions
+            library = self._library
             body = function_body(find_function(reference.name, library), library, reference.attrs)
-            stateful = [op for op in body.graph.operations if op.spec.schema.is_stateful]
-            plan = make_plan(body.outputs, (*body.controls, *stateful), body.inputs)
+            targets: Sequence[Operation] = ()
+            if dtypes is not None:
+                body = self._differentiated(body, dtypes)
+            else:
+                targets = (*body.controls, *(op for op in body.graph.operations if op.spec.schema.is_stateful))
+            plan = make_plan(body.outputs, targets, body.inputs)
             return body, Compiler(plan, self._surroundings, self._contexts, self._allowed).program()
 
+    def _differentiated(self, body: FunctionBody, dtypes: Sequence[DType]) -> FunctionBody:
+        if not _DIFFERENTIATIONS:
+            raise UnimplementedError(
+                f"the gradient of function {body.name} is not known: import tensorkeep.functions, which finds it"
+            )
+        found = _DIFFERENTIATIONS[0](body, dtypes)
+        self._found.update(found.graph.functions)
+        return found
 
-__all__ = ["Function", "Functions"]
+
+__all__ = ["Function", "Functions", "register_differentiation"]

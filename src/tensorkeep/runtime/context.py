@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import Any, Final, Protocol, TypeVar
 
+from tensorkeep.dtypes import DType
 from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LocalFileSystem
@@ -25,6 +26,9 @@ class FunctionCaller(Protocol):
 
     def function(self, reference: FunctionRef) -> Callable[..., Sequence[Any]]:
         """The function as something to call with its arguments; gives its results."""
+
+    def gradient(self, reference: FunctionRef, dtypes: Sequence[DType]) -> Callable[..., Sequence[Any]]:
+        """Its gradient, to be called with its arguments and the gradients of its results; gives those of the former."""
 
 
 def log_line(text: str) -> None:
@@ -76,3 +80,9 @@ class KernelContext:
         caller = self.surroundings.caller
         assert caller is not None
         return caller.function(reference)
+
+    def gradient(self, reference: FunctionRef, dtypes: Sequence[DType]) -> Callable[..., Sequence[Any]]:
+        """The gradient of such a function, of its arguments and the gradients of its results."""
+        caller = self.surroundings.caller
+        assert caller is not None
+        return caller.gradient(reference, dtypes)

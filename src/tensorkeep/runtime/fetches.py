@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
-from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.runtime.elements import graph_element
 
 Rebuild: TypeAlias = Callable[[dict[Any, Any]], Any]
 Expansion: TypeAlias = Callable[[Any], tuple[Sequence[Any], Callable[[list[Any]], Any]]]
@@ -94,32 +95,6 @@ def _contract_like(fetch: Sequence[Any]) -> Callable[[list[Any]], Any]:
 def _mapping_like(fetches: Mapping[Any, Any], results: dict[Any, Any]) -> Any:
     factory = getattr(fetches, "default_factory", None)
     return type(fetches)(factory, results) if factory is not None else type(fetches)(results)  # type: ignore[call-arg]
-
-
-def graph_element(item: Any, graph: Graph, what: str) -> Any:
-    """The tensor or operation of `graph` that an item stands for: itself, a name, a variable."""
-    if isinstance(item, bytes):
-        item = item.decode()
-    if isinstance(item, str):
-        try:
-            return graph.element(item)
-        except NotFoundError as error:
-            raise InvalidArgumentError(
-                f"{what} argument {item!r} cannot be interpreted as a Tensor. ({error})"
-            ) from None
-    if not isinstance(item, Tensor | Operation):
-        convert = getattr(item, "_as_graph_element", None)
-        if convert is None:
-            raise WrongTypeError(
-                f"{what} argument {item!r} has invalid type {type(item).__name__}, must be a string or Tensor. "
-                f"(Can not convert a {type(item).__name__} into a Tensor or Operation.)"
-            )
-        item = convert()
-    if item.graph is not graph:
-        raise InvalidArgumentError(
-            f"{what} argument {item!r} cannot be interpreted as a Tensor. ({item} is not an element of this graph.)"
-        )
-    return item
 
 
 def expand_feeds(feeds: Mapping[Any, Any]) -> list[tuple[Any, Any]]:

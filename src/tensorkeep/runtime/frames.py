@@ -24,11 +24,12 @@ from tensorkeep.graph.ordering import LOOP_BACK
 from tensorkeep.runtime.failures import explained, no_value
 from tensorkeep.runtime.liveness import ENTERS, EXITS, MERGES, SWITCHES, assign_frames
 from tensorkeep.runtime.plan import Plan
-from tensorkeep.runtime.resources import dereference
+from tensorkeep.runtime.resources import VariableResource, dereference
 
 BoundKernel = Callable[[list[Any]], list[Any]]
 
-_PASSES_ON: Final = frozenset(("LoopCond", *ENTERS, *EXITS, *LOOP_BACK))
+_SAME: Final = ("Identity", "PreventGradient", "StopGradient")
+_PASSES_ON: Final = frozenset(("LoopCond", *_SAME, *ENTERS, *EXITS, *LOOP_BACK))
 
 
 class _Dead:
@@ -39,6 +40,27 @@ class _Dead:
 
 
 DEAD: Final = _Dead()
+
+
+class _Read:
+    """The token of what was read of a reference variable.
+
+    In TensorFlow it is the variable's memory, so that it changes with the variable until an operation takes it.
+    """
+
+    __slots__ = ("_variable",)
+
+    def __init__(self, variable: VariableResource) -> None:
+        variable.read()  # which fails if it has no value
+        self._variable = variable
+
+    @property
+    def value(self) -> Any:
+        return self._variable.read()
+
+
+def _value(token: Any) -> Any:
+    return token.value if type(token) is _Read else token
 
 
 @dataclass(slots=True, eq=False)
@@ -170,7 +192,7 @@ class _Run:
         outputs = self._results.get(tensor.op)
         if outputs is None or outputs[tensor.index] is DEAD:
             raise no_value(index)
-        value = outputs[tensor.index]
+        value = _value(outputs[tensor.index])
         return dereference(value) if tensor.dtype.is_ref else value
 
     # -------------------------------------------------------------------------------------------- running
@@ -181,7 +203,7 @@ class _Run:
             return [DEAD] * len(op.outputs)
         try:
             if node.kernel is not None:
-                return node.kernel(inputs)
+                return node.kernel([_value(token) for token in inputs])
             return self._passed(op, inputs)
         except Exception as error:
             raise explained(error, op) from error
@@ -193,10 +215,10 @@ class _Run:
             return [self._read(op, index, inputs[index]), np.int32(index)]
         if op.type in SWITCHES:
             value = self._read(op, 0, inputs[0])
-            return [DEAD, value] if bool(inputs[1]) else [value, DEAD]
+            return [DEAD, value] if bool(_value(inputs[1])) else [value, DEAD]
         if op.type == "_SwitchN":
             count = len(op.outputs)
-            index = int(inputs[1])
+            index = int(_value(inputs[1]))
             taken = index if 0 <= index < count else count - 1
             value = self._read(op, 0, inputs[0])
             return [value if i == taken else DEAD for i in range(count)]
@@ -204,7 +226,7 @@ class _Run:
 
     def _read(self, op: Operation, index: int, value: Any) -> Any:
         reads = op.inputs[index].dtype.is_ref and not op.outputs[0].dtype.is_ref
-        return dereference(value) if reads else value
+        return _Read(value) if reads and isinstance(value, VariableResource) else value
 
     # ----------------------------------------------------------------------------------------- propagation
 

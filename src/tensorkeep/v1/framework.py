@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import FailedPreconditionError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.functions import gradients as core_gradients
 from tensorkeep.functions.constants import make_tensor_proto as core_make_tensor_proto
 from tensorkeep.graph import building, collections
@@ -27,13 +27,18 @@ from tensorkeep.variables.variable import Variable
 
 
 class name_scope:  # noqa: N801 - used as a function
-    """Names of operations made inside begin with `name`, or with `default_name` if that is None."""
+    """Names of operations made inside begin with `name`, or with `default_name` if that is None.
+
+    With neither, and without `values`, all scopes are left.
+    """
 
     def __init__(self, name: str | None, default_name: str | None = None, values: Sequence[Any] | None = None) -> None:
-        graph = building.graph_of(values or ())
         self._name = default_name if name is None else name
+        if self._name is None and values is not None:
+            raise InvalidArgumentError("At least one of name (None) and default_name (None) must be provided.")
+        graph = building.graph_of(values or ())
         self._graph_context = building.building(graph)
-        self._scope = building.name_scope(self._name, graph) if self._name is not None else None
+        self._scope = building.name_scope(self._name, graph)
 
     @property
     def name(self) -> str | None:
@@ -41,11 +46,10 @@ class name_scope:  # noqa: N801 - used as a function
 
     def __enter__(self) -> Any:
         self._graph_context.__enter__()
-        return None if self._scope is None else self._scope.__enter__()
+        return self._scope.__enter__()
 
     def __exit__(self, *error: Any) -> None:
-        if self._scope is not None:
-            self._scope.__exit__(*error)
+        self._scope.__exit__(*error)
         self._graph_context.__exit__(*error)
 
 
@@ -144,7 +148,9 @@ def is_tensor(x: Any) -> bool:
     return isinstance(x, Tensor | Variable | IndexedSlices | SparseTensor)
 
 
-is_symbolic_tensor = is_tensor
+def is_symbolic_tensor(tensor: Any) -> bool:
+    """Whether it is a tensor of a graph, as all tensors are here."""
+    return is_tensor(tensor)
 
 
 def get_static_value(tensor: Any, partial: bool = False) -> Any:
@@ -171,7 +177,7 @@ def dimension_value(dimension: Any) -> Any:
 
 def dimension_at_index(shape: Any, index: int) -> Dimension:
     """One dimension of a shape; an unknown one if the rank is not known."""
-    return Dimension(None if shape.rank is None else shape.dims[index])
+    return Dimension(None if shape.rank is None else shape[index])
 
 
 def import_graph_def(

@@ -6,14 +6,13 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
-from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph import building, collections
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.proto.messages import GraphDef, VersionDef
-from tensorkeep.runtime.fetches import graph_element
+from tensorkeep.runtime.elements import element_of
 from tensorkeep.variables.scope import variable_state
 
 _RESOURCE_VARIABLES = [False]  # what `enable_resource_variables` says for graphs that are yet to be made
@@ -78,13 +77,13 @@ class Graph(CoreGraph):
         collections.clear_collection(self, name)
 
     def get_operation_by_name(self, name: str) -> Any:
-        return _element(self, name, allow_tensor=False)
+        return element_of(self, name, allow_tensor=False)
 
     def get_tensor_by_name(self, name: str) -> Any:
-        return _element(self, name, allow_operation=False)
+        return element_of(self, name, allow_operation=False)
 
     def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
-        return _element(self, obj, allow_tensor, allow_operation)
+        return element_of(self, obj, allow_tensor, allow_operation)
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
         return export_graph(self, add_shapes, from_version or 0)
@@ -112,31 +111,3 @@ class Graph(CoreGraph):
 
     def create_op(self, op_type: str, inputs: Sequence[Tensor], name: str | None = None, **attrs: Any) -> Operation:
         return building.add(get_op(op_type), list(inputs), attrs, name, self)
-
-
-def _check_form(graph: CoreGraph, name: str, allow_tensor: bool, allow_operation: bool) -> None:
-    """Refuses a name that could only be one of what is not asked for, be it in the graph or not."""
-    if ":" in name and not allow_tensor:
-        raise InvalidArgumentError(f"Name {name!r} appears to refer to a Tensor, not a Operation.")
-    if ":" not in name and not allow_operation:
-        what = "refers to an Operation" if name in graph else "looks like an (invalid) Operation name"
-        raise InvalidArgumentError(
-            f'The name {name!r} {what}, not a Tensor. Tensor names must be of the form "<op_name>:<output_index>".'
-        )
-
-
-def _element(graph: CoreGraph, item: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
-    """A tensor or operation of the graph, by name or by itself."""
-    if isinstance(item, str):
-        _check_form(graph, item, allow_tensor, allow_operation)
-    found = graph.element(item) if isinstance(item, str) else graph_element(item, graph, "Element")
-    if isinstance(found, Tensor) and not allow_tensor:
-        raise InvalidArgumentError(f"The name {item!r} refers to a Tensor, not a Operation.")
-    if isinstance(found, Operation) and not allow_operation:
-        raise InvalidArgumentError(
-            f"The name {item!r} refers to an Operation, not a Tensor. Tensor names must be of the form "
-            '"<op_name>:<output_index>".'
-        )
-    if not isinstance(item, str | Tensor | Operation) and not hasattr(item, "_as_graph_element"):
-        raise WrongTypeError(f"Can not convert a {type(item).__name__} into a Tensor or Operation.")
-    return found

@@ -24,7 +24,20 @@ def get_verbosity() -> int:
 
 
 def set_verbosity(v: int) -> None:
-    """How much is logged is for the program to configure, with Python's `logging`; this changes nothing."""
+    """Logs what is at least as grave as a level: to the program's own handlers, else to standard error."""
+    _LOGGER.setLevel(v)
+    if not _LOGGER.hasHandlers():
+        handler = logging.StreamHandler()
+        handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
+        _LOGGER.addHandler(handler)
+
+
+def vlog(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
+    _LOGGER.log(level, msg, *args, **kwargs)
+
+
+def TaskLevelStatusMessage(msg: str) -> None:  # noqa: N802 - TensorFlow's name
+    error(msg)
 
 
 def log_first_n(level: int, msg: str, n: int, *args: Any) -> None:
@@ -57,6 +70,7 @@ __all__ = [
     "ERROR",
     "FATAL",
     "INFO",
+    "TaskLevelStatusMessage",
     "WARN",
     "debug",
     "error",
@@ -69,6 +83,7 @@ __all__ = [
     "log_first_n",
     "log_if",
     "set_verbosity",
+    "vlog",
     "warn",
     "warning",
 ]

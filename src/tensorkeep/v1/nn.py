@@ -41,7 +41,12 @@ from tensorkeep.functions.cross_entropies import (
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )
-from tensorkeep.functions.ctc import ctc_greedy_decoder, ctc_loss
+from tensorkeep.functions.ctc import (
+    ctc_beam_search_decoder,
+    ctc_beam_search_decoder_v2,
+    ctc_greedy_decoder,
+    ctc_loss,
+)
 from tensorkeep.functions.embedding import embedding_lookup, embedding_lookup_sparse, safe_embedding_lookup_sparse
 from tensorkeep.functions.math import sigmoid, tanh
 from tensorkeep.functions.nn import (
@@ -132,6 +137,8 @@ __all__ = [
     "conv_transpose",
     "convolution",
     "crelu",
+    "ctc_beam_search_decoder",
+    "ctc_beam_search_decoder_v2",
     "ctc_greedy_decoder",
     "ctc_loss",
     "depth_to_space",

@@ -19,7 +19,7 @@ from tensorkeep.functions.slicing import slice as part_of
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.graph.tensor_shape import sizes_of
 
 _TRUNCATED: Final = 0.87962566103423978  # the deviation of normal numbers none of which is beyond two deviations
 
@@ -224,7 +224,7 @@ class Orthogonal(Initializer):
         self.dtype = _floating(dtype)
 
     def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        sizes = _sizes(shape)
+        sizes = sizes_of(shape)
         if len(sizes) < 2:
             raise InvalidArgumentError(
                 "The tensor to initialize, specified by argument `shape` must be at least two-dimensional. Received "
@@ -258,7 +258,7 @@ class Identity(Initializer):
             )
         matrix = _eye(whole[0], whole[1], self._dtype(dtype))
         if partition_info is not None:
-            matrix = part_of(matrix, list(partition_info.var_offset), _sizes(shape))
+            matrix = part_of(matrix, list(partition_info.var_offset), sizes_of(shape))
         scaled: Tensor = self.gain * matrix
         return scaled
 
@@ -302,20 +302,16 @@ def _floating(dtype: Any) -> DType:
     return found
 
 
-def _sizes(shape: Any) -> list[int]:
-    return [int(size) for size in TensorShape(shape)]
-
-
 def _known_sizes(shape: Any) -> Any:
     """The sizes of a shape; the shape itself where it, or a size, is a tensor."""
     is_listed = isinstance(shape, list | tuple)
     is_dynamic = any(isinstance(size, Tensor) for size in shape) if is_listed else isinstance(shape, Tensor)
-    return shape if is_dynamic else _sizes(shape)
+    return shape if is_dynamic else sizes_of(shape)
 
 
 def _whole(shape: Any, partition_info: Any) -> list[int]:
     """The shape of the whole variable, of which this may be a part."""
-    return _sizes(shape if partition_info is None else partition_info.full_shape)
+    return sizes_of(shape if partition_info is None else partition_info.full_shape)
 
 
 def _fans(shape: list[int]) -> tuple[int, int]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.graph.tensor_shape import TensorShape, sizes_of
 
 Partitioner = Callable[..., list[int]]
 
@@ -18,7 +18,7 @@ def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
 
     def partitioner(shape: Any, **_: Any) -> list[int]:
         partitions = [1] * len(shape)
-        partitions[axis] = min(num_shards, _sizes(shape)[axis])
+        partitions[axis] = min(num_shards, sizes_of(shape)[axis])
         return partitions
 
     return partitioner
@@ -42,7 +42,7 @@ def variable_axis_size_partitioner(
         if not shape.is_fully_defined():
             raise InvalidArgumentError(f"shape is not fully defined: {shape}")
         partitions = [1] * len(shape)
-        rows = _sizes(shape)[axis]
+        rows = sizes_of(shape)[axis]
         row_bytes = (shape.num_elements() or 0) / rows * _element_bytes(dtype, bytes_per_string_element)
         rows_per_shard = max(1, floor(max_shard_bytes / row_bytes))
         shards = ceil(rows / rows_per_shard)
@@ -62,14 +62,10 @@ def min_max_variable_partitioner(
             raise InvalidArgumentError(f"Cannot partition variable along axis {axis} when shape is only {shape}")
         total = (shape.num_elements() or 0) * _element_bytes(dtype, bytes_per_string_element)
         partitions = [1] * len(shape)
-        partitions[axis] = max(1, min(_sizes(shape)[axis], max_partitions, ceil(total / min_slice_size)))
+        partitions[axis] = max(1, min(sizes_of(shape)[axis], max_partitions, ceil(total / min_slice_size)))
         return partitions
 
     return partitioner
-
-
-def _sizes(shape: Any) -> list[int]:
-    return [int(size) for size in TensorShape(shape)]
 
 
 def _element_bytes(dtype: Any, of_string: int) -> int:

@@ -29,6 +29,16 @@ SAMPLES = {
         sample(logits(6, 2, 4), np.array([6, 7], np.int32), fails=True),
         sample(logits(6, 2, 4), np.array([6], np.int32), fails=True),
     ],
+    "CTCBeamSearchDecoder": [
+        sample(logits(6, 2, 4), LENGTHS, beam_width=100, top_paths=1, tolerance=1e-5),
+        sample(logits(6, 2, 4), LENGTHS, beam_width=100, top_paths=3, merge_repeated=False, tolerance=1e-5),
+        sample(logits(6, 2, 4, dtype=np.float64), LENGTHS, beam_width=4, top_paths=2, tolerance=1e-5),
+        sample(logits(12, 3, 6) * 4, np.array([12, 7, 1], np.int32), beam_width=5, top_paths=5, tolerance=1e-5),
+        sample(logits(20, 1, 9) * 2, np.array([20], np.int32), beam_width=1, top_paths=1, tolerance=1e-5),
+        sample(PATH * 9, LENGTHS, beam_width=10, top_paths=1, merge_repeated=True, tolerance=1e-5),
+        sample(logits(6, 2, 4), LENGTHS, beam_width=1, top_paths=2, fails=True),
+        sample(logits(6, 2, 4), np.array([6], np.int32), beam_width=3, top_paths=1, fails=True),
+    ],
     "CTCLoss": [
         sample(logits(6, 2, 4), PLACES, LABELS, LENGTHS),
         sample(logits(6, 2, 4, dtype=np.float64), PLACES, LABELS, LENGTHS, tolerance=1e-5),

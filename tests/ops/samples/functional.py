@@ -26,6 +26,7 @@ SAMPLES = {
 }
 
 _CALLS = "tests/interop/test_functional.py::test_functions_of_tensorflow_2_give_its_results"
+_GRADIENTS = "tests/interop/test_function_gradients.py::test_gradients_of_calls_are_tensorflows_nodes_and_values"
 
 ELSEWHERE = {
     "If": "tests/interop/test_functional.py::test_if_takes_conditions_of_any_type_as_tensorflow_does",
@@ -36,5 +37,6 @@ ELSEWHERE = {
     "StatelessWhile": _CALLS,
     "For": "tests/interop/test_functional.py::test_for_counts_as_tensorflow_counts",
     "PartitionedCall": _CALLS,
+    "SymbolicGradient": _GRADIENTS,
     "StatefulPartitionedCall": "tests/runtime/test_calling.py::test_what_keeps_state_in_a_function_always_runs",
 }

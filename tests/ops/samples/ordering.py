@@ -85,4 +85,17 @@ SAMPLES = {
         sample(F(1), np.int32(1), np.int32(0), fails=True),
         sample(MATRIX, ints(1, 2), np.int32(0), fails=True),
     ],
+    "UnravelIndex": [
+        sample(ints(2, 5, 7), ints(3, 3)),
+        sample(np.int32(7), ints(3, 3), constant=(1,)),
+        sample(np.int64(1621), longs(6, 7, 8, 9)),
+        sample(longs(0, 23), longs(2, 3, 4), constant=(0, 1)),
+        sample(np.zeros(0, np.int32), ints(2, 2), fails=True),
+        sample(ints(0, 4), ints(5)),
+        sample(ints(9), ints(3, 3), fails=True),
+        sample(ints(-1, -5), ints(3, 3)),
+        sample(ints(0), ints(3, 0), fails=True),
+        sample(np.zeros((1, 1), np.int32), ints(3, 3), fails=True),
+        sample(ints(1), np.int32(3), fails=True),
+    ],
 }

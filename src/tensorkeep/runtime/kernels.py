@@ -1,0 +1,89 @@
+"""The kernels of operations as one session runs them: permitted, and with their surroundings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from tensorkeep.dtypes import STRING
+from tensorkeep.errors import PermissionDeniedError
+from tensorkeep.graph.attrs import FunctionRef
+from tensorkeep.graph.graph import Operation
+from tensorkeep.graph.opspec import Capability, flatten, group, kernel_of, keyword_names
+from tensorkeep.runtime.context import KernelContext, Surroundings
+from tensorkeep.runtime.deferred import loaded
+from tensorkeep.runtime.program import as_strings
+from tensorkeep.runtime.resources import dereference
+
+
+class Kernels:
+    """What a session may run, and with what around it."""
+
+    def __init__(
+        self, surroundings: Surroundings, contexts: dict[Operation, KernelContext], allowed: frozenset[Capability]
+    ) -> None:
+        self._surroundings = surroundings
+        self._contexts = contexts
+        self._allowed = allowed
+
+    def of(self, op: Operation) -> Callable[..., Any]:
+        """The kernel of an operation; an error if there is none, or if it is not allowed what it does."""
+        needs = op.spec.needs
+        if needs is not None and needs not in self._allowed:
+            option = "allow_python" if needs is Capability.CALLS_PYTHON else "allow_io"
+            raise PermissionDeniedError(
+                f'operation "{op.name}" ({op.type}) {needs.value}, which this session does not allow: '
+                f"the graph may come from a stranger. Make the session with {option}=True if you trust it"
+            )
+        return kernel_of(op.spec) if op.type not in op.graph.functions else self._called(op)
+
+    def _called(self, op: Operation) -> Callable[..., Any]:
+        """The kernel of a node that calls a function by having its name as op."""
+        caller = self._surroundings.caller
+        assert caller is not None
+        function = caller.function(FunctionRef(op.type, dict(op.attrs)))
+        spec = op.spec
+
+        def call(*arguments: Any) -> Any:
+            results = list(function(*flatten(list(arguments))))
+            grouped = group(spec.schema.outputs, results, op.attr)
+            return grouped[0] if len(grouped) == 1 else tuple(grouped)
+
+        return call
+
+    def context(self, op: Operation) -> KernelContext:
+        """What the kernel of an operation may use besides its inputs, the same in every run."""
+        context = self._contexts.get(op)
+        if context is None:
+            context = self._contexts[op] = KernelContext(op.name, op.device, self._surroundings)
+        return context
+
+    def bound(self, op: Operation) -> Callable[[list[Any]], list[Any]]:
+        """An operation as a function from the values of its inputs to those of its outputs."""
+        kernel = self.of(op)
+        spec = op.spec
+        keywords = {name: op.attr(name) for name in keyword_names(kernel)}
+        first = [self.context(op)] if spec.kernel_takes_context else []
+        makes_strings = any(tensor.dtype is STRING for tensor in op.outputs)
+        reads = _reads(op)
+
+        def call(values: list[Any]) -> list[Any]:
+            read = [dereference(value) if reads[i] else value for i, value in enumerate(values)]
+            arguments = group(spec.schema.inputs, read, op.attr) if spec.has_list_inputs else read
+            results = kernel(*first, *arguments, **keywords)
+            found = flatten(as_strings(results) if makes_strings else results)
+            return list(map(loaded, found)) if spec.kernel_defers else found
+
+        return call
+
+
+def _reads(op: Operation) -> list[bool]:
+    """Which inputs are references of which the operation wants the values."""
+    schema = op.spec.schema
+    flags: list[bool] = []
+    for arg, item in zip(schema.inputs, group(schema.inputs, op.inputs, op.attr), strict=True):
+        flags.extend(tensor.dtype.is_ref and not arg.is_ref for tensor in (item if arg.is_list else (item,)))
+    return flags
+
+
+__all__ = ["Kernels"]
