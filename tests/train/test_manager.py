@@ -103,6 +103,7 @@ class TestTensorFlowsRule:
     def test_metrics_have_no_place_in_a_state_file(self, fs):
         with pytest.raises(InvalidArgumentError, match="other than KeepActive"):
             manager(fs).save(metrics={"loss": 1.0})
+        assert not fs.exists("run") or there(fs) == []
 
     def test_a_damaged_state_file_is_no_fresh_start(self, fs):
         fs.make_directory("run")

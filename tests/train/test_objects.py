@@ -125,6 +125,14 @@ class TestArrays:
         assert "expected dtype double" in str(caught.value)
         assert not ours["a"].any()
 
+    def test_a_read_only_array_is_reported_and_nothing_is_filled(self, tmp_path):
+        path = Checkpoint(a=np.ones(2), b=np.ones(2)).save(tmp_path / "m")
+        fixed, other = np.zeros(2), np.zeros(2)
+        fixed.flags.writeable = False
+        with pytest.raises(InvalidArgumentError, match="The array for b/.* is read-only"):
+            Checkpoint(a=other, b=fixed).restore(path)
+        assert not other.any()
+
     def test_an_array_without_a_stored_value_is_reported(self):
         save_objects("c", {"a": np.ones(2)}, fs=self.fs)
         status = Checkpoint(a=np.zeros(2), more=np.zeros(1)).read("c", fs=self.fs)

@@ -27,6 +27,8 @@ from tensorkeep.train.retention import (
     Record,
     RetentionPolicy,
     Rule,
+    checked_metrics,
+    checked_policy,
 )
 from tests.support.golden import golden
 
@@ -254,6 +256,24 @@ RULES = st.recursive(
     ),
     max_leaves=5,
 )
+
+
+class TestMistakes:
+    @pytest.mark.parametrize("policy", [5, "latest", KeepLatest, None])
+    def test_what_is_no_policy_is_refused(self, policy):
+        with pytest.raises(TypeError, match="expected a policy such as"):
+            checked_policy(policy)
+
+    def test_only_rules_are_combined(self):
+        with pytest.raises(TypeError, match=r"can be combined, got 5"):
+            KeepLatest(1) | 5
+        with pytest.raises(TypeError, match=r"can be combined, got KeepRecent"):
+            KeepLatest(1) & KeepRecent(2)
+
+    @pytest.mark.parametrize("metrics", [0.25, ["loss"], {"loss": "low"}, {"loss": None}, {"loss": [0.5]}])
+    def test_metrics_are_numbers_by_name(self, metrics):
+        with pytest.raises(TypeError, match="metrics: "):
+            checked_metrics(metrics)
 
 
 class TestEveryRule:

@@ -82,6 +82,18 @@ class TestMaking:
         with pytest.raises(RuntimeError, match="`build\\(\\)` should be called before save"):
             saver.save(None, "m")
 
+    def test_checkpoints_that_are_known_before_it_is_built_are_kept(self, tmp_path):
+        path = saved(tmp_path, a=[1.0])
+        saver = tf.train.Saver(defer_build=True, max_to_keep=1)
+        saver.recover_last_checkpoints([path, str(tmp_path / "nothing")])
+        assert saver.last_checkpoints == [path]
+        variables(a=[1.0])
+        saver.build()
+        with initialized() as session:
+            saver.save(session, tmp_path / "m")
+        assert saver.last_checkpoints == [str(tmp_path / "m")]
+        assert not tf.train.checkpoint_exists(path)
+
     def test_an_empty_saver_saves_the_graph_alone(self, tmp_path):
         tf.constant(1.0, name="c")
         saver = tf.train.Saver(allow_empty=True)
@@ -101,6 +113,34 @@ class TestSaving:
         variables(a=[1.0])
         with pytest.raises(TypeError, match="'sess' must be a Session"):
             tf.train.Saver().save("session", tmp_path / "m")
+
+    def test_a_monitored_session_will_do(self, tmp_path):
+        path = saved(tmp_path, a=[7.0])
+        made = variables(a=[1.0])
+        saver = tf.train.Saver()
+        with tf.train.MonitoredSession() as session:
+            assert saver.restore(session, path).is_complete
+            assert session.run(made["a"]) == [7.0]
+            assert saver.save(session, tmp_path / "m") == str(tmp_path / "m")
+
+    def test_the_session_must_be_one_of_the_saver_s_graph(self, tmp_path):
+        path = saved(tmp_path, a=[1.0])
+        variables(a=[1.0])
+        saver = tf.train.Saver()
+        with tf.Graph().as_default(), tf.Session() as session:
+            with pytest.raises(TypeError, match="must be a Session of the graph that the saver was made for"):
+                saver.save(session, tmp_path / "m")
+            with pytest.raises(TypeError, match="must be a Session of the graph that the saver was made for"):
+                saver.restore(session, path)
+
+    def test_a_path_may_be_bytes(self, tmp_path):
+        variables(a=[1.0])
+        saver = tf.train.Saver()
+        with initialized() as session:
+            assert saver.save(session, os.fsencode(tmp_path / "m"), 1) == str(tmp_path / "m-1")
+            assert saver.restore(session, os.fsencode(tmp_path / "m-1")).is_complete
+            with pytest.raises(TypeError, match="a path is text"):
+                saver.save(session, None)
 
     def test_names_that_collide_with_the_state_file_are_refused(self, tmp_path):
         variables(a=[1.0])
@@ -293,12 +333,20 @@ class TestTheDoctor:
                 saver.restore(session, path)
             assert session.run(unset).tolist() == [b"a", b"b"]
 
+    def test_what_is_no_policy_is_refused_even_if_all_fits(self, tmp_path):
+        path = saved(tmp_path, a=[1.0])
+        variables(a=[0.0])
+        with initialized() as session, pytest.raises(ValueError, match="on_mismatch: expected"):
+            tf.train.Saver().restore(session, path, on_mismatch="lenient")
+
     def test_no_path_and_no_checkpoint(self, tmp_path):
         variables(a=[1.0])
         saver = tf.train.Saver()
         with tf.Session() as session:
             with pytest.raises(ValueError, match="Can't load save_path when it is None"):
                 saver.restore(session, None)
+            with pytest.raises(ValueError, match=r"The passed save_path is not a valid checkpoint: .*; it is a folder"):
+                saver.restore(session, tmp_path)
             with pytest.raises(ValueError, match="The passed save_path is not a valid checkpoint: "):
                 saver.restore(session, tmp_path / "nothing")
 
@@ -323,6 +371,19 @@ class TestKeeping:
         assert [os.path.basename(path) for path in saver.last_checkpoints] == ["m-1", "m-3"]
         assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "m-3")
         assert sorted(name for name in os.listdir(tmp_path) if name.endswith(".index")) == ["m-1.index", "m-3.index"]
+
+    @pytest.mark.parametrize("metrics", [0.5, {"loss": "low"}])
+    def test_wrong_metrics_are_refused_before_anything_is_written(self, tmp_path, metrics):
+        variables(a=[1.0])
+        saver = tf.train.Saver(retention=KeepBest("loss", 1))
+        with initialized() as session, pytest.raises(TypeError, match="metrics: "):
+            saver.save(session, tmp_path / "m", metrics=metrics)
+        assert os.listdir(tmp_path) == []
+
+    def test_metrics_that_nothing_looks_at_are_refused(self, tmp_path):
+        variables(a=[1.0])
+        with initialized() as session, pytest.raises(ValueError, match="metrics have no effect"):
+            tf.train.Saver().save(session, tmp_path / "m", metrics={"loss": 0.5})
 
     def test_times_of_checkpoints_that_are_set_count(self, tmp_path):
         variables(a=[1.0])
@@ -371,6 +432,36 @@ class TestTheBackground:
         assert not tk.load_tensor(tmp_path / "m", "a").any()
         assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "m")
 
+    @pytest.mark.parametrize("wait", [True, False], ids=["waiting", "in the background"])
+    def test_threads_that_share_a_saver_take_turns(self, tmp_path, wait):
+        step = tf.train.get_or_create_global_step()
+        more = tf.assign_add(step, 1)
+        saver = tf.train.Saver(max_to_keep=3)
+        fs = SlowFileSystem()
+        with tf.Session(filesystem=fs) as session:
+            session.run(tf.global_variables_initializer())
+            failures = []
+
+            def save() -> None:
+                try:
+                    for _ in range(5):
+                        session.run(more)
+                        saver.save(session, tmp_path / "m", step, wait=wait)
+                except Exception as error:
+                    failures.append(error)
+
+            threads = [threading.Thread(target=save) for _ in range(3)]
+            for thread in threads:
+                thread.start()
+            fs.may_go.set()
+            for thread in threads:
+                thread.join(60)
+            saver.wait()
+        assert not failures
+        assert tf.train.latest_checkpoint(str(tmp_path)) == str(tmp_path / "m-15")
+        kept = sorted(saver.last_checkpoints)
+        assert sorted(str(path).removesuffix(".index") for path in tmp_path.glob("*.index")) == kept
+
     def test_the_next_save_waits_and_tells_of_a_failure(self, tmp_path):
         variables(a=[1.0])
         saver = tf.train.Saver()
@@ -387,6 +478,17 @@ class TestTheBackground:
             fs.fails = False
             assert saver.save(session, tmp_path / "m", 3) == str(tmp_path / "m-3")
         assert saver.last_checkpoints == [str(tmp_path / "m-3")]
+
+    def test_a_failure_that_nobody_asks_about_is_in_the_log(self, tmp_path, caplog):
+        variables(a=[1.0])
+        fs = SlowFileSystem()
+        fs.fails = True
+        fs.may_go.set()
+        with tf.Session(filesystem=fs) as session:
+            session.run(tf.global_variables_initializer())
+            tf.train.Saver().save(session, tmp_path / "m", 1, wait=False).wait()
+        assert "in the background failed: " in caplog.text
+        assert "the disk is full" in caplog.text
 
     def test_a_failure_that_was_told_is_told_once(self, tmp_path):
         variables(a=[1.0])

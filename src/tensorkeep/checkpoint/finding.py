@@ -31,7 +31,14 @@ from tensorkeep.errors import MissingFileError, NotFoundError
 from tensorkeep.io.filesystem import FileSystem, PathLike, is_temporary, path_text
 from tensorkeep.io.local import LOCAL
 
-__all__ = ["checkpoint_exists", "checkpoint_modified", "checkpoints_in", "open_prefix", "remove_checkpoint"]
+__all__ = [
+    "checkpoint_exists",
+    "checkpoint_modified",
+    "checkpoints_in",
+    "open_prefix",
+    "remove_checkpoint",
+    "what_else_is_there",
+]
 
 _MOST_REPORTED: Final = 1000
 
@@ -106,6 +113,24 @@ def remove_checkpoint(
     return deleted
 
 
+def what_else_is_there(path: str, fs: FileSystem) -> str:
+    """What there is where a checkpoint is not, for the end of a message to somebody who mistyped its name."""
+    if fs.is_directory(path):
+        inside = [posixpath.basename(prefix) for prefix in checkpoints_in(path, fs) if fs.exists(index_path(prefix))]
+        return f"; it is a folder, which holds {_first_few(inside)}" if inside else "; it is a folder"
+    folder, base = posixpath.split(path)
+    names = _names_beside(path, fs)
+    if names is None:
+        return f'; there is no folder "{folder}"'
+    prefixes = [name.removesuffix(".index") for name in names if name.endswith(".index")]
+    prefixes.sort(key=lambda name: (not name.startswith(base), not base.startswith(name), name))
+    return f"; the folder holds {_first_few(prefixes)}" if prefixes else ""
+
+
+def _first_few(names: Sequence[str]) -> str:
+    return f"{', '.join(names[:5])}{' ...' if names[5:] else ''}"
+
+
 def _bundle_files(prefix: str, fs: FileSystem) -> list[str]:
     folder, base = posixpath.split(prefix)
     found = [(name, parse_data_path(name)) for name in _names_beside(prefix, fs) or ()]
@@ -165,7 +190,7 @@ def _open_slice_files(given: str, options: ReadOptions, fs: FileSystem) -> Check
             return SliceFileReader(shard_pattern(base, count), files, fs=fs, options=options)
     raise MissingFileError(
         f'"{given}" holds no checkpoint: neither "{index_path(given)}" (V2) nor "{given}" (V1) nor '
-        f'"{shard_path(given, 0, 1)}" or the like (V1 in several files) exists{_similar(given, fs)}'
+        f'"{shard_path(given, 0, 1)}" or the like (V1 in several files) exists{what_else_is_there(given, fs)}'
     )
 
 
@@ -189,14 +214,3 @@ def _names_beside(path: str, fs: FileSystem) -> Sequence[str] | None:
         return fs.list(posixpath.dirname(path))
     except MissingFileError:
         return None
-
-
-def _similar(path: str, fs: FileSystem) -> str:
-    """What else the folder holds, for somebody who mistyped a name."""
-    folder, base = posixpath.split(path)
-    names = _names_beside(path, fs)
-    if names is None:
-        return f'; nor does the folder "{folder}"'
-    prefixes = [name.removesuffix(".index") for name in names if name.endswith(".index")]
-    prefixes.sort(key=lambda name: (not name.startswith(base), not base.startswith(name), name))
-    return f"; the folder holds {', '.join(prefixes[:5])}{' ...' if prefixes[5:] else ''}" if prefixes else ""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, overload
 
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.suggestions import Suggestion
@@ -150,12 +151,40 @@ def _needed(
     return sorted(needed, key=lambda item: item[0] is not None or Remedy.SKIP in item[1])
 
 
+class ExactItems(Sequence[RestoreItem]):
+    """The items of tensors that are stored just as they are wanted, each made when it is asked for."""
+
+    def __init__(self, wanted: Sequence[Wanted], infos: Sequence[TensorInfo]) -> None:
+        self._wanted = wanted
+        self._infos = infos
+
+    def __len__(self) -> int:
+        return len(self._wanted)
+
+    @overload
+    def __getitem__(self, at: int) -> RestoreItem: ...
+
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[RestoreItem]: ...
+
+    def __getitem__(self, at: int | slice) -> RestoreItem | Sequence[RestoreItem]:
+        if isinstance(at, slice):
+            return ExactItems(self._wanted[at], self._infos[at])
+        wanted = self._wanted[at]
+        return RestoreItem(wanted, Status.EXACT, Action.RESTORE, wanted.key, self._infos[at])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    __hash__ = None  # type: ignore[assignment]
+
+
 @dataclass(frozen=True, slots=True)
 class RestoreOutcome:
     """What a restore did, or will do when it is carried out."""
 
     path: str
-    restored: tuple[RestoreItem, ...]
+    restored: Sequence[RestoreItem]
     """As they are stored."""
     adapted: tuple[RestoreItem, ...]
     """With changes, which `remedies` tells."""
@@ -163,6 +192,8 @@ class RestoreOutcome:
     """Left as they were."""
     unused: tuple[str, ...]
     """Stored tensors that nothing was restored from."""
+    notes: tuple[str, ...] = ()
+    """What is odd about the mapping that was given."""
 
     @property
     def is_complete(self) -> bool:
@@ -174,8 +205,10 @@ class RestoreOutcome:
         lines = [f'"{self.path}": {len(self.restored)} of {total} tensors restored as they were stored']
         adapted = [f"  adapted ({item.how}): {shown(item.name)}: {item.difference}" for item in self.adapted]
         left = [f"  not restored: {shown(item.name)}: {item.difference}" for item in self.not_restored]
-        return "\n".join([*lines, *cut(adapted, _MOST_LISTED), *cut(left, _MOST_LISTED)])
+        notes = [f"  {note}" for note in self.notes]
+        return "\n".join([*lines, *cut(adapted, _MOST_LISTED), *cut(left, _MOST_LISTED), *notes])
 
     def log(self, logger: logging.Logger = LOGGER) -> None:
-        """Tells the log: a warning for all that was adapted or not restored, else a note."""
-        logger.log(logging.INFO if self.is_complete else logging.WARNING, "%s", self)
+        """Tells the log: a warning for all that was adapted or not restored or is odd, else a note."""
+        is_plain = self.is_complete and not self.notes
+        logger.log(logging.INFO if is_plain else logging.WARNING, "%s", self)

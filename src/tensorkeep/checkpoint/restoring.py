@@ -14,7 +14,7 @@ node that reads everything can run; what they feed must not. `plan.read` and `pl
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -28,7 +28,7 @@ from tensorkeep.checkpoint.name_rules import OBJECT_SUFFIX, ScopeChange
 from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, ObjectGraph
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.checkpoint.restore_items import Action, RestoreItem, RestoreOutcome, Status, compared
+from tensorkeep.checkpoint.restore_items import Action, ExactItems, RestoreItem, RestoreOutcome, Status, compared
 from tensorkeep.checkpoint.restore_report import Findings, error_message, error_of, mapping_literal, report
 from tensorkeep.checkpoint.suggestions import shape_suggestion, suggest
 from tensorkeep.checkpoint.wanted import (
@@ -153,7 +153,9 @@ class RestorePlan:
             return tuple(item for item in self.items if item.action in actions)
 
         skipped = of(Action.SKIP, Action.REFUSE)
-        return RestoreOutcome(self.path, of(Action.RESTORE), of(Action.ADAPT), skipped, self.unused)
+        return RestoreOutcome(
+            self.path, of(Action.RESTORE), of(Action.ADAPT), skipped, self.unused, self.findings.notes
+        )
 
     def to_dict(self) -> dict[str, Any]:
         """As plain values, for JSON."""
@@ -220,6 +222,29 @@ def _opened(checkpoint: PathLike | CheckpointReader, fs: FileSystem) -> Iterator
         yield reader
 
 
+def stored_exactly(wanted: Sequence[Wanted], reader: CheckpointReader) -> list[TensorInfo] | None:
+    """What is stored for each wanted tensor, if everything is just as it is wanted; None if it takes a plan.
+
+    What `plan_restore` would find in such a checkpoint, in a fraction of the time.
+    """
+    stored = dict(reader)
+    if OBJECT_GRAPH_KEY in stored:
+        return None
+    infos: list[TensorInfo] = []
+    for item in wanted:
+        info = stored.get(item.key)
+        if info is None or not ((item.dtype is info.dtype and item.shape == info.shape) or item.fits(info)):
+            return None
+        infos.append(info)
+    return infos
+
+
+def exact_outcome(wanted: Sequence[Wanted], stored: Sequence[TensorInfo], reader: CheckpointReader) -> RestoreOutcome:
+    """The outcome of a restore of what is `stored_exactly`."""
+    unused = set(reader).difference([item.key for item in wanted])
+    return RestoreOutcome(reader.path, ExactItems(wanted, stored), (), (), tuple(sorted(unused)))
+
+
 def _checked_mapping(mapping: Mapping[str, str] | None) -> Mapping[str, str]:
     if mapping is not None and not isinstance(mapping, Mapping):
         raise InvalidArgumentError(f"mapping: expected names for names, got {type(mapping).__name__}")
@@ -250,7 +275,7 @@ def _notes(mapping: Mapping[str, str], wanted: tuple[Wanted, ...], stored: Mappi
     if not mapping:
         return ()
     names = {item.key for item in wanted}
-    idle = [name for name in mapping if not name.endswith("/") and name not in names]
+    idle = [name for name in mapping if not (name in names or _is_scope_of(name, names))]
     absent = [key for name, key in mapping.items() if not key.endswith("/") and key not in stored and name in names]
     notes = []
     if idle:
@@ -260,6 +285,10 @@ def _notes(mapping: Mapping[str, str], wanted: tuple[Wanted, ...], stored: Mappi
             f"The mapping leads to {len(absent)} names that are not stored: {', '.join(map(shown, absent[:5]))}."
         )
     return tuple(notes)
+
+
+def _is_scope_of(scope: str, names: Collection[str]) -> bool:
+    return scope == "/" or (scope.endswith("/") and any(name.startswith(scope) for name in names))
 
 
 def _with_suggestions(findings: Findings, stored: Mapping[str, TensorInfo], aliases: Mapping[str, str]) -> Findings:

@@ -77,6 +77,7 @@ class OpSpec:
         self.kernel_takes_context = False
         self.kernel_defers = False  # whether results may be promises, see runtime/deferred.py
         self.kernel_takes_deferred = False
+        self.kernel_lasts = False  # whether it gives the same resource in every run, until that is deleted
         self.gradient_rule: GradientRule | None = None
         self.is_differentiable: bool | None = None  # None: nobody has said
 
@@ -470,6 +471,7 @@ def keyword_names(function: Callable[..., Any]) -> tuple[str, ...]:
 
 _REGISTRY: Final[dict[str, OpSpec]] = {}
 _KNOWN: Final[dict[str, OpSpec]] = {}
+_LOADERS: Final[list[Callable[[str | None], None]]] = []
 
 
 def op(*signature: str, needs: Capability | None = None) -> OpSpec:
@@ -483,6 +485,8 @@ def op(*signature: str, needs: Capability | None = None) -> OpSpec:
 
 def registered_ops() -> Mapping[str, OpSpec]:
     """The ops that have a paragraph, by name."""
+    for load in _LOADERS:
+        load(None)
     return _REGISTRY
 
 
@@ -493,11 +497,21 @@ def _known_signatures() -> dict[str, str]:
 _SIGNATURES: Final[dict[str, str]] = {}
 
 
+def load_ops_with(loader: Callable[[str | None], None]) -> None:
+    """Has paragraphs imported when they are wanted: the loader is called with the name of an op, or None for all."""
+    _LOADERS.append(loader)
+    _KNOWN.clear()
+
+
 def find_op(name: str) -> OpSpec | None:
     """The op of that name: one with a paragraph, one whose signature is known, or None."""
     found = _REGISTRY.get(name) or _KNOWN.get(name)
     if found is not None:
         return found
+    for load in _LOADERS:
+        load(name)
+        if name in _REGISTRY:
+            return _REGISTRY[name]
     if not _SIGNATURES:
         _SIGNATURES.update(_known_signatures())
     line = _SIGNATURES.get(name)

@@ -57,6 +57,8 @@ class CheckpointAccess:
     """Is given everything that writes, in order."""
     open: Callable[[str, FileSystem], CheckpointReader] | None = None
     """Gives the reader of a checkpoint, which stays open until the run is over. None: kernels open and close it."""
+    large: frozenset[str] | None = None
+    """The names of large tensors, if it is known that everything asked for is there as it is asked for."""
     checks_first: bool = True
     """Whether large tensors are checked before any is assigned, which reads them twice; else when they are read."""
 
@@ -123,7 +125,8 @@ def _texts(value: Any, count: int, what: str) -> list[str]:
 
 
 def _specs(value: Any, count: int) -> list[SliceSpec | None]:
-    return [SliceSpec.parse(text) for text in _texts(value, count, "shape_and_slices")]
+    texts = _texts(value, count, "shape_and_slices")
+    return [SliceSpec.parse(text) for text in texts] if any(texts) else [None] * count
 
 
 # ---------------------------------------------------------------------------------------------------- Writing
@@ -148,8 +151,12 @@ def _write_bundle(
     durability: Durability,
 ) -> None:
     with BundleWriter(prefix, durability=durability, fs=fs) as writer:
-        writer.reserve(sum(value.nbytes for value in values))
-        whole: dict[str, Any] = {}
+        writer.reserve(sum([value.nbytes for value in values]))
+        whole = dict(zip(names, values, strict=True))
+        if not any(specs) and len(whole) == len(names):
+            writer.add_many(whole)
+            return
+        whole = {}
         for name, spec, value in zip(names, specs, values, strict=True):
             if spec is None and name not in whole:
                 whole[name] = value
@@ -222,7 +229,8 @@ def save_v2_kernel(
     path = _text(prefix, "prefix")
     names = _texts(tensor_names, len(tensors), "tensor_names")
     specs = _specs(shape_and_slices, len(tensors))
-    values = list(map(_stored, tensors, dtypes, specs, names))
+    is_plain = not any(specs) and not any(dtype.is_object or dtype.is_quantized for dtype in set(dtypes))
+    values = tensors if is_plain else list(map(_stored, tensors, dtypes, specs, names))
     access.submit(partial(_write_bundle, ctx.filesystem, path, names, specs, values, access.durability))
     return ()
 
@@ -359,7 +367,8 @@ class StoredTensor:
 
     __slots__ = ("_dtype", "_name", "_reader", "_shape")
 
-    def __init__(self, reader: CheckpointReader, name: str, info: TensorInfo) -> None:
+    def __init__(self, reader: CheckpointReader, name: str) -> None:
+        info = reader[name]
         self._reader = reader
         self._name = name
         self._shape = info.shape
@@ -396,8 +405,9 @@ def _checked_info(reader: CheckpointReader, name: str, dtype: DType, spec: Slice
     return info
 
 
-def _is_deferred(info: TensorInfo, spec: SliceSpec | None) -> bool:
-    return spec is None and info.nbytes > _LARGE and not info.dtype.is_object
+def is_large(info: TensorInfo) -> bool:
+    """Whether a tensor is large enough to be read only when it is assigned."""
+    return info.nbytes > _LARGE and not info.dtype.is_object
 
 
 def _restored(
@@ -408,19 +418,22 @@ def _restored(
     dtypes: Sequence[DType],
 ) -> list[Any]:
     """Tensors and slices of an open checkpoint; large whole tensors are promised."""
-    infos = list(map(partial(_checked_info, reader), names, dtypes, specs))
-    late = {name for name, info, spec in zip(names, infos, specs, strict=True) if _is_deferred(info, spec)}
+    late = access.large
+    if late is None:
+        infos = list(map(partial(_checked_info, reader), names, dtypes, specs))
+        late = frozenset(name for name, info in zip(names, infos, strict=True) if is_large(info))
+    late = late.difference(name for name, spec in zip(names, specs, strict=True) if spec is not None)
     if access.checks_first:
         reader.verify_many(late)
     arrays = reader.read_many(
         name for name, spec in zip(names, specs, strict=True) if spec is None and name not in late
     )
     found: list[Any] = []
-    for name, info, spec in zip(names, infos, specs, strict=True):
+    for name, spec in zip(names, specs, strict=True):
         if spec is not None:
             found.append(reader.read(name, spec.part))
         else:
-            found.append(StoredTensor(reader, name, info) if name in late else arrays[name])
+            found.append(StoredTensor(reader, name) if name in late else arrays[name])
     return found
 
 
@@ -533,6 +546,7 @@ __all__ = [
     "CheckpointAccess",
     "SliceSpec",
     "checkpoint_access",
+    "is_large",
     "merge_v2_checkpoints",
     "restore",
     "restore_slice",

@@ -103,6 +103,9 @@ def variable_v2_shape(*, shape: Shape) -> Shape:
     return shape
 
 
+variable.kernel_lasts = variable_v2.kernel_lasts = True
+
+
 @variable.stateful_kernel
 @variable_v2.stateful_kernel
 def reference_kernel(
@@ -187,13 +190,12 @@ assign.kernel_takes_deferred = True
 def assign_kernel(ref: Any, value: Any, *, validate_shape: bool) -> VariableResource:
     target = variable_of(ref)
     with target.lock:
-        old = np.shape(target.read()) if target.is_initialized else None
-        if validate_shape and old != np.shape(value):
-            known = target.shape if old is None else Shape(old)
-            if not known.is_compatible(Shape(np.shape(value))):
+        if validate_shape and target.value_shape != value.shape:
+            known = target.shape if target.value_shape is None else Shape(target.value_shape)
+            if not known.is_compatible(Shape(value.shape)):
                 raise InvalidArgumentError(
                     f"Assign requires shapes of both tensors to match. lhs shape= {known} "
-                    f"rhs shape= {shape_text(np.shape(value))}"
+                    f"rhs shape= {shape_text(value.shape)}"
                 )
         target.store(value)
     return target
@@ -262,6 +264,9 @@ var_handle = op(
 @var_handle.shape
 def var_handle_shape(*, dtype: DType, shape: Shape) -> Shape:
     return HandleShape((), dtype, shape)
+
+
+var_handle.kernel_lasts = True
 
 
 @var_handle.stateful_kernel

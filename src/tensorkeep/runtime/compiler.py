@@ -79,12 +79,14 @@ class Compiler:
         surroundings: Surroundings,
         contexts: dict[Operation, KernelContext],
         allowed: frozenset[Capability],
+        *,
+        binds_resources: bool = False,
     ) -> None:
+        """With `binds_resources` the function holds variables; whoever keeps it drops it when one is deleted."""
         self._plan = plan
         self._kernels = Kernels(surroundings, contexts, allowed)
-        self._names = Names(
-            plan, {"dereference": dereference, "as_strings": as_strings, "dead": dead, "loaded": loaded}
-        )
+        namespace = {"dereference": dereference, "as_strings": as_strings, "dead": dead, "loaded": loaded}
+        self._names = Names(plan, namespace, self._kernels.lasting) if binds_resources else Names(plan, namespace)
         self._values = self._names.values
         self._lifetimes = self._names.lifetimes
         self._fed = self._names.fed

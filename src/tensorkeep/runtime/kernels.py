@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorkeep.dtypes import STRING
-from tensorkeep.errors import PermissionDeniedError
+from tensorkeep.errors import PermissionDeniedError, TensorKeepError
 from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.graph import Operation
 from tensorkeep.graph.opspec import Capability, flatten, group, kernel_of, keyword_names
@@ -57,6 +57,14 @@ class Kernels:
         if context is None:
             context = self._contexts[op] = KernelContext(op.name, op.device, self._surroundings)
         return context
+
+    def lasting(self, op: Operation) -> Any:
+        """The resource that an operation gives in every run; None if it cannot be had now."""
+        kernel = self.of(op)
+        try:
+            return kernel(self.context(op), **{name: op.attr(name) for name in keyword_names(kernel)})
+        except TensorKeepError:
+            return None  # it will fail again when it runs, where the error is explained
 
     def bound(self, op: Operation) -> Callable[[list[Any]], list[Any]]:
         """An operation as a function from the values of its inputs to those of its outputs."""

@@ -1,7 +1,7 @@
 """Names for all values of a plan: those it makes, those it is given, those that never change.
 
     f0, f1, …    feeds          k3    a kernel         a5    an attribute
-    v2, v7, …    values         x4    a context        c6    a constant
+    v2, v7, …    values         x4    a context        c6    a constant      r8    a resource
 
 Nodes that only pass a value on get no name: their outputs are other words for their inputs. What is known before
 running is a constant. With the names comes what else is noted of values: where they are used, whether they are large.
@@ -9,6 +9,7 @@ running is a constant. With the names comes what else is noted of values: where 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -32,8 +33,11 @@ _PLACEHOLDERS: Final = frozenset(("Placeholder", "PlaceholderV2"))
 class Names:
     """The names of one plan, and the module that its function is in."""
 
-    def __init__(self, plan: Plan, namespace: dict[str, Any]) -> None:
+    def __init__(
+        self, plan: Plan, namespace: dict[str, Any], lasting: Callable[[Operation], Any] = lambda op: None
+    ) -> None:
         self.namespace = namespace
+        self._lasting = lasting  # what an operation gives in every run; None if that is not known
         self.values: dict[Tensor, str] = {}
         self.fed = frozenset(plan.feeds)
         self.folds = all(tensor.op.type in _PLACEHOLDERS for tensor in plan.feeds)
@@ -73,6 +77,10 @@ class Names:
 
     def _name_step(self, op: Operation, block: Block, at: int) -> None:
         if op.type in _NOTHING or self.is_fed(op) or self._is_constant(op):
+            self.silent.add(op)
+            return
+        if op.spec.kernel_lasts and op.outputs[0] not in self.fed and (value := self._lasting(op)) is not None:
+            self.values[op.outputs[0]] = self.name("r", value)
             self.silent.add(op)
             return
         if op.type in PASSES_ON:
@@ -146,7 +154,7 @@ class Names:
 
     def _use(self, tensor: Tensor, block: Block, at: int) -> None:
         name = self.values[tensor]
-        if name[0] != "c":
+        if name[0] not in "cr":
             self.lifetimes.use(name, block, at)
 
     def is_fed(self, op: Operation) -> bool:

@@ -42,6 +42,12 @@ class VariableResource:
     def is_initialized(self) -> bool:
         return self._array is not None
 
+    @property
+    def value_shape(self) -> tuple[int, ...] | None:
+        """The shape of the value; None while there is none."""
+        array = self._array
+        return None if array is None else array.shape
+
     def read(self) -> Array:
         """The value. It will not change: a later assignment makes another array."""
         with self.lock:  # a change in place that has begun is waited for; after this, none begins on this array
@@ -68,7 +74,7 @@ class VariableResource:
 
         Hold `lock` meanwhile. If a promise is not kept, the value is the old one or partly the new one.
         """
-        if isinstance(value, np.ndarray | np.generic) or not isinstance(value, Deferred):
+        if type(value) is np.ndarray or not isinstance(value, Deferred):
             self._array = np.array(value)
         elif self._array is not None and self._is_place_for(value):
             value.load_into(self._array)
@@ -133,6 +139,8 @@ class ResourceManager:
     def __init__(self) -> None:
         self._resources: dict[tuple[str, str], Any] = {}
         self._lock = RLock()
+        self.deletions = 0
+        """Grows when resources are deleted: whoever holds one looks it up again."""
 
     def get_or_create(
         self, container: str, name: str, kind: type[Resource], create: Callable[[], Resource]
@@ -154,6 +162,7 @@ class ResourceManager:
 
     def delete(self, container: str, name: str) -> None:
         with self._lock:
+            self.deletions += 1
             if self._resources.pop((container or DEFAULT_CONTAINER, name), None) is None:
                 raise NotFoundError(f'there is no resource "{name}" in container "{container or DEFAULT_CONTAINER}"')
 
@@ -161,6 +170,7 @@ class ResourceManager:
         """Forgets all resources, or those of some containers. What waits at one of them fails."""
         doomed = None if not containers else set(containers)
         with self._lock:
+            self.deletions += 1
             for key in list(self._resources):
                 if doomed is None or key[0] in doomed:
                     resource = self._resources.pop(key)

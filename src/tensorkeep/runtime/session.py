@@ -62,6 +62,7 @@ class Session:
         self.surroundings.caller = Functions(graph, self.surroundings, self._contexts, self._allowed)
         self._programs: dict[Any, Program] = {}
         self._edits = graph.edits
+        self._deletions = self.resources.deletions
         self._fetch_plans: dict[Any, FetchPlan] = {}
         self._lock = Lock()
         self._closed = False
@@ -165,10 +166,11 @@ class Session:
     def _program(self, tensors: tuple[Tensor, ...], ops: tuple[Operation, ...], feeds: tuple[Tensor, ...]) -> Program:
         if self._closed:
             raise FailedPreconditionError("Attempted to use a closed Session.")
-        if self._edits != self._graph.edits:
+        if self._edits != self._graph.edits or self._deletions != self.resources.deletions:
             with self._lock:
                 self._programs.clear()
                 self._edits = self._graph.edits
+                self._deletions = self.resources.deletions
         key = (tensors, ops, feeds)
         program = self._programs.get(key)
         if program is None:
@@ -177,7 +179,9 @@ class Session:
                 check_placement(plan.ops, self.devices)
                 if self._logs_placement:
                     self._log_placement(plan.ops)
-                program = Compiler(plan, self.surroundings, self._contexts, self._allowed).program()
+                program = Compiler(
+                    plan, self.surroundings, self._contexts, self._allowed, binds_resources=True
+                ).program()
                 self._programs[key] = program
         return program
 

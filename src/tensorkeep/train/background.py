@@ -5,10 +5,14 @@ One save of a saver is under way at a time. The next one waits for it: a saver h
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from threading import Event, Lock, Thread
+from typing import Final
 
 from tensorkeep.errors import AbortedError, InternalError
+
+LOG: Final = logging.getLogger("tensorkeep")
 
 
 class SaveHandle:
@@ -94,6 +98,8 @@ class Background:
                 work()
             except BaseException as raised:  # whatever it is, it belongs to the one who asked for the save
                 error = raised
+                # The last save of a program may be one that nobody asks about.
+                LOG.error('the save to "%s" in the background failed: %s', handle.path, raised)
             handle._end(error)
 
         # Not a daemon: a program that ends while a save is under way ends when the save is done.

@@ -21,7 +21,7 @@ from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepErr
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.train.ledger import Entry, describe, is_present, read_ledger, remaining_files, write_ledger
-from tensorkeep.train.retention import History, Record, RetentionPolicy
+from tensorkeep.train.retention import History, Record, RetentionPolicy, checked_metrics, checked_policy
 
 __all__ = ["CheckpointFolder", "Found", "scan", "step_of"]
 
@@ -85,7 +85,7 @@ class CheckpointFolder:
         fs: FileSystem = LOCAL,
     ) -> None:
         self.directory = path_text(directory)
-        self.policy = policy
+        self.policy = checked_policy(policy)
         self._filename = filename
         self._clock = clock
         self._durability = durability
@@ -115,7 +115,7 @@ class CheckpointFolder:
         if self._fs.canonical(posixpath.dirname(text) or ".") != self._fs.canonical(self.directory):
             raise InvalidArgumentError(f'"{text}" is not in the folder "{self.directory}"')
         number = step_of(text) if step is None else step
-        record = Record(text, self._clock(), number, metrics or {}, pinned=pinned)
+        record = Record(text, self._clock(), number, checked_metrics(metrics), pinned=pinned)
         entry = describe(self._fs, self.directory, record, also)
         history, doomed = self.policy.advance(self._history, entry.record(self.directory))
         return self._carry_out(history, doomed, entry)

@@ -23,7 +23,7 @@ from tensorkeep.io.local import LOCAL
 from tensorkeep.train.folder import CheckpointFolder
 from tensorkeep.train.ledger import files_of
 from tensorkeep.train.objects import Checkpoint, CheckpointOptions
-from tensorkeep.train.retention import History, KeepActive, Record, RetentionPolicy
+from tensorkeep.train.retention import History, KeepActive, Record, RetentionPolicy, checked_metrics
 
 __all__ = ["CheckpointManager", "ManagerOptions"]
 
@@ -45,6 +45,14 @@ class Recorder(Protocol):
         metrics: Mapping[str, float] | None = None,
         pinned: bool = False,
     ) -> tuple[Record, ...]: ...
+
+
+def _check_place(metrics: Mapping[str, float] | None, pinned: bool) -> None:
+    if metrics or pinned:
+        raise InvalidArgumentError(
+            "a state file has no place for metrics or pins: give the manager a policy other than KeepActive, such "
+            "as KeepLatest(5)"
+        )
 
 
 class StateFileRecorder:
@@ -76,11 +84,7 @@ class StateFileRecorder:
         metrics: Mapping[str, float] | None = None,
         pinned: bool = False,
     ) -> tuple[Record, ...]:
-        if metrics or pinned:
-            raise InvalidArgumentError(
-                "a state file has no place for metrics or pins: give the manager a policy other than KeepActive, such "
-                "as KeepLatest(5)"
-            )
+        _check_place(metrics, pinned)
         record = Record(path_text(path), self._clock(), step)
         history, doomed = self._policy.advance(self._history, record)
         everything = [*(item for item in self._history.kept if item.path != record.path), record]
@@ -199,6 +203,9 @@ class CheckpointManager:
         It goes by `checkpoint_number`, or by the counter of the checkpoint, which is counted up in any case. None, if
         the interval has not passed or the step was saved before.
         """
+        measured = checked_metrics(metrics)
+        if isinstance(self._recorder, StateFileRecorder):
+            _check_place(measured, pinned)  # before anything is written
         step = self._step(session)
         if self._options.interval is not None and step is not None:
             if not self._is_due(step, self._options.interval if check_interval else 0):
@@ -208,7 +215,7 @@ class CheckpointManager:
         number = counted if checkpoint_number is None else self._number(checkpoint_number, session)
         prefix = f"{posixpath.join(self._directory, self._options.name)}-{number}"
         path = self._checkpoint.write_to(prefix, session, options, self._fs)
-        self._recorder.add(path, step=number if step is None else step, metrics=metrics, pinned=pinned)
+        self._recorder.add(path, step=number if step is None else step, metrics=measured, pinned=pinned)
         self._latest = path
         return path
 

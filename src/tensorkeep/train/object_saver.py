@@ -319,6 +319,8 @@ class Restoration:
                 f"tensor_name = {attribute.key}; expected dtype {wanted.label} does not equal original dtype "
                 f"{stored.dtype.label}"
             )
+        if isinstance(item, np.ndarray) and not item.flags.writeable:
+            return f"The array for {attribute.key} is read-only."
         return None
 
 

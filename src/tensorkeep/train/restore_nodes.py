@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from tensorkeep.checkpoint.wanted import Wanted
@@ -46,6 +47,10 @@ class RestoreNodes:
     tensors: tuple[RestoredTensor, ...]
     others: tuple[Operation, ...]
     """Operations without which the restoring one cannot be done, but which take no tensor of a checkpoint."""
+
+    @cached_property
+    def wanted(self) -> tuple[Wanted, ...]:
+        return tuple(item.wanted for item in self.tensors)
 
     @classmethod
     def of(cls, restoring: Operation) -> RestoreNodes:

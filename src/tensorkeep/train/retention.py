@@ -26,7 +26,7 @@ from typing import Literal, Protocol
 import numpy as np
 
 from tensorkeep.checkpoint.state import CheckpointState
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 
 __all__ = [
     "AllOf",
@@ -43,6 +43,8 @@ __all__ = [
     "Record",
     "RetentionPolicy",
     "Rule",
+    "checked_metrics",
+    "checked_policy",
 ]
 
 
@@ -85,6 +87,26 @@ class RetentionPolicy(Protocol):
     def advance(self, history: History, record: Record) -> tuple[History, tuple[Record, ...]]:
         """The history after a checkpoint was saved, and the checkpoints that are then to be deleted."""
         ...
+
+
+def checked_policy(policy: RetentionPolicy) -> RetentionPolicy:
+    """The policy, if it is one."""
+    if isinstance(policy, type) or not (hasattr(policy, "start") and hasattr(policy, "advance")):
+        raise WrongTypeError(f"retention: expected a policy such as KeepLatest(5), got {policy!r}")
+    return policy
+
+
+def checked_metrics(metrics: Mapping[str, float] | None) -> dict[str, float]:
+    """The metrics of a checkpoint as plain numbers."""
+    if not isinstance(metrics, Mapping | None):
+        raise WrongTypeError(f'metrics: expected numbers by name, such as {{"loss": 0.25}}; got {metrics!r}')
+    checked = {}
+    for name, value in (metrics or {}).items():
+        try:
+            checked[str(name)] = float(value)
+        except (TypeError, ValueError):
+            raise WrongTypeError(f'metrics: "{name}" is {value!r}, expected a number') from None
+    return checked
 
 
 def _appended(records: Sequence[Record], record: Record) -> tuple[Record, ...]:
@@ -212,6 +234,12 @@ def _is_spared(record: Record) -> bool:
 def _require_positive(what: str, value: float) -> None:
     if not value > 0:
         raise InvalidArgumentError(f"{what}: expected more than 0, got {value}")
+
+
+def _checked_rules(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
+    if wrong := [rule for rule in rules if not isinstance(rule, Rule)]:
+        raise WrongTypeError(f"only rules such as KeepLatest(5) can be combined, got {wrong[0]!r}")
+    return rules
 
 
 def _paths(records: Iterable[Record]) -> frozenset[str]:
@@ -349,7 +377,7 @@ class AnyOf(Rule):
     rules: tuple[Rule, ...]
 
     def __init__(self, *rules: Rule) -> None:
-        object.__setattr__(self, "rules", rules)
+        object.__setattr__(self, "rules", _checked_rules(rules))
 
     def wanted(self, records: Sequence[Record]) -> frozenset[str]:
         return frozenset().union(*(rule.wanted(records) for rule in self.rules))
@@ -362,7 +390,7 @@ class AllOf(Rule):
     rules: tuple[Rule, ...]
 
     def __init__(self, *rules: Rule) -> None:
-        object.__setattr__(self, "rules", rules)
+        object.__setattr__(self, "rules", _checked_rules(rules))
 
     def wanted(self, records: Sequence[Record]) -> frozenset[str]:
         return _paths(records).intersection(*(rule.wanted(records) for rule in self.rules))

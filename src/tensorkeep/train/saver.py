@@ -12,28 +12,35 @@ from __future__ import annotations
 import logging
 import posixpath
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import RLock
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.finding import checkpoint_exists, checkpoint_modified, open_prefix, remove_checkpoint
+from tensorkeep.checkpoint.finding import (
+    checkpoint_exists,
+    checkpoint_modified,
+    open_prefix,
+    remove_checkpoint,
+    what_else_is_there,
+)
 from tensorkeep.checkpoint.naming import meta_path
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.checkpoint.restore_items import RestoreOutcome
-from tensorkeep.checkpoint.restoring import RestorePlan, plan_restore
+from tensorkeep.checkpoint.restoring import exact_outcome, plan_restore, stored_exactly
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
-from tensorkeep.checkpoint.wanted import OnMismatch, Policy, Wanted
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
+from tensorkeep.checkpoint.wanted import OnMismatch, Policy, Wanted, policy_of
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
 from tensorkeep.metagraph.files import write_debug_info
-from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access
+from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access, is_large
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
@@ -41,7 +48,14 @@ from tensorkeep.train.background import Background, SaveHandle
 from tensorkeep.train.folder import CheckpointFolder
 from tensorkeep.train.graph_exports import ExportedGraph, GraphExports
 from tensorkeep.train.restore_nodes import RestoreNodes
-from tensorkeep.train.retention import History, KeepRecent, Record, RetentionPolicy
+from tensorkeep.train.retention import (
+    History,
+    KeepRecent,
+    Record,
+    RetentionPolicy,
+    checked_metrics,
+    checked_policy,
+)
 from tensorkeep.train.saver_graph import V1, BaseSaverBuilder, BulkSaverBuilder, check_saver_def, saver_def_below
 from tensorkeep.variables.listing import saveable_objects
 
@@ -124,6 +138,7 @@ class Saver:
     """Saves and restores what the operations that a SaverDef names save and restore."""
 
     def __init__(self, graph: Graph, saver_def: SaverDef, options: SaverOptions = SaverOptions()) -> None:
+        checked_policy(options.retention)
         self.saver_def = saver_def
         self.options = options
         self._graph = graph
@@ -132,6 +147,8 @@ class Saver:
         self._background = Background()
         self._nodes: RestoreNodes | None = None
         self._exports = GraphExports()
+        self.turn: Final = RLock()
+        """Held while a save is asked for: threads that share a saver save one after the other, in that order."""
 
     # ------------------------------------------------------------------------------------------------ save
 
@@ -149,27 +166,38 @@ class Saver:
         """Saves to `path`, with the step after it if there is one, and gives the prefix of the checkpoint.
 
         With `wait=False` it gives a handle as soon as the values are held fast; the rest happens in the background.
-        A save that is under way is waited for first; if it failed, and nobody was told, that is raised here.
-        `metrics` are for retention by metrics.
+        A save that is under way is waited for first, whichever thread asked for it; if it failed in the background,
+        and nobody was told, that is raised here. `metrics` are for retention by metrics.
         """
-        self._background.wait()
-        text = path_text(path)
-        prefix = self.options.naming.prefix(text, step)
-        jobs: list[Callable[[], None]] = []
-        saved = self._run_save(session, prefix, jobs.append)
-        fs = session.surroundings.filesystem
-        if graph_file.is_written:
-            exported = self._exports.get(session.graph, self.saver_def, graph_file.strip_default_attrs)
-            jobs.append(partial(self._write_graph, exported, meta_path(prefix, graph_file.suffix), graph_file, fs))
-        if state_file is not None:
-            record = Record(saved, 0.0, step, metrics or {})
-            jobs.append(partial(self._record, text, record, state_file, graph_file.suffix, fs))
-        if wait:
-            _do(jobs)
-            return saved
-        handle = SaveHandle(saved)
-        self._background.start(handle, partial(_do, jobs))
-        return handle
+        measured = self._checked_metrics(metrics)
+        with self.turn:
+            self._background.wait()
+            text = path_text(path)
+            prefix = self.options.naming.prefix(text, step)
+            jobs: list[Callable[[], None]] = []
+            saved = self._run_save(session, prefix, jobs.append)
+            fs = session.surroundings.filesystem
+            if graph_file.is_written:
+                exported = self._exports.get(session.graph, self.saver_def, graph_file.strip_default_attrs)
+                jobs.append(partial(self._write_graph, exported, meta_path(prefix, graph_file.suffix), graph_file, fs))
+            if state_file is not None:
+                record = Record(saved, 0.0, step, measured)
+                jobs.append(partial(self._record, text, record, state_file, graph_file.suffix, fs))
+            if wait:
+                _do(jobs)
+                return saved
+            handle = SaveHandle(saved)
+            self._background.start(handle, partial(_do, jobs))
+            return handle
+
+    def _checked_metrics(self, metrics: Mapping[str, float] | None) -> dict[str, float]:
+        checked = checked_metrics(metrics)
+        if checked and isinstance(self.options.retention, KeepRecent):
+            raise InvalidArgumentError(
+                "metrics have no effect on what `max_to_keep` keeps: give the saver a policy that looks at them, "
+                f'such as retention=KeepLatest(5) | KeepBest("{next(iter(checked))}", 1)'
+            )
+        return checked
 
     def wait(self) -> None:
         """Waits for a save under way; what went wrong there is raised, unless somebody was told already."""
@@ -177,10 +205,19 @@ class Saver:
 
     def _run_save(self, session: Session, prefix: str, submit: Callable[[Callable[[], None]], None]) -> str:
         """Takes the snapshot: what is to be written is handed to `submit`."""
+        self._check_graph(session, self.saver_def.filename_tensor_name)
         with checkpoint_access(CheckpointAccess(self.options.durability, submit)):
             feeds = {self.saver_def.filename_tensor_name: prefix}
             saved: bytes = session.run(self.saver_def.save_tensor_name, feeds)
         return saved.decode()
+
+    def _check_graph(self, session: Session, name: str) -> None:
+        if name.partition(":")[0] not in session.graph:
+            raise WrongTypeError(
+                f"'sess' must be a Session of the graph that the saver was made for; this one's has no \"{name}\". "
+                "Make the saver while that graph is the default (`with graph.as_default():`), or the session with "
+                "`Session(graph=graph)`"
+            )
 
     def _write_graph(self, exported: ExportedGraph, path: str, options: GraphFile, fs: FileSystem) -> None:
         prepare_directory(fs, posixpath.dirname(path) or ".", self.options.durability)
@@ -247,8 +284,7 @@ class Saver:
 
     def recover_last_checkpoints(self, paths: Sequence[str], fs: FileSystem = LOCAL) -> None:
         """Has the saver take those of the checkpoints that exist for ones that it keeps, by the times of the files."""
-        times = [(path, checkpoint_modified(path, fs=fs)) for path in paths]
-        self.set_last_checkpoints([(path, moment) for path, moment in times if moment is not None])
+        self.set_last_checkpoints(existing_with_times(paths, fs))
 
     # --------------------------------------------------------------------------------------------- restore
 
@@ -265,19 +301,25 @@ class Saver:
         `mapping` gives, for names that the graph asks for, the names that the checkpoint has. An object-based one is
         asked by the names that its variables had in a graph.
         """
+        policy_of(on_mismatch)  # what is no policy is told even if none is needed
         self._background.wait()
         text = path_text(path)
         fs = session.surroundings.filesystem
         if not checkpoint_exists(text, fs=fs):
-            raise InvalidArgumentError(f"The passed save_path is not a valid checkpoint: {text}")
+            there = what_else_is_there(text, fs)
+            raise InvalidArgumentError(f"The passed save_path is not a valid checkpoint: {text}{there}")
+        self._check_graph(session, self.saver_def.restore_op_name)
         LOG.info("Restoring parameters from %s", text)
         nodes = self._restore_nodes()
         with open_prefix(text, ReadOptions(Checksums.ONCE), fs) as reader:
-            wanted = [item.wanted for item in nodes.tensors]
-            plan = plan_restore(wanted, reader, mapping=mapping, on_mismatch=on_mismatch)
-            plan.check()
-            self._run_restore(session, text, nodes, plan, reader)
-        outcome = plan.outcome()
+            stored = None if mapping else stored_exactly(nodes.wanted, reader)
+            if stored is None:
+                outcome = self._restore_as_planned(session, text, nodes, reader, mapping, on_mismatch)
+            else:
+                pairs = zip(nodes.wanted, stored, strict=True)
+                large = frozenset([item.key for item, info in pairs if is_large(info)])
+                self._run_restore(session, text, nodes, CheckpointAccess(open=lambda path, fs: reader, large=large))
+                outcome = exact_outcome(nodes.wanted, stored, reader)
         outcome.log()
         return outcome
 
@@ -286,26 +328,47 @@ class Saver:
             self._nodes = RestoreNodes.of(self._graph.operation(self.saver_def.restore_op_name))
         return self._nodes
 
+    def _restore_as_planned(
+        self,
+        session: Session,
+        path: str,
+        nodes: RestoreNodes,
+        reader: CheckpointReader,
+        mapping: Mapping[str, str] | None,
+        on_mismatch: Policy,
+    ) -> RestoreOutcome:
+        """Restores from a checkpoint that is not quite what the graph wants."""
+        plan = plan_restore(nodes.wanted, reader, mapping=mapping, on_mismatch=on_mismatch)
+        view = plan.reader(reader, partial(_initial_value, session, nodes), placeholders=True)
+        outcome = plan.outcome()
+        skipped = frozenset(item.wanted.key for item in outcome.not_restored)
+        self._run_restore(session, path, nodes, CheckpointAccess(open=lambda path, fs: view), skipped)
+        return outcome
+
     def _run_restore(
-        self, session: Session, path: str, nodes: RestoreNodes, plan: RestorePlan, reader: CheckpointReader
+        self,
+        session: Session,
+        path: str,
+        nodes: RestoreNodes,
+        access: CheckpointAccess,
+        skipped: frozenset[str] = frozenset(),
     ) -> None:
-        view = reader
-        if len(plan.exact) < len(plan.items):
-            view = plan.reader(reader, partial(_initial_value, session, nodes), placeholders=True)
-        skipped = frozenset(item.wanted.key for item in plan.outcome().not_restored)
         restoring: Any = nodes.without(skipped) if skipped else self.saver_def.restore_op_name
-        places = [_place(session, item.variable) for item in nodes.tensors if item.variable is not None]
-        is_new = not any(place is not None and place.is_initialized for place in places)
+        is_new = not any(place.is_initialized for place in _places(session, nodes))
         # Where no variable has a value, there is none to lose: what was assigned before an error is taken back.
-        with checkpoint_access(CheckpointAccess(open=lambda prefix, fs: view, checks_first=not is_new)):
+        with checkpoint_access(replace(access, checks_first=not is_new)):
             try:
                 session.run(restoring, {self.saver_def.filename_tensor_name: path})
             except BaseException:
-                for item in nodes.tensors if is_new else ():
-                    place = _place(session, item.variable)
-                    if place is not None:
-                        place.clear()
+                for place in _places(session, nodes) if is_new else ():
+                    place.clear()
                 raise
+
+
+def existing_with_times(paths: Sequence[str], fs: FileSystem = LOCAL) -> list[tuple[str, float]]:
+    """Those of the checkpoints that exist, with the times of their files."""
+    times = [(path, checkpoint_modified(path, fs=fs)) for path in paths]
+    return [(path, moment) for path, moment in times if moment is not None]
 
 
 def _do(jobs: Sequence[Callable[[], None]]) -> None:
@@ -329,6 +392,12 @@ def _initial_value(session: Session, nodes: RestoreNodes, wanted: Wanted) -> Arr
     raise FailedPreconditionError(f'variable "{found.name}" has neither a value nor an initializer to grow from')
 
 
+def _places(session: Session, nodes: RestoreNodes) -> Iterator[VariableResource]:
+    """Where a session keeps the variables that are restored, as far as it has come across them."""
+    found = (_place(session, item.variable) for item in nodes.tensors)
+    return (place for place in found if place is not None)
+
+
 def _place(session: Session, variable: Operation | None) -> VariableResource | None:
     """Where a session keeps a variable; None if it has not come across it yet."""
     if variable is None or variable.type not in ("Variable", "VariableV2", "VarHandleOp"):
@@ -338,4 +407,4 @@ def _place(session: Session, variable: Operation | None) -> VariableResource | N
     return found if isinstance(found, VariableResource) else None
 
 
-__all__ = ["GraphFile", "SaveHandle", "Saver", "SaverOptions", "SaverRecipe", "StepNaming"]
+__all__ = ["GraphFile", "SaveHandle", "Saver", "SaverOptions", "SaverRecipe", "StepNaming", "existing_with_times"]

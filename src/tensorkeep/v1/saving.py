@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -21,7 +22,7 @@ from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import write_exported
 from tensorkeep.proto.messages import MetaGraphDef, SaverDef
 from tensorkeep.train.retention import KeepAll, RetentionPolicy
-from tensorkeep.train.saver import GraphFile, SaveHandle, SaverOptions, SaverRecipe, StepNaming
+from tensorkeep.train.saver import GraphFile, SaveHandle, SaverOptions, SaverRecipe, StepNaming, existing_with_times
 from tensorkeep.train.saver import Saver as CoreSaver
 from tensorkeep.train.saver_graph import (
     V2,
@@ -85,6 +86,7 @@ class Saver:
         )
         self._core: CoreSaver | None = None
         self._is_built = False
+        self._known_before: list[tuple[str, float]] | None = None  # checkpoints that were set before it was built
         self.saver_def = saver_def
         if not defer_build:
             self.build()
@@ -95,13 +97,15 @@ class Saver:
             self._is_built = True
             self._core = self._recipe.make(current_graph())
             self.saver_def = None if self._core is None else self._core.saver_def
+            if self._core is not None and self._known_before is not None:
+                self._core.set_last_checkpoints(self._known_before)
 
     # ------------------------------------------------------------------------------------------------ save
 
     def save(
         self,
         sess: Any,
-        save_path: PathLike,
+        save_path: PathLike | bytes,
         global_step: Any = None,
         latest_filename: str | None = None,
         meta_graph_suffix: str = "meta",
@@ -116,22 +120,23 @@ class Saver:
         """Saves, and gives the prefix of the checkpoint; with `wait=False` a handle whose `result()` is the prefix."""
         self._require_built()
         state_file = latest_filename or STATE_FILE
-        self._check_names(path_text(save_path), state_file, global_step)
-        step = global_step if global_step is None else _step(sess, global_step)
+        save_path = _text(save_path)
+        self._check_names(save_path, state_file, global_step)
         graph_file = GraphFile(meta_graph_suffix, strip_default_attrs, save_debug_info, write_meta_graph)
         session = core_session(sess)
         if self._core is None:
-            self._save_graph_only(session, path_text(save_path), step, graph_file)
+            self._save_graph_only(session, save_path, _step(sess, global_step), graph_file)
             return None
-        return self._core.save(
-            session,
-            save_path,
-            step=step,
-            state_file=state_file if write_state else None,
-            graph_file=graph_file,
-            metrics=metrics,
-            wait=wait,
-        )
+        with self._core.turn:  # the step is that of the moment when it is this thread's turn
+            return self._core.save(
+                session,
+                save_path,
+                step=_step(sess, global_step),
+                state_file=state_file if write_state else None,
+                graph_file=graph_file,
+                metrics=metrics,
+                wait=wait,
+            )
 
     def _require_built(self) -> None:
         if not self._is_built:
@@ -187,7 +192,7 @@ class Saver:
     def restore(
         self,
         sess: Any,
-        save_path: PathLike | None,
+        save_path: PathLike | bytes | None,
         *,
         mapping: Mapping[str, str] | None = None,
         on_mismatch: Policy = OnMismatch.STRICT,
@@ -198,14 +203,16 @@ class Saver:
         if self._core is None or save_path is None:
             self._require_built()
             return None
-        return self._core.restore(core_session(sess), save_path, mapping=mapping, on_mismatch=on_mismatch)
+        return self._core.restore(core_session(sess), _text(save_path), mapping=mapping, on_mismatch=on_mismatch)
 
     # ------------------------------------------------------------------------------------------- retention
 
     @property
     def last_checkpoints(self) -> list[str]:
         """The checkpoints that this saver keeps, oldest first."""
-        return self._core.last_checkpoints if self._core is not None else []
+        if self._core is not None:
+            return self._core.last_checkpoints
+        return [path for path, _ in self._known_before or ()]
 
     def set_last_checkpoints(self, last_checkpoints: list[str]) -> None:
         """Has the saver take checkpoints for ones that it keeps, and that it never deletes."""
@@ -213,13 +220,15 @@ class Saver:
 
     def set_last_checkpoints_with_time(self, last_checkpoints_with_time: list[tuple[str, float]]) -> None:
         """Has the saver take checkpoints, with the times when they were saved, for ones that it keeps."""
+        checkpoints = _list(last_checkpoints_with_time)
         if self._core is not None:
-            self._core.set_last_checkpoints(_list(last_checkpoints_with_time))
+            self._core.set_last_checkpoints(checkpoints)
+        else:
+            self._known_before = checkpoints
 
     def recover_last_checkpoints(self, checkpoint_paths: Sequence[str]) -> None:
         """Has the saver take those of the checkpoints that exist for ones that it keeps."""
-        if self._core is not None:
-            self._core.recover_last_checkpoints(checkpoint_paths)
+        self.set_last_checkpoints_with_time(existing_with_times(checkpoint_paths))
 
     # ---------------------------------------------------------------------------------------------- protos
 
@@ -236,8 +245,15 @@ class Saver:
         return Saver(saver_def=saver_def, name=import_scope)
 
 
-def _step(session: Any, step: Any) -> int:
+def _step(session: Any, step: Any) -> int | None:
+    if step is None:
+        return None
     return int(step) if isinstance(step, int | np.integer) else step_in(session, step)
+
+
+def _text(path: PathLike | bytes) -> str:
+    """A path as text; TensorFlow takes bytes too, such as a session gives for a string."""
+    return path_text(os.fsdecode(path) if isinstance(path, bytes) else path)
 
 
 def _list(items: Any) -> list[Any]:
