@@ -359,7 +359,7 @@ class TestNotFound:
         assert str(caught.value).endswith("(V1 in several files) exists")
 
     def test_in_no_folder(self, fs):
-        with pytest.raises(MissingFileError, match='exists; nor does the folder "nowhere"'):
+        with pytest.raises(MissingFileError, match='exists; there is no folder "nowhere"'):
             open_checkpoint("nowhere/model", fs=fs)
 
     def test_is_what_python_expects(self, fs):

@@ -307,6 +307,16 @@ def test_a_mapping_that_leads_nowhere_is_missing_and_noted() -> None:
     assert "names that are not stored: none." in plan.message()
 
 
+def test_entries_of_a_mapping_that_nothing_uses_are_told_even_if_all_is_well(caplog: pytest.LogCaptureFixture) -> None:
+    mapping = {"v": "v", "weight": "w", "scope/": "other/", "/": "outer/"}
+    plan = plan_restore(["v", "w"], saved({"v": zeros(1), "w": zeros(1)}), mapping=mapping)
+    outcome = plan.outcome()
+    outcome.log()
+    assert outcome.is_complete
+    assert "2 names that are not wanted: weight, scope/." in str(outcome)
+    assert [record.levelname for record in caplog.records] == ["WARNING"]
+
+
 def test_the_suggested_mapping_keeps_what_was_given() -> None:
     plan = plan_restore({"a": zeros(1), "net/b": zeros(2)}, saved({"A0": zeros(1), "b": zeros(2)}), mapping={"a": "A0"})
     assert plan.suggested_mapping == {"a": "A0", "net/b": "b"}

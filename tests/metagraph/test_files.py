@@ -14,6 +14,7 @@ from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.metagraph.files import loaded, read_meta_graph_file, write_exported, write_meta_graph_file
 from tensorkeep.proto.messages import GraphDebugInfo, MetaGraphDef
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
+from tests.support.golden import ROOT
 
 
 def meta_graph(name: str = "é") -> MetaGraphDef:
@@ -52,6 +53,13 @@ def test_equal_messages_give_equal_bytes() -> None:
 def test_a_missing_file_is_named() -> None:
     with pytest.raises(MissingFileError, match=r"no/such\.meta"):
         read_meta_graph_file("no/such.meta", MemoryFileSystem())
+
+
+def test_the_name_of_the_checkpoint_instead_of_the_graph_s_is_put_right() -> None:
+    fs = MemoryFileSystem()
+    write_meta_graph_file(meta_graph(), "run/m-1.meta", fs=fs)
+    with pytest.raises(MissingFileError, match=r'the graph of that checkpoint is in "run/m-1\.meta"'):
+        read_meta_graph_file("run/m-1", fs)
 
 
 def test_what_is_neither_bytes_nor_text_is_refused_with_both_reasons() -> None:
@@ -93,3 +101,24 @@ def test_a_crash_leaves_the_old_file_or_the_new_one() -> None:
         assert read_meta_graph_file("m.meta", fs) == meta_graph("new")
         return
     pytest.fail("never got through")
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("g26_tf1_simple_save/model/saved_model.pb", "it is a SavedModel"),
+        ("g28_tf2_module/model/saved_model.pb", "it is a SavedModel"),
+        ("g01_v2_single_ref/model.ckpt-100.index", "it is the index of a checkpoint"),
+        ("g01_v2_single_ref/checkpoint", "it is a checkpoint state file"),
+    ],
+)
+def test_another_file_is_called_what_it_is(name: str, words: str) -> None:
+    with pytest.raises(DataLossError, match=words):
+        read_meta_graph_file(ROOT / name)
+
+
+def test_a_graph_is_no_meta_graph() -> None:
+    fs = MemoryFileSystem()
+    atomic_write(fs, "g.pb", meta_graph().graph_def.SerializeToString())
+    with pytest.raises(DataLossError, match="it is a GraphDef"):
+        read_meta_graph_file("g.pb", fs)

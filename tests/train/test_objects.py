@@ -129,7 +129,7 @@ class TestArrays:
         path = Checkpoint(a=np.ones(2), b=np.ones(2)).save(tmp_path / "m")
         fixed, other = np.zeros(2), np.zeros(2)
         fixed.flags.writeable = False
-        with pytest.raises(InvalidArgumentError, match="The array for b/.* is read-only"):
+        with pytest.raises(InvalidArgumentError, match=r"The array for b/.* is read-only"):
             Checkpoint(a=other, b=fixed).restore(path)
         assert not other.any()
 

@@ -32,6 +32,12 @@ def test_a_script_resumes_from_the_latest(folder: str) -> None:
         assert session.run(variable).tolist() == [2, 2]
 
 
+def test_the_latest_that_is_whole_is_found_on_request(folder: str) -> None:
+    Path(f"{folder}/m-2.data-00000-of-00001").unlink()
+    assert tf.train.latest_checkpoint(folder) == f"{folder}/m-2"
+    assert tf.train.latest_checkpoint(folder, verify="quick") == f"{folder}/m-1"
+
+
 def test_a_checkpoint_is_listed_and_read(folder: str) -> None:
     assert tf.train.list_variables(folder) == [("v", [2])]
     assert tf.train.load_variable(folder, "v:0").tolist() == [2, 2]

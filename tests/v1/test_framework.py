@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -67,6 +69,14 @@ def test_a_graph_goes_through_its_message_and_a_file(tmp_path) -> None:
         (y,) = tf.import_graph_def(proto, {"x:0": mine}, ["y:0"], name="in")
         assert y.name == "in/y:0"
         assert tf.Session().run(y).tolist() == [3.0, 6.0]
+
+
+@pytest.mark.parametrize(
+    "mistaken", ["graph.pb", b"bytes", None, tf.MetaGraphDef()], ids=["path", "bytes", "None", "meta"]
+)
+def test_only_a_graph_def_is_imported(mistaken: Any) -> None:
+    with pytest.raises(TypeError, match="must be a GraphDef proto; got"):
+        tf.import_graph_def(mistaken)
 
 
 def test_static_values() -> None:

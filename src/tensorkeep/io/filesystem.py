@@ -19,7 +19,7 @@ from enum import Enum
 from types import TracebackType
 from typing import Final, Protocol
 
-from tensorkeep.errors import InvalidArgumentError, NotFoundError, StorageError, TensorKeepError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError, StorageError, TensorKeepError, WrongTypeError
 
 __all__ = [
     "Buffer",
@@ -114,7 +114,7 @@ class FileSystem(Protocol):
         ...
 
     def rename(self, source: str, target: str) -> None:
-        """Atomic; replaces a file at `target`."""
+        """Atomic; replaces a file at `target`. A folder moves with all that is in it, and replaces an empty one."""
         ...
 
     def link(self, source: str, target: str) -> None:
@@ -168,9 +168,9 @@ def path_text(path: PathLike) -> str:
     try:
         text = os.fspath(path)
     except TypeError:
-        raise InvalidArgumentError(f"a path is text or an os.PathLike, got {type(path).__name__}") from None
+        raise WrongTypeError(f"a path is text or an os.PathLike, got {type(path).__name__}") from None
     if not isinstance(text, str):
-        raise InvalidArgumentError(f"a path is text, got {text!r}; decode it with os.fsdecode")
+        raise WrongTypeError(f"a path is text, got {text!r}; decode it with os.fsdecode")
     if not text or "\0" in text:
         raise InvalidArgumentError(f"{text!r} cannot be a path: it is empty or holds a NUL")
     return text

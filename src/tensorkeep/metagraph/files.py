@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import posixpath
 
-from tensorkeep.errors import DataLossError
+from tensorkeep.errors import DataLossError, MissingFileError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
+from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import GraphDebugInfo, MetaGraphDef, parse, serialize
 from tensorkeep.proto.text import format_text, parse_text
 
@@ -14,18 +15,29 @@ from tensorkeep.proto.text import format_text, parse_text
 def read_meta_graph_file(path: PathLike, fs: FileSystem = LOCAL) -> MetaGraphDef:
     """The meta graph in a file, bytes or text, whatever its name says; DataLossError with both reasons if neither."""
     name = path_text(path)
+    if not fs.exists(name) and fs.exists(f"{name}.meta"):
+        raise MissingFileError(f'"{name}" does not exist; the graph of that checkpoint is in "{name}.meta"')
     file = fs.open(name)
     try:
         data = bytes(file.read(0, file.size))
     finally:
         file.close()
+    proto = _parsed(data, name)
+    if data and not proto.graph_def.node and (problem := wrong_file(name, data, FileKind.META_GRAPH)):
+        raise DataLossError(problem)
+    return proto
+
+
+def _parsed(data: bytes, name: str) -> MetaGraphDef:
     try:
         return parse(MetaGraphDef, data, name)
     except DataLossError as as_bytes:
         try:
             return parse_text(MetaGraphDef, data, name)
         except DataLossError as as_text:
-            raise DataLossError(f"Cannot parse file {as_bytes}; nor as text: {as_text}") from None
+            problem = wrong_file(name, data, FileKind.META_GRAPH)
+            problem = f" ({problem})" if problem else ""
+            raise DataLossError(f"Cannot parse file {as_bytes}; nor as text: {as_text}{problem}") from None
 
 
 def write_meta_graph_file(

@@ -312,7 +312,8 @@ class Saver:
         LOG.info("Restoring parameters from %s", text)
         nodes = self._restore_nodes()
         with open_prefix(text, ReadOptions(Checksums.ONCE), fs) as reader:
-            stored = None if mapping else stored_exactly(nodes.wanted, reader)
+            # Where functions do the restoring, the graph does not tell what is wanted, and there is nothing to compare.
+            stored = None if mapping else stored_exactly(nodes.wanted, reader) if nodes.wanted else []
             if stored is None:
                 outcome = self._restore_as_planned(session, text, nodes, reader, mapping, on_mismatch)
             else:

@@ -62,8 +62,12 @@ def list_variables(ckpt_dir_or_file: PathLike) -> list[tuple[str, list[int]]]:
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
 
 
-def latest_checkpoint(checkpoint_dir: PathLike, latest_filename: str | None = None) -> str | None:
-    """The latest checkpoint of a folder by its state file, or None."""
+def latest_checkpoint(
+    checkpoint_dir: PathLike, latest_filename: str | None = None, *, verify: latest.Verification | None = None
+) -> str | None:
+    """The latest checkpoint of a folder by its state file, or None; the latest that is whole with `verify`."""
+    if verify is not None:
+        return latest.latest_checkpoint(checkpoint_dir, latest_filename or state.STATE_FILE, verify=verify)
     return latest.recorded_checkpoint(checkpoint_dir, latest_filename)
 
 

@@ -9,7 +9,7 @@ from enum import Enum
 from typing import Any
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.functions import gradients as core_gradients
 from tensorkeep.functions.constants import make_tensor_proto as core_make_tensor_proto
 from tensorkeep.graph import building, collections
@@ -193,6 +193,9 @@ def import_graph_def(
     `input_map` puts tensors of the graph in the place of the GraphDef's. Returns the operations and tensors that
     `return_elements` names, or None.
     """
+    descriptor = getattr(graph_def, "DESCRIPTOR", None)
+    if getattr(descriptor, "full_name", None) != "tensorflow.GraphDef":
+        raise WrongTypeError(f"Argument `graph_def` must be a GraphDef proto; got {type(graph_def).__name__}")
     ops = None if producer_op_list is None else parse(OpList, serialize(producer_op_list), "producer_op_list")
     message = graph_def if isinstance(graph_def, GraphDef) else parse(GraphDef, serialize(graph_def), "graph_def")
     return import_graph(message, building.current_graph(), input_map, return_elements, name, ops)

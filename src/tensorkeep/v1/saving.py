@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os
 import posixpath
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -120,17 +119,16 @@ class Saver:
         """Saves, and gives the prefix of the checkpoint; with `wait=False` a handle whose `result()` is the prefix."""
         self._require_built()
         state_file = latest_filename or STATE_FILE
-        save_path = _text(save_path)
-        self._check_names(save_path, state_file, global_step)
+        path = self._checked_path(_text(save_path), state_file, global_step)
         graph_file = GraphFile(meta_graph_suffix, strip_default_attrs, save_debug_info, write_meta_graph)
         session = core_session(sess)
         if self._core is None:
-            self._save_graph_only(session, save_path, _step(sess, global_step), graph_file)
+            self._save_graph_only(session, path, _step(sess, global_step), graph_file)
             return None
         with self._core.turn:  # the step is that of the moment when it is this thread's turn
             return self._core.save(
                 session,
-                save_path,
+                path,
                 step=_step(sess, global_step),
                 state_file=state_file if write_state else None,
                 graph_file=graph_file,
@@ -142,7 +140,7 @@ class Saver:
         if not self._is_built:
             raise FailedPreconditionError("`build()` should be called before save if defer_build==True")
 
-    def _check_names(self, save_path: str, state_file: str, global_step: Any) -> None:
+    def _checked_path(self, save_path: str, state_file: str, global_step: Any) -> str:
         if posixpath.dirname(state_file):
             raise InvalidArgumentError("'latest_filename' must not contain path components")
         if (
@@ -151,6 +149,7 @@ class Saver:
             and not self._recipe.arguments["sharded"]
         ):
             raise InvalidArgumentError(f"'latest_filename' collides with 'save_path': '{state_file}' and '{save_path}'")
+        return save_path
 
     def _save_graph_only(self, session: Any, path: str, step: int | None, graph_file: GraphFile) -> None:
         if graph_file.is_written:
@@ -253,7 +252,7 @@ def _step(session: Any, step: Any) -> int | None:
 
 def _text(path: PathLike | bytes) -> str:
     """A path as text; TensorFlow takes bytes too, such as a session gives for a string."""
-    return path_text(os.fsdecode(path) if isinstance(path, bytes) else path)
+    return path_text(path.decode("utf-8", "surrogateescape") if isinstance(path, bytes) else path)
 
 
 def _list(items: Any) -> list[Any]:

@@ -186,8 +186,9 @@ class Session:
 
 
 def core_session(session: Any) -> CoreSession:
-    """The session underneath one that a program has."""
-    found = getattr(session, "core", session)
+    """The session underneath one that a program has, which may be a monitored one."""
+    inner = getattr(session, "_tf_sess", lambda: session)()
+    found = getattr(inner, "core", inner)
     if not isinstance(found, CoreSession):
         raise WrongTypeError(f"'sess' must be a Session; {session}")
     return found
