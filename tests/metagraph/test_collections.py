@@ -94,7 +94,7 @@ def test_a_scope_is_taken_off_names_and_what_is_outside_is_left_out(graph: Graph
 @pytest.mark.parametrize(
     "items",
     [[1, "a"], ["a", 1], [1, 2.5], [None], [object()], [1 << 63], [True], [{"a": 1}], [any_pb2.Any(), 1]],
-    ids=repr,
+    ids=["mixed", "mixed the other way", "numbers", "nothing", "an object", "too large", "a truth", "a dict", "any"],
 )
 def test_what_cannot_be_stored_is_left_out_with_a_warning(items: list[Any], caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "tensorkeep"):

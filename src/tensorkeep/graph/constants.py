@@ -64,7 +64,7 @@ def _foldable(op: Operation) -> bool:
     spec = op.spec
     if spec.name == "Const":
         return True
-    if not op.inputs or op.control_inputs or spec.needs is not None:
+    if not op.inputs or spec.needs is not None:
         return False
     if spec.schema.is_stateful or spec.kernel_takes_context or spec.name == "PlaceholderWithDefault":
         return False
@@ -138,6 +138,8 @@ def _run(op: Operation, values: list[Any]) -> list[Any]:
 
 def constant_shape(tensor: Tensor) -> Shape:
     """The shape that a tensor of sizes states, as far as it is known before running; -1 is an unknown size."""
+    if tensor.op.type == "Shape":  # what it is the shape of is not computed for that
+        return tensor.op.inputs[0].static_shape
     value = constant_value(tensor)
     if value is not None:
         if value.ndim == 0:

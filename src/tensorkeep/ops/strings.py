@@ -233,7 +233,7 @@ def string_split_kernel(input: Any, delimiter: Any, *, skip_empty: bool) -> Any:
     if not mark:
         return _sparse([[item[i : i + 1] for i in range(len(item))] for item in array.tolist()])
     at_any = re.compile(b"[" + re.escape(mark) + b"]")
-    rows = [at_any.split(item) for item in array.tolist()]
+    rows = [at_any.split(item) if item else [] for item in array.tolist()]
     return _sparse([[part for part in row if part] for row in rows] if skip_empty else rows)
 
 

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.math import bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift
+from tensorkeep.functions.ragged_dispatch import (
+    bitwise_and,
+    bitwise_or,
+    bitwise_xor,
+    left_shift,
+    right_shift,
+)
 
 __all__ = [
     "bitwise_and",

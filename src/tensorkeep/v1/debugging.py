@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.array import check_numerics
 from tensorkeep.functions.assertions import (
     assert_equal,
     assert_greater,
@@ -29,7 +28,12 @@ from tensorkeep.functions.assertions import (
     is_strictly_increasing,
 )
 from tensorkeep.functions.control_flow import Assert
-from tensorkeep.functions.math import is_finite, is_inf, is_nan
+from tensorkeep.functions.ragged_dispatch import (
+    check_numerics,
+    is_finite,
+    is_inf,
+    is_nan,
+)
 
 __all__ = [
     "Assert",

@@ -28,8 +28,12 @@ from tensorkeep.dtypes import (
     VARIANT,
     DType,
 )
-from tensorkeep.functions.math import cast, complex, saturate_cast
-from tensorkeep.functions.strings import as_string
+from tensorkeep.functions.ragged_dispatch import (
+    as_string,
+    cast,
+    complex,
+    saturate_cast,
+)
 from tensorkeep.v1.framework import as_dtype
 
 bfloat16, bool = BFLOAT16, BOOL

@@ -48,23 +48,13 @@ from tensorkeep.functions.ctc import (
     ctc_loss,
 )
 from tensorkeep.functions.embedding import embedding_lookup, embedding_lookup_sparse, safe_embedding_lookup_sparse
-from tensorkeep.functions.math import sigmoid, tanh
 from tensorkeep.functions.nn import (
     bias_add,
     crelu,
     dropout,
-    elu,
     in_top_k,
-    leaky_relu,
-    log_softmax,
-    relu,
-    relu6,
     relu_layer,
-    selu,
-    silu,
     softmax,
-    softplus,
-    softsign,
     swish,
     top_k,
     xw_plus_b,
@@ -97,6 +87,19 @@ from tensorkeep.functions.pooling import (
     max_pool_v2,
     max_pool_with_argmax,
     pool,
+)
+from tensorkeep.functions.ragged_dispatch import (
+    elu,
+    leaky_relu,
+    log_softmax,
+    relu,
+    relu6,
+    selu,
+    sigmoid,
+    silu,
+    softplus,
+    softsign,
+    tanh,
 )
 from tensorkeep.functions.sampled_losses import nce_loss, sampled_softmax_loss
 from tensorkeep.functions.windows import with_space_to_batch

@@ -185,6 +185,12 @@ SAMPLES = {
         ),
     ],
     "SparseCrossV2": [sample(*arguments, strings(b"-")) for arguments in CROSSES],
+    "SparseCrossHashed": [
+        sample(*arguments, np.int64(buckets), np.bool_(strong), vector(3, -7))
+        for arguments in CROSSES
+        for buckets, strong in ((0, False), (100, False), (0, True), (100, True))
+        if not (strong and any(dense.dtype != object for dense in arguments[3]))
+    ],
     "SparseToDense": TO_DENSE,
     "SparseTensorDenseMatMul": products(),
     "SparseTensorDenseAdd": [

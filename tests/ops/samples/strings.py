@@ -76,7 +76,7 @@ SAMPLES: dict[str, list[Sample]] = {
     ],
     "StringSplit": [
         sample(texts(b"a b c", b"", b" d  e "), strings(b" ")),
-        sample(texts(b"a,b;c", b";", b",,x"), strings(b",;"), skip_empty=False),
+        sample(texts(b"a,b;c", b";", b",,x", b""), strings(b",;"), skip_empty=False),
         sample(texts(b"abc", b"", b"d"), strings(b"")),
         sample(texts(b"abc", b""), strings(b""), skip_empty=False),
         sample(np.empty(0, object), strings(b" ")),
