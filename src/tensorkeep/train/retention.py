@@ -271,8 +271,8 @@ class KeepLatest(Rule):
 class KeepEvery(Rule):
     """Wants one checkpoint for every so many steps, or hours; exactly one of the two is given.
 
-    Of steps 0 .. N-1, N .. 2N-1 and so on it wants the first of each. Of times it wants the first, and then each
-    that was saved `hours` or more after the one before.
+    Of steps 0 .. N-1, N .. 2N-1 and so on it wants the first of each, and so of the hours since 1970. So what it wants
+    does not depend on what else was deleted before.
     """
 
     steps: int | None = None
@@ -285,26 +285,13 @@ class KeepEvery(Rule):
         _require_positive("hours", 1 if self.hours is None else self.hours)
 
     def wanted(self, records: Sequence[Record]) -> frozenset[str]:
-        if self.steps is not None:
-            return self._first_of_each_stretch(records, self.steps)
-        return self._spaced_in_time(records, (self.hours or 0) * 3600.0)
-
-    def _first_of_each_stretch(self, records: Sequence[Record], steps: int) -> frozenset[str]:
-        first: dict[int, tuple[int, str]] = {}
+        first: dict[float, tuple[float, str]] = {}
         for item in records:
-            if item.step is not None:
-                at = item.step // steps
-                first[at] = min(first.get(at, (item.step, item.path)), (item.step, item.path))
+            at = item.step if self.steps is not None else item.time
+            if at is not None and math.isfinite(at):
+                stretch = at // (self.steps if self.steps is not None else (self.hours or 0) * 3600.0)
+                first[stretch] = min(first.get(stretch, (at, item.path)), (at, item.path))
         return frozenset(path for _, path in first.values())
-
-    def _spaced_in_time(self, records: Sequence[Record], seconds: float) -> frozenset[str]:
-        found: set[str] = set()
-        due = -math.inf
-        for item in sorted(records, key=lambda item: (item.time, item.path)):
-            if item.time >= due:
-                found.add(item.path)
-                due = item.time + seconds
-        return frozenset(found)
 
 
 @dataclass(frozen=True)

@@ -318,7 +318,7 @@ class Saver:
                 outcome = self._restore_as_planned(session, text, nodes, reader, mapping, on_mismatch)
             else:
                 pairs = zip(nodes.wanted, stored, strict=True)
-                large = frozenset([item.key for item, info in pairs if is_large(info)])
+                large = frozenset([item.key for item, info in pairs if is_large(info)]) if stored else None
                 self._run_restore(session, text, nodes, CheckpointAccess(open=lambda path, fs: reader, large=large))
                 outcome = exact_outcome(nodes.wanted, stored, reader)
         outcome.log()
