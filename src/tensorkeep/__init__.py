@@ -3,7 +3,13 @@
 Read a checkpoint:    with tensorkeep.open_checkpoint("run/model-1000") as checkpoint: checkpoint.read("dense/kernel")
 Write one:            tensorkeep.save_checkpoint("run/model-1001", {"dense/kernel": array})
 Check one:            print(tensorkeep.check_checkpoint("run/model-1000"))
+Use a SavedModel:     with tensorkeep.load_saved_model("export/1") as model: model.signatures["predict"](x=array)
+
+What needs graphs and their operations is imported when it is first asked for, so that reading a checkpoint stays quick.
 """
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from tensorkeep._about import About, about
 from tensorkeep._version import __version__
@@ -83,6 +89,34 @@ from tensorkeep.train.retention import (
     Rule,
 )
 
+if _TYPE_CHECKING:
+    from tensorkeep import saved_model as saved_model
+    from tensorkeep.saved_model.fingerprint import OnFingerprint
+    from tensorkeep.saved_model.loading import load_saved_model
+    from tensorkeep.saved_model.model import LoadedModel
+
+# Names that are imported when they are first asked for, and the modules that have them.
+_LATER = {
+    "LoadedModel": "tensorkeep.saved_model.model",
+    "OnFingerprint": "tensorkeep.saved_model.fingerprint",
+    "load_saved_model": "tensorkeep.saved_model.loading",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name == "saved_model":
+        return _import_module("tensorkeep.saved_model")
+    if name not in _LATER:
+        raise AttributeError(f"module 'tensorkeep' has no attribute {name!r}")
+    found: object = getattr(_import_module(_LATER[name]), name)
+    globals()[name] = found
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
 __all__ = [
     "AbortedError",
     "About",
@@ -117,11 +151,13 @@ __all__ = [
     "KeepLatest",
     "KeepRecent",
     "KeepSteps",
+    "LoadedModel",
     "LocalFileSystem",
     "MemoryFileSystem",
     "MissingFileError",
     "NotFoundError",
     "ObjectGraph",
+    "OnFingerprint",
     "OnMismatch",
     "OutOfRangeError",
     "PartitionedArray",
@@ -165,6 +201,7 @@ __all__ = [
     "latest_checkpoint",
     "list_tensors",
     "load_objects",
+    "load_saved_model",
     "load_tensor",
     "load_tensors",
     "merge_bundles",

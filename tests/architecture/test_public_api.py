@@ -29,7 +29,7 @@ def test_every_listed_name_exists() -> None:
 
 
 def test_every_public_name_is_listed() -> None:
-    reachable = {name for name, value in vars(tensorkeep).items() if is_public(name, value)}
+    reachable = {name for name in dir(tensorkeep) if is_public(name, getattr(tensorkeep, name))}
     assert reachable == {name for name in tensorkeep.__all__ if not name.startswith("_")}
 
 

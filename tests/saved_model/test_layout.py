@@ -7,9 +7,15 @@ import pytest
 from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError
 from tensorkeep.io.filesystem import Durability, atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.proto.messages import SavedModel, serialize
+from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel, TensorInfo, serialize
 from tensorkeep.proto.text import format_text
-from tensorkeep.saved_model.layout import join, meta_graph_with_tags, read_saved_model
+from tensorkeep.saved_model.layout import (
+    contains_saved_model,
+    join,
+    meta_graph_with_tags,
+    read_saved_model,
+    signature_with_key,
+)
 
 
 def model(*tag_sets: list[str]) -> SavedModel:
@@ -34,11 +40,54 @@ def test_bytes_are_read_before_text_and_text_if_there_are_no_bytes() -> None:
     assert read_saved_model("m/", stored({"saved_model.pbtxt": as_text})) == model(["b"])
 
 
-def test_a_directory_without_a_model_says_what_was_looked_for() -> None:
-    with pytest.raises(MissingFileError, match=r"SavedModel file does not exist at: m; .*saved_model\.pb and"):
-        read_saved_model("m", stored({}))
-    with pytest.raises(DataLossError, match=r"m/saved_model\.pb: not a valid SavedModel"):
-        read_saved_model("m", stored({"saved_model.pb": b"\xff\xff\xff"}))
+def test_a_directory_without_a_model_says_what_is_there_instead() -> None:
+    start = r"SavedModel file does not exist at: m/\{saved_model\.pbtxt\|saved_model\.pb\}"
+    with pytest.raises(MissingFileError, match=rf"{start} \(there is nothing\)"):
+        read_saved_model("m/", stored({}))
+    with pytest.raises(MissingFileError, match=rf"{start} \(there is checkpoint, model\.meta\)"):
+        read_saved_model("m", stored({"model.meta": b"", "checkpoint": b""}))
+    with pytest.raises(OSError, match=rf"{start} \(there is no such directory\)"):
+        read_saved_model("m", MemoryFileSystem())
+    versions = MemoryFileSystem({"m/1/saved_model.pb": b"", "m/20/saved_model.pbtxt": b"", "m/other/file": b""})
+    with pytest.raises(MissingFileError, match=rf"{start} \(there are models in its folders 1, 20: name one of them\)"):
+        read_saved_model("m", versions)
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b"\xff\xff\xff", "not a valid SavedModel"),
+        (b"", "it is an empty file"),
+        (serialize(GraphDef(node=[{"name": "a", "op": "NoOp"}])), "it is a GraphDef"),
+        (serialize(MetaGraphDef(meta_info_def={"tags": ["a"]}, graph_def={"node": [{"op": "b"}]})), "a MetaGraphDef"),
+        (b"version https://git-lfs.github.com/spec/v1", "git lfs pull"),
+        (b"<!DOCTYPE html>", "a web page"),
+    ],
+)
+def test_a_file_that_is_no_model_is_called_what_it_is(data: bytes, words: str) -> None:
+    with pytest.raises(OSError, match=rf"Cannot parse file m/saved_model\.pb: .*{words}") as refused:
+        read_saved_model("m", stored({"saved_model.pb": data}))
+    assert isinstance(refused.value, DataLossError)
+
+
+def test_a_directory_contains_a_model_if_it_has_the_file_in_any_form() -> None:
+    assert not contains_saved_model("m", stored({"other.pb": b""}))
+    for name in ("saved_model.pb", "saved_model.pbtxt", "saved_model.cpb"):
+        assert contains_saved_model("m", stored({name: b""}))
+    assert not contains_saved_model("nowhere", stored({}))
+
+
+def test_a_signature_that_is_not_there_is_an_error_that_describes_those_that_are() -> None:
+    meta_graph = MetaGraphDef()
+    signature = meta_graph.signature_def["score"]
+    signature.inputs["x"].CopyFrom(TensorInfo(name="x:0", dtype=1, tensor_shape={"dim": [{"size": -1}, {"size": 3}]}))
+    signature.outputs["y"].CopyFrom(TensorInfo(name="y:0", dtype=7, tensor_shape={"unknown_rank": True}))
+    meta_graph.signature_def["__saved_model_init_op"].outputs["__saved_model_init_op"].name = "init"
+    assert signature_with_key(meta_graph, "score") is signature
+    with pytest.raises(ValueError, match=r'Could not find signature "x"\. Please choose from: score\n') as refused:
+        signature_with_key(meta_graph, "x")
+    assert 'signature "score": (x: float32 (?, 3)) -> (y: string of any shape)' in str(refused.value)
+    assert "init_op" not in str(refused.value)
 
 
 def test_a_meta_graph_has_all_tags_and_no_others() -> None:

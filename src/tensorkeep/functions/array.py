@@ -14,13 +14,14 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import graph_of, name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
+from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape, plain_shape
 from tensorkeep.ops import array, constants, gathering, joining, ordering, padding
 from tensorkeep.ops._indexing import static_value
-from tensorkeep.shapes import Shape
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 newaxis: Final = None
 
@@ -76,14 +77,18 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
     if shape is None:
         rank_: int | None = None
         dense_shape = placeholder(INT64, [None], named("shape"))
+        told = UNKNOWN_SHAPE
     else:
+        told = constant_shape(shape) if isinstance(shape, Tensor) else plain_shape(shape)
         if not isinstance(shape, Tensor):
-            sizes = [-1 if size is None else size for size in plain_shape(shape).dims or ()]
+            sizes = [-1 if size is None else size for size in told.dims or ()]
             shape = convert(np.array(sizes, np.int64), INT64, named("shape_default"))
         rank_ = shape.static_shape[0]
         dense_shape = placeholder_with_default(shape, shape.static_shape, named("shape"))
     values = placeholder(dtype, [None], named("values"))
-    return SparseTensor(placeholder(INT64, [None, rank_], named("indices")), values, dense_shape)
+    made = SparseTensor(placeholder(INT64, [None, rank_], named("indices")), values, dense_shape)
+    made.set_shape(told)
+    return made
 
 
 def identity(input: Any, name: str | None = None) -> Any:

@@ -7,6 +7,7 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write, prepare_directory
 from tensorkeep.io.local import LOCAL
+from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import GraphDef, parse, serialize
 from tensorkeep.proto.text import format_text, parse_text
 
@@ -23,12 +24,22 @@ def write_graph(
 
 
 def read_graph(path: str, fs: FileSystem = LOCAL) -> GraphDef:
-    """The graph in a file, bytes or text, whatever its name says."""
+    """The graph in a file, bytes or text, whatever its name says; DataLossError says what the file is if it is none."""
     file = fs.open(path)
     try:
         data = bytes(file.read(0, file.size))
     finally:
         file.close()
+    try:
+        graph = _parsed(data, path)
+    except DataLossError as error:
+        raise DataLossError(wrong_file(path, data, FileKind.GRAPH) or str(error)) from error
+    if data and not graph.node and (problem := wrong_file(path, data, FileKind.GRAPH)):
+        raise DataLossError(problem)
+    return graph
+
+
+def _parsed(data: bytes, path: str) -> GraphDef:
     try:
         return parse(GraphDef, data, path)
     except DataLossError:

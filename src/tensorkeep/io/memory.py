@@ -111,11 +111,27 @@ class MemoryFileSystem(FileSystem):
     def rename(self, source: str, target: str) -> None:
         with self._lock:
             self._require_directory(posixpath.dirname(target))
+            if source not in self._nodes and self.is_directory(source):
+                self._move_directory(source.rstrip("/"), target.rstrip("/"))
+                return
             if target in self._directories:
                 raise InvalidArgumentError(f'cannot rename "{source}" to "{target}": that is a folder')
             node = self._node(source)
             del self._nodes[source]
             self._nodes[target] = node
+
+    def _move_directory(self, source: str, target: str) -> None:
+        if target in self._nodes:
+            raise MissingFileError(f'cannot rename folder "{source}" to "{target}": that is a file')
+        if target.startswith(f"{source}/"):
+            raise StorageError(f'cannot rename folder "{source}" to "{target}": that is inside of it')
+        if self.is_directory(target) and self.list(target):
+            raise StorageError(f'cannot rename folder "{source}" to "{target}": that is not empty')
+        below = f"{source}/"
+        for path in [path for path in self._nodes if path.startswith(below)]:  # in place: open readers look there
+            self._nodes[f"{target}/{path[len(below) :]}"] = self._nodes.pop(path)
+        folders = {path for path in self._directories if path == source or path.startswith(below)}
+        self._directories = (self._directories - folders) | {target + path[len(source) :] for path in folders}
 
     def link(self, source: str, target: str) -> None:
         with self._lock:

@@ -4,20 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from contextlib import closing
-from typing import Final
 
 from tensorkeep.checkpoint.naming import index_path
-from tensorkeep.errors import DataLossError
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
-from tensorkeep.proto.messages import AssetFileDef, GraphDef, MetaGraphDef
+from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.session import Session
-from tensorkeep.saved_model.layout import ASSETS, SERVING, VARIABLES, join, meta_graph_with_tags, read_saved_model
+from tensorkeep.saved_model.constants import SERVING
+from tensorkeep.saved_model.layout import init_op_name, meta_graph_with_tags, read_saved_model, variables_path
+from tensorkeep.saved_model.loader import get_asset_tensors
 from tensorkeep.train.freezing import FreezeOptions, freeze, open_session, restore_with_saver
-
-_INIT_SIGNATURE: Final = "__saved_model_init_op"
-_INIT_COLLECTIONS: Final = ("saved_model_main_op", "legacy_init_op")
-_ASSETS_COLLECTION: Final = "saved_model_assets"
 
 
 def freeze_saved_model(
@@ -40,35 +36,12 @@ def freeze_saved_model(
 def load_session(meta_graph: MetaGraphDef, directory: PathLike, *, fs: FileSystem = LOCAL) -> Session:
     """A session with the graph of a SavedModel, restored and initialized."""
     session = open_session(meta_graph.graph_def, meta_graph.meta_info_def.stripped_op_list, fs)
-    variables = join(directory, VARIABLES)
+    variables = variables_path(directory)
     if meta_graph.HasField("saver_def") and fs.exists(index_path(variables)):
         restore_with_saver(session, meta_graph.saver_def, variables)
-    if init := _init_op(meta_graph):
-        session.run(init, _asset_feeds(meta_graph, directory))
+    if init := init_op_name(meta_graph):
+        session.run(init, get_asset_tensors(directory, meta_graph))
     return session
-
-
-def _init_op(meta_graph: MetaGraphDef) -> str:
-    """The name of the operation that initializes tables and the like; empty if there is none."""
-    if _INIT_SIGNATURE in meta_graph.signature_def:
-        return meta_graph.signature_def[_INIT_SIGNATURE].outputs[_INIT_SIGNATURE].name
-    for key in _INIT_COLLECTIONS:
-        names = meta_graph.collection_def[key].node_list.value if key in meta_graph.collection_def else ()
-        if names:
-            return names[0]
-    return ""
-
-
-def _asset_feeds(meta_graph: MetaGraphDef, directory: PathLike) -> dict[str, str]:
-    """Where the files are that the graph has by constants."""
-    assets = list(meta_graph.asset_file_def)
-    if not assets and _ASSETS_COLLECTION in meta_graph.collection_def:
-        for item in meta_graph.collection_def[_ASSETS_COLLECTION].any_list.value:
-            asset = AssetFileDef()
-            if not item.Unpack(asset):
-                raise DataLossError(f"the collection {_ASSETS_COLLECTION} has a {item.type_url} instead of an asset")
-            assets.append(asset)
-    return {asset.tensor_info.name: join(directory, f"{ASSETS}/{asset.filename}") for asset in assets}
 
 
 __all__ = ["freeze_saved_model", "load_session"]

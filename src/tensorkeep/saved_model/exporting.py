@@ -1,0 +1,248 @@
+"""SavedModels made without TensorFlow: of a graph and a checkpoint, or of a function that builds a graph.
+
+What is written is a model as TensorFlow 1 has it, with a saver and signatures; TensorFlow's loaders of both versions
+and its servers load it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import Any, Final, TypeAlias
+
+from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.checkpoint.saving import save_checkpoint
+from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
+from tensorkeep.functions.array import placeholder
+from tensorkeep.graph.building import building
+from tensorkeep.graph.collections import GraphKeys, get_collection
+from tensorkeep.graph.freezing import VariableNode, variables_of
+from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.saveable import SaveableObject, SaveSpec
+from tensorkeep.io.filesystem import FileSystem, PathLike
+from tensorkeep.io.local import LOCAL
+from tensorkeep.metagraph.exporting import export_meta_graph
+from tensorkeep.metagraph.files import read_meta_graph_file
+from tensorkeep.metagraph.importing import import_meta_graph
+from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, SignatureDef
+from tensorkeep.runtime.session import Session
+from tensorkeep.saved_model.builder import GraphOptions, SavedModelBuilder
+from tensorkeep.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
+from tensorkeep.saved_model.signature_defs import predict_signature_def
+from tensorkeep.train.restore_nodes import RestoreNodes
+from tensorkeep.train.saver_graph import V2, BulkSaverBuilder
+from tensorkeep.train.stored_values import StoredValue, by_any_name, parts_of_meta_graph, stored_values
+from tensorkeep.variables.listing import global_variables, variables_initializer
+
+Tensors: TypeAlias = Mapping[str, Tensor | str]
+SignatureTensors: TypeAlias = tuple[Tensors, Tensors] | SignatureDef
+_TAGS: Final = (SERVING,)
+
+
+def from_checkpoint(
+    graph: Graph | GraphDef | MetaGraphDef | PathLike,
+    checkpoint: PathLike,
+    signatures: Mapping[str, SignatureTensors],
+    directory: PathLike,
+    *,
+    tags: Iterable[str] = _TAGS,
+    fs: FileSystem = LOCAL,
+) -> str:
+    """Writes a graph with the variables of a checkpoint as a SavedModel; gives the path of its file.
+
+    The graph may be the path of a .meta file. A signature is a pair, of inputs and of outputs: tensors, or their
+    names, by the names that users know them by. Variables are copied, never all in memory: by the keys of the saver
+    that a meta graph brings along, otherwise by their names. NotFoundError, with all names, if some are not stored.
+    """
+    meta_graph = _meta_graph(graph, fs)
+    copy = Graph()
+    import_meta_graph(meta_graph, copy, clear_devices=True)
+    with open_checkpoint(checkpoint, fs=fs) as reader, building(copy):
+        saver = _stored_saver(copy, meta_graph, reader, fs)
+        made = {key: _signature(copy, item, key) for key, item in signatures.items()}
+        return _written(directory, None, tags, made, GraphOptions(saver=saver, clear_devices=True), fs)
+
+
+def from_function(
+    function: Callable[..., Any],
+    inputs: Mapping[str, tuple[Any, Any]],
+    directory: PathLike,
+    *,
+    signature: str = DEFAULT_SERVING_SIGNATURE_DEF_KEY,
+    tags: Iterable[str] = _TAGS,
+    fs: FileSystem = LOCAL,
+) -> str:
+    """Writes what a function builds as a SavedModel with one signature; gives the path of its file.
+
+    The function gets a placeholder for each input, by name, of the type and shape that `inputs` says, and gives a
+    tensor or a dict of tensors. Variables that it makes are saved with their first values; tables that it makes are
+    filled when the model is loaded.
+    """
+    graph = Graph()
+    with building(graph):
+        given = {name: placeholder(dtype, shape, name=name) for name, (dtype, shape) in inputs.items()}
+        outputs = _named(function(**given))
+        made = {signature: predict_signature_def(given, outputs)}
+        fills = _table_initializers(graph)
+        start = variables_initializer(global_variables(), name="init")
+        with closing(Session(graph, filesystem=fs)) as session:
+            session.run(start)
+            options = GraphOptions(main_op=fills, assets=get_collection(graph, GraphKeys.ASSET_FILEPATHS))
+            return _written(directory, session, tags, made, options, fs)
+
+
+def _written(
+    directory: PathLike,
+    session: Any,
+    tags: Iterable[str],
+    signatures: Mapping[str, SignatureDef],
+    options: GraphOptions,
+    fs: FileSystem,
+) -> str:
+    builder = SavedModelBuilder(directory, fs=fs)
+    try:
+        builder.add_meta_graph_and_variables(session, tags, signatures, options)
+        return builder.save()
+    finally:
+        builder.discard()
+
+
+# -------------------------------------------------------------------------------------------------------- functions
+
+
+def _named(results: Any) -> dict[str, Tensor]:
+    found = {"output_0": results} if isinstance(results, Tensor) else results
+    if not isinstance(found, Mapping) or not found or not all(isinstance(item, Tensor) for item in found.values()):
+        raise WrongTypeError(f"the function of a model gives a tensor or a dict of tensors, got {results!r}")
+    return dict(found)
+
+
+def _table_initializers(graph: Graph) -> Operation | None:
+    """One operation that fills all tables; None if there are none."""
+    fills = [
+        item.op if isinstance(item, Tensor) else item for item in get_collection(graph, GraphKeys.TABLE_INITIALIZERS)
+    ]
+    if not fills:
+        return None
+    made: Operation = get_op("NoOp")(name="fill_tables")
+    made.add_control_inputs(fills)
+    return made
+
+
+# ------------------------------------------------------------------------------------------------------ checkpoints
+
+
+def _meta_graph(graph: Graph | GraphDef | MetaGraphDef | PathLike, fs: FileSystem) -> MetaGraphDef:
+    if isinstance(graph, MetaGraphDef):
+        return graph
+    if isinstance(graph, Graph):
+        return export_meta_graph(graph)
+    if isinstance(graph, GraphDef):
+        return MetaGraphDef(graph_def=graph)
+    return read_meta_graph_file(graph, fs)
+
+
+def _signature(graph: Graph, item: SignatureTensors, key: str) -> SignatureDef:
+    if isinstance(item, SignatureDef):
+        return item
+    inputs, outputs = item
+    wanted = {**inputs, **outputs}
+    names = {name: tensor if isinstance(tensor, str) else tensor.name for name, tensor in wanted.items()}
+    lacking = [f'"{tensor}" for {name}' for name, tensor in names.items() if tensor.partition(":")[0] not in graph]
+    if lacking:
+        raise NotFoundError(f'signature "{key}": the graph has no {", no ".join(lacking)}')
+
+    def tensors(side: Tensors) -> dict[str, Tensor]:
+        texts = {name: tensor if isinstance(tensor, str) else tensor.name for name, tensor in side.items()}
+        return {name: graph.tensor(text if ":" in text else f"{text}:0") for name, text in texts.items()}
+
+    return predict_signature_def(tensors(inputs), tensors(outputs))
+
+
+class _StoredSaver:
+    """Saves the tensors of a checkpoint in the place of variables, and exports the graph that restores them."""
+
+    def __init__(
+        self,
+        graph: Graph,
+        saver_def: SaverDef,
+        reader: CheckpointReader,
+        stored: Mapping[str, StoredValue],
+        fs: FileSystem,
+    ) -> None:
+        self._graph = graph
+        self._saver_def = saver_def
+        self._reader = reader
+        self._stored = stored
+        self._fs = fs
+
+    def save(self, sess: Any, save_path: str, *, write_meta_graph: bool, write_state: bool) -> None:
+        sources: dict[str, Any] = {
+            name: self._reader.source(place.key)
+            if place.part is None
+            else ArraySource.of(self._reader.read(place.key, place.part))
+            for name, place in self._stored.items()
+        }
+        save_checkpoint(save_path, sources, fs=self._fs)
+
+    def export_meta_graph(self, *, clear_devices: bool, strip_default_attrs: bool) -> MetaGraphDef:
+        return export_meta_graph(
+            self._graph,
+            saver_def=self._saver_def,
+            clear_devices=clear_devices,
+            strip_default_attrs=strip_default_attrs,
+        )
+
+
+def _stored_saver(graph: Graph, meta_graph: MetaGraphDef, reader: CheckpointReader, fs: FileSystem) -> _StoredSaver:
+    saver_def = meta_graph.saver_def
+    if saver_def.restore_op_name:
+        nodes = RestoreNodes.of(graph.operation(saver_def.restore_op_name))
+        keys = list(dict.fromkeys(item.wanted.key for item in nodes.tensors))
+        _require(keys, [key for key in keys if key not in reader], reader)
+        version = SaverDef()
+        version.CopyFrom(saver_def)
+        version.version = V2
+        return _StoredSaver(graph, version, reader, {key: StoredValue(key) for key in keys}, fs)
+    variables = variables_of(export_graph(graph))
+    if not variables:
+        raise InvalidArgumentError("the graph has no variables: a checkpoint has nothing to give it")
+    named = by_any_name(reader)
+    stored = stored_values(variables, variables, named, parts_of_meta_graph(meta_graph))
+    _require([item.name for item in variables], [item.name for item in variables if item.name not in stored], reader)
+    saveables = {item.name: _NodeSaveable(graph, item) for item in variables}
+    return _StoredSaver(graph, BulkSaverBuilder(V2).build(saveables), named, stored, fs)
+
+
+def _require(names: Sequence[str], lacking: Sequence[str], reader: CheckpointReader) -> None:
+    if lacking:
+        raise NotFoundError(
+            f'"{reader.path}" has no values for {", ".join(lacking[:20])} ({len(lacking)} of {len(names)} variables); '
+            f"it has {', '.join(list(reader)[:10])}"
+        )
+
+
+class _NodeSaveable(SaveableObject):
+    """A variable that is known by its node only."""
+
+    def __init__(self, graph: Graph, node: VariableNode) -> None:
+        self._node = node
+        self._handle = graph.operation(node.name).outputs[0]
+        super().__init__(self._handle.op, [SaveSpec(self._value, "", node.name, node.dtype, "")], node.name)
+
+    def _value(self) -> Tensor:
+        if not self._node.is_resource:
+            return self._handle
+        read: Tensor = get_op("ReadVariableOp")(self._handle, dtype=self._node.dtype)
+        return read
+
+    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Any:
+        (value,) = restored_tensors
+        return get_op("AssignVariableOp" if self._node.is_resource else "Assign")(self._handle, value)
+
+
+__all__ = ["SignatureTensors", "from_checkpoint", "from_function"]

@@ -1,0 +1,99 @@
+"""Running a model by its graph, as TensorFlow 1 and its servers do.
+
+A session has the whole graph. Variables are restored by the graph's own operations, then the model's initialization
+runs, both before the first signature does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.graph.freezing import VariableNode, variables_of
+from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.runtime.plan import make_plan
+from tensorkeep.runtime.resources import VariableResource
+from tensorkeep.runtime.session import Session
+from tensorkeep.saved_model.layout import asset_files, init_op_name
+from tensorkeep.saved_model.signature import Run, SignatureSpec
+from tensorkeep.saved_model.surroundings import ModelSurroundings
+
+Array = npt.NDArray[Any]
+
+
+class GraphRunner:
+    """The session of a model's graph, made, restored and initialized when it is first wanted."""
+
+    def __init__(self, surroundings: ModelSurroundings) -> None:
+        self._around = surroundings
+        self._session: Session | None = None
+        self._nodes: dict[str, VariableNode] | None = None
+
+    def prepared(self, spec: SignatureSpec) -> Run:
+        """What computes the tensors of a signature's outputs from those of its inputs."""
+        session = self._ready()
+        feeds = [_tensor(session.graph, name) for names in spec.input_tensors.values() for name in names]
+        fetches = [_tensor(session.graph, name) for names in spec.output_tensors.values() for name in names]
+        self._check(fetches, (), feeds)
+        run = session.make_callable(fetches, feeds)
+        return lambda arrays: run(*arrays)
+
+    @property
+    def variables(self) -> Mapping[str, VariableNode]:
+        """The variables of the graph, by name."""
+        if self._nodes is None:
+            self._nodes = {node.name: node for node in variables_of(self._around.meta_graph.graph_def)}
+        return self._nodes
+
+    def value(self, name: str) -> Array:
+        """The value that a variable has now."""
+        node = self.variables[name]
+        found = self._ready().resources.find(node.container, node.resource_name)
+        if not isinstance(found, VariableResource):
+            raise NotFoundError(f'the variable "{name}" has no value: neither stored nor made by the initialization')
+        return found.read()
+
+    def _ready(self) -> Session:
+        with self._around.lock:
+            self._around.require_open()
+            if self._session is None:
+                self._session = self._opened()
+            return self._session
+
+    def _opened(self) -> Session:
+        meta_graph = self._around.meta_graph
+        graph = Graph()
+        import_graph(meta_graph.graph_def, graph, name="", producer_op_list=meta_graph.meta_info_def.stripped_op_list)
+        session = self._around.open_session(graph, None)
+        saver = meta_graph.saver_def
+        prefix = self._around.variables_prefix
+        if saver.restore_op_name and self._around.fs.exists(index_path(prefix)):
+            self._run(session, saver.restore_op_name, {saver.filename_tensor_name: prefix})
+        if init := init_op_name(meta_graph):
+            paths = {asset.tensor_info.name: self._around.asset_path(asset) for asset in asset_files(meta_graph)}
+            self._run(session, init, paths)
+        return session
+
+    def _run(self, session: Session, operation: str, feeds: Mapping[str, str]) -> None:
+        op = session.graph.operation(operation.partition(":")[0])
+        fed = {_tensor(session.graph, name): value for name, value in feeds.items()}
+        self._check((), (op,), tuple(fed))
+        session.run(op, fed)
+
+    def _check(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> None:
+        plan = make_plan(fetches, targets, feeds)
+        self._around.library.check_operations(plan.ops, self._around.permissions)
+
+
+def _tensor(graph: Graph, name: str) -> Tensor:
+    if not name:
+        raise InvalidArgumentError("a signature or asset does not say which tensor of the graph it means")
+    return graph.tensor(name if ":" in name else f"{name}:0")
+
+
+__all__ = ["GraphRunner"]

@@ -1,0 +1,145 @@
+"""What a loaded model may do besides computing.
+
+A model is a program by a stranger. It may read the files in its own directory, its assets and variables, and nothing
+else: no other files, no console, no Python, unless that is allowed by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
+from tensorkeep.graph.opspec import Capability, find_op
+from tensorkeep.io.filesystem import FileSystem, RandomAccessFile, WritableFile
+from tensorkeep.runtime.context import log_line
+
+_FILES: Final = frozenset((Capability.READS_FILES, Capability.WRITES_FILES))
+_BY_NAME: Final = {word: item for item in Capability for word in (item.value, item.name.lower())}
+
+
+def refuse_line(text: str) -> None:
+    """Where a model prints when it may not."""
+    raise PermissionDeniedError(
+        f'the model prints ("{text[:50]}"), and may not. Load it with allow=["prints"] if you trust it'
+    )
+
+
+@dataclass(frozen=True)
+class Permissions:
+    """What is allowed, by class or by type of operation."""
+
+    allowed: frozenset[Capability | str] = frozenset()
+
+    @classmethod
+    def of(cls, names: Iterable[Capability | str]) -> Permissions:
+        """What names allow: classes ("prints", "reads files", Capability.PRINTS) or types of operations ("PrintV2")."""
+        listed = [names] if isinstance(names, str | Capability) else list(names)
+        found = {_BY_NAME.get(name, name) if isinstance(name, str) else name for name in listed}
+        unknown = [name for name in found if isinstance(name, str) and _need(name) is None]
+        if unknown:
+            classes = ", ".join(f'"{item.value}"' for item in Capability)
+            raise InvalidArgumentError(
+                f"nothing to allow is called {', '.join(map(repr, sorted(unknown)))}: name one of {classes}, or the "
+                "type of an operation that does more than compute, such as PrintV2"
+            )
+        return cls(frozenset(found))
+
+    @property
+    def needs(self) -> frozenset[Capability]:
+        """The classes allowed, and those of the allowed types of operations."""
+        found = ((_need(item) if isinstance(item, str) else item) for item in self.allowed)
+        return frozenset(item for item in found if item is not None)
+
+    @property
+    def calls_python(self) -> bool:
+        """For a session's `allow_python`."""
+        return Capability.CALLS_PYTHON in self.needs
+
+    @property
+    def write_line(self) -> Callable[[str], None]:
+        """For a session's `write_line`: prints go to the log if allowed, and are refused otherwise."""
+        return log_line if Capability.PRINTS in self.needs else refuse_line
+
+    def files(self, fs: FileSystem, directory: str) -> FileSystem:
+        """For a session's `filesystem`: those of the model, unless more is allowed."""
+        if not self.needs & _FILES:
+            return ModelFiles(fs, directory, may_write=False)
+        return fs if Capability.WRITES_FILES in self.needs else ModelFiles(fs, "", may_write=False)
+
+
+def _need(operation: str) -> Capability | None:
+    found = find_op(operation)
+    return None if found is None else found.needs
+
+
+class ModelFiles(FileSystem):
+    """The files in one directory, to be read only; an empty directory is all of them."""
+
+    def __init__(self, fs: FileSystem, directory: str, may_write: bool = False) -> None:
+        self._fs = fs
+        self._directory = directory
+        self._root = fs.canonical(directory).rstrip("/") + "/" if directory else ""
+        self._may_write = may_write
+
+    def _inside(self, path: str) -> str:
+        if self._root and not f"{self._fs.canonical(path)}/".startswith(self._root):
+            raise PermissionDeniedError(
+                f'the model reads "{path}", which is not in its directory "{self._directory}". Load it with '
+                'allow=["reads files"] if you trust it'
+            )
+        return path
+
+    def _denied(self, path: str) -> PermissionDeniedError:
+        return PermissionDeniedError(
+            f'the model changes "{path}", and may change no files. Load it with allow=["writes files"] if you trust it'
+        )
+
+    def open(self, path: str) -> RandomAccessFile:
+        return self._fs.open(self._inside(path))
+
+    def exists(self, path: str) -> bool:
+        return self._fs.exists(self._inside(path))
+
+    def is_directory(self, path: str) -> bool:
+        return self._fs.is_directory(self._inside(path))
+
+    def list(self, directory: str) -> Sequence[str]:
+        return self._fs.list(self._inside(directory))
+
+    def modified(self, path: str) -> float:
+        return self._fs.modified(self._inside(path))
+
+    def canonical(self, path: str) -> str:
+        return self._fs.canonical(path)
+
+    def create(self, path: str) -> WritableFile:
+        raise self._denied(path)
+
+    def rename(self, source: str, target: str) -> None:
+        raise self._denied(source)
+
+    def link(self, source: str, target: str) -> None:
+        raise self._denied(target)
+
+    def delete(self, path: str) -> None:
+        raise self._denied(path)
+
+    def make_directory(self, path: str) -> None:
+        raise self._denied(path)
+
+    def remove_directory(self, path: str) -> None:
+        raise self._denied(path)
+
+    def sync(self, path: str) -> None:
+        raise self._denied(path)
+
+    def sync_directory(self, path: str) -> None:
+        raise self._denied(path)
+
+    def delete_abandoned(self, path: str) -> bool:
+        raise self._denied(path)
+
+
+__all__ = ["ModelFiles", "Permissions", "refuse_line"]

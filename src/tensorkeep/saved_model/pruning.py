@@ -1,0 +1,202 @@
+"""Meta graphs cut down to what some of their signatures need."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Container, Iterable, MutableSequence, Sequence
+from functools import partial
+from typing import Any, Final
+
+from tensorkeep.errors import DataLossError, UnimplementedError
+from tensorkeep.graph.collections import GraphKeys
+from tensorkeep.graph.pruning import extract_sub_graph, source_of
+from tensorkeep.metagraph.op_list import stripped_op_list
+from tensorkeep.proto.messages import (
+    CollectionDef,
+    CondContextDef,
+    GraphDef,
+    Message,
+    MetaGraphDef,
+    OpDef,
+    QueueRunnerDef,
+    SavedModel,
+    SaverDef,
+    SignatureDef,
+    VariableDef,
+    WhileContextDef,
+    parse,
+    serialize,
+)
+from tensorkeep.runtime.session import Session
+from tensorkeep.saved_model.constants import INIT_OP_SIGNATURE_KEY
+from tensorkeep.saved_model.editing import Tags, edited
+from tensorkeep.saved_model.layout import init_op_name, signature_keys, signature_with_key
+from tensorkeep.saved_model.saver_pruning import VARIABLE_OPS, without_variables
+from tensorkeep.saved_model.tensor_info import tensor_names
+from tensorkeep.train.freezing import FreezeOptions, freeze
+
+_ABOUT: Final[dict[str, tuple[type[Message], str]]] = {
+    GraphKeys.COND_CONTEXT: (CondContextDef, "pivot_name"),
+    GraphKeys.WHILE_CONTEXT: (WhileContextDef, "pivot_name"),
+    GraphKeys.QUEUE_RUNNERS: (QueueRunnerDef, "queue_name"),
+    GraphKeys.SAVERS: (SaverDef, "restore_op_name"),
+}
+_EDGES: Final = ("loop_enter_names", "loop_exit_names")
+
+
+def prune_to_signatures(model: SavedModel, keys: Iterable[str], tags: Tags = None) -> SavedModel:
+    """With only some signatures, and only the nodes that these, the saver and initialization need.
+
+    Variables that none of these needs are neither saved nor restored any more; the checkpoint stays as it is.
+    Collections lose what they name of the nodes that are gone.
+    """
+    wanted = list(keys)
+    return edited(model, tags, partial(_prune, wanted))
+
+
+def prune_to_signature(model: SavedModel, key: str, tags: Tags = None) -> SavedModel:
+    """With one signature, and only the nodes that it, the saver and initialization need."""
+    return prune_to_signatures(model, [key], tags)
+
+
+def _prune(keys: Collection[str], meta_graph: MetaGraphDef) -> None:
+    if meta_graph.HasField("object_graph_def"):
+        raise UnimplementedError(
+            "the model has objects, whose functions are not known by nodes: drop them (drop_objects), or freeze it"
+        )
+    signatures = [signature_with_key(meta_graph, key) for key in keys]
+    init_op = init_op_name(meta_graph)
+    nodes = _nodes_of(signatures) | ({source_of(init_op)} if init_op else set())
+    pruned = _with_variables(meta_graph, meta_graph.graph_def, nodes)
+    if any(node.op in VARIABLE_OPS for node in pruned.node):
+        saver = meta_graph.saver_def
+        names = (saver.filename_tensor_name, saver.save_tensor_name, saver.restore_op_name)
+        narrowed = without_variables(meta_graph.graph_def, {node.name for node in pruned.node})
+        pruned = _with_variables(meta_graph, narrowed, nodes | {source_of(name) for name in names if name})
+    else:
+        meta_graph.ClearField("saver_def")
+    for key in [key for key in meta_graph.signature_def if key not in keys and key != INIT_OP_SIGNATURE_KEY]:
+        del meta_graph.signature_def[key]
+    replace_graph(meta_graph, pruned)
+    left = {node.name for node in meta_graph.graph_def.node}
+    for key in list(meta_graph.collection_def):
+        _prune_collection(meta_graph, key, left)
+
+
+def _with_variables(meta_graph: MetaGraphDef, graph_def: GraphDef, nodes: set[str]) -> GraphDef:
+    """The part of the graph that some nodes need, with what initializes and reads the variables in it."""
+    variables = [
+        variable for collection in meta_graph.collection_def.values() for variable in _variables(collection) or ()
+    ]
+    while True:
+        pruned = extract_sub_graph(graph_def, sorted(nodes))
+        left = {node.name for node in pruned.node}
+        more = {
+            source_of(name)
+            for variable in variables
+            if source_of(variable.variable_name) in left
+            for name in (variable.initializer_name, variable.snapshot_name, variable.initial_value_name)
+            if name
+        }
+        if more <= left:
+            return pruned
+        nodes = nodes | more
+
+
+def _variables(collection: CollectionDef) -> list[VariableDef] | None:
+    """The items of a collection of variables; None if they are something else."""
+    if collection.WhichOneof("kind") != "bytes_list":
+        return None
+    try:
+        found = [parse(VariableDef, value, "a variable") for value in collection.bytes_list.value]
+    except DataLossError:
+        return None
+    return found if all(item.variable_name and item.initializer_name for item in found) else None
+
+
+def _nodes_of(signatures: Iterable[SignatureDef]) -> set[str]:
+    """The nodes that inputs and outputs of signatures are of."""
+    infos = [info for item in signatures for info in (*item.inputs.values(), *item.outputs.values())]
+    return {source_of(name) for info in infos for name in tensor_names(info)}
+
+
+def replace_graph(meta_graph: MetaGraphDef, graph_def: GraphDef) -> None:
+    """Puts another graph into a meta graph, with the ops that it uses."""
+    foreign: dict[str, OpDef] = {op.name: op for op in meta_graph.meta_info_def.stripped_op_list.op}
+    meta_graph.graph_def.CopyFrom(graph_def)
+    meta_graph.meta_info_def.stripped_op_list.CopyFrom(stripped_op_list(graph_def, foreign))
+
+
+def _prune_collection(meta_graph: MetaGraphDef, key: str, left: Container[str]) -> None:
+    """Takes out of a collection what is not in the graph any more; one of which nothing is left goes."""
+    collection = meta_graph.collection_def[key]
+    kind = collection.WhichOneof("kind")
+    if kind == "node_list":
+        _keep(collection.node_list.value, [source_of(name) in left for name in collection.node_list.value])
+        is_empty = not collection.node_list.value
+    elif kind == "bytes_list" and (names := _nodes_named_by(key, collection)) is not None:
+        _keep(collection.bytes_list.value, [source_of(name) in left for name in names])
+        if key in (GraphKeys.COND_CONTEXT, GraphKeys.WHILE_CONTEXT):
+            pruned = [_pruned_context(key, value, left) for value in collection.bytes_list.value]
+            collection.bytes_list.value[:] = pruned
+        is_empty = not collection.bytes_list.value
+    else:
+        return
+    if is_empty:
+        del meta_graph.collection_def[key]
+
+
+def _pruned_context(key: str, value: bytes, left: Container[str]) -> bytes:
+    context: Any = parse(_ABOUT[key][0], value, key)
+    before = serialize(context)
+    _prune_context(context, left)
+    after = serialize(context)
+    return value if after == before else after
+
+
+def _prune_context(context: Any, left: Container[str]) -> None:
+    """Takes out of a control flow context what is not in the graph any more."""
+    for names in (context.values_def.values, *(getattr(context, name, []) for name in _EDGES)):
+        _keep(names, [source_of(name) in left for name in names])
+    outside = context.values_def.external_values
+    for name in [name for name in outside if source_of(name) not in left or source_of(outside[name]) not in left]:
+        del outside[name]
+    inner = [getattr(item, item.WhichOneof("ctxt")) for item in context.nested_contexts if item.WhichOneof("ctxt")]
+    _keep(context.nested_contexts, [source_of(item.pivot_name) in left for item in inner])
+    for item in inner:
+        _prune_context(item, left)
+
+
+def _keep(items: MutableSequence[Any], is_kept: Sequence[bool]) -> None:
+    for index in reversed([index for index, kept in enumerate(is_kept) if not kept]):
+        del items[index]
+
+
+def _nodes_named_by(key: str, collection: CollectionDef) -> list[str] | None:
+    """The node that each item of a collection of messages is about; None if they are about none."""
+    if key not in _ABOUT:
+        variables = _variables(collection)
+        return None if variables is None else [variable.variable_name for variable in variables]
+    message_type, attribute = _ABOUT[key]
+    return [getattr(parse(message_type, value, key), attribute) for value in collection.bytes_list.value]
+
+
+def frozen_meta_graph(meta_graph: MetaGraphDef, session: Session, options: FreezeOptions) -> MetaGraphDef:
+    """A meta graph with constants in the place of variables, for all signatures that it has."""
+    signatures = [meta_graph.signature_def[key] for key in signature_keys(meta_graph)]
+    init_op = init_op_name(meta_graph)
+    nodes = sorted(_nodes_of(signatures) | ({source_of(init_op)} if init_op else set()))
+    frozen = MetaGraphDef()
+    frozen.CopyFrom(meta_graph)
+    for field in ("saver_def", "object_graph_def"):
+        frozen.ClearField(field)
+    replace_graph(frozen, freeze(meta_graph.graph_def, session, nodes, options))
+    left = {node.name for node in frozen.graph_def.node}
+    for key in list(frozen.collection_def):
+        if frozen.collection_def[key].WhichOneof("kind") == "bytes_list":
+            del frozen.collection_def[key]  # variables, savers and the like
+        else:
+            _prune_collection(frozen, key, left)
+    return frozen
+
+
+__all__ = ["frozen_meta_graph", "prune_to_signature", "prune_to_signatures", "replace_graph"]

@@ -1,0 +1,257 @@
+"""SavedModels in directories, made from others: what `editing` decides, written in one step.
+
+rewrite_model("m/1", "m/2", partial(rename_signature, old="serving_default", new="score"))
+
+The new directory appears whole or not at all. A model that is changed in its own place is replaced in one step, file by
+file: the model after what it needs. All that is not changed keeps its bytes. `fingerprint.pb`, which says what
+TensorFlow wrote, is left out of a changed model.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import closing
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
+from tensorkeep.checkpoint.sources import ArrayLike, ArraySource
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
+from tensorkeep.graph.freezing import EVERYTHING, Selection
+from tensorkeep.io.directories import StagedDirectory, copy_file, copy_tree, is_empty_directory
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
+from tensorkeep.io.local import LOCAL
+from tensorkeep.proto.messages import SavedModel
+from tensorkeep.proto.preserving import serialize_preserving
+from tensorkeep.saved_model.builder import MOST_BYTES
+from tensorkeep.saved_model.constants import ASSETS_DIRECTORY, FINGERPRINT_FILENAME, VARIABLES_DIRECTORY
+from tensorkeep.saved_model.editing import asset_names
+from tensorkeep.saved_model.freezing import load_session
+from tensorkeep.saved_model.layout import (
+    CHUNKED_FILE,
+    MODEL_FILE,
+    TEXT_FILE,
+    asset_path,
+    join,
+    model_file,
+    read_file,
+    read_saved_model,
+    variables_path,
+)
+from tensorkeep.saved_model.pruning import frozen_meta_graph
+from tensorkeep.train.freezing import FreezeOptions
+
+Edit = Callable[[SavedModel], SavedModel]
+
+
+def rewrite_model(
+    source: PathLike,
+    target: PathLike | None,
+    *edits: Edit,
+    fs: FileSystem = LOCAL,
+    durability: Durability = Durability.DISK,
+) -> SavedModel:
+    """Applies changes to a model, one after the other, and writes it to another directory, or over itself (None).
+
+    Gives the changed model. The directory must not exist, or be empty.
+    """
+    model, name, data = _changed(source, edits, fs)
+    if target is None or fs.canonical(path_text(target)) == fs.canonical(path_text(source)):
+        _write_in_place(path_text(source), name, data, fs, durability)
+        return model
+    with_files = {name: data}
+    _publish(path_text(source), path_text(target), with_files, fs, durability)
+    return model
+
+
+def write_model_file(model: SavedModel, source: PathLike, target: PathLike, *, fs: FileSystem = LOCAL) -> str:
+    """Writes the file of a model that was read from one directory into another one, or over the old; gives its path.
+
+    It is of the same kind, bytes or text, and keeps the bytes of what was not changed.
+    """
+    name, data = _encoded(model, path_text(source), fs)
+    folder = path_text(target)
+    fs.make_directory(folder)
+    _write_in_place(folder, name, data, fs, Durability.DISK)
+    return join(folder, name)
+
+
+def _changed(source: PathLike, edits: Iterable[Edit], fs: FileSystem) -> tuple[SavedModel, str, bytes]:
+    model = read_saved_model(source, fs)
+    for edit in edits:
+        model = edit(model)
+    name, data = _encoded(model, path_text(source), fs)
+    return model, name, data
+
+
+def _encoded(model: SavedModel, source: str, fs: FileSystem) -> tuple[str, bytes]:
+    """The name of the file and what it is to hold."""
+    path = model_file(source, fs)
+    name = MODEL_FILE if path is None else posixpath.basename(path)
+    if path is None or name == CHUNKED_FILE:
+        raise UnimplementedError(
+            f'"{path or source}" holds a model in chunks, which can be read but not be written; write it in one piece'
+        )
+    data = str(model).encode() if name == TEXT_FILE else serialize_preserving(model, read_file(path, fs))
+    if len(data) > MOST_BYTES:
+        raise UnimplementedError(f"the model is {len(data)} bytes, and nobody reads more than {MOST_BYTES}")
+    return name, data
+
+
+def _write_in_place(directory: str, name: str, data: bytes, fs: FileSystem, durability: Durability) -> None:
+    fingerprint = join(directory, FINGERPRINT_FILENAME)
+    if fs.exists(fingerprint):
+        fs.delete(fingerprint)
+    atomic_write(fs, join(directory, name), data, durability)
+
+
+def _publish(
+    source: str,
+    target: str,
+    files: Mapping[str, bytes],
+    fs: FileSystem,
+    durability: Durability,
+    without: Sequence[str] = (),
+    prepare: Callable[[str], None] = lambda path: None,
+) -> None:
+    """Copies a model but for some files, which are written anew, and puts the copy in place."""
+    if fs.exists(target) and not is_empty_directory(fs, target):
+        raise AlreadyExistsError(f'"{target}" exists and is not empty; choose another directory')
+    staged = StagedDirectory(fs, target, durability)
+    try:
+        left_out = (MODEL_FILE, TEXT_FILE, CHUNKED_FILE, FINGERPRINT_FILENAME, *without)
+        copy_tree(fs, source, staged.path, durability, without=left_out)
+        prepare(staged.path)
+        for name, data in files.items():
+            atomic_write(fs, join(staged.path, name), data, durability)
+        staged.publish(last=next(iter(files)))
+    except Exception:
+        staged.discard()
+        raise
+
+
+# ----------------------------------------------------------------------------------------------------------- variables
+
+
+def change_variables(
+    source: PathLike,
+    target: PathLike | None,
+    values: Mapping[str, ArrayLike],
+    *,
+    fs: FileSystem = LOCAL,
+    durability: Durability = Durability.DISK,
+) -> None:
+    """Writes a model with other values for some variables, by their names in its checkpoint.
+
+    Each must be of the dtype and shape that it has. The other values, and the model itself, keep their bytes.
+    """
+    directory = path_text(source)
+    prefix = variables_path(directory)
+    if not fs.exists(index_path(prefix)):
+        raise NotFoundError(f'"{directory}" has no variables')
+    with open_checkpoint(prefix, fs=fs) as reader:
+        tensors = _with_values(reader, values)
+        if target is None or fs.canonical(path_text(target)) == fs.canonical(directory):
+            _drop_fingerprint(directory, fs)
+            save_checkpoint(prefix, tensors, SaveOptions(durability=durability), fs=fs)
+            return
+
+        def save(place: str) -> None:
+            fs.make_directory(join(place, VARIABLES_DIRECTORY))
+            save_checkpoint(variables_path(place), tensors, SaveOptions(durability=durability), fs=fs)
+
+        path = model_file(directory, fs)
+        assert path is not None
+        files = {posixpath.basename(path): read_file(path, fs)}
+        _publish(directory, path_text(target), files, fs, durability, (VARIABLES_DIRECTORY,), save)
+
+
+def _drop_fingerprint(directory: str, fs: FileSystem) -> None:
+    if fs.exists(join(directory, FINGERPRINT_FILENAME)):
+        fs.delete(join(directory, FINGERPRINT_FILENAME))
+
+
+def _with_values(
+    reader: CheckpointReader, values: Mapping[str, ArrayLike]
+) -> dict[str, ArraySource | npt.NDArray[Any]]:
+    problems = []
+    changed: dict[str, npt.NDArray[Any]] = {}
+    for name, value in values.items():
+        array = np.asarray(value)
+        if name not in reader:
+            problems.append(f'there is no variable "{name}"')
+        elif (DType.of(array.dtype), array.shape) != (reader[name].dtype, reader[name].shape):
+            problems.append(f'"{name}" is {reader[name]}, got {array.dtype} {array.shape}')
+        changed[name] = array
+    if problems:
+        raise InvalidArgumentError(f'"{reader.path}": {"; ".join(problems)}')
+    return {name: changed[name] if name in changed else reader.source(name) for name in reader}
+
+
+# -------------------------------------------------------------------------------------------------------------- assets
+
+
+def replace_asset(
+    directory: PathLike,
+    name: str,
+    new_file: PathLike,
+    *,
+    fs: FileSystem = LOCAL,
+    durability: Durability = Durability.DISK,
+) -> None:
+    """Puts another file in the place of one that the model's graphs read. The model stays as it is."""
+    known = asset_names(read_saved_model(directory, fs))
+    if name not in known:
+        raise NotFoundError(f'"{name}" is no asset of "{path_text(directory)}"; there are {", ".join(known) or "none"}')
+    fs.make_directory(join(directory, ASSETS_DIRECTORY))
+    copy_file(fs, path_text(new_file), asset_path(directory, name), durability)
+
+
+def extract_assets(
+    directory: PathLike, target: PathLike, *, fs: FileSystem = LOCAL, durability: Durability = Durability.DISK
+) -> dict[str, str]:
+    """Copies the files that a model's graphs read into a folder, which is made; gives their paths by their names."""
+    names = asset_names(read_saved_model(directory, fs))
+    if missing := [name for name in names if not fs.exists(asset_path(directory, name))]:
+        raise NotFoundError(f'"{path_text(directory)}" lacks its assets {", ".join(missing)}')
+    found = {name: join(target, name) for name in names}
+    for name, path in found.items():
+        fs.make_directory(posixpath.dirname(path))
+        copy_file(fs, asset_path(directory, name), path, durability)
+    return found
+
+
+# ------------------------------------------------------------------------------------------------------------ freezing
+
+
+def freeze_model(
+    source: PathLike,
+    target: PathLike,
+    *,
+    selection: Selection = EVERYTHING,
+    fs: FileSystem = LOCAL,
+    durability: Durability = Durability.DISK,
+) -> SavedModel:
+    """Writes a model with constants in the place of variables: each meta graph, for the signatures that it has.
+
+    Nodes that no signature needs are left out, and so are objects, savers and the checkpoint.
+    """
+    directory = path_text(source)
+    model = read_saved_model(directory, fs)
+    frozen = SavedModel(saved_model_schema_version=model.saved_model_schema_version)
+    for meta_graph in model.meta_graphs:
+        with closing(load_session(meta_graph, directory, fs=fs)) as session:
+            frozen.meta_graphs.append(frozen_meta_graph(meta_graph, session, FreezeOptions(selection)))
+    data = frozen.SerializeToString(deterministic=True)
+    _publish(directory, path_text(target), {MODEL_FILE: data}, fs, durability, (VARIABLES_DIRECTORY,))
+    return frozen
+
+
+__all__ = ["change_variables", "extract_assets", "freeze_model", "replace_asset", "rewrite_model", "write_model_file"]

@@ -1,0 +1,228 @@
+"""What the ops of a graph and of its functions do besides computing.
+
+Every node of every function counts, whether or not anything is seen to call it: functions are reached by attributes,
+gradients and objects too. What every model has to do is told from the rest by where it stands and by where its path
+comes from: restoring its variables, saving them when asked, reading its assets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Final
+
+from tensorkeep.graph.capabilities import Effect, effects_of_node, tensorflow_ops
+from tensorkeep.proto.messages import GraphDef, NodeDef
+from tensorkeep.saved_model.scan_paths import TOP, Origin, OwnFiles, Paths, Source, called
+from tensorkeep.saved_model.scan_report import NOT_ALLOWED, Finding, Findings
+
+_PATH_INPUT: Final = {
+    "ReadFile": 0,
+    "Restore": 0,
+    "RestoreSlice": 0,
+    "RestoreV2": 0,
+    "InitializeTableFromTextFile": 1,
+    "InitializeTableFromTextFileV2": 1,
+    "TextLineDataset": 0,
+    "TFRecordDataset": 0,
+    "TFRecordDatasetV2": 0,
+    "FixedLengthRecordDataset": 0,
+    "FixedLengthRecordDatasetV2": 0,
+    "WriteFile": 0,
+    "MatchingFiles": 0,
+    "MatchingFilesDataset": 0,
+    "CacheDataset": 1,
+    "CacheDatasetV2": 1,
+    "Save": 0,
+    "SaveSlices": 0,
+    "SaveV2": 0,
+    "MergeV2Checkpoints": 1,
+}
+_RESTORES: Final = frozenset(("Restore", "RestoreSlice", "RestoreV2"))
+_SAVES: Final = frozenset(("Save", "SaveSlices", "SaveV2", "MergeV2Checkpoints"))
+_CACHES: Final = frozenset(("CacheDataset", "CacheDatasetV2"))
+_READS: Final = frozenset(_PATH_INPUT) - _SAVES - _CACHES - {"WriteFile"}
+_OF_A_SAVER: Final = frozenset(  # what the paths of savers begin with; "model" is what they have by default
+    (Source(Origin.SAVER), Source(Origin.CALLER), Source(Origin.CONSTANT, "model"), Source(Origin.JOINED))
+)
+
+
+@dataclass(frozen=True)
+class Entries:
+    """Where running a graph begins: names of nodes and of functions."""
+
+    loading: Sequence[str] = ()
+    loading_functions: Sequence[str] = ()
+    using: Sequence[str] = ()
+    using_functions: Sequence[str] = ()
+
+
+@dataclass(frozen=True)
+class Place:
+    """Which graph of which file it is."""
+
+    file: str
+    part: str = ""
+
+    def of(self, context: str, node: NodeDef) -> str:
+        parts = [self.part, f"function {context}" if context != TOP else "", f'node "{node.name[:200]}"']
+        return ", ".join(part for part in parts if part)
+
+
+@dataclass
+class GraphScan:
+    """One graph, with what is known of the model around it."""
+
+    graph_def: GraphDef
+    place: Place
+    found: Findings
+    own: OwnFiles = field(default_factory=OwnFiles)
+    entries: Entries = field(default_factory=Entries)
+
+    def run(self) -> None:
+        """Reports every node that does more than compute."""
+        for context, body in self._bodies():
+            for node in body:
+                self.found.ops[node.op] += 1
+                self._look_at(context, node)
+
+    def _bodies(self) -> Iterator[tuple[str, Iterable[NodeDef]]]:
+        yield TOP, self.graph_def.node
+        for function in self.graph_def.library.function:
+            yield function.signature.name, function.node_def
+
+    def _look_at(self, context: str, node: NodeDef) -> None:
+        is_call = node.op in self._functions and node.op not in tensorflow_ops()
+        only = self.found.policy.only
+        if only is not None and node.op not in only and not is_call:
+            self._add(NOT_ALLOWED, context, node, f"{node.op} is not on the list of allowed ops")
+        effects = frozenset[Effect]() if is_call else effects_of_node(node)
+        if not effects:
+            return
+        sources = self._sources(context, node)
+        if (reason := self._reason(context, node, sources)) is not None:
+            rule = min(effects, key=lambda effect: effect.name).identifier
+            self.found.account(self._finding(rule, context, node, f"{node.op} {reason}"))
+            return
+        if only is not None and node.op in only:
+            return
+        for effect in sorted(effects, key=lambda effect: effect.name):
+            self._add(effect.identifier, context, node, _message(node, effect, sources))
+
+    def _add(self, rule: str, context: str, node: NodeDef, message: str) -> None:
+        self.found.add(self._finding(rule, context, node, message))
+
+    def _finding(self, rule: str, context: str, node: NodeDef, message: str) -> Finding:
+        where = self.place.of(context, node)
+        is_loading = context in self._loaded.functions if context != TOP else node.name in self._loaded.nodes
+        return Finding(rule, node.op[:200], self.place.file, where, message, is_loading)
+
+    # ----------------------------------------------------------------------------------------------- its own files
+
+    def _sources(self, context: str, node: NodeDef) -> frozenset[Source]:
+        index = _PATH_INPUT.get(node.op)
+        inputs = [name for name in node.input if not name.startswith("^")]
+        if index is None or index >= len(inputs):
+            return frozenset()
+        return self._paths.sources(context, inputs[index])
+
+    def _reason(self, context: str, node: NodeDef, sources: frozenset[Source]) -> str | None:
+        """Why what a node does is what every model does; None if it is not."""
+        origins = {source.origin for source in sources}
+        if node.op in _SAVES | _RESTORES and sources and sources <= _OF_A_SAVER and self._is_dormant(context, node):
+            return "saves or restores variables, which nothing does unless it is asked to"
+        if node.op in _RESTORES and origins == {Origin.SAVER}:
+            return "restores the model's variables"
+        if node.op in _READS and origins == {Origin.ASSET}:
+            return "reads an asset of the model"
+        if node.op in _CACHES and sources == {Source(Origin.CONSTANT, "")}:
+            return "keeps what it has read in memory"
+        return None
+
+    def _is_dormant(self, context: str, node: NodeDef) -> bool:
+        """Whether neither loading nor using the model runs a node."""
+        return context not in self._used.functions if context != TOP else node.name not in self._used.nodes
+
+    @cached_property
+    def _paths(self) -> Paths:
+        return Paths(self.graph_def, self.own)
+
+    @cached_property
+    def _functions(self) -> frozenset[str]:
+        return frozenset(function.signature.name for function in self.graph_def.library.function)
+
+    @cached_property
+    def _reach(self) -> _Reach:
+        return _Reach(self.graph_def)
+
+    @cached_property
+    def _loaded(self) -> Reached:
+        return self._reach.of(self.entries.loading, self.entries.loading_functions)
+
+    @cached_property
+    def _used(self) -> Reached:
+        entries = self.entries
+        return self._reach.of(
+            [*entries.loading, *entries.using], [*entries.loading_functions, *entries.using_functions]
+        )
+
+
+def _message(node: NodeDef, effect: Effect, sources: frozenset[Source]) -> str:
+    if effect is Effect.RUNS_UNKNOWN_CODE and node.op not in tensorflow_ops():
+        return f"{node.op[:200]} is not an op of TensorFlow: nobody knows what it does"
+    paths = sorted(source.text for source in sources if source.origin is Origin.CONSTANT)
+    others = sorted(source.origin.value for source in sources if source.origin is not Origin.CONSTANT)
+    listed = [*(repr(path) for path in paths[:3]), *others]
+    return f"{node.op} {effect.value}" + (f": {', '.join(listed)}" if listed else "")
+
+
+@dataclass(frozen=True)
+class Reached:
+    """What running something may run."""
+
+    nodes: frozenset[str]
+    functions: frozenset[str]
+
+
+class _Reach:
+    """What the nodes of a graph depend on. Each question takes time in proportion to the graph, cycles or not."""
+
+    def __init__(self, graph_def: GraphDef) -> None:
+        self._nodes = {node.name: node for node in graph_def.node}
+        self._functions = {function.signature.name: function for function in graph_def.library.function}
+        self._calls: dict[str, frozenset[str]] = {}
+
+    def of(self, nodes: Iterable[str], functions: Iterable[str]) -> Reached:
+        seen = {name for name in nodes if name in self._nodes}
+        pending = list(seen)
+        entered = set(functions)
+        while pending:
+            node = self._nodes[pending.pop()]
+            entered |= called(node)
+            for source in node.input:
+                name = source.lstrip("^").partition(":")[0]
+                if name in self._nodes and name not in seen:
+                    seen.add(name)
+                    pending.append(name)
+        return Reached(frozenset(seen), self._called_by(entered))
+
+    def _called_by(self, names: Iterable[str]) -> frozenset[str]:
+        seen = {name for name in names if name in self._functions}
+        pending = list(seen)
+        while pending:
+            new = self._calls_of(pending.pop()) - seen
+            seen |= new
+            pending.extend(new)
+        return frozenset(seen)
+
+    def _calls_of(self, name: str) -> frozenset[str]:
+        if name not in self._calls:
+            found: set[str] = set()
+            for node in self._functions[name].node_def:
+                found |= called(node)
+            self._calls[name] = frozenset(item for item in found if item in self._functions)
+        return self._calls[name]
+
+
+__all__ = ["Entries", "GraphScan", "Place", "Reached"]

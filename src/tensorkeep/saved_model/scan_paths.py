@@ -1,0 +1,226 @@
+"""Where the path of a file that a graph reads comes from.
+
+Every model reads its own variables, from a path that its loader gives, and its own assets. Any other path is somebody
+else's file. Paths are followed backwards, from the op that reads, through identities, string variables and the
+arguments of functions to what they begin with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import Enum
+from functools import cached_property
+from typing import Final, NamedTuple
+
+from tensorkeep.proto.messages import FunctionDef, GraphDef, NodeDef
+
+_SAME: Final = frozenset(("Identity", "PlaceholderWithDefault", "StopGradient", "EnsureShape", "Reshape"))
+_STARTS: Final = {"StringJoin": (0,), "ShardedFilename": (0,), "Select": (1, 2), "SelectV2": (1, 2), "Pack": (0,)}
+_INPUTS: Final = frozenset(("Placeholder", "PlaceholderV2"))
+_HARMLESS: Final = frozenset(("VarIsInitializedOp", "AssignVariableOp", "ReadVariableOp"))
+_CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "While", "StatelessWhile"))
+_BRANCHES: Final = frozenset(("If", "StatelessIf", "Case", "StatelessCase"))  # their first input is no argument
+_MOST_STEPS: Final = 200_000
+
+TOP: Final = ""  # the graph itself, among the functions
+
+
+class Origin(Enum):
+    """What a path begins with."""
+
+    ASSET = "an asset of the model"
+    SAVER = "the path that the loader gives"
+    CALLER = "an input"
+    CONSTANT = "a constant"
+    JOINED = "with more text behind it"
+    COMPUTED = "something computed"
+
+
+class Source(NamedTuple):
+    """What a path begins with, and if that is a constant, its value."""
+
+    origin: Origin
+    text: str = ""
+
+
+@dataclass(frozen=True)
+class OwnFiles:
+    """What is known of a model's own files: names of tensors, without ":0", and of functions' captured arguments."""
+
+    assets: frozenset[str] = frozenset()
+    saver_path: str = ""
+    captures: Mapping[str, tuple[Origin, ...]] | None = None
+    """For functions that objects call: what their last arguments are; the others are inputs."""
+
+
+class Paths:
+    """Follows paths backwards through one graph and its functions. All questions together take bounded time."""
+
+    def __init__(self, graph_def: GraphDef, own: OwnFiles) -> None:
+        self._graph_def = graph_def
+        self._own = own
+        self._steps = 0
+        self._nodes: dict[str, dict[str, NodeDef]] = {}
+        self._arguments: dict[str, dict[str, int]] = {}
+
+    def sources(self, context: str, name: str) -> frozenset[Source]:
+        """What the tensor that a node takes begins with. `context` is the function that has the node, or TOP."""
+        found: set[Source] = set()
+        seen = {(context, _node_name(name))}
+        pending = list(seen)
+        while pending:
+            for step in self._before(*pending.pop()):
+                self._steps += 1
+                if self._steps > _MOST_STEPS:
+                    return frozenset((Source(Origin.COMPUTED),))
+                if isinstance(step, Source):
+                    found.add(step)
+                elif step not in seen:
+                    seen.add(step)
+                    pending.append(step)
+        return frozenset(found)
+
+    def _before(self, context: str, name: str) -> Iterator[Source | tuple[str, str]]:
+        if context == TOP and name in self._own.assets:
+            yield Source(Origin.ASSET)
+            return
+        if context == TOP and name and name == self._own.saver_path:
+            yield Source(Origin.SAVER)
+            return
+        node = self._nodes_of(context).get(name)
+        if node is None:
+            yield from self._argument(context, name)
+        elif node.op in _SAME and node.input:
+            yield context, _node_name(node.input[0])
+            if node.op == "PlaceholderWithDefault":
+                yield Source(Origin.CALLER)
+        elif node.op in _STARTS:
+            yield Source(Origin.JOINED)
+            yield from ((context, _node_name(node.input[i])) for i in _STARTS[node.op] if i < len(node.input))
+        elif node.op == "ReadVariableOp" and node.input and context == TOP:
+            yield from self._assigned(_node_name(node.input[0]))
+        elif node.op in _INPUTS:
+            yield Source(Origin.CALLER)
+        elif node.op == "Const":
+            yield from self._constant(node)
+        else:
+            yield Source(Origin.COMPUTED)
+
+    def _constant(self, node: NodeDef) -> Iterator[Source]:
+        values = node.attr["value"].tensor.string_val[:10] if "value" in node.attr else ()
+        yield from (Source(Origin.CONSTANT, value.decode("utf-8", "replace")[:200]) for value in values)
+        if not values:
+            yield Source(Origin.CONSTANT, "?")
+
+    def _assigned(self, variable: str) -> Iterator[Source | tuple[str, str]]:
+        """What a variable of the graph can hold: what is assigned to it there, if nobody else can reach it."""
+        users = self._users.get(variable, [])
+        handle = self._nodes_of(TOP).get(variable)
+        is_known = handle is not None and handle.op == "VarHandleOp" and self._is_alone(handle)
+        if not is_known or any(user.op not in _HARMLESS for user in users):
+            yield Source(Origin.COMPUTED)
+            return
+        assigned = [user for user in users if user.op == "AssignVariableOp" and len(user.input) > 1]
+        yield from ((TOP, _node_name(user.input[1])) for user in assigned)
+        if not assigned:
+            yield Source(Origin.COMPUTED)
+
+    def _is_alone(self, handle: NodeDef) -> bool:
+        name = handle.attr["shared_name"].s or handle.name.encode()
+        return self._handles.get(name, 0) == 1
+
+    @cached_property
+    def _users(self) -> dict[str, list[NodeDef]]:
+        found: dict[str, list[NodeDef]] = {}
+        for node in self._graph_def.node:
+            for name in node.input:
+                if not name.startswith("^"):
+                    found.setdefault(_node_name(name), []).append(node)
+        return found
+
+    @cached_property
+    def _handles(self) -> dict[bytes, int]:
+        """How many handles there are of each variable."""
+        found: dict[bytes, int] = {}
+        bodies = [self._graph_def.node, *(function.node_def for function in self._graph_def.library.function)]
+        for node in (node for body in bodies for node in body if node.op == "VarHandleOp"):
+            name = (node.attr["shared_name"].s if "shared_name" in node.attr else b"") or node.name.encode()
+            found[name] = found.get(name, 0) + 1
+        return found
+
+    # ------------------------------------------------------------------------------------------------- functions
+
+    def _argument(self, context: str, name: str) -> Iterator[Source | tuple[str, str]]:
+        """Where the argument of a function comes from: from all that call it."""
+        positions = self._positions(context)
+        index = positions.get(name)
+        if index is None:
+            yield Source(Origin.COMPUTED)
+            return
+        yield from self._captured(context, index, len(positions))
+        for caller, node in self._callers.get(context, ()):
+            self._steps += len(node.input)
+            inputs = [source for source in node.input if not source.startswith("^")]
+            shift = 0 if node.op in _CALLS or node.op == context else 1 if node.op in _BRANCHES else None
+            if shift is None or index + shift >= len(inputs):
+                yield Source(Origin.COMPUTED)
+            else:
+                yield caller, _node_name(inputs[index + shift])
+
+    def _positions(self, context: str) -> dict[str, int]:
+        """At which place a function has which argument."""
+        if context not in self._arguments:
+            function = self._functions.get(context)
+            listed = function.signature.input_arg if function is not None else ()
+            self._arguments[context] = {argument.name: place for place, argument in enumerate(listed)}
+        return self._arguments[context]
+
+    def _captured(self, function: str, index: int, count: int) -> Iterator[Source]:
+        captures = (self._own.captures or {}).get(function)
+        if captures is None:
+            return
+        at = index - (count - len(captures))
+        yield Source(captures[at]) if at >= 0 else Source(Origin.CALLER)
+
+    @cached_property
+    def _functions(self) -> dict[str, FunctionDef]:
+        return {function.signature.name: function for function in self._graph_def.library.function}
+
+    @cached_property
+    def _callers(self) -> dict[str, list[tuple[str, NodeDef]]]:
+        found: dict[str, list[tuple[str, NodeDef]]] = {}
+        bodies = [(TOP, self._graph_def.node), *((name, item.node_def) for name, item in self._functions.items())]
+        for context, body in bodies:
+            for node in body:
+                for name in called(node):
+                    if name in self._functions:
+                        found.setdefault(name, []).append((context, node))
+        return found
+
+    def _nodes_of(self, context: str) -> dict[str, NodeDef]:
+        if context not in self._nodes:
+            body = self._graph_def.node if context == TOP else self._functions[context].node_def
+            self._nodes[context] = {node.name: node for node in body}
+        return self._nodes[context]
+
+
+def called(node: NodeDef) -> set[str]:
+    """All names that a node may mean functions by: its op, and what its attributes refer to."""
+    found = {node.op}
+    pending = list(node.attr.values())
+    while pending:
+        value = pending.pop()
+        kind = value.WhichOneof("value")
+        references = [value.func] if kind == "func" else value.list.func if kind == "list" else ()
+        for reference in references:
+            found.add(reference.name)
+            pending.extend(reference.attr.values())
+    return found
+
+
+def _node_name(tensor: str) -> str:
+    return tensor.lstrip("^").partition(":")[0]
+
+
+__all__ = ["TOP", "Origin", "OwnFiles", "Paths", "Source", "called"]

@@ -1,0 +1,104 @@
+"""Arrays as the values of tensors that have a type and a shape: which fit, and which can be made to fit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tensorkeep.dtypes import RESOURCE, STRING, VARIANT, DType
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.shapes import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class TensorSpec:
+    """What is known of a tensor before there is a value."""
+
+    dtype: DType
+    shape: Shape
+    name: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.dtype} {shape_text(self.shape)}"
+
+
+def shape_text(shape: Shape) -> str:
+    """A shape for readers: "[?, 3]", "of any shape"."""
+    if shape.dims is None:
+        return "of any shape"
+    return f"[{', '.join('?' if size is None else str(size) for size in shape.dims)}]"
+
+
+def fits_exactly(spec: TensorSpec, value: Any) -> bool:
+    """Whether the value is an array of the very type and a fitting shape."""
+    dtype = spec.dtype
+    if dtype is RESOURCE or dtype is VARIANT:
+        return True
+    if not isinstance(value, np.ndarray) or value.dtype != dtype.array_dtype or dtype is STRING:
+        return False
+    return _has_shape(value.shape, spec.shape.dims)
+
+
+def _has_shape(shape: tuple[int, ...], dims: tuple[int | None, ...] | None) -> bool:
+    if dims is None:
+        return True
+    if len(shape) != len(dims):
+        return False
+    for size, known in zip(shape, dims, strict=True):  # noqa: SIM110 (of every argument, and faster than `all`)
+        if known is not None and size != known:
+            return False
+    return True
+
+
+def fitted(spec: TensorSpec, value: Any) -> Any:
+    """The value as an array of the spec's type; InvalidArgumentError if it has another shape, or would change."""
+    dtype = spec.dtype
+    if dtype is RESOURCE or dtype is VARIANT:
+        return value
+    array = string_array(value) if dtype is STRING else _converted(value, dtype)
+    if not _has_shape(array.shape, spec.shape.dims):
+        raise InvalidArgumentError(f"expected {spec}, got {dtype} {list(array.shape)}")
+    return array
+
+
+def _converted(value: Any, dtype: DType) -> Any:
+    wanted = dtype.array_dtype
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError) as error:
+        raise InvalidArgumentError(f"expected {dtype}, got {type(value).__name__}: {error}") from None
+    if array.dtype == wanted:
+        return array
+    if not array.size and not isinstance(value, np.ndarray):
+        return array.astype(wanted)  # [] has no type of its own
+    if array.dtype.kind in "OSUV" or not np.can_cast(array.dtype, wanted, "same_kind"):
+        raise InvalidArgumentError(f"expected {dtype}, got {array.dtype} {list(array.shape)}")
+    with np.errstate(all="ignore"):
+        made = array.astype(wanted)
+    if array.dtype.kind in "iu" and wanted.kind in "iu" and not np.array_equal(made, array):
+        raise InvalidArgumentError(f"expected {dtype}, got {array.dtype} with values that {dtype} cannot hold")
+    return made
+
+
+def string_array(value: Any) -> Any:
+    """Texts and bytes, in any nesting of lists, as an array of bytes objects."""
+    try:
+        array = value if isinstance(value, np.ndarray) else np.asarray(value, object)
+    except ValueError as error:
+        raise InvalidArgumentError(f"expected strings, got {type(value).__name__}: {error}") from None
+    made = np.empty(array.size, object)
+    for i, item in enumerate(array.reshape(-1).tolist()):
+        if isinstance(item, str):
+            try:
+                item = item.encode()
+            except UnicodeEncodeError as error:
+                raise InvalidArgumentError(f"expected a string, got {item!r}: {error}") from None
+        if not isinstance(item, bytes):
+            raise InvalidArgumentError(f"expected a string, got {item!r} of type {type(item).__name__}")
+        made[i] = item
+    return made.reshape(array.shape)
+
+
+__all__ = ["TensorSpec", "fits_exactly", "fitted", "shape_text", "string_array"]

@@ -1,0 +1,132 @@
+"""Whole folders: copied, removed, put in place in one step."""
+
+from __future__ import annotations
+
+import pytest
+
+from tensorkeep.errors import AlreadyExistsError
+from tensorkeep.io.directories import (
+    StagedDirectory,
+    copy_file,
+    copy_tree,
+    files_below,
+    remove_abandoned_directories,
+    remove_tree,
+)
+from tensorkeep.io.filesystem import Durability, atomic_write
+from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.testing.filesystems import CrashingFileSystem, CutOutcome, PowerCutFileSystem, SimulatedCrash
+
+FILES = {"m/saved_model.pb": b"model", "m/variables/v.index": b"index", "m/variables/v.data": b"data"}
+
+
+def written(fs: MemoryFileSystem | CrashingFileSystem | PowerCutFileSystem, target: str = "top/m") -> StagedDirectory:
+    staged = StagedDirectory(fs, target)
+    fs.make_directory(f"{staged.path}/variables")
+    for name, data in FILES.items():
+        atomic_write(fs, f"{staged.path}/{name[2:]}", data)
+    return staged
+
+
+def test_files_are_copied_with_the_folders_they_lie_in_but_for_some() -> None:
+    fs = MemoryFileSystem({**FILES, "m/x.tensorkeep-0123456789abcdef.tmp": b"half"})
+    copy_tree(fs, "m", "copy", without=("saved_model.pb",))
+    assert list(files_below(fs, "copy")) == ["variables/v.data", "variables/v.index"]
+    copy_file(fs, "m/saved_model.pb", "copy/saved_model.pb")
+    assert fs.contents()["copy/saved_model.pb"] == b"model"
+    remove_tree(fs, "copy")
+    assert not fs.exists("copy")
+    assert next(iter(files_below(fs, "m"))) == "saved_model.pb"
+
+
+def test_large_files_are_copied_in_pieces() -> None:
+    data = bytes(range(256)) * 40_000
+    fs = MemoryFileSystem({"a": data})
+    copy_file(fs, "a", "b", Durability.CACHE)
+    assert fs.contents()["b"] == data
+
+
+def test_a_folder_appears_whole() -> None:
+    fs = MemoryFileSystem()
+    staged = written(fs)
+    assert not fs.exists("top/m")
+    staged.publish("saved_model.pb")
+    assert fs.contents() == {f"top/{name}": data for name, data in FILES.items()}
+    assert fs.list("top") == ["m"]
+
+
+def test_an_empty_folder_is_replaced_and_a_full_one_is_joined() -> None:
+    fs = MemoryFileSystem()
+    fs.make_directory("top/m")
+    written(fs).publish("saved_model.pb")
+    assert fs.list("top/m") == ["saved_model.pb", "variables"]
+    fs = MemoryFileSystem({"top/m/assets.extra/readme": b"mine", "top/m/variables/other": b"mine"})
+    written(fs).publish("saved_model.pb")
+    assert sorted(files_below(fs, "top/m")) == [
+        "assets.extra/readme",
+        "saved_model.pb",
+        "variables/other",
+        "variables/v.data",
+        "variables/v.index",
+    ]
+    assert fs.list("top") == ["m"]
+
+
+def test_a_file_in_the_place_of_the_folder_is_not_replaced() -> None:
+    fs = MemoryFileSystem({"top/m": b"file"})
+    with pytest.raises(AlreadyExistsError):
+        written(fs).publish("saved_model.pb")
+    assert fs.contents()["top/m"] == b"file"
+
+
+def test_what_is_discarded_leaves_nothing() -> None:
+    fs = MemoryFileSystem()
+    written(fs).discard()
+    assert fs.list("top") == []
+
+
+@pytest.mark.parametrize("before", ["nothing", "an empty folder", "files of a program"])
+def test_a_crash_at_any_moment_leaves_the_folder_whole_or_without_its_model(before: str) -> None:
+    initial = {"top/m/assets.extra/readme": b"mine"} if before == "files of a program" else {}
+    changes = 0
+    while True:
+        fs = MemoryFileSystem(initial)
+        if before == "an empty folder":
+            fs.make_directory("top/m")
+        crashing = CrashingFileSystem(fs, changes)
+        try:
+            written(crashing).publish("saved_model.pb")
+        except SimulatedCrash:
+            found = {path: data for path, data in fs.contents().items() if path.startswith("top/m/")}
+            if "top/m/saved_model.pb" in found:
+                assert found == {**initial, **{f"top/{name}": data for name, data in FILES.items()}}
+            elif before != "files of a program":
+                assert found == {}
+            fs.forget_writers()
+            written(fs, "top/later").publish("saved_model.pb")
+            assert [name for name in fs.list("top") if "tensorkeep" in name] == []
+            changes += 1
+            continue
+        break
+    assert changes > 15
+
+
+def test_a_power_cut_leaves_the_folder_whole_or_absent() -> None:
+    for outcome in CutOutcome.variety():
+        fs = PowerCutFileSystem()
+        staged = written(fs)
+        assert not fs.after_cut(outcome).exists("top/m/saved_model.pb")
+        staged.publish("saved_model.pb")
+        after = fs.after_cut(outcome).contents()
+        assert {name: data for name, data in after.items() if name.startswith("top/m/")} == {
+            f"top/{name}": data for name, data in FILES.items()
+        }
+
+
+def test_folders_of_living_writers_are_left_alone() -> None:
+    fs = MemoryFileSystem()
+    staged = written(fs)
+    remove_abandoned_directories(fs, "top")
+    written(fs, "top/other").publish("saved_model.pb")
+    staged.publish("saved_model.pb")
+    assert fs.list("top") == ["m", "other"]
