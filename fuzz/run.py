@@ -21,7 +21,9 @@ ROOT = Path(__file__).resolve().parents[1]
 ROUND = 60  # seconds
 sys.path.insert(0, str(ROOT))
 
-from fuzz.harness import TARGETS  # noqa: E402
+from fuzz import harness, models  # noqa: E402
+
+TARGETS = {**harness.TARGETS, **models.MODEL_TARGETS}
 
 
 def main() -> int:

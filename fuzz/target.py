@@ -10,6 +10,7 @@ import atheris
 
 with atheris.instrument_imports(include=["tensorkeep"]):
     from fuzz.harness import TARGETS, mutate
+    from fuzz.models import MODEL_TARGETS, mutate_message
 
 MEMORY = 4 << 30  # of addresses: an array of terabytes is refused at once, untouched or not
 
@@ -19,8 +20,10 @@ def main() -> None:
     # One processor: readers then do without threads, which only slow down work as small as this.
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[os.getpid() % len(os.sched_getaffinity(0))]})
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
-    run, _ = TARGETS[name]
+    run, _ = {**TARGETS, **MODEL_TARGETS}[name]
     options = {}
+    if name in MODEL_TARGETS:
+        options["custom_mutator"] = lambda data, size, seed: mutate_message(data, size, seed, _change)
     if name.startswith("sealed"):
         options["custom_mutator"] = lambda data, size, seed: mutate(data, size, seed, _change)
     atheris.Setup(sys.argv, run, **options)

@@ -1,5 +1,7 @@
 """Writes the signatures of all TensorFlow ops that have no paragraph of their own to `graph/known_ops.py`.
 
+And, to `graph/op_families.py`, in which file of `ops/` the paragraphs of the others are.
+
     python tools/compile_known_ops.py
 
 Needs TensorFlow. Run it when an op gains or loses its paragraph, or for a new TensorFlow.
@@ -8,6 +10,10 @@ Needs TensorFlow. Run it when an op gains or loses its paragraph, or for a new T
 from __future__ import annotations
 
 import argparse
+import json
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 
 import tensorkeep
@@ -16,7 +22,9 @@ from tensorkeep.graph.schema import OpSchema
 from tensorkeep.ops import every  # noqa: F401 - registers every op
 from tensorkeep.proto.messages import OpList
 
-TARGET = Path(tensorkeep.__file__).parent / "graph" / "known_ops.py"
+PACKAGE = Path(tensorkeep.__file__).parent
+TARGET = PACKAGE / "graph" / "known_ops.py"
+FAMILIES = PACKAGE / "graph" / "op_families.py"
 
 HEADER = '''"""The signatures of TensorFlow's ops that have no paragraph in `ops/`, one a line; a tool writes them.
 
@@ -25,6 +33,48 @@ They let any graph be imported with types; running such an op is an error that n
 
 KNOWN_OPS = r"""
 '''
+
+FAMILIES_HEADER = '''"""In which file of `ops/` the paragraph of an op is; a tool writes this."""
+
+from typing import Final
+
+OP_FAMILIES: Final = {
+'''
+
+# Which module is being executed when an op is registered. Without the package's own `__init__`, which may import ops.
+RECORDING = """
+import json, sys, types
+package = types.ModuleType("tensorkeep")
+package.__path__ = [sys.argv[1]]
+sys.modules["tensorkeep"] = package
+from tensorkeep.graph import opspec
+class Recorder(dict):
+    families = {}
+    def __setitem__(self, name, spec):
+        super().__setitem__(name, spec)
+        frame = sys._getframe(1)
+        while frame.f_code.co_name != "<module>":
+            frame = frame.f_back
+        self.families.setdefault(frame.f_globals["__name__"].rpartition(".")[2], []).append(name)
+opspec._REGISTRY = Recorder()
+import tensorkeep.ops.every
+opspec.registered_ops()
+json.dump(Recorder.families, sys.stdout)
+"""
+
+
+def op_families() -> dict[str, list[str]]:
+    """The names of the ops in each file of `ops/`."""
+    done = subprocess.run([sys.executable, "-c", RECORDING, str(PACKAGE)], capture_output=True, text=True, check=True)
+    return {family: sorted(names) for family, names in sorted(json.loads(done.stdout).items())}
+
+
+def render_families(families: dict[str, list[str]]) -> str:
+    parts = [FAMILIES_HEADER]
+    for family, names in families.items():
+        lines = textwrap.wrap(" ".join(names), 112, break_long_words=False, break_on_hyphens=False)
+        parts.append("".join([f'    "{family}": """\n', *(f"        {line}\n" for line in lines), '    """,\n']))
+    return "".join([*parts, "}\n"])
 
 
 def tensorflow_op_list() -> OpList:
@@ -43,6 +93,9 @@ def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     text = render(tensorflow_op_list(), set(registered_ops()))
     TARGET.write_text(text, encoding="utf-8")
+    families = op_families()
+    FAMILIES.write_text(render_families(families), encoding="utf-8")
+    print(f"{FAMILIES.name}: {sum(map(len, families.values()))} ops in {len(families)} files")
     print(f"{TARGET.name}: {text.count(chr(10)) - 6} signatures, {len(text) // 1024} KiB")
 
 

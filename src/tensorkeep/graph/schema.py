@@ -337,13 +337,18 @@ def _fill_attr(proto: OpDef.AttrDef, attr: AttrSchema) -> None:
         proto.allowed_values.CopyFrom(encode_attr(attr.allowed))
 
 
+def _listed(value: Attr) -> tuple[Attr, ...]:
+    """Choices as they come with a graph: a list, or one that somebody wrote without it."""
+    return value if isinstance(value, tuple) else () if value is None else (value,)
+
+
 def _attr_of(proto: OpDef.AttrDef) -> AttrSchema:
     return AttrSchema(
         proto.name,
         proto.type,
         decode_attr(proto.default_value) if proto.HasField("default_value") else MISSING,
         proto.minimum if proto.has_minimum else None,
-        decode_attr(proto.allowed_values) if proto.HasField("allowed_values") else (),
+        _listed(decode_attr(proto.allowed_values)) if proto.HasField("allowed_values") else (),
     )
 
 

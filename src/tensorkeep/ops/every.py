@@ -1,12 +1,36 @@
-"""Every op: importing this imports each family, which registers its ops."""
+"""Every op: importing this makes each family be imported when a graph has an op of it.
+
+Importing all families takes longer than running a small model does. `registered_ops()` imports them all.
+"""
 
 from __future__ import annotations
 
+from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
+from typing import Final
 
 from tensorkeep import ops
+from tensorkeep.graph.op_families import OP_FAMILIES
+from tensorkeep.graph.opspec import load_ops_with
 
-for _family in iter_modules(ops.__path__):
-    if not _family.name.startswith("_"):
-        import_module(f"{ops.__name__}.{_family.name}")
+_FAMILY: Final = {name: family for family, names in OP_FAMILIES.items() for name in names.split()}
+
+
+def load_op(name: str | None) -> None:
+    """Imports the family of an op; all families if it is in no known one, or if no op is named."""
+    family = None if name is None else _FAMILY.get(name)
+    if family is None:
+        _load_all()
+    else:
+        import_module(f"{ops.__name__}.{family}")
+
+
+@cache
+def _load_all() -> None:
+    for family in iter_modules(ops.__path__):
+        if not family.name.startswith("_"):
+            import_module(f"{ops.__name__}.{family.name}")
+
+
+load_ops_with(load_op)

@@ -1,0 +1,313 @@
+"""In which file of `ops/` the paragraph of an op is; a tool writes this."""
+
+from typing import Final
+
+OP_FAMILIES: Final = {
+    "arithmetic": """
+        AccumulateNV2 Add AddN AddV2 Atan2 BroadcastGradientArgs Cross Div DivNoNan FloorDiv FloorMod Maximum Minimum
+        Mod Mul MulNoNan NextAfter Pow RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlog1py Xlogy
+    """,
+    "array": """
+        Bitcast BroadcastArgs BroadcastTo CheckNumerics CheckNumericsV2 Copy CopyHost DebugIdentity DeepCopy Empty
+        EnsureShape ExpandDims Fill GuaranteeConst OneHot OnesLike PlaceholderV2 Rank Reshape Shape ShapeN Size Snapshot
+        Squeeze Tile ZerosLike
+    """,
+    "audio": """
+        AudioSpectrogram DecodeWav EncodeWav Mfcc
+    """,
+    "candidate_sampling": """
+        AllCandidateSampler ComputeAccidentalHits LogUniformCandidateSampler UniformCandidateSampler
+    """,
+    "casting": """
+        Cast
+    """,
+    "checkpoint_io": """
+        MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2 ShardedFilename ShardedFilespec
+    """,
+    "colors": """
+        AdjustContrast AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
+    """,
+    "comparisons": """
+        ApproximateEqual BitwiseAnd BitwiseOr BitwiseXor Bucketize ClipByValue Equal Greater GreaterEqual Invert
+        LeftShift Less LessEqual LogicalAnd LogicalNot LogicalOr NotEqual PopulationCount RightShift Select SelectV2
+    """,
+    "constants": """
+        Const ControlTrigger Identity IdentityN NoOp Placeholder PlaceholderWithDefault PreventGradient StopGradient
+    """,
+    "control_flow": """
+        Abort Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefIdentity RefMerge RefNextIteration RefSelect
+        RefSwitch Switch _SwitchN
+    """,
+    "convolution": """
+        Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2
+        Conv3DBackpropInput Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
+        DepthwiseConv2dNativeBackpropInput Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput
+    """,
+    "counts": """
+        DenseCountSparseOutput RaggedCountSparseOutput SparseCountSparseOutput
+    """,
+    "ctc": """
+        CTCBeamSearchDecoder CTCGreedyDecoder CTCLoss
+    """,
+    "cumulative": """
+        Bincount Cumprod Cumsum CumulativeLogsumexp DenseBincount HistogramFixedWidth LinSpace RaggedBincount Range
+        SparseBincount
+    """,
+    "data_flow": """
+        Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2 TensorArray TensorArrayClose
+        TensorArrayCloseV2 TensorArrayCloseV3 TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3
+        TensorArrayGather TensorArrayGatherV2 TensorArrayGatherV3 TensorArrayGrad TensorArrayGradV2 TensorArrayGradV3
+        TensorArrayGradWithShape TensorArrayPack TensorArrayRead TensorArrayReadV2 TensorArrayReadV3 TensorArrayScatter
+        TensorArrayScatterV2 TensorArrayScatterV3 TensorArraySize TensorArraySizeV2 TensorArraySizeV3 TensorArraySplit
+        TensorArraySplitV2 TensorArraySplitV3 TensorArrayUnpack TensorArrayV2 TensorArrayV3 TensorArrayWrite
+        TensorArrayWriteV2 TensorArrayWriteV3
+    """,
+    "decoding": """
+        DecodeCSV DecodeCompressed DecodeJSONExample DecodePaddedRaw DecodeRaw
+    """,
+    "decompositions": """
+        BatchCholesky BatchCholeskyGrad BatchMatrixDeterminant BatchMatrixInverse BatchMatrixSolve BatchMatrixSolveLs
+        BatchMatrixTriangularSolve BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd Eig Lu Qr SelfAdjointEig
+        SelfAdjointEigV2 Svd TridiagonalMatMul TridiagonalSolve
+    """,
+    "detection": """
+        CombinedNonMaxSuppression DrawBoundingBoxes DrawBoundingBoxesV2 GenerateBoundingBoxProposals NonMaxSuppression
+        NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
+    """,
+    "diagonals": """
+        BatchMatrixBandPart BatchMatrixDiag BatchMatrixDiagPart BatchMatrixSetDiag Diag DiagPart MatrixBandPart
+        MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixSetDiag
+        MatrixSetDiagV2 MatrixSetDiagV3
+    """,
+    "distortion": """
+        ExtractGlimpse ExtractGlimpseV2 RandomCrop SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
+        StatelessSampleDistortedBoundingBox
+    """,
+    "einsum": """
+        Einsum
+    """,
+    "files": """
+        MatchingFiles ReadFile WriteFile
+    """,
+    "functional": """
+        Case DeviceIndex FakeParam For If PartitionedCall StatefulPartitionedCall StatelessCase StatelessIf
+        StatelessWhile SymbolicGradient ToBool While
+    """,
+    "gathering": """
+        EditDistance Gather GatherNd GatherV2 ListDiff LowerBound Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
+        UpperBound Where
+    """,
+    "image_files": """
+        DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng EncodeJpeg EncodeJpegVariableQuality
+        EncodePng ExtractJpegShape
+    """,
+    "joining": """
+        Concat ConcatOffset ConcatV2 DynamicPartition DynamicStitch Pack ParallelConcat ParallelDynamicStitch Split
+        SplitV Unpack
+    """,
+    "linear_systems": """
+        BandedTriangularSolve Cholesky CholeskyGrad LogMatrixDeterminant MatrixDeterminant MatrixExponential
+        MatrixInverse MatrixLogarithm MatrixSolve MatrixSolveLs MatrixSquareRoot MatrixTriangularSolve
+    """,
+    "logging": """
+        Assert DebugGradientIdentity Print PrintV2 Timestamp
+    """,
+    "lookup": """
+        AnonymousHashTable AnonymousMutableDenseHashTable AnonymousMutableHashTable AnonymousMutableHashTableOfTensors
+        HashTable HashTableV2 InitializeTable InitializeTableFromTextFile InitializeTableFromTextFileV2
+        InitializeTableV2 LookupTableExport LookupTableExportV2 LookupTableFind LookupTableFindV2 LookupTableImport
+        LookupTableImportV2 LookupTableInsert LookupTableInsertV2 LookupTableRemoveV2 LookupTableSize LookupTableSizeV2
+        MutableDenseHashTable MutableDenseHashTableV2 MutableHashTable MutableHashTableOfTensors
+        MutableHashTableOfTensorsV2 MutableHashTableV2
+    """,
+    "math": """
+        Abs Acos Acosh Angle Asin Asinh Atan Atanh Ceil Complex ComplexAbs Conj Cos Cosh Exp Expm1 Floor Imag Inv
+        InvGrad IsFinite IsInf IsNan Log Log1p Neg Real Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Sigmoid
+        SigmoidGrad Sign Sin Sinh Sqrt SqrtGrad Square Tan Tanh TanhGrad
+    """,
+    "matmul": """
+        BatchMatMul BatchMatMulV2 BatchMatMulV3 MatMul SparseMatMul
+    """,
+    "ngrams": """
+        StringNGrams
+    """,
+    "nn": """
+        BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad Relu Relu6 Relu6Grad ReluGrad Selu SeluGrad
+        Softplus SoftplusGrad Softsign SoftsignGrad
+    """,
+    "normalization": """
+        BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad FusedBatchNorm FusedBatchNormGrad
+        FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad
+    """,
+    "ordering": """
+        ConjugateTranspose InvertPermutation Reverse ReverseSequence ReverseV2 Roll Transpose UnravelIndex
+    """,
+    "padding": """
+        MirrorPad MirrorPadGrad Pad PadV2
+    """,
+    "parsing": """
+        ParseExample ParseExampleV2 ParseSingleExample
+    """,
+    "patches": """
+        BatchToSpace BatchToSpaceND DepthToSpace ExtractImagePatches ExtractVolumePatches SpaceToBatch SpaceToBatchND
+        SpaceToDepth
+    """,
+    "pooling": """
+        AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad MaxPool3DGradGrad MaxPoolGrad
+        MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradV2 MaxPoolGradWithArgmax MaxPoolV2 MaxPoolWithArgmax
+    """,
+    "quantization": """
+        FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient
+        FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient QuantizeAndDequantize
+        QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad
+    """,
+    "quantized": """
+        Dequantize QuantizeV2
+    """,
+    "queues": """
+        FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2 QueueClose QueueCloseV2
+        QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue
+        QueueEnqueueMany QueueEnqueueManyV2 QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2
+        RandomShuffleQueue RandomShuffleQueueV2
+    """,
+    "ragged": """
+        RaggedCross RaggedFillEmptyRows RaggedFillEmptyRowsGrad RaggedGather RaggedRange RaggedTensorToSparse
+        RaggedTensorToTensor
+    """,
+    "ragged_variants": """
+        RaggedTensorFromVariant RaggedTensorToVariant RaggedTensorToVariantGradient
+    """,
+    "random": """
+        Multinomial ParameterizedTruncatedNormal RandomGamma RandomGammaGrad RandomPoisson RandomPoissonV2 RandomShuffle
+        RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal
+    """,
+    "ranking": """
+        InTopK InTopKV2 NthElement TopK TopKV2
+    """,
+    "recurrent": """
+        BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBlockCellGrad LSTMBlockCell
+        LSTMBlockCellGrad
+    """,
+    "reductions": """
+        All Any ArgMax ArgMin EuclideanNorm Max Mean Min Prod Sum
+    """,
+    "remapping": """
+        GenerateVocabRemapping LoadAndRemapMatrix
+    """,
+    "resizing": """
+        ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor
+        ResizeNearestNeighborGrad
+    """,
+    "scatter": """
+        InplaceAdd InplaceSub InplaceUpdate ScatterNd ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterMax
+        TensorScatterMin TensorScatterSub TensorScatterUpdate
+    """,
+    "scatter_updates": """
+        ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul
+        ResourceScatterNdAdd ResourceScatterNdMax ResourceScatterNdMin ResourceScatterNdSub ResourceScatterNdUpdate
+        ResourceScatterSub ResourceScatterUpdate ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd
+        ScatterNdMax ScatterNdMin ScatterNdSub ScatterNdUpdate ScatterSub ScatterUpdate
+    """,
+    "script": """
+        EagerPyFunc PyFunc PyFuncStateless
+    """,
+    "segments": """
+        SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum SparseSegmentMean SparseSegmentMeanGrad
+        SparseSegmentMeanGradV2 SparseSegmentMeanWithNumSegments SparseSegmentSqrtN SparseSegmentSqrtNGrad
+        SparseSegmentSqrtNGradV2 SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumGrad
+        SparseSegmentSumGradV2 SparseSegmentSumWithNumSegments UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd
+        UnsortedSegmentSum
+    """,
+    "sequence_parsing": """
+        ParseSequenceExample ParseSequenceExampleV2
+    """,
+    "serialization": """
+        DeserializeManySparse DeserializeSparse ParseTensor SerializeManySparse SerializeSparse SerializeTensor
+    """,
+    "sets": """
+        DenseToDenseSetOperation DenseToSparseSetOperation SetSize SparseToSparseSetOperation
+    """,
+    "signal": """
+        BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D BatchIFFT3D FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT
+        IRFFT2D IRFFT3D RFFT RFFT2D RFFT3D
+    """,
+    "single_sequence_parsing": """
+        ParseSingleSequenceExample
+    """,
+    "slicing": """
+        ResourceStridedSliceAssign Slice StridedSlice StridedSliceAssign StridedSliceGrad TensorStridedSliceUpdate
+    """,
+    "softmax": """
+        L2Loss LogSoftmax Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
+    """,
+    "sparse": """
+        SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul SparseReduceMax
+        SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax SparseSparseMaximum
+        SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul SparseToDense
+    """,
+    "sparse_crosses": """
+        SparseCross SparseCrossHashed SparseCrossV2
+    """,
+    "sparse_maps": """
+        AddManySparseToTensorsMap AddSparseToTensorsMap TakeManySparseFromTensorsMap
+    """,
+    "sparse_parts": """
+        SparseConcat SparseFillEmptyRows SparseFillEmptyRowsGrad SparseReorder SparseReshape SparseSlice SparseSliceGrad
+        SparseSplit
+    """,
+    "special": """
+        BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1
+        Betainc Dawsn Digamma Erf Erfc Erfinv Expint FresnelCos FresnelSin Igamma IgammaGradA Igammac Lgamma Ndtri
+        Polygamma Spence Zeta
+    """,
+    "state": """
+        Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp AssignVariableOp CountUpTo DestroyResourceOp
+        DestroyTemporaryVariable DisableCopyOnRead IsVariableInitialized ReadVariableOp ResourceCountUpTo ResourceGather
+        ResourceGatherNd TemporaryVariable VarHandleOp VarIsInitializedOp Variable VariableShape VariableV2
+    """,
+    "stateless_random": """
+        StatelessMultinomial StatelessRandomBinomial StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomGetAlg
+        StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg StatelessRandomNormal StatelessRandomNormalV2
+        StatelessRandomPoisson StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
+        StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessShuffle
+        StatelessTruncatedNormal StatelessTruncatedNormalV2
+    """,
+    "strings": """
+        AsString DecodeBase64 EncodeBase64 ReduceJoin RegexFullMatch RegexReplace StaticRegexFullMatch
+        StaticRegexReplace StringFormat StringJoin StringLength StringLower StringSplit StringSplitV2 StringStrip
+        StringToHashBucket StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper Substr
+        UnsortedSegmentJoin
+    """,
+    "summaries": """
+        AudioSummary AudioSummaryV2 HistogramSummary ImageSummary MergeSummary ScalarSummary TensorSummary
+        TensorSummaryV2
+    """,
+    "tensor_list": """
+        EmptyTensorList TensorListConcat TensorListConcatLists TensorListConcatV2 TensorListElementShape
+        TensorListFromTensor TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack
+        TensorListPushBackBatch TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList
+        TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
+    """,
+    "training": """
+        ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdam ApplyAddSign ApplyCenteredRMSProp
+        ApplyFtrl ApplyFtrlV2 ApplyGradientDescent ApplyMomentum ApplyPowerSign ApplyProximalAdagrad
+        ApplyProximalGradientDescent ApplyRMSProp ResourceApplyAdaMax ResourceApplyAdadelta ResourceApplyAdagrad
+        ResourceApplyAdagradDA ResourceApplyAdagradV2 ResourceApplyAdam ResourceApplyAdamWithAmsgrad
+        ResourceApplyAddSign ResourceApplyCenteredRMSProp ResourceApplyFtrl ResourceApplyFtrlV2
+        ResourceApplyGradientDescent ResourceApplyKerasMomentum ResourceApplyMomentum ResourceApplyPowerSign
+        ResourceApplyProximalAdagrad ResourceApplyProximalGradientDescent ResourceApplyRMSProp
+        ResourceSparseApplyAdadelta ResourceSparseApplyAdagrad ResourceSparseApplyAdagradDA ResourceSparseApplyAdagradV2
+        ResourceSparseApplyCenteredRMSProp ResourceSparseApplyFtrl ResourceSparseApplyFtrlV2
+        ResourceSparseApplyKerasMomentum ResourceSparseApplyMomentum ResourceSparseApplyProximalAdagrad
+        ResourceSparseApplyProximalGradientDescent ResourceSparseApplyRMSProp SparseApplyAdadelta SparseApplyAdagrad
+        SparseApplyAdagradDA SparseApplyAdagradV2 SparseApplyCenteredRMSProp SparseApplyFtrl SparseApplyFtrlV2
+        SparseApplyMomentum SparseApplyProximalAdagrad SparseApplyProximalGradientDescent SparseApplyRMSProp
+    """,
+    "unicode": """
+        UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript UnicodeTranscode
+    """,
+    "warping": """
+        CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage ImageProjectiveTransformV2
+        ImageProjectiveTransformV3 ScaleAndTranslate ScaleAndTranslateGrad
+    """,
+}

@@ -1,0 +1,66 @@
+"""Arrays in NumPy's own files: .npy, one array; .npz, a zip of several."""
+
+from __future__ import annotations
+
+import zipfile
+from collections.abc import Mapping
+from io import BytesIO
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.errors import DataLossError, PermissionDeniedError
+from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
+
+Array = npt.NDArray[Any]
+
+_NPY: Final = b"\x93NUMPY"
+_ZIP: Final = (b"PK\x03\x04", b"PK\x05\x06")
+
+
+class PickleRefusedError(PermissionDeniedError, ValueError):
+    """A file holds a Python pickle, and loading these was not allowed."""
+
+
+def read_numpy_file(path: str, fs: FileSystem, allow_pickle: bool = False) -> Array | Mapping[str, Array] | Any:
+    """The array of an .npy file, the arrays of an .npz file by name, or what a pickle holds if that is allowed.
+
+    What a file is, its content says. A pickle is a program: PickleRefusedError, unless it is allowed to run it.
+    """
+    file = fs.open(path)
+    try:
+        data = bytes(file.read(0, file.size))
+    finally:
+        file.close()
+    is_numpy = data.startswith((_NPY, *_ZIP))
+    if not is_numpy and not allow_pickle:
+        raise PickleRefusedError(
+            f'"{path}" is neither an .npy nor an .npz file. If it is a pickle, loading it runs the Python code in it, '
+            "which must be allowed; better, save the array with numpy.save"
+        )
+    try:
+        found = np.load(BytesIO(data), allow_pickle=allow_pickle)
+        return {name: found[name] for name in found.files} if isinstance(found, np.lib.npyio.NpzFile) else found
+    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
+        if "allow_pickle" in str(error):
+            raise PickleRefusedError(
+                f'"{path}" holds Python objects in a pickle: loading it runs the Python code in it, which must be '
+                "allowed; better, save numbers, or text with a dtype such as S10"
+            ) from None
+        raise DataLossError(f'"{path}" is damaged: {error}') from error
+
+
+def encode_npy(array: Array) -> bytes:
+    """An .npy file. Objects, such as strings of any length, become a pickle in it, as `numpy.save` makes them."""
+    target = BytesIO()
+    np.save(target, array)
+    return target.getvalue()
+
+
+def write_npy(path: str, array: Array, fs: FileSystem) -> None:
+    """Writes an .npy file, whole or not at all."""
+    atomic_write(fs, path, encode_npy(array), Durability.CACHE)
+
+
+__all__ = ["PickleRefusedError", "encode_npy", "read_numpy_file", "write_npy"]
