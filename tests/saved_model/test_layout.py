@@ -10,6 +10,7 @@ from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel, TensorInfo, serialize
 from tensorkeep.proto.text import format_text
 from tensorkeep.saved_model.layout import (
+    asset_files,
     contains_saved_model,
     join,
     meta_graph_with_tags,
@@ -105,3 +106,12 @@ def test_tags_that_are_not_there_are_an_error_that_lists_those_that_are() -> Non
 
 def test_paths_are_joined_by_one_slash() -> None:
     assert join("a/b/", "c") == join("a/b", "c") == "a/b/c"
+
+
+def test_a_damaged_asset_is_an_error_of_ours() -> None:
+    meta_graph = MetaGraphDef()
+    packed = meta_graph.collection_def["saved_model_assets"].any_list.value.add()
+    packed.type_url = "type.googleapis.com/tensorflow.AssetFileDef"
+    packed.value = b"\x0a\xff"
+    with pytest.raises(DataLossError, match="saved_model_assets"):
+        asset_files(meta_graph)

@@ -205,10 +205,9 @@ def asset_files(meta_graph: MetaGraphDef) -> list[AssetFileDef]:
         return list(meta_graph.asset_file_def)
     assets = []
     for item in meta_graph.collection_def[ASSETS_KEY].any_list.value:
-        asset = AssetFileDef()
-        if not item.Unpack(asset):
+        if item.TypeName() != AssetFileDef.DESCRIPTOR.full_name:
             raise DataLossError(f"the collection {ASSETS_KEY} has a {item.type_url} instead of an asset")
-        assets.append(asset)
+        assets.append(parse(AssetFileDef, item.value, f"the collection {ASSETS_KEY}"))
     return assets
 
 
