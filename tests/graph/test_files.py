@@ -11,6 +11,7 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.files import read_graph, write_graph
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph
+from tests.support.golden import ROOT
 
 
 @pytest.mark.parametrize("as_text", [True, False])
@@ -33,3 +34,18 @@ def test_what_is_no_graph_is_damage() -> None:
     file.close()
     with pytest.raises(DataLossError, match="noise"):
         read_graph("noise", fs)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("g26_tf1_simple_save/model/saved_model.pb", "it is a SavedModel"),
+        ("g28_tf2_module/model/saved_model.pb", "it is a SavedModel"),
+        ("g21_meta_mlp_adam/mlp-4.meta", "it is a MetaGraphDef"),
+        ("g21_meta_mlp_adam/mlp.text.meta", "it is a MetaGraphDef .*, as text"),
+        ("g01_v2_single_ref/model.ckpt-100.index", "it is the index of a checkpoint"),
+    ],
+)
+def test_another_file_is_called_what_it_is(name: str, words: str) -> None:
+    with pytest.raises(DataLossError, match=f"is not a GraphDef .*: {words}"):
+        read_graph(str(ROOT / name))

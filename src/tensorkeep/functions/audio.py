@@ -1,0 +1,24 @@
+"""Sounds as files, under the names of TensorFlow 1's `tf.audio`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.ops import audio
+
+
+def decode_wav(contents: Any, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None) -> Any:
+    """The samples of a WAV file of 16 bits, between -1 and 1, and how many there are in a second."""
+    return audio.decode_wav(contents, desired_channels=desired_channels, desired_samples=desired_samples, name=name)
+
+
+def encode_wav(audio: Any, sample_rate: Any, name: str | None = None) -> Tensor:
+    """A WAV file of 16 bits of samples between -1 and 1."""
+    found: Tensor = _encode_wav(audio, sample_rate, name=name)
+    return found
+
+
+_encode_wav = audio.encode_wav
+
+__all__ = ["decode_wav", "encode_wav"]
