@@ -220,10 +220,11 @@ def _pack(value: Any, dtype: DType, name: str) -> Any:
         return get_op("Pack")(tensors, axis=0, name=scope)
 
 
-def _convert_shape(value: Shape, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
-    if not value.is_fully_known:
+def _convert_shape(value: TensorShape | Shape, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+    shape = plain_shape(value)
+    if not shape.is_fully_known:
         raise InvalidArgumentError(f"Cannot convert a partially known TensorShape {value} to a Tensor.")
-    sizes = value.as_tuple()
+    sizes = shape.as_tuple()
     wide = any(size > 2**31 - 1 for size in sizes)
     return constant(np.array(sizes, np.int64 if wide else np.int32), dtype or None, name=name or "shape_as_tensor")
 
@@ -232,7 +233,7 @@ def _convert_dimension(value: Dimension, dtype: DType | None, name: str | None, 
     return constant(int(value), dtype or INT32, name=name or "shape_as_tensor")
 
 
-register_conversion(Shape, _convert_shape, 100)
+register_conversion((Shape, TensorShape), _convert_shape, 100)
 register_conversion(Dimension, _convert_dimension, 100)
 register_conversion((list, tuple), _convert_list, 99)
 register_conversion(object, _convert_value, 200)
