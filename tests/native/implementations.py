@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
-from tensorkeep.native import library, losses, updates
+from tensorkeep.native import blocks, checksums, library, losses, updates
 
 IMPLEMENTATIONS = ("NumPy", "native")
+
+_MODULES = (blocks, checksums, losses, updates)
 
 
 @contextmanager
 def implementation(name: str) -> Iterator[None]:
     """Within, one of the implementations does the work."""
     chosen = library.Native(None, "turned off by a test") if name == "NumPy" else present()
-    with patch.object(updates, "native", lambda: chosen), patch.object(losses, "native", lambda: chosen):
+    with ExitStack() as stack:
+        for module in _MODULES:
+            stack.enter_context(patch.object(module, "native", lambda: chosen))
         _forget()
         yield
     _forget()
@@ -35,5 +39,5 @@ def is_turned_off() -> bool:
 
 
 def _forget() -> None:
-    updates.functions.cache_clear()
-    losses.functions.cache_clear()
+    for module in _MODULES:
+        module.functions.cache_clear()

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 from functools import cached_property
+from itertools import islice
 from operator import lt
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
-from tensorkeep.checkpoint.bundle import HEADER_KEY, Entry, Header, decode_name, encode_name
+from tensorkeep.checkpoint.bundle import (
+    HEADER_KEY,
+    Entry,
+    Header,
+    decode_entries,
+    decode_name,
+    decode_names,
+    encode_name,
+)
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices import TensorSlice, slice_key
-from tensorkeep.checkpoint.small_tensors import has_usual_tail, head_of, is_usual, tail_of
-from tensorkeep.errors import DataLossError, FailedPreconditionError
+from tensorkeep.checkpoint.small_tensors import Heads, has_usual_tail, head_of, is_usual, tail_of
+from tensorkeep.errors import DataLossError, FailedPreconditionError, TensorKeepError
 from tensorkeep.io.filesystem import RandomAccessFile
 from tensorkeep.table.block import MOST_EXPANSION
 from tensorkeep.table.table import Table
+
+_FEW: Final = 16  # entries that are looked up one by one, before all are worked out together
+_MOST_NOTED: Final = 256  # types and shapes that are parsed before they are asked for
 
 
 class _Contents(NamedTuple):
@@ -36,6 +48,8 @@ class BundleIndex:
         self._is_closed = False
         self._infos: dict[bytes, TensorInfo] = {}  # by the beginning of an entry, if that is usual
         self._sliced: dict[str, TensorInfo] = {}  # by name; their lists of slices may be long
+        self._lookups = 0
+        self.infos: dict[str, TensorInfo | None] = {}  # by name, where they are usual, once some were asked for
         value = self._table.get(HEADER_KEY)
         if value is None:
             raise DataLossError(f'"{self.path}" is a table but not the index of a checkpoint: it has no header')
@@ -56,6 +70,9 @@ class BundleIndex:
 
     def info(self, name: str, value: bytes) -> TensorInfo:
         """What an entry says of type and shape. Few different ones occur: usual entries are looked up, not parsed."""
+        self._lookups += 1
+        if self._lookups == _FEW:
+            self._note_infos()
         head = head_of(value)
         info = self._infos.get(head)
         if info is not None and has_usual_tail(value, head):
@@ -71,9 +88,20 @@ class BundleIndex:
             self._sliced[name] = info
         return info
 
-    def is_known(self, head: bytes) -> bool:
-        """Whether entries that begin so were seen to be of the usual form."""
-        return head in self._infos
+    def _note_infos(self) -> None:
+        """Works out `infos` for all usual entries together, except where there are too many different ones."""
+        names, values = list(self.tensors), list(self.tensors.values())
+        columns = decode_entries(values)
+        numbers, firsts = Heads.of(values, columns)
+        found: list[TensorInfo | None] = [self._quiet_info(names[at], values[at]) for at in firsts[:_MOST_NOTED]]
+        found += [None] * (len(firsts) + 1 - len(found))  # the last stands for what is not usual
+        self.infos = dict(zip(names, map(found.__getitem__, numbers.tolist()), strict=True))
+
+    def _quiet_info(self, name: str, value: bytes) -> TensorInfo | None:
+        try:
+            return self.info(name, value)
+        except TensorKeepError:
+            return None  # reported when that tensor is asked for
 
     def decode(self, name: str, value: bytes) -> Entry:
         """An entry. `name` is for messages."""
@@ -92,32 +120,35 @@ class BundleIndex:
     def _contents(self) -> _Contents:
         if self._is_closed:
             raise FailedPreconditionError(f'"{self.path}" is closed')
-        entries: dict[bytes, bytes] = {}
+        keys: list[bytes] = []
+        values: list[bytes] = []
         damage: list[DataLossError] = []
-        last: bytes | None = None
         for handle, block in self._table.blocks():
             try:
                 if isinstance(block, DataLossError):
                     raise block
-                keys, values = block.load()
-                if not keys:
+                some_keys, some_values = block.load()
+                if not some_keys:
                     continue
-                if (last is not None and keys[0] <= last) or not all(map(lt, keys, keys[1:])):
+                if (keys and some_keys[0] <= keys[-1]) or not all(map(lt, some_keys, islice(some_keys, 1, None))):
                     raise DataLossError(f'"{self.path}": block at byte {handle.offset}: keys are not in order')
             except DataLossError as error:
                 damage.append(error.with_traceback(None))  # there may be thousands
                 continue
-            last = keys[-1]
-            entries.update(zip(keys, values, strict=True))
-        entries.pop(HEADER_KEY, None)
-        slices = self._take_slices(entries)
-        return _Contents({decode_name(key): value for key, value in entries.items()}, slices, tuple(damage))
+            keys += some_keys
+            values += some_values
+        if keys and keys[0] == HEADER_KEY:
+            del keys[0], values[0]
+        slices: dict[bytes, bytes] = {}
+        if keys and keys[0][0] == 0:  # keys of slices begin with a zero byte, and so sort first
+            entries = dict(zip(keys, values, strict=True))
+            slices = self._take_slices(entries)
+            keys, values = list(entries), list(entries.values())
+        return _Contents(dict(zip(decode_names(keys), values, strict=True)), slices, tuple(damage))
 
     def _take_slices(self, entries: dict[bytes, bytes]) -> dict[bytes, bytes]:
         """Takes the entries of slices out: they are the ones that the entry of a tensor lists."""
         slices: dict[bytes, bytes] = {}
-        if next(iter(entries), b"\xff")[0] != 0:  # keys of slices begin with a zero byte, and so sort first
-            return slices
         for key, value in list(entries.items()):
             for part in self._listed_slices(key, value):
                 at = slice_key(key, part)

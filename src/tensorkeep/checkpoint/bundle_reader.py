@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle import Entry, Header, encode_name
+from tensorkeep.checkpoint.bundle import Columns, Entry, Header, encode_name
 from tensorkeep.checkpoint.bundle_index import BundleIndex
 from tensorkeep.checkpoint.codec import CHUNK, check_shape, decode_objects
 from tensorkeep.checkpoint.naming import data_path, index_path
@@ -20,10 +20,8 @@ from tensorkeep.checkpoint.regions import read_box, read_rows
 from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, copies_for, slice_key, whole_box
 from tensorkeep.checkpoint.small_tensors import (
     SMALL,
-    Extents,
     Kind,
     SmallTensors,
-    head_of,
     spans,
 )
 from tensorkeep.checkpoint.sources import ArraySource
@@ -79,6 +77,9 @@ class BundleReader(CheckpointReader):
     # The mapping
 
     def __getitem__(self, name: str) -> TensorInfo:
+        info = self._index.infos.get(name)
+        if info is not None:
+            return info
         return self._index.info(name, self._value(name))
 
     def _value(self, name: str) -> bytes:
@@ -343,35 +344,48 @@ class BundleReader(CheckpointReader):
 
     # Reading many tensors
 
-    def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]:
-        small = SmallTensors()
-        large: list[Entry] = []
-        other: list[str] = []
-        kinds: dict[bytes, Kind] = {}
-        for name in names:
-            value = self._value(name)
-            head = head_of(value)
-            if (kind := kinds.get(head)) is not None and small.add(name, kind, value, head):
-                continue
-            info = self._index.info(name, value)
-            if info.slices or info.dtype.is_object or not self._is_native(info.dtype) or not copy:
-                other.append(name)
-                continue
-            entry = self._index.decode(name, value)
-            self.check_extent(entry)
-            large.append(entry)
-            if info.nbytes <= SMALL and self._index.is_known(head):
-                kinds[head] = Kind(info.shape, info.dtype.array_dtype, info.nbytes)
-        extents = small.extents()
-        self._check_total(extents, large)
-        found = self._read_small(small, extents)
-        outs = [(entry, np.empty(entry.shape, entry.dtype.array_dtype)) for entry in large]
-        self._fill(outs, threads)
-        found.update((entry.name, out) for entry, out in outs)
-        found.update(zip(other, in_parallel(lambda name: self.read(name, copy=copy), other, threads), strict=True))
-        return {name: found[name] for name in names}
+    def _missing(self, names: list[str]) -> list[str]:
+        tensors = self._index.tensors
+        return [] if all(map(tensors.__contains__, names)) else super()._missing(names)
 
-    def _check_total(self, small: Extents, large: list[Entry]) -> None:
+    def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]:
+        tensors = self._index.tensors
+        values = [tensors.get(name) or self._value(name) for name in names]
+        small = SmallTensors(values, lambda at: self._small_kind(names[at], values[at]) if copy else None)
+        found: list[Any] = [None] * len(names)
+        large: list[tuple[int, Entry]] = []
+        other: list[int] = []
+        for at in small.others:
+            info = self._index.info(names[at], values[at])
+            if info.slices or info.dtype.is_object or not self._is_native(info.dtype) or not copy:
+                other.append(at)
+                continue
+            entry = self._index.decode(names[at], values[at])
+            self.check_extent(entry)
+            large.append((at, entry))
+        for at in small.first_of_each_file():
+            self.check_extent(self.entry(names[at]))
+        for at in small.misfits(lambda shard: self.shard(shard).size):
+            self.check_extent(self.entry(names[at]))
+        self._check_total(small.columns, [entry for _, entry in large])
+        self._read_small(names, small, found)
+        outs = [(entry, np.empty(entry.shape, entry.dtype.array_dtype)) for _, entry in large]
+        self._fill(outs, threads)
+        for (at, _), (_, out) in zip(large, outs, strict=True):
+            found[at] = out
+        rest = in_parallel(lambda at: self.read(names[at], copy=copy), other, threads)
+        for at, array in zip(other, rest, strict=True):
+            found[at] = array
+        return dict(zip(names, found, strict=True))
+
+    def _small_kind(self, name: str, value: bytes) -> Kind | None:
+        """What a tensor has in common with others of its type and shape; None if it is not small, or not plain."""
+        info = self._index.info(name, value)
+        if info.slices or info.dtype.is_object or not self._is_native(info.dtype) or info.nbytes > SMALL:
+            return None
+        return Kind(info.shape, info.dtype.array_dtype, info.nbytes)
+
+    def _check_total(self, small: Columns, large: list[Entry]) -> None:
         """Refuses entries that share their bytes so often that what they ask for is out of all proportion."""
         total = int(small.sizes.sum()) + sum(entry.size for entry in large)
         shards = {*small.shards.tolist(), *(entry.shard for entry in large)}
@@ -382,23 +396,19 @@ class BundleReader(CheckpointReader):
                 "entries overlap"
             )
 
-    def _read_small(self, small: SmallTensors, extents: Extents) -> dict[str, Array]:
-        for name in small.wrong_sizes(extents):
-            self.check_extent(self.entry(name))
-        found: dict[str, Array] = {}
-        offsets, crcs = extents.offsets.tolist(), extents.crcs.tolist()
-        check = self.options.checksums is not Checksums.OFF
-        for shard, start, end, positions in spans(extents):
-            with _Locating(self, self.entry(small.names[positions[-1]])):
-                data = self.shard(shard).read(start, end - start)
-            arrays = small.arrays(data, start, positions, offsets)
-            for at, (crc, array) in zip(positions, arrays, strict=True):
-                if check and crc != crcs[at]:
-                    entry = self.entry(small.names[at])
+    def _read_small(self, names: list[str], small: SmallTensors, found: list[Any]) -> None:
+        """Reads small tensors, many by one call, each to its place in `found`."""
+        for span in spans(small.columns):
+            places = small.positions[span.members].tolist()
+            with _Locating(self, self.entry(names[places[-1]])):
+                data = self.shard(span.shard).read(span.start, span.end - span.start)
+            if self.options.checksums is not Checksums.OFF:
+                for at, crc in small.wrong_checksums(data, span):
+                    entry = self.entry(names[at])
                     with _Locating(self, entry):
                         self._compare(entry, crc)
-                found[small.names[at]] = array
-        return found
+            for at, array in zip(places, small.arrays(data, span), strict=True):
+                found[at] = array
 
     # Reading parts
 

@@ -14,15 +14,18 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from types import TracebackType
 from typing import Any, Final
 
+import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle import (
     HEADER_KEY,
     Entry,
     Header,
+    decode_entries,
     encode_entries,
     encode_entry,
     encode_name,
@@ -32,9 +35,8 @@ from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.codec import write_tensor
 from tensorkeep.checkpoint.naming import data_path, index_path, parse_data_path
 from tensorkeep.checkpoint.slices import Part, SlicedTensor, slice_key
-from tensorkeep.checkpoint.small_tensors import head_of, is_usual, tail_of
-from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, checked_slice, plain_dtype
-from tensorkeep.dtypes import DType
+from tensorkeep.checkpoint.small_tensors import ArrayKinds, Heads
+from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, checked_slice
 from tensorkeep.errors import (
     DataLossError,
     FailedPreconditionError,
@@ -42,7 +44,7 @@ from tensorkeep.errors import (
     MissingFileError,
     TensorKeepError,
 )
-from tensorkeep.io.crc32c import crc32c, mask
+from tensorkeep.io.crc32c import mask, mask_array
 from tensorkeep.io.filesystem import (
     Buffer,
     Durability,
@@ -53,9 +55,12 @@ from tensorkeep.io.filesystem import (
     prepare_directory,
 )
 from tensorkeep.io.local import LOCAL
+from tensorkeep.native.checksums import crc32c_of_stretches
 from tensorkeep.table.table import TableWriter
 
 __all__ = ["BundleWriter"]
+
+Integers = npt.NDArray[np.int64]
 
 _BUFFER: Final = 1 << 20  # small tensors are collected to this size before they are written
 _SMALL: Final = _BUFFER // 16  # what counts as small
@@ -102,19 +107,17 @@ class BundleWriter:
 
     def add_many(self, tensors: Mapping[str, ArrayLike | ArraySource], *, shard: int = 0) -> None:
         """Stores tensors whole, in the order of the mapping: as `add` does, with less ado for each small array."""
-        file = self._shard(shard)
-        small = _SmallBatch(file, shard)
-        try:
-            for name, value in tensors.items():
-                dtype = plain_dtype(value)
-                if dtype is None or value.nbytes > _SMALL or self._alignment > 1:  # type: ignore[union-attr]
-                    small.write()
+        self._shard(shard)
+        kinds = ArrayKinds()
+        for names, values in _batches(tensors):
+            numbers = kinds.numbers(values) if self._alignment == 1 else np.full(len(values), -1)
+            for first, last in pairwise([0, *(np.flatnonzero(np.diff(numbers < 0)) + 1).tolist(), len(names)]):
+                keys = self._new_keys(names[first:last]) if numbers[first] >= 0 else None
+                if keys is not None:
+                    self._store_small(keys, values[first:last], kinds, numbers[first:last], shard)
+                    continue
+                for name, value in zip(names[first:last], values[first:last], strict=True):
                     self.add(name, value, shard=shard)
-                else:
-                    small.add(self._new_key(name), dtype, value)  # type: ignore[arg-type]
-        finally:
-            small.write()  # after an error too: whoever survives a wrong name keeps the tensors before it
-            self._entries.update(small.entries())
 
     def add_slice(
         self, name: str, shape: Sequence[int], part: Part, value: ArrayLike | ArraySource, *, shard: int = 0
@@ -174,6 +177,37 @@ class BundleWriter:
             raise InvalidArgumentError(f'tensor "{name}" was added before')
         return key
 
+    def _new_keys(self, names: Sequence[str]) -> list[bytes] | None:
+        """What `_new_key` gives for names that differ; None if there is anything to say against one of them."""
+        if set(map(type, names)) != {str} or not all(names) or not self._sliced.keys().isdisjoint(names):
+            return None
+        try:
+            keys = list(map(str.encode, names))
+        except UnicodeEncodeError:
+            return None
+        return keys if self._entries.keys().isdisjoint(keys) else None
+
+    def _store_small(
+        self, keys: list[bytes], arrays: list[Any], kinds: ArrayKinds, numbers: Integers, shard: int
+    ) -> None:
+        """Writes the data of small arrays, some at a time, and notes their entries."""
+        sizes = np.array(kinds.sizes, np.int64)[numbers]
+        ends = np.cumsum(sizes)
+        first = done = 0
+        while first < len(keys):
+            last = int(np.searchsorted(ends, done + _BUFFER, side="right"))
+            last = max(last, first + 1)
+            data = b"".join(map(np.ndarray.tobytes, arrays[first:last]))
+            file = self._shard(shard)
+            starts, lengths = ends[first:last] - sizes[first:last] - done, sizes[first:last]
+            crcs = mask_array(crc32c_of_stretches(data, starts, lengths))
+            offsets = starts + file.offset
+            file.write(data)
+            shards = np.full(lengths.size, shard, np.int64)
+            entries = encode_entries(kinds.heads, numbers[first:last], shards, offsets, lengths, crcs)
+            self._entries.update(zip(keys[first:last], entries, strict=True))
+            first, done = last, int(ends[last - 1])
+
     def _store(self, source: ArraySource, shard: int) -> bytes:
         """Writes the data of a tensor or slice. Returns its entry, encoded."""
         file = self._shard(shard)
@@ -227,42 +261,31 @@ class BundleWriter:
             self.commit()
 
 
-class _SmallBatch:
-    """Small arrays on their way to a data file: written together, and their entries worked out together."""
+def _batches(
+    tensors: Mapping[str, ArrayLike | ArraySource],
+) -> Iterator[tuple[list[str], list[ArrayLike | ArraySource]]]:
+    """Names and values: all of a dict, or so many of another mapping, which may make them as it goes, as are small.
 
-    def __init__(self, file: _DataFile, shard: int) -> None:
-        self._file = file
-        self._shard = shard
-        self._pending: list[bytes] = []
-        self._pending_size = 0
-        self._keys: list[bytes] = []
-        self._heads: list[bytes] = []
-        self._offsets: list[int] = []
-        self._sizes: list[int] = []
-        self._crcs: list[int] = []
-
-    def add(self, key: bytes, dtype: DType, array: npt.NDArray[Any]) -> None:
-        data = array.tobytes()
-        size = len(data)
-        self._keys.append(key)
-        self._heads.append(encode_type_and_shape(dtype.number, array.shape))
-        self._offsets.append(self._file.offset + self._pending_size)
-        self._sizes.append(size)
-        self._crcs.append(crc32c(data))
-        self._pending.append(data)
-        self._pending_size += size
-        if self._pending_size >= _BUFFER:
-            self.write()
-
-    def write(self) -> None:
-        """Writes what has not been written yet."""
-        pending, self._pending, self._pending_size = self._pending, [], 0
-        if pending:
-            self._file.write(b"".join(pending))
-
-    def entries(self) -> Iterator[tuple[bytes, bytes]]:
-        encoded = encode_entries(self._heads, self._shard, self._offsets, self._sizes, self._crcs)
-        return zip(self._keys, encoded, strict=True)
+    After an error too: whoever survives it keeps the tensors before it.
+    """
+    if type(tensors) is dict and tensors:
+        yield list(tensors), list(tensors.values())
+        return
+    batch: dict[str, ArrayLike | ArraySource] = {}
+    size = 0
+    try:
+        for name, value in tensors.items():
+            batch[name] = value
+            size += value.nbytes if isinstance(value, np.ndarray) else _BUFFER
+            if size >= _BUFFER:
+                yield list(batch), list(batch.values())
+                batch, size = {}, 0
+    except Exception:
+        if batch:
+            yield list(batch), list(batch.values())
+        raise
+    if batch:
+        yield list(batch), list(batch.values())
 
 
 def _sliced_entry(tensor: SlicedTensor) -> Entry:
@@ -391,8 +414,9 @@ def _write_index(
     with TemporaryFile(fs, index_path(prefix)) as file:
         writer = TableWriter(file)
         writer.add(HEADER_KEY, header.encode())
-        for key in sorted(entries):
-            writer.add(key, _shifted(entries[key], shift) if shift else entries[key])
+        keys = sorted(entries)
+        values = list(map(entries.__getitem__, keys))
+        writer.add_many(keys, _shifted(values, shift) if shift else values)
         writer.finish()
         if durability is Durability.DISK:
             file.sync()
@@ -403,16 +427,22 @@ def _write_index(
             fs.sync_directory(directory)
 
 
-def _shifted(value: bytes, shift: int) -> bytes:
-    """An encoded entry whose data file has a higher number."""
-    if not is_usual(value):
-        entry = Entry.decode("", value, "index")
-        return entry._replace(shard=entry.shard + shift).encode()
-    head = head_of(value)
-    usual = tail_of(value, head)
-    assert usual is not None
-    shard, offset, size, masked_crc = usual
-    return encode_entry(head, shard + shift, offset, size, masked_crc)
+def _shifted(values: Sequence[bytes], shift: int) -> list[bytes]:
+    """Encoded entries whose data files have higher numbers."""
+    columns = decode_entries(values)
+    numbers, firsts = Heads.of(values, columns)
+    heads = [values[at][: columns.heads[at]] for at in firsts]
+    usual = np.flatnonzero(columns.usual)
+    _, _, shards, offsets, sizes, masked_crcs = columns.take(usual)
+    shifted = list(values)
+    for at, value in zip(
+        usual.tolist(), encode_entries(heads, numbers[usual], shards + shift, offsets, sizes, masked_crcs), strict=True
+    ):
+        shifted[at] = value
+    for at in np.flatnonzero(~columns.usual).tolist():
+        entry = Entry.decode("", values[at], "index")
+        shifted[at] = entry._replace(shard=entry.shard + shift).encode()
+    return shifted
 
 
 def remove_bundle(fs: FileSystem, prefix: str, durability: Durability) -> None:

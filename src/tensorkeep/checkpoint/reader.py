@@ -155,7 +155,7 @@ class CheckpointReader(Mapping[str, TensorInfo]):
     ) -> dict[str, Array]:
         """Many tensors at once (all, unless named), by several threads (as many as help, unless said)."""
         wanted = list(self if names is None else names)
-        if missing := [name for name in wanted if name not in self]:
+        if missing := self._missing(wanted):
             raise self._not_found(*missing)
         try:
             return self._read_many(wanted, threads, self.options.copy if copy is None else copy)
@@ -198,6 +198,10 @@ class CheckpointReader(Mapping[str, TensorInfo]):
 
     @abstractmethod
     def _read_rows(self, name: str, info: TensorInfo, rows: npt.NDArray[np.int64]) -> Array: ...
+
+    def _missing(self, names: list[str]) -> list[str]:
+        """Those that are not there."""
+        return [name for name in names if name not in self]
 
     @abstractmethod
     def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]: ...

@@ -7,6 +7,7 @@ Stored checksums are *masked*, so that the checksum of data that itself holds ch
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
@@ -24,6 +25,11 @@ _POLYNOMIAL: Final = 0x82F63B78  # reflected
 def crc32c(data: Buffer, crc: int = 0) -> int:
     """The checksum of the bytes whose checksum is `crc`, followed by `data`. Lets other threads run meanwhile."""
     return _extend(data, crc)
+
+
+def crc32c_of_each(pieces: Iterable[Buffer]) -> Iterator[int]:
+    """`crc32c` of every piece."""
+    return map(_extend, pieces)
 
 
 def mask(crc: int) -> int:

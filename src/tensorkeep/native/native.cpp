@@ -1,4 +1,4 @@
-// Work on arrays that NumPy would pass over many times.
+// Work on arrays that NumPy would pass over many times, and on bytes that Python would look at one by one.
 //
 // Every function takes plain pointers and numbers, keeps nothing, calls nothing of Python, and may run while other
 // threads run Python. Arrays are what they are said to be: who calls has compared shapes and dtypes.
@@ -311,7 +311,7 @@ int32_t sparse_cross_entropy(const T* logits, const Label* labels, int64_t rows,
 // ------------------------------------------------------------------------------------------------ What Python can call
 
 // Raise this with every change of what is exported below; library.py asks for it before it calls anything else.
-TENSORKEEP_EXPORT int32_t tensorkeep_interface(void) { return 1; }
+TENSORKEEP_EXPORT int32_t tensorkeep_interface(void) { return 2; }
 
 // One function per rule and type: arrays, how many elements each has, and the numbers in the order of TensorFlow's op,
 // as doubles, flags among them. Each returns 1 if it has done the work, or 0 if it has touched nothing.
@@ -376,3 +376,199 @@ EXPORT_LOSS(float, int32_t)
 EXPORT_LOSS(float, int64_t)
 EXPORT_LOSS(double, int32_t)
 EXPORT_LOSS(double, int64_t)
+
+// ---------------------------------------------------------------------------------------------------------- Checksums
+
+namespace {
+
+// CRC-32C, eight bytes at a time: `bytes[k][b]` is what the byte b becomes when k more bytes follow it.
+struct Crc32cTables {
+  uint32_t bytes[8][256];
+
+  constexpr Crc32cTables() : bytes() {
+    for (uint32_t byte = 0; byte < 256; ++byte) {
+      uint32_t crc = byte;
+      for (int bit = 0; bit < 8; ++bit) crc = (crc >> 1) ^ ((crc & 1) ? 0x82F63B78u : 0u);
+      bytes[0][byte] = crc;
+    }
+    for (int k = 1; k < 8; ++k) {
+      for (uint32_t byte = 0; byte < 256; ++byte) {
+        const uint32_t before = bytes[k - 1][byte];
+        bytes[k][byte] = (before >> 8) ^ bytes[0][before & 0xFF];
+      }
+    }
+  }
+};
+
+constexpr Crc32cTables crc32c_tables;
+
+uint32_t crc32c_by_tables(const uint8_t* data, int64_t size) {
+  const auto& of = crc32c_tables.bytes;
+  uint32_t crc = 0xFFFFFFFFu;
+  for (; size >= 8; size -= 8, data += 8) {
+    crc = of[7][(crc ^ data[0]) & 0xFF] ^ of[6][((crc >> 8) ^ data[1]) & 0xFF] ^ of[5][((crc >> 16) ^ data[2]) & 0xFF] ^
+          of[4][(crc >> 24) ^ data[3]] ^ of[3][data[4]] ^ of[2][data[5]] ^ of[1][data[6]] ^ of[0][data[7]];
+  }
+  for (; size > 0; --size, ++data) crc = (crc >> 8) ^ of[0][(crc ^ *data) & 0xFF];
+  return ~crc;
+}
+
+#if defined(__GNUC__) && defined(__x86_64__)
+#define TENSORKEEP_CRC32C_INSTRUCTION
+__attribute__((target("sse4.2"))) uint32_t crc32c_by_instruction(const uint8_t* data, int64_t size) {
+  uint64_t crc = 0xFFFFFFFFu;
+  for (; size >= 8; size -= 8, data += 8) {
+    uint64_t word;
+    __builtin_memcpy(&word, data, 8);
+    crc = __builtin_ia32_crc32di(crc, word);
+  }
+  for (; size > 0; --size, ++data) crc = __builtin_ia32_crc32qi(static_cast<uint32_t>(crc), *data);
+  return ~static_cast<uint32_t>(crc);
+}
+#endif
+
+}  // namespace
+
+// The checksum of each of `count` stretches of `data`. Returns 0, and gives none, if one of them is not within it.
+// `by_tables` does without the processor's instruction, as is done where there is none.
+TENSORKEEP_EXPORT int32_t crc32c_of_stretches(const uint8_t* data, int64_t size, const int64_t* starts,
+                                              const int64_t* lengths, int64_t count, int32_t by_tables,
+                                              uint32_t* crcs) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (starts[i] < 0 || lengths[i] < 0 || starts[i] > size || lengths[i] > size - starts[i]) return 0;
+  }
+  auto crc32c = crc32c_by_tables;
+#if defined(TENSORKEEP_CRC32C_INSTRUCTION)
+  if (!by_tables && __builtin_cpu_supports("sse4.2")) crc32c = crc32c_by_instruction;
+#endif
+  for (int64_t i = 0; i < count; ++i) crcs[i] = crc32c(data + starts[i], lengths[i]);
+  return 1;
+}
+
+// --------------------------------------------------------------------------------------------------- Blocks of tables
+
+// What a block is: table/block.py. Keys (and values) lie one behind the other; `ends` has where each ends, behind a 0.
+
+namespace {
+
+// Reads a length of at most five bytes at `at`, and moves behind it. False if there is none before `end`.
+TENSORKEEP_INLINE bool read_length(const uint8_t* data, int64_t end, int64_t& at, int64_t& value) {
+  value = 0;
+  for (int shift = 0; shift < 35 && at < end; shift += 7) {
+    const uint8_t byte = data[at++];
+    value |= static_cast<int64_t>(byte & 0x7F) << shift;
+    if (byte < 0x80) return true;
+  }
+  return false;
+}
+
+TENSORKEEP_INLINE uint8_t* write_length(uint8_t* out, uint64_t value) {
+  for (; value >= 0x80; value >>= 7) *out++ = static_cast<uint8_t>(value | 0x80);
+  *out++ = static_cast<uint8_t>(value);
+  return out;
+}
+
+TENSORKEEP_INLINE uint8_t* write_fixed(uint8_t* out, uint32_t value) {
+  for (int byte = 0; byte < 4; ++byte) *out++ = static_cast<uint8_t>(value >> (8 * byte));
+  return out;
+}
+
+TENSORKEEP_INLINE uint8_t* write_bytes(uint8_t* out, const uint8_t* from, int64_t size) {
+  for (int64_t i = 0; i < size; ++i) out[i] = from[i];
+  return out + size;
+}
+
+struct BlockEntry {
+  int64_t shared, unshared, size;
+};
+
+// Reads the head of the entry at `at`, and moves behind it. False if it, its key or its value are not before `end`.
+TENSORKEEP_INLINE bool read_entry(const uint8_t* data, int64_t end, int64_t& at, BlockEntry& entry) {
+  return read_length(data, end, at, entry.shared) && read_length(data, end, at, entry.unshared) &&
+         read_length(data, end, at, entry.size) && entry.unshared + entry.size <= end - at;
+}
+
+}  // namespace
+
+// How many leading bytes each key shares with the one before it; nothing for the first.
+TENSORKEEP_EXPORT void table_shared_lengths(const uint8_t* keys, const int64_t* ends, int64_t count, int64_t* shared) {
+  for (int64_t i = 0; i < count; ++i) {
+    if (i == 0) {
+      shared[i] = 0;
+      continue;
+    }
+    const uint8_t *before = keys + ends[i - 1], *key = keys + ends[i];
+    const int64_t length = ends[i + 1] - ends[i], length_before = ends[i] - ends[i - 1];
+    const int64_t limit = length < length_before ? length : length_before;
+    int64_t same = 0;
+    while (same < limit && before[same] == key[same]) ++same;
+    shared[i] = same;
+  }
+}
+
+// Writes the block of the entries from `first` to `last`, of which there is one at least, to `out`. Returns its size, or
+// 0 if that is not `size`, as it has to be, or if the block is too large for its restarts.
+TENSORKEEP_EXPORT int64_t table_encode_block(const uint8_t* keys, const int64_t* key_ends, const uint8_t* values,
+                                             const int64_t* value_ends, const int64_t* shared, int64_t first,
+                                             int64_t last, int64_t interval, uint8_t* out, int64_t size) {
+  if (first >= last || interval < 1 || size > 0xFFFFFFFFll) return 0;
+  const int64_t restarts = (last - first + interval - 1) / interval;
+  const int64_t entries = size - 4 * (restarts + 1);
+  if (entries < 0) return 0;
+  uint8_t* at = out;
+  uint8_t* restart = out + entries;
+  for (int64_t i = first; i < last; ++i) {
+    const bool is_restart = (i - first) % interval == 0;
+    const int64_t same = is_restart ? 0 : shared[i];
+    const int64_t unshared = key_ends[i + 1] - key_ends[i] - same, value = value_ends[i + 1] - value_ends[i];
+    if (entries - (at - out) < unshared + value) return 0;
+    if (is_restart) restart = write_fixed(restart, static_cast<uint32_t>(at - out));
+    uint8_t head[30];  // ten bytes hold any length
+    const int64_t length = write_length(write_length(write_length(head, same), unshared), value) - head;
+    if (entries - (at - out) < length + unshared + value) return 0;
+    at = write_bytes(at, head, length);
+    at = write_bytes(at, keys + key_ends[i] + same, unshared);
+    at = write_bytes(at, values + value_ends[i], value);
+  }
+  if (at != out + entries) return 0;
+  write_fixed(restart, static_cast<uint32_t>(restarts));
+  return size;
+}
+
+// Looks through the entries of a block, which end at `end`. Returns how many there are, or -1 if one is malformed, or
+// is of a form that nobody writes, or if all keys together take more than `most` bytes. `key_bytes` is how many.
+TENSORKEEP_EXPORT int64_t table_count_entries(const uint8_t* data, int64_t end, int64_t most, int64_t* key_bytes) {
+  int64_t at = 0, count = 0, length = 0, total = 0;
+  for (; at < end; ++count) {
+    BlockEntry entry;
+    if (!read_entry(data, end, at, entry) || entry.shared > length) return -1;
+    length = entry.shared + entry.unshared;
+    total += length;
+    if (total > most) return -1;
+    at += entry.unshared + entry.size;
+  }
+  *key_bytes = total;
+  return count;
+}
+
+// Takes apart a block that `table_count_entries` has looked through: gives the keys, separated by line ends, where each
+// of them ends in that, and where each value begins and ends in `data`.
+TENSORKEEP_EXPORT void table_load_entries(const uint8_t* data, int64_t end, uint8_t* keys, int64_t* key_ends,
+                                          int64_t* value_starts, int64_t* value_ends) {
+  const uint8_t* before = keys;
+  uint8_t* out = keys;
+  int64_t at = 0;
+  for (int64_t i = 0; at < end; ++i) {
+    BlockEntry entry;
+    if (!read_entry(data, end, at, entry)) return;
+    if (i) *out++ = '\n';
+    const uint8_t* key = out;
+    out = write_bytes(out, before, entry.shared);
+    out = write_bytes(out, data + at, entry.unshared);
+    before = key;
+    key_ends[i] = out - keys;
+    value_starts[i] = at + entry.unshared;
+    at += entry.unshared + entry.size;
+    value_ends[i] = at;
+  }
+}

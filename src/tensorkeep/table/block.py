@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.varint import decode_varint, encode_varint
+from tensorkeep.native import blocks
 
 EMPTY_BLOCK = struct.pack("<II", 0, 1)
 
@@ -33,9 +34,15 @@ class BlockPlan:
         self._keys = keys
         self._values = values
         self._interval = restart_interval
-        self._key_lengths = _lengths(keys)
-        self._value_lengths = _lengths(values)
-        self._shared = _shared_lengths(keys, self._key_lengths)
+        self._key_lengths = lengths_of(keys)
+        self._value_lengths = lengths_of(values)
+        self._native: blocks.Entries | None = None
+        is_small = int(self._key_lengths.sum() + self._value_lengths.sum()) <= _COPIED
+        if is_small and (compiled := blocks.functions()) is not None:
+            self._native = blocks.Entries(compiled, keys, self._key_lengths, values, self._value_lengths)
+            self._shared = self._native.shared
+        else:
+            self._shared = _shared_lengths(keys, self._key_lengths)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -56,10 +63,16 @@ class BlockPlan:
 
     def encode(self, start: int, end: int) -> bytes:
         """The block of the entries from `start` to `end`."""
+        if self._native is not None and start < end:
+            size = int(self._stored_sizes(start, end)[-1])
+            block = self._native.encode(start, end, self._interval, size)
+            if block is not None:
+                return block
         heads, shared = self._heads(start, end)
-        parts: list[bytes] = []
-        for at, head in enumerate(heads, start):
-            parts += (head, self._keys[at][shared[at - start] :], self._values[at])
+        parts = [b""] * (3 * len(heads))
+        parts[0::3] = heads
+        parts[1::3] = [key[same:] for key, same in zip(self._keys[start:end], shared, strict=True)]
+        parts[2::3] = self._values[start:end]
         restarts = self._entry_offsets(start, end)[:: self._interval].tolist() or [0]
         parts.append(struct.pack(f"<{len(restarts) + 1}I", *restarts, len(restarts)))
         return b"".join(parts)
@@ -94,7 +107,7 @@ class BlockPlan:
         return [b"".join(map(encode_varint, row)) for row in lengths.tolist()], shared.tolist()
 
 
-def _lengths(items: Sequence[bytes]) -> Lengths:
+def lengths_of(items: Sequence[bytes]) -> Lengths:
     return np.fromiter(map(len, items), dtype=np.int64, count=len(items))
 
 
@@ -126,6 +139,7 @@ def _shared_lengths(keys: Sequence[bytes], lengths: Lengths) -> Lengths:
 
 
 _COMPARED = 1 << 22  # bytes of keys compared in one go
+_COPIED = 1 << 23  # bytes of entries that the native library is given; large values are not worth the copy
 _BATCH = 16  # entries parsed together when a few are wanted
 MOST_EXPANSION = 64  # with a restart every 16 entries, honest keys take less than 16 times the size of their block
 
@@ -149,6 +163,9 @@ class Block:
 
     def load(self) -> tuple[list[bytes], list[bytes]]:
         """All keys and all values, which is quicker than one after the other."""
+        found = blocks.load(self._data, self._end, MOST_EXPANSION * len(self._data))
+        if found is not None:
+            return found
         keys, values, _ = self._parse(0, b"")
         return keys, values
 
