@@ -355,7 +355,6 @@ from tensorkeep.functions.tensor_array import TensorArray
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.devices import DeviceSpec
-from tensorkeep.graph.graph import PRODUCER as _PRODUCER
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
 from tensorkeep.proto.messages import (
@@ -372,11 +371,15 @@ from tensorkeep.proto.messages import (
     TensorInfo,
 )
 from tensorkeep.v1 import (
+    app,
     audio,
     bitwise,
+    compat,
     debugging,
     dtypes,
     errors,
+    flags,
+    gfile,
     graph_util,
     image,
     initializers,
@@ -404,6 +407,7 @@ from tensorkeep.v1 import (
     strings,
     summary,
     train,
+    version,
 )
 from tensorkeep.v1.defaults import get_default_graph, get_default_session, reset_default_graph
 from tensorkeep.v1.dtypes import (
@@ -496,6 +500,14 @@ from tensorkeep.v1.sessions import (
     RunOptions,
     Session,
 )
+from tensorkeep.v1.version import (
+    COMPILER_VERSION,
+    GIT_VERSION,
+    GRAPH_DEF_VERSION,
+    GRAPH_DEF_VERSION_MIN_CONSUMER,
+    GRAPH_DEF_VERSION_MIN_PRODUCER,
+    VERSION,
+)
 from tensorkeep.variables.assignments import (
     assign,
     assign_add,
@@ -559,15 +571,14 @@ from tensorkeep.variables.template import make_template
 from tensorkeep.variables.variable import Variable, is_variable_initialized
 
 newaxis = None
-VERSION = __version__ = "2.21.0"  # the TensorFlow that this follows
-GIT_VERSION = "v2.21.0"
-GRAPH_DEF_VERSION = _PRODUCER
+__version__ = VERSION  # the TensorFlow that this follows
 
 __all__ = [
     "AUTO_REUSE",
     "AggregationMethod",
     "Assert",
     "AttrValue",
+    "COMPILER_VERSION",
     "ConfigProto",
     "DType",
     "DeviceSpec",
@@ -579,6 +590,8 @@ __all__ = [
     "GIT_VERSION",
     "GPUOptions",
     "GRAPH_DEF_VERSION",
+    "GRAPH_DEF_VERSION_MIN_CONSUMER",
+    "GRAPH_DEF_VERSION_MIN_PRODUCER",
     "Graph",
     "GraphDef",
     "GraphKeys",
@@ -635,6 +648,7 @@ __all__ = [
     "add_to_collections",
     "all_variables",
     "angle",
+    "app",
     "arg_max",
     "arg_min",
     "argmax",
@@ -696,6 +710,7 @@ __all__ = [
     "clip_by_norm",
     "clip_by_value",
     "colocate_with",
+    "compat",
     "complex",
     "complex128",
     "complex64",
@@ -781,6 +796,7 @@ __all__ = [
     "fft3d",
     "fill",
     "fixed_size_partitioner",
+    "flags",
     "float16",
     "float32",
     "float64",
@@ -802,6 +818,7 @@ __all__ = [
     "get_static_value",
     "get_variable",
     "get_variable_scope",
+    "gfile",
     "global_norm",
     "global_variables",
     "global_variables_initializer",
@@ -1128,6 +1145,7 @@ __all__ = [
     "variance_scaling_initializer",
     "variant",
     "verify_tensor_all_finite",
+    "version",
     "where",
     "where_v2",
     "while_loop",

@@ -32,6 +32,7 @@ from tensorkeep.functions.ragged_dispatch import (
     encode_base64,
 )
 from tensorkeep.train.input_producers import match_filenames_once
+from tensorkeep.v1 import io_gfile as gfile
 from tensorkeep.v1.importing import write_graph
 from tensorkeep.v1.python_io import (
     TFRecordCompressionType,
@@ -56,6 +57,7 @@ __all__ = [
     "decode_raw",
     "deserialize_many_sparse",
     "encode_base64",
+    "gfile",
     "match_filenames_once",
     "matching_files",
     "parse_example",

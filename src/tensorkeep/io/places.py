@@ -1,0 +1,95 @@
+"""Where a path of a program leads: TensorFlow's spelling of paths, and its errors for what the system answers.
+
+A path is text, bytes or an `os.PathLike`, plain or as `file:///…`. It is tidied without a look at the disk (`a/./b`,
+`a/x/../b` and `a//b/` are `a/b`). Other schemes are those of stores that are not there: UnimplementedError.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import posixpath
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from tensorkeep.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    MissingFileError,
+    PermissionDeniedError,
+    ResourceExhaustedError,
+    StorageError,
+    TensorKeepError,
+    UnavailableError,
+    UnimplementedError,
+)
+from tensorkeep.io.text_and_bytes import as_bytes
+
+__all__ = ["SCHEMES", "explained", "place_of", "text_of"]
+
+SCHEMES: Final = ("", "file")
+_URI: Final = re.compile(r"([a-zA-Z][0-9a-zA-Z.]+)://([^/]*)(.*)", re.DOTALL)
+_ERRORS: Final[dict[int, type[TensorKeepError]]] = {
+    errno.ENOENT: MissingFileError,
+    errno.EEXIST: AlreadyExistsError,
+    errno.EACCES: PermissionDeniedError,
+    errno.EPERM: PermissionDeniedError,
+    errno.EROFS: PermissionDeniedError,
+    errno.EINVAL: InvalidArgumentError,
+    errno.ENAMETOOLONG: InvalidArgumentError,
+    errno.ELOOP: InvalidArgumentError,
+    errno.EISDIR: FailedPreconditionError,
+    errno.ENOTDIR: FailedPreconditionError,
+    errno.ENOTEMPTY: FailedPreconditionError,
+    errno.EBUSY: FailedPreconditionError,
+    errno.ETXTBSY: FailedPreconditionError,
+    errno.ENOSPC: ResourceExhaustedError,
+    errno.EDQUOT: ResourceExhaustedError,
+    errno.EMFILE: ResourceExhaustedError,
+    errno.ENFILE: ResourceExhaustedError,
+    errno.ENOMEM: ResourceExhaustedError,
+    errno.EAGAIN: UnavailableError,
+    errno.EINTR: UnavailableError,
+    errno.EXDEV: UnimplementedError,
+}
+
+
+def text_of(path: Any) -> str:
+    """A path as it was given, as text. WrongTypeError for what is no path."""
+    return os.fsdecode(as_bytes_of_path(path))
+
+
+def as_bytes_of_path(path: Any) -> bytes:
+    """A path as the system takes it: names that are not UTF-8 are kept, as `os.fsdecode` spells them."""
+    given = os.fspath(path) if hasattr(path, "__fspath__") else path
+    return os.fsencode(given) if isinstance(given, str) else as_bytes(given)
+
+
+def place_of(path: Any) -> str:
+    """The local path that `path` leads to; the empty one leads to itself."""
+    text = text_of(path)
+    if "\0" in text:
+        raise InvalidArgumentError(f"{text!r} cannot be a path: it holds a NUL")
+    if uri := _URI.match(text):
+        if uri[1] not in SCHEMES:
+            raise UnimplementedError(f"File system scheme '{uri[1]}' not implemented (file: '{text}')")
+        text = uri[3]
+    return posixpath.normpath(re.sub("^//+", "/", text)) if text else text
+
+
+@contextmanager
+def explained(path: Any) -> Iterator[None]:
+    """Raises TensorFlow's error, in its words, for one of the system's."""
+    try:
+        yield
+    except TensorKeepError:
+        raise
+    except OSError as error:
+        kind = _ERRORS.get(error.errno or 0, StorageError)
+        ours = kind(f"{text_of(path)}; {error.strerror or error}")
+        if isinstance(ours, OSError):
+            ours.errno, ours.filename = error.errno, text_of(path)
+        raise ours from error
