@@ -13,6 +13,9 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 class RaggedTensorValue:
     """Values in rows of different lengths: an array, or again such a value, and the splits that part it into rows."""
 
+    values: Any
+    row_splits: Any
+
     def __init__(self, values: Any, row_splits: Any) -> None:
         is_vector = isinstance(row_splits, np.ndarray | np.generic) and row_splits.ndim == 1
         if not is_vector or row_splits.dtype not in (np.int64, np.int32):

@@ -66,7 +66,7 @@ def _application_data(options: JpegFormat) -> bytes:
 
 
 def _zigzagged(table: Array) -> bytes:
-    return table.reshape(64)[_ZIGZAG].astype(np.uint8).tobytes()
+    return table.reshape(64)[_ZIGZAG].astype(np.uint8).tobytes()  # type: ignore[no-any-return]
 
 
 # ------------------------------------------------------------------------------------------------------- Blocks

@@ -44,7 +44,7 @@ def decoding_table(counts: bytes, symbols: bytes) -> list[int]:
             code += 1
             at += 1
         code <<= 1
-    return table.tolist()  # type: ignore[no-any-return]
+    return table.tolist()
 
 
 @dataclass

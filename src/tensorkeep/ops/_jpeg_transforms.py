@@ -53,7 +53,7 @@ def inverse_accurate(coefficients: Array, quantization: Array) -> Array:
 
 
 def _bounded(samples: Array) -> Array:
-    return np.clip(samples + 128, 0, 255).astype(np.uint8)
+    return np.clip(samples + 128, 0, 255).astype(np.uint8)  # type: ignore[no-any-return]
 
 
 # --------------------------------------------------------------------------------------------------- Inverse, fast
@@ -158,7 +158,7 @@ def forward(samples: Array, quantization: Array) -> Array:
     found = _forward_line(rows, is_last=True)
     divisors = quantization.astype(np.int64) * 8
     sizes = (np.abs(found) + (divisors >> 1)) // divisors
-    return np.where(found < 0, -sizes, sizes)
+    return np.where(found < 0, -sizes, sizes)  # type: ignore[no-any-return]
 
 
 # ------------------------------------------------------------------------------------------------ Chroma sampling
@@ -233,13 +233,13 @@ def rgb_of_ycc(luma: Array, blue: Array, red: Array) -> Array:
     r = y + ((_fixed(1.402) * cr + _HALF) >> 16)
     g = y + ((-_fixed(0.34414) * cb + _HALF - _fixed(0.71414) * cr) >> 16)
     b = y + ((_fixed(1.772) * cb + _HALF) >> 16)
-    return np.clip(np.stack([r, g, b], -1), 0, 255).astype(np.uint8)
+    return np.clip(np.stack([r, g, b], -1), 0, 255).astype(np.uint8)  # type: ignore[no-any-return]
 
 
 def gray_of_rgb(red: Array, green: Array, blue: Array) -> Array:
     weights = (_fixed(0.299), _fixed(0.587), _fixed(0.114))
     parts = (weight * plane.astype(np.int32) for weight, plane in zip(weights, (red, green, blue), strict=True))
-    return ((sum(parts, start=np.int32(_HALF))) >> 16).astype(np.uint8)
+    return ((sum(parts, start=np.int32(_HALF))) >> 16).astype(np.uint8)  # type: ignore[return-value]
 
 
 def ycc_of_rgb(image: Array) -> list[Array]:
