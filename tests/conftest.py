@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import logging
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if facade.needs_facade(item.path):
             item.add_marker(pytest.mark.v1)
+
+
+@pytest.fixture(autouse=True)
+def _level_of_the_log() -> Iterator[None]:
+    """What a test, or a page of the documentation, sets is not the next one's."""
+    log = logging.getLogger("tensorkeep")
+    level = log.level
+    yield
+    log.setLevel(level)

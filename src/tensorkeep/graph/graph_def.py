@@ -6,9 +6,7 @@ that nobody knows become opaque operations: they have a name, inputs, and as man
 
 from __future__ import annotations
 
-import gc
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from tensorkeep.errors import InvalidArgumentError
@@ -19,6 +17,7 @@ from tensorkeep.graph.graph import MOST_TENSORS, PRODUCER, Graph, Operation, Ten
 from tensorkeep.graph.opspec import OpaqueSpec, OpSpec, find_op, spec_of_op_def
 from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
 from tensorkeep.graph.schema import AttrSchema, OpSchema
+from tensorkeep.io.machine import collector_paused
 from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef, OpDef, OpList
 
 _FIELDS: Final = {  # of an AttrValue, by the kind of attribute
@@ -80,21 +79,9 @@ def import_graph(
             prefix = scope[:-1] if scope else ""
             replaced = _replacements(input_map or {}, prefix, graph)
         importer = _Importer(graph_def, graph, prefix, replaced, producer_op_list)
-        with _collector_paused():
+        with collector_paused():
             importer.run()
         return importer.returned(return_elements)
-
-
-@contextmanager
-def _collector_paused() -> Iterator[None]:
-    """No search for garbage meanwhile: what is made here stays, and searching it again and again takes a third more."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()
 
 
 class _open_scope:  # noqa: N801 - stands in for name_scope

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import socket
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Final
 
 _ASSUMED: Final = 1 << 34  # where the system does not tell
@@ -22,6 +25,18 @@ def available_memory() -> int:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return _ASSUMED
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """No search for garbage meanwhile: where many objects are made that stay, it finds nothing and takes long."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def environment_variable(name: str) -> str | None:

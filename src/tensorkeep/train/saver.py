@@ -39,6 +39,7 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Ten
 from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.machine import collector_paused
 from tensorkeep.metagraph.files import write_debug_info
 from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access, is_large
 from tensorkeep.proto.messages import SaverDef
@@ -175,7 +176,8 @@ class Saver:
             text = path_text(path)
             prefix = self.options.naming.prefix(text, step)
             jobs: list[Callable[[], None]] = []
-            saved = self._run_save(session, prefix, jobs.append)
+            with collector_paused():
+                saved = self._run_save(session, prefix, jobs.append)
             fs = session.surroundings.filesystem
             if graph_file.is_written:
                 exported = self._exports.get(session.graph, self.saver_def, graph_file.strip_default_attrs)
@@ -184,7 +186,8 @@ class Saver:
                 record = Record(saved, 0.0, step, measured)
                 jobs.append(partial(self._record, text, record, state_file, graph_file.suffix, fs))
             if wait:
-                _do(jobs)
+                with collector_paused():
+                    _do(jobs)
                 return saved
             handle = SaveHandle(saved)
             self._background.start(handle, partial(_do, jobs))
@@ -311,7 +314,7 @@ class Saver:
         self._check_graph(session, self.saver_def.restore_op_name)
         LOG.info("Restoring parameters from %s", text)
         nodes = self._restore_nodes()
-        with open_prefix(text, ReadOptions(Checksums.ONCE), fs) as reader:
+        with collector_paused(), open_prefix(text, ReadOptions(Checksums.ONCE), fs) as reader:
             # Where functions do the restoring, the graph does not tell what is wanted, and there is nothing to compare.
             stored = None if mapping else stored_exactly(nodes.wanted, reader) if nodes.wanted else []
             if stored is None:
