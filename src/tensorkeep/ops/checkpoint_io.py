@@ -389,6 +389,16 @@ class StoredTensor:
         self._reader.read_into(self._name, array)
 
 
+@contextmanager
+def _opened(access: CheckpointAccess, path: str, fs: FileSystem) -> Iterator[CheckpointReader]:
+    """The reader that is in force, which stays open; or one for the moment."""
+    if access.open is not None:
+        yield access.open(path, fs)
+        return
+    with open_checkpoint(path, fs=fs) as own:
+        yield own
+
+
 def _checked_info(reader: CheckpointReader, name: str, dtype: DType, spec: SliceSpec | None) -> TensorInfo:
     if name not in reader:
         raise NotFoundError(f"Key {name} not found in checkpoint")
@@ -422,6 +432,8 @@ def _restored(
     if late is None:
         infos = list(map(partial(_checked_info, reader), names, dtypes, specs))
         late = frozenset(name for name, info in zip(names, infos, strict=True) if is_large(info))
+    if access.open is None:
+        late = frozenset()  # the reader is closed before anybody could ask
     late = late.difference(name for name, spec in zip(names, specs, strict=True) if spec is not None)
     if access.checks_first:
         reader.verify_many(late)
@@ -471,14 +483,8 @@ def restore_v2_kernel(
     path = _text(prefix, "prefix")
     names = _texts(tensor_names, len(dtypes), "tensor_names")
     specs = _specs(shape_and_slices, len(dtypes))
-    if access.open is not None:
-        return _restored(access, access.open(path, ctx.filesystem), names, specs, dtypes)
-    with open_checkpoint(path, fs=ctx.filesystem) as own:
-        for name, dtype, spec in zip(names, dtypes, specs, strict=True):
-            _checked_info(own, name, dtype, spec)
-        arrays = own.read_many([name for name, spec in zip(names, specs, strict=True) if spec is None])
-        pairs = zip(names, specs, strict=True)
-        return [arrays[name] if spec is None else own.read(name, spec.part) for name, spec in pairs]
+    with _opened(access, path, ctx.filesystem) as reader:
+        return _restored(access, reader, names, specs, dtypes)
 
 
 restore = op(
@@ -501,13 +507,9 @@ def _restored_one(ctx: KernelContext, pattern: Any, name: Any, dtype: DType, spe
     key = _text(name, "tensor_name")
     path = _text(pattern, "file_pattern")
     part = None if spec is None else spec.part
-    if access.open is not None:
-        reader = access.open(path, ctx.filesystem)
+    with _opened(access, path, ctx.filesystem) as reader:
         _checked_info(reader, key, dtype, spec)
         return reader.read(key, part)
-    with open_checkpoint(path, fs=ctx.filesystem) as own:
-        _checked_info(own, key, dtype, spec)
-        return own.read(key, part)
 
 
 @restore.stateful_kernel

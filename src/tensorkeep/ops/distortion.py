@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.ops._dimensions import constant_integers, merge_sizes, of_rank
 from tensorkeep.ops._distributions import standard_normal, uniform
 from tensorkeep.ops._philox import WORDS, PhiloxGenerator, unit_singles
@@ -244,56 +244,56 @@ def _tried(whole: Rectangle, objects: list[Rectangle], covered: np.float32, rang
     return whole
 
 
-def _stateful(spec: OpSpec, has_input: bool) -> None:
-    """Gives an op of a stream the kernel; how much must be covered is an input or an attribute."""
-
-    def reserved(ctx: KernelContext, seed: int, seed2: int, ranges: Ranges) -> PhiloxGenerator:
-        ranges.check()
-        return stream_of(ctx, seed, seed2).reserve(-(-4 * ranges.attempts // WORDS))
-
-    if has_input:
-
-        @spec.stateful_kernel
-        def sample_distorted_bounding_box_v2_kernel(
-            ctx: KernelContext,
-            image_size: Any,
-            bounding_boxes: Any,
-            min_object_covered: Any,
-            *,
-            seed: int,
-            seed2: int,
-            aspect_ratio_range: tuple[float, ...],
-            area_range: tuple[float, ...],
-            max_attempts: int,
-            use_image_if_no_bounding_boxes: bool,
-        ) -> Any:
-            ranges = Ranges(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
-            generator = reserved(ctx, seed, seed2, ranges)
-            return _distorted(image_size, bounding_boxes, min_object_covered, ranges, generator)
-
-        return
-
-    @spec.stateful_kernel
-    def sample_distorted_bounding_box_kernel(
-        ctx: KernelContext,
-        image_size: Any,
-        bounding_boxes: Any,
-        *,
-        seed: int,
-        seed2: int,
-        min_object_covered: float,
-        aspect_ratio_range: tuple[float, ...],
-        area_range: tuple[float, ...],
-        max_attempts: int,
-        use_image_if_no_bounding_boxes: bool,
-    ) -> Any:
-        ranges = Ranges(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
-        generator = reserved(ctx, seed, seed2, ranges)
-        return _distorted(image_size, bounding_boxes, min_object_covered, ranges, generator)
+def _reserved(ctx: KernelContext, seed: int, seed2: int, ranges: Ranges) -> PhiloxGenerator:
+    ranges.check()
+    return stream_of(ctx, seed, seed2).reserve(-(-4 * ranges.attempts // WORDS))
 
 
-_stateful(sample_distorted_bounding_box, has_input=False)
-_stateful(sample_distorted_bounding_box_v2, has_input=True)
+@sample_distorted_bounding_box_v2.stateful_kernel
+def sample_distorted_bounding_box_v2_kernel(
+    ctx: KernelContext,
+    image_size: Any,
+    bounding_boxes: Any,
+    min_object_covered: Any,
+    *,
+    seed: int,
+    seed2: int,
+    aspect_ratio_range: tuple[float, ...],
+    area_range: tuple[float, ...],
+    max_attempts: int,
+    use_image_if_no_bounding_boxes: bool,
+) -> Any:
+    ranges = Ranges(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
+    generator = _reserved(ctx, seed, seed2, ranges)
+    return _distorted(image_size, bounding_boxes, min_object_covered, ranges, generator)
+
+
+@sample_distorted_bounding_box.stateful_kernel
+def sample_distorted_bounding_box_kernel(
+    ctx: KernelContext,
+    image_size: Any,
+    bounding_boxes: Any,
+    *,
+    min_object_covered: float,
+    seed: int,
+    seed2: int,
+    aspect_ratio_range: tuple[float, ...],
+    area_range: tuple[float, ...],
+    max_attempts: int,
+    use_image_if_no_bounding_boxes: bool,
+) -> Any:
+    return sample_distorted_bounding_box_v2_kernel(
+        ctx,
+        image_size,
+        bounding_boxes,
+        min_object_covered,
+        seed=seed,
+        seed2=seed2,
+        aspect_ratio_range=aspect_ratio_range,
+        area_range=area_range,
+        max_attempts=max_attempts,
+        use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes,
+    )
 
 
 @stateless_sample_distorted_bounding_box.kernel
