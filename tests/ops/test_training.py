@@ -1,4 +1,4 @@
-"""What the ops of optimizers refuse."""
+"""What the ops of optimizers refuse, and whose values they leave alone."""
 
 from __future__ import annotations
 
@@ -58,3 +58,31 @@ def test_a_rate_that_is_no_scalar_is_an_error(kind: str) -> None:
     with pytest.raises(InvalidArgumentError, match=r"lr is not a scalar: \[1\]; momentum is not a scalar: \[2, 1\]"):
         kernel(*variables, rate, np.ones(3, np.float32), *indices, momentum, use_nesterov=False)
     assert all((variable.read() == 1).all() for variable in variables)
+
+
+def _momentum(variables: list[VariableResource], gradient: np.ndarray) -> None:
+    kernel = get_op("ResourceApplyMomentum").kernel_function
+    assert kernel is not None
+    kernel(*variables, np.float32(0.1), gradient, np.float32(0.9), use_nesterov=False)
+
+
+def _filled(shape: tuple[int, ...]) -> list[VariableResource]:
+    variables = [VariableResource(name, DType.of("float32"), Shape(shape)) for name in ("var", "accum")]
+    for seed, variable in enumerate(variables):
+        variable.assign(np.random.default_rng(seed).normal(size=shape).astype(np.float32))
+    return variables
+
+
+@pytest.mark.parametrize("shape", [(), (0,), (3, 4), (3, 200_001)])
+@pytest.mark.parametrize("held", [(0,), (1,), (0, 1)])
+def test_a_step_leaves_a_value_that_was_read_as_it_is(shape: tuple[int, ...], held: tuple[int, ...]) -> None:
+    gradient = np.random.default_rng(2).normal(size=shape).astype(np.float32)
+    alone, read = _filled(shape), _filled(shape)
+    kept = [read[which].read() for which in held]
+    before = [array.copy() for array in kept]
+    for variables in (alone, read):
+        _momentum(variables, gradient)
+    for ours, theirs in zip(alone, read, strict=True):
+        np.testing.assert_array_equal(ours.read(), theirs.read())
+    for array, value in zip(kept, before, strict=True):
+        np.testing.assert_array_equal(array, value)

@@ -36,6 +36,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.io.crc32c import combine, crc32c, unmask
 from tensorkeep.io.filesystem import FileSystem, PathLike, RandomAccessFile, path_text
+from tensorkeep.io.large_arrays import empty_array
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.shapes import element_count
@@ -209,7 +210,7 @@ class BundleReader(CheckpointReader):
                 return self._map(entry)
             if entry.size <= SMALL:
                 return self._read_at_once(entry)
-        out = np.empty(entry.shape, self._stored_dtype(entry.dtype))
+        out = empty_array(entry.shape, self._stored_dtype(entry.dtype), entry.offset)
         self._fill([(entry, out)], None)
         return self._to_native(out, entry.dtype)
 
@@ -369,7 +370,7 @@ class BundleReader(CheckpointReader):
             self.check_extent(self.entry(names[at]))
         self._check_total(small.columns, [entry for _, entry in large])
         self._read_small(names, small, found)
-        outs = [(entry, np.empty(entry.shape, entry.dtype.array_dtype)) for _, entry in large]
+        outs = [(entry, empty_array(entry.shape, entry.dtype.array_dtype, entry.offset)) for _, entry in large]
         self._fill(outs, threads)
         for (at, _), (_, out) in zip(large, outs, strict=True):
             found[at] = out

@@ -213,10 +213,11 @@ def _update_op(name: str, combine: Callable[..., Any]) -> OpSpec:
     def update_kernel(ref: Any, value: Any) -> VariableResource:
         target = variable_of(ref)
         with target.lock:
-            array = target.writable()
-            if array.shape != np.shape(value):
+            before, after = target.places()
+            if before.shape != np.shape(value):
                 raise InvalidArgumentError("Parameters and update must be the same size")
-            combine(array, value, out=array)
+            combine(before, value, out=after)
+            target.assign(after)
         return target
 
     return spec
@@ -355,13 +356,14 @@ def _resource_update_op(name: str, combine: Callable[..., Any]) -> OpSpec:
     def resource_update_kernel(resource: Any, value: Any) -> tuple[()]:
         target = variable_of(resource)
         with target.lock:
-            array = target.writable()
-            if array.shape != np.shape(value):
+            before, after = target.places()
+            if before.shape != np.shape(value):
                 raise InvalidArgumentError(
-                    f"Cannot update variable with shape {shape_text(array.shape)} using a Tensor with shape "
+                    f"Cannot update variable with shape {shape_text(before.shape)} using a Tensor with shape "
                     f"{shape_text(np.shape(value))}, shapes must be equal."
                 )
-            combine(array, value, out=array)
+            combine(before, value, out=after)
+            target.assign(after)
         return ()
 
     return spec

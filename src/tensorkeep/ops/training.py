@@ -34,13 +34,13 @@ _BLOCK: Final = 1 << 17  # elements: a handful of float32 blocks stay in the cac
 # ---------------------------------------------------------------------------------------------------- Running rules
 
 
-def _locked(variables: Sequence[VariableResource], work: Callable[[list[Array]], None]) -> None:
-    """Does something with the arrays of several variables, which it may change in place."""
+def _locked(variables: Sequence[VariableResource], work: Callable[[], None]) -> None:
+    """Does something while nobody else changes several variables."""
     held = sorted(variables, key=id)  # one order for all, or two updates could wait for each other
     for variable in held:
         variable.lock.acquire()
     try:
-        work([variable.writable() for variable in variables])
+        work()
     finally:
         for variable in held:
             variable.lock.release()
@@ -75,13 +75,31 @@ def _apply_dense(
 ) -> None:
     shape = gradient.shape
 
-    def work(arrays: list[Array]) -> None:
-        for array in arrays:
-            if array.shape != shape:
-                raise _other_shape(variables, arrays, shape)
-        update(arrays, gradient, numbers)
+    def work() -> None:
+        places = [variable.places() for variable in variables]
+        for before, _ in places:
+            if before.shape != shape:
+                raise _other_shape(variables, [before for before, _ in places], shape)
+        if all(before is after for before, after in places):
+            update([after for _, after in places], gradient, numbers)
+            return
+        _renew(update, places, gradient, numbers)
+        for variable, (_, after) in zip(variables, places, strict=True):
+            variable.assign(after)
 
     _locked(variables, work)
+
+
+def _renew(update: _Update, places: Sequence[tuple[Array, Array]], gradient: Array, numbers: Sequence[Any]) -> None:
+    """Writes what an update makes of arrays to where it shall be, by blocks: what is copied stays in the cache."""
+    flat = [(before.reshape(-1), after.reshape(-1), before is after) for before, after in places]
+    whole = np.ascontiguousarray(gradient).reshape(-1)
+    for at in range(0, whole.size, _BLOCK):
+        block = slice(at, at + _BLOCK)
+        for before, after, is_same in flat:
+            if not is_same:
+                np.copyto(after[block], before[block])
+        update([after[block] for _, after, _ in flat], whole[block], numbers)
 
 
 def _other_shape(
@@ -101,7 +119,8 @@ def _apply_rows(
     if indices.ndim != 1 or len(gradient) != len(indices):
         raise InvalidArgumentError("grad must be the same size as indices in the first dimension.")
 
-    def work(arrays: list[Array]) -> None:
+    def work() -> None:
+        arrays = [variable.writable() for variable in variables]
         for array, variable in zip(arrays, variables, strict=True):
             if array.shape != arrays[0].shape:
                 raise InvalidArgumentError(f"var and {variable.name} do not have the same shape")

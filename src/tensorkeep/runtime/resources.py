@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.io.large_arrays import copied, empty_array, owns_memory
 from tensorkeep.runtime.deferred import Deferred
 from tensorkeep.shapes import Shape
 
@@ -75,7 +76,7 @@ class VariableResource:
         Hold `lock` meanwhile. If a promise is not kept, the value is the old one or partly the new one.
         """
         if type(value) is np.ndarray or not isinstance(value, Deferred):
-            self._array = np.array(value)
+            self._array = copied(np.asarray(value))
         elif self._array is not None and self._is_place_for(value):
             value.load_into(self._array)
         else:
@@ -93,11 +94,26 @@ class VariableResource:
 
         Hold `lock` from this call until the change is done.
         """
-        if self._array is None:
-            raise FailedPreconditionError(self._uninitialized())
-        if self._holders() > _ALONE or not _is_plain(self._array):
-            self._array = np.array(self._array)
-        return self._array
+        if not self._is_alone():
+            self._array = copied(self.read())
+        array = self._array
+        assert array is not None
+        return array
+
+    def places(self) -> tuple[Array, Array]:
+        """The value, and where the next one may be written element by element: the same if nobody else holds it.
+
+        Hold `lock` from this call until the next value is assigned. It spares the copy that `writable` makes.
+        """
+        if self._is_alone():
+            array = self._array
+            assert array is not None
+            return array, array
+        array = self.read()
+        return array, empty_array(array.shape, array.dtype)
+
+    def _is_alone(self) -> bool:
+        return self._array is not None and self._holders() <= _ALONE and _is_plain(self._array)
 
     def _holders(self) -> int:
         return sys.getrefcount(self._array)
@@ -117,7 +133,7 @@ _ALONE: Final = _holders_of_one()
 
 
 def _is_plain(array: Any) -> bool:
-    return isinstance(array, np.ndarray) and array.flags.writeable and array.flags.owndata and array.flags.c_contiguous
+    return isinstance(array, np.ndarray) and array.flags.writeable and array.flags.c_contiguous and owns_memory(array)
 
 
 def dereference(value: Any) -> Any:
