@@ -15,44 +15,12 @@ import numpy as np
 import tensorflow
 
 import tensorkeep.v1
+from benchmarks.saver_model import VARIABLES, Model
 from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
 from tensorkeep.io.filesystem import Durability
 
-VARIABLES = 8
 THEIRS = tensorflow.compat.v1
 OURS: Any = tensorkeep.v1
-
-
-class Model:
-    """Variables of some sizes in a session of their own, with a saver."""
-
-    def __init__(self, tf: Any, count: int, elements: int, **options: Any) -> None:
-        self.tf = tf
-        self.graph = tf.Graph()
-        with self.graph.as_default():
-            zeros = tf.zeros_initializer()
-            self.variables = [
-                tf.get_variable(f"layer_{i}/kernel", [elements], initializer=zeros, use_resource=False)
-                for i in range(count)
-            ]
-            self.initialize = tf.global_variables_initializer()
-            self.step = [tf.assign_add(v, tf.ones([elements])) for v in self.variables] if count <= VARIABLES else []
-            self.saver = tf.train.Saver(**options)
-        self.session = tf.Session(graph=self.graph)
-        self.session.run(self.initialize)
-
-    def save(self, folder: Path, **options: Any) -> Any:
-        with self.graph.as_default():
-            return self.saver.save(self.session, str(folder / "m"), write_meta_graph=False, **options)
-
-    def restore(self, path: Path) -> None:
-        with self.graph.as_default():
-            self.saver.restore(self.session, str(path / "m"))
-
-    def restart(self) -> None:
-        """A session in which no variable has a value."""
-        self.session.close()
-        self.session = self.tf.Session(graph=self.graph)
 
 
 def _fresh(folder: Path) -> Callable[[], None]:
@@ -150,28 +118,53 @@ def _stall(folder: Path, model: Model, size: int, rounds: int) -> list[str]:
     ]
 
 
+class _Apart:
+    """A model of small variables in a process of its own, which saves or restores when it is told to."""
+
+    def __init__(self, name: str, folder: Path, count: int) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "benchmarks.saver_model", name.lower(), str(folder / name), str(count)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env=_environment(),
+        )
+
+    def seconds(self, work: str) -> float:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        print(work, file=self._process.stdin, flush=True)
+        return float(self._process.stdout.readline())
+
+    def close(self) -> None:
+        self._process.communicate()
+
+
+def _environment() -> dict[str, str]:
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+
+
 def _small(folder: Path, count: int, rounds: int) -> str:
-    models = {"TensorFlow": Model(THEIRS, count, 4), "tensorkeep": Model(OURS, count, 4, durability=Durability.CACHE)}
-    target = folder / "small"
-    prepare = _fresh(target)
+    models = {name: _Apart(name, folder / "small", count) for name in ("TensorFlow", "tensorkeep")}
     text = []
-    for title, work in (
-        ("save", lambda model: model.save(target)),
-        ("restore", lambda model: model.restore(target)),
-    ):
-        made = [Contender(name, lambda m=model, w=work: w(m)) for name, model in models.items()]
-        if title == "save":
-            made = [Contender(item.name, item.work, prepare) for item in made]
-        seconds = take_turns(made, rounds)
+    for work in ("save", "restore"):
+        seconds: dict[str, list[float]] = {name: [] for name in models}
+        for turn in range(rounds + 1):  # the first one warms up
+            for name, model in models.items():
+                taken = model.seconds(work)
+                if turn:
+                    seconds[name].append(taken)
         middle = medians(seconds)
         rows = [
             [name, f"{middle[name] * 1e3:.0f}", f"{middle['TensorFlow'] / middle[name]:.2f} x", spread(seconds[name])]
             for name in seconds
         ]
         text += [
-            f"{count:,} small variables: Saver.{title} (bar: 1 x)",
+            f"{count:,} small variables, each in a process of its own: Saver.{work} (bar: 1 x)",
             table(["", "ms", "speed, to TensorFlow", "seconds: range"], rows),
         ]
+    for model in models.values():
+        model.close()
     return "\n\n".join(text)
 
 
@@ -251,13 +244,12 @@ print(peak - before)
 
 def _memory(folder: Path, size: int) -> str:
     def measure(who: str) -> float:
-        environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
         done = subprocess.run(
             [sys.executable, "-c", _CHILD, who, str(folder / "save" / "m"), str(size), str(VARIABLES)],
             check=True,
             capture_output=True,
             text=True,
-            env=environment,
+            env=_environment(),
         )
         return int(done.stdout) / (1 << 20)
 
