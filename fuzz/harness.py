@@ -45,7 +45,7 @@ from tensorkeep.checkpoint.codec import decode_objects
 from tensorkeep.checkpoint.slices import box_shape, slice_key
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.io.crc32c import crc32c, mask, masked_crc32c
-from tensorkeep.io.varint import decode_varints
+from tensorkeep.io.varint_arrays import decode_varints
 from tensorkeep.proto.messages import (
     BundleEntryProto,
     BundleHeaderProto,

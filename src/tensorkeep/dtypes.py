@@ -7,14 +7,16 @@ type by name; a new type is a new row.
 
 from __future__ import annotations
 
-from dataclasses import InitVar, dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
 
-import ml_dtypes
-import numpy as np
-import numpy.typing as npt
-
+from tensorkeep import _later
 from tensorkeep.errors import DataLossError, InvalidArgumentError, WrongTypeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 __all__ = ["ALL_DTYPES", "DType"]
 
@@ -28,23 +30,30 @@ class DType:
     number: int
     name: str  # as TensorFlow's Python spells it: float32
     label: str  # as TensorFlow's messages spell it: float
-    numpy: InitVar[npt.DTypeLike]
+    numpy_name: str  # NumPy's name of the type that holds it: a dot before it if it is one of ml_dtypes
     proto_field: str  # the field of TensorProto that holds its values
+    itemsize: int
+    """Bytes per stored element; 0 where elements vary in size."""
     bits: int = 0  # for types narrower than a byte: how many low bits of each stored byte count
     quantized: bool = False
-    array_dtype: np.dtype[Any] = field(init=False)
-    """NumPy's type of the arrays that `read` returns; for strings and variants, arrays of `bytes` objects."""
     is_object: bool = field(init=False)
     """Whether elements vary in size: strings, variants, resources."""
-    itemsize: int = field(init=False)
-    """Bytes per stored element; 0 where elements vary in size."""
+    array_dtype: np.dtype[Any] = field(init=False)
+    """NumPy's type of the arrays that `read` returns; for strings and variants, arrays of `bytes` objects."""
 
-    def __post_init__(self, numpy: npt.DTypeLike) -> None:
-        array_dtype = np.dtype(numpy)
-        is_object = array_dtype.hasobject
-        object.__setattr__(self, "array_dtype", array_dtype)
-        object.__setattr__(self, "is_object", is_object)
-        object.__setattr__(self, "itemsize", 0 if is_object else array_dtype.itemsize)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "is_object", self.numpy_name == "object")
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            """NumPy's type, worked out when it is first wanted."""
+            if name != "array_dtype":
+                raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+            is_ours = self.numpy_name.startswith(".")
+            kind = getattr(_later.ml_dtypes, self.numpy_name[1:]) if is_ours else self.numpy_name
+            object.__setattr__(self, "array_dtype", _later.np.dtype(kind))
+            return self.array_dtype
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -110,7 +119,9 @@ class DType:
     @property
     def as_numpy_dtype(self) -> Any:
         """NumPy's type of an element, such as `numpy.float32`; `object` for strings, one named field if quantised."""
-        return np.dtype([(self.base_dtype.name, self.array_dtype)]) if self.is_quantized else self.array_dtype.type
+        return (
+            _later.np.dtype([(self.base_dtype.name, self.array_dtype)]) if self.is_quantized else self.array_dtype.type
+        )
 
     @property
     def as_datatype_enum(self) -> int:
@@ -146,9 +157,9 @@ class DType:
 
     def _extreme(self, word: str, name: str) -> Any:
         if self.is_floating:
-            return getattr(ml_dtypes.finfo(self.array_dtype), name)  # type: ignore[no-untyped-call]
+            return getattr(_later.ml_dtypes.finfo(self.array_dtype), name)  # type: ignore[no-untyped-call]
         if self.is_integer:
-            return int(getattr(ml_dtypes.iinfo(self.array_dtype), name))  # type: ignore[no-untyped-call]
+            return int(getattr(_later.ml_dtypes.iinfo(self.array_dtype), name))  # type: ignore[no-untyped-call]
         raise WrongTypeError(f"Cannot find {word} value of {self}: only whole numbers and fractions have one.")
 
     def is_compatible_with(self, other: DType | npt.DTypeLike | str) -> bool:
@@ -159,7 +170,7 @@ class DType:
     def __eq__(self, other: object) -> bool:
         if other is self:
             return True
-        if not isinstance(other, str | type | np.dtype):
+        if not isinstance(other, str | type) and not isinstance(other, _later.np.dtype):
             return False
         try:
             return DType.of(other) is self
@@ -190,45 +201,45 @@ class DType:
         if value is None:
             raise WrongTypeError("None is not a data type")
         try:
-            array_dtype = np.dtype(value)
+            array_dtype = _later.np.dtype(value)
         except (TypeError, ValueError, SyntaxError) as error:
             raise WrongTypeError(f"{value!r} is not a data type: {error}") from None
         return dtype_of_array(array_dtype)
 
 
-FLOAT32 = DType(1, "float32", "float", np.float32, "float_val")
-FLOAT64 = DType(2, "float64", "double", np.float64, "double_val")
-INT32 = DType(3, "int32", "int32", np.int32, "int_val")
-UINT8 = DType(4, "uint8", "uint8", np.uint8, "int_val")
-INT16 = DType(5, "int16", "int16", np.int16, "int_val")
-INT8 = DType(6, "int8", "int8", np.int8, "int_val")
-STRING = DType(7, "string", "string", object, "string_val")
-COMPLEX64 = DType(8, "complex64", "complex64", np.complex64, "scomplex_val")
-INT64 = DType(9, "int64", "int64", np.int64, "int64_val")
-BOOL = DType(10, "bool", "bool", np.bool_, "bool_val")
-QINT8 = DType(11, "qint8", "qint8", np.int8, "int_val", quantized=True)
-QUINT8 = DType(12, "quint8", "quint8", np.uint8, "int_val", quantized=True)
-QINT32 = DType(13, "qint32", "qint32", np.int32, "int_val", quantized=True)
-BFLOAT16 = DType(14, "bfloat16", "bfloat16", ml_dtypes.bfloat16, "half_val")
-QINT16 = DType(15, "qint16", "qint16", np.int16, "int_val", quantized=True)
-QUINT16 = DType(16, "quint16", "quint16", np.uint16, "int_val", quantized=True)
-UINT16 = DType(17, "uint16", "uint16", np.uint16, "int_val")
-COMPLEX128 = DType(18, "complex128", "complex128", np.complex128, "dcomplex_val")
-FLOAT16 = DType(19, "float16", "half", np.float16, "half_val")
-RESOURCE = DType(20, "resource", "resource", object, "resource_handle_val")
-VARIANT = DType(21, "variant", "variant", object, "variant_val")
-UINT32 = DType(22, "uint32", "uint32", np.uint32, "uint32_val")
-UINT64 = DType(23, "uint64", "uint64", np.uint64, "uint64_val")
-FLOAT8_E5M2 = DType(24, "float8_e5m2", "float8_e5m2", ml_dtypes.float8_e5m2, "float8_val")
-FLOAT8_E4M3FN = DType(25, "float8_e4m3fn", "float8_e4m3fn", ml_dtypes.float8_e4m3fn, "float8_val")
-FLOAT8_E4M3FNUZ = DType(26, "float8_e4m3fnuz", "float8_e4m3fnuz", ml_dtypes.float8_e4m3fnuz, "float8_val")
-FLOAT8_E4M3B11FNUZ = DType(27, "float8_e4m3b11fnuz", "float8_e4m3b11fnuz", ml_dtypes.float8_e4m3b11fnuz, "float8_val")
-FLOAT8_E5M2FNUZ = DType(28, "float8_e5m2fnuz", "float8_e5m2fnuz", ml_dtypes.float8_e5m2fnuz, "float8_val")
-INT4 = DType(29, "int4", "int4", ml_dtypes.int4, "int_val", bits=4)
-UINT4 = DType(30, "uint4", "uint4", ml_dtypes.uint4, "int_val", bits=4)
-INT2 = DType(31, "int2", "int2", ml_dtypes.int2, "int_val", bits=2)
-UINT2 = DType(32, "uint2", "uint2", ml_dtypes.uint2, "int_val", bits=2)
-FLOAT4_E2M1FN = DType(33, "float4_e2m1fn", "float4_e2m1fn", ml_dtypes.float4_e2m1fn, "float8_val", bits=4)
+FLOAT32 = DType(1, "float32", "float", "float32", "float_val", 4)
+FLOAT64 = DType(2, "float64", "double", "float64", "double_val", 8)
+INT32 = DType(3, "int32", "int32", "int32", "int_val", 4)
+UINT8 = DType(4, "uint8", "uint8", "uint8", "int_val", 1)
+INT16 = DType(5, "int16", "int16", "int16", "int_val", 2)
+INT8 = DType(6, "int8", "int8", "int8", "int_val", 1)
+STRING = DType(7, "string", "string", "object", "string_val", 0)
+COMPLEX64 = DType(8, "complex64", "complex64", "complex64", "scomplex_val", 8)
+INT64 = DType(9, "int64", "int64", "int64", "int64_val", 8)
+BOOL = DType(10, "bool", "bool", "bool", "bool_val", 1)
+QINT8 = DType(11, "qint8", "qint8", "int8", "int_val", 1, quantized=True)
+QUINT8 = DType(12, "quint8", "quint8", "uint8", "int_val", 1, quantized=True)
+QINT32 = DType(13, "qint32", "qint32", "int32", "int_val", 4, quantized=True)
+BFLOAT16 = DType(14, "bfloat16", "bfloat16", ".bfloat16", "half_val", 2)
+QINT16 = DType(15, "qint16", "qint16", "int16", "int_val", 2, quantized=True)
+QUINT16 = DType(16, "quint16", "quint16", "uint16", "int_val", 2, quantized=True)
+UINT16 = DType(17, "uint16", "uint16", "uint16", "int_val", 2)
+COMPLEX128 = DType(18, "complex128", "complex128", "complex128", "dcomplex_val", 16)
+FLOAT16 = DType(19, "float16", "half", "float16", "half_val", 2)
+RESOURCE = DType(20, "resource", "resource", "object", "resource_handle_val", 0)
+VARIANT = DType(21, "variant", "variant", "object", "variant_val", 0)
+UINT32 = DType(22, "uint32", "uint32", "uint32", "uint32_val", 4)
+UINT64 = DType(23, "uint64", "uint64", "uint64", "uint64_val", 8)
+FLOAT8_E5M2 = DType(24, "float8_e5m2", "float8_e5m2", ".float8_e5m2", "float8_val", 1)
+FLOAT8_E4M3FN = DType(25, "float8_e4m3fn", "float8_e4m3fn", ".float8_e4m3fn", "float8_val", 1)
+FLOAT8_E4M3FNUZ = DType(26, "float8_e4m3fnuz", "float8_e4m3fnuz", ".float8_e4m3fnuz", "float8_val", 1)
+FLOAT8_E4M3B11FNUZ = DType(27, "float8_e4m3b11fnuz", "float8_e4m3b11fnuz", ".float8_e4m3b11fnuz", "float8_val", 1)
+FLOAT8_E5M2FNUZ = DType(28, "float8_e5m2fnuz", "float8_e5m2fnuz", ".float8_e5m2fnuz", "float8_val", 1)
+INT4 = DType(29, "int4", "int4", ".int4", "int_val", 1, bits=4)
+UINT4 = DType(30, "uint4", "uint4", ".uint4", "int_val", 1, bits=4)
+INT2 = DType(31, "int2", "int2", ".int2", "int_val", 1, bits=2)
+UINT2 = DType(32, "uint2", "uint2", ".uint2", "int_val", 1, bits=2)
+FLOAT4_E2M1FN = DType(33, "float4_e2m1fn", "float4_e2m1fn", ".float4_e2m1fn", "float8_val", 1, bits=4)
 
 ALL_DTYPES: Final[tuple[DType, ...]] = tuple(value for value in list(globals().values()) if isinstance(value, DType))
 
@@ -237,8 +248,9 @@ _REFS: Final = tuple(
         dtype.number + REF_OFFSET,
         f"{dtype.name}_ref",
         f"{dtype.label}_ref",
-        dtype.array_dtype,
+        dtype.numpy_name,
         dtype.proto_field,
+        dtype.itemsize,
         dtype.bits,
     )
     for dtype in ALL_DTYPES
@@ -251,9 +263,17 @@ _FLOATING: Final = frozenset(dtype for dtype in ALL_DTYPES if "float" in dtype.n
 _INTEGERS: Final = frozenset(
     dtype for dtype in ALL_DTYPES if "int" in dtype.name and not dtype.quantized and "float" not in dtype.name
 )
-_BY_NUMPY: Final = {dtype.array_dtype: dtype for dtype in ALL_DTYPES if not dtype.quantized and not dtype.is_object}
-# TensorFlow's Python marks quantised arrays by a structured type of one field: [("qint8", int8)].
-_BY_STRUCTURE: Final = {np.dtype([(dtype.name, dtype.array_dtype)]): dtype for dtype in ALL_DTYPES if dtype.quantized}
+
+
+@cache
+def _by_numpy() -> dict[np.dtype[Any], DType]:
+    return {dtype.array_dtype: dtype for dtype in ALL_DTYPES if not dtype.quantized and not dtype.is_object}
+
+
+@cache
+def _by_structure() -> dict[np.dtype[Any], DType]:
+    """TensorFlow's Python marks quantised arrays by a structured type of one field: [("qint8", int8)]."""
+    return {_later.np.dtype([(dtype.name, dtype.array_dtype)]): dtype for dtype in ALL_DTYPES if dtype.quantized}
 
 
 def dtype_of_number(number: int) -> DType:
@@ -271,18 +291,18 @@ def dtype_in_graph(number: int) -> DType:
 
 def dtype_of_plain_array(array_dtype: np.dtype[Any]) -> DType | None:
     """The type whose elements are stored as this NumPy dtype holds them, or None."""
-    return _BY_NUMPY.get(array_dtype)
+    return _by_numpy().get(array_dtype)
 
 
 def dtype_of_array(array_dtype: np.dtype[Any]) -> DType:
     """The type that stores arrays of this NumPy dtype: text, bytes and object arrays are strings."""
-    found = _BY_NUMPY.get(array_dtype)
+    found = _by_numpy().get(array_dtype)
     if found is None and array_dtype.kind in "OSUT":  # first, for NumPy's newest string type has no byte order
         found = STRING
     if found is None:
-        found = _BY_NUMPY.get(array_dtype.newbyteorder("=")) if array_dtype.names is None else None
+        found = _by_numpy().get(array_dtype.newbyteorder("=")) if array_dtype.names is None else None
     if found is None:
-        found = _BY_STRUCTURE.get(array_dtype)
+        found = _by_structure().get(array_dtype)
     if found is None:
         raise InvalidArgumentError(
             f"TensorFlow has no type for NumPy's {array_dtype}; convert the array to one of "

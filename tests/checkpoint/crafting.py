@@ -28,7 +28,7 @@ from tensorkeep.proto.messages import (
 )
 from tensorkeep.proto.wire import encode_bytes_field
 from tensorkeep.table.format import BlockHandle, Footer, seal_block
-from tensorkeep.table.table import TableOptions, TableWriter
+from tensorkeep.table.table_writer import TableOptions, TableWriter
 
 T = TypeVar("T")
 

@@ -12,15 +12,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tensorkeep.checkpoint.bundle import (
-    Entry,
-    decode_entries,
-    decode_name,
-    decode_names,
-    encode_entries,
-    encode_entry,
-    encode_type_and_shape,
-)
+from tensorkeep.checkpoint.bundle import Entry, decode_name, decode_names, encode_entry, encode_type_and_shape
+from tensorkeep.checkpoint.bundle_columns import decode_entries, encode_entries
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.bundle_writer import BundleWriter
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions

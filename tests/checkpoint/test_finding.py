@@ -10,8 +10,12 @@ from tensorkeep.checkpoint.finding import (
     checkpoint_exists,
     checkpoint_modified,
     checkpoints_in,
+    open_prefix,
     remove_checkpoint,
 )
+from tensorkeep.checkpoint.reader import ReadOptions
+from tensorkeep.checkpoint.state import write_checkpoint_state
+from tensorkeep.errors import DataLossError
 from tests.checkpoint.crafting import put
 
 V1 = SaveOptions(format=CheckpointFormat.V1)
@@ -89,3 +93,12 @@ def test_a_graph_of_another_suffix(fs):
 
 def test_removing_in_no_folder_removes_nothing(fs):
     assert remove_checkpoint("nowhere/m", fs=fs) == []
+
+
+def test_a_state_file_is_no_checkpoint_and_the_error_says_which_one_it_names(fs):
+    write_checkpoint_state("run", "run/m-90", fs=fs)
+    with pytest.raises(DataLossError, match=r'"run/checkpoint" is no checkpoint, but a state file; .* "run/m-90"'):
+        open_prefix("run/checkpoint", ReadOptions(), fs)
+    put(fs, "run/checkpoint", b"no state file either")
+    with pytest.raises(DataLossError, match="is not a table"):
+        open_prefix("run/checkpoint", ReadOptions(), fs)

@@ -120,6 +120,24 @@ def test_the_suggested_mapping_leads_to_stored_tensors_that_fit(wanted: dict[str
 
 
 @given(tensors, tensors)
+def test_the_suggested_policy_and_mapping_leave_nothing_to_refuse(
+    wanted: dict[str, Any], stored: dict[str, Any]
+) -> None:
+    """And the policy is printed as Python that means the same."""
+    reader = saved(stored)
+    plan = plan_restore(wanted, reader)
+    policy = plan.suggested_policy
+    if policy is None:
+        left = plan_restore(wanted, reader, mapping=plan.suggested_mapping)
+        assert "Adapt(" not in plan.message()
+        assert all(item.stored is None or not item.remedies for item in left.items)
+        return
+    assert plan_restore(wanted, reader, mapping=plan.suggested_mapping, on_mismatch=policy).error() is None
+    [printed] = [line for line in plan.message().splitlines() if "Adapt(" in line]
+    assert eval(printed.partition("on_mismatch=")[2], {"Adapt": Adapt}) == policy
+
+
+@given(tensors, tensors)
 def test_the_printed_mapping_is_python_that_means_the_same(wanted: dict[str, Any], stored: dict[str, Any]) -> None:
     reader = saved(stored)
     plan = plan_restore(wanted, reader)
@@ -399,8 +417,7 @@ def test_only_what_would_help_is_advised() -> None:
     plan = plan_restore({"a": zeros(2, dtype=np.int32), "b": zeros(2)}, saved({"a": zeros(2), "b": zeros(2, 2)}))
     assert "Adapt" not in plan.message()
     plan = plan_restore({"a": zeros(2, dtype=np.float64), "b": zeros(2)}, saved({"a": zeros(2), "b": zeros(3)}))
-    assert 'Adapt(dtype="widen")' in plan.message()
-    assert 'Adapt(shape=["crop"])' in plan.message()
+    assert 'Adapt(shape=["crop"], dtype=["widen"])' in plan.message()
 
 
 # ---------------------------------------------------------------------------------------------------- Policies

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep import DataLossError, InvalidArgumentError, PartitionedArray, TensorSlice
-from tensorkeep.checkpoint.slices import Box, box_shape, copies_for, intersection, slice_key
+from tensorkeep.checkpoint.slices import Box, box_shape, slice_key
+from tensorkeep.checkpoint.tiling import copies_for, intersection
 from tensorkeep.proto.messages import TensorSliceProto, serialize
 
 sizes = st.integers(0, 2**40)

@@ -12,6 +12,7 @@ from tensorkeep.io.directories import (
     files_below,
     remove_abandoned_directories,
     remove_tree,
+    replace_directory,
 )
 from tensorkeep.io.filesystem import Durability, atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
@@ -130,3 +131,58 @@ def test_folders_of_living_writers_are_left_alone() -> None:
     written(fs, "top/other").publish("saved_model.pb")
     staged.publish("saved_model.pb")
     assert fs.list("top") == ["m", "other"]
+
+
+def _old_and_new(fs: CrashingFileSystem | MemoryFileSystem) -> None:
+    def write(path: str) -> None:
+        fs.make_directory(path)
+        atomic_write(fs, f"{path}/new", b"new")
+
+    replace_directory(fs, "a/folder", write)
+
+
+def test_a_folder_takes_the_place_of_another() -> None:
+    fs = MemoryFileSystem()
+    fs.make_directory("a/folder/in")
+    atomic_write(fs, "a/folder/in/old", b"old")
+    _old_and_new(fs)
+    assert list(fs.list("a")) == ["folder"]
+    assert list(fs.list("a/folder")) == ["new"]
+
+
+def test_a_crash_while_a_folder_is_replaced_loses_neither() -> None:
+    for count in range(30):
+        inner = MemoryFileSystem()
+        inner.make_directory("a/folder")
+        atomic_write(inner, "a/folder/old", b"old")
+        try:
+            _old_and_new(CrashingFileSystem(inner, count))
+        except SimulatedCrash:
+            names = list(inner.list("a"))
+            whole = [name for name in names if "old" in inner.list(f"a/{name}") or "new" in inner.list(f"a/{name}")]
+            assert whole, (count, names)
+            continue
+        assert list(inner.list("a")) == ["folder"]
+        return
+    pytest.fail("it never came to an end")
+
+
+def test_what_somebody_left_behind_is_not_written_over() -> None:
+    fs = MemoryFileSystem()
+    fs.make_directory("a/folder")
+    fs.make_directory("a/folder.tensorkeep-old")
+    with pytest.raises(AlreadyExistsError, match="left behind by somebody who was interrupted"):
+        _old_and_new(fs)
+
+
+def test_a_folder_that_cannot_be_written_leaves_the_old_one() -> None:
+    fs = MemoryFileSystem()
+    fs.make_directory("a/folder")
+
+    def write(path: str) -> None:
+        fs.make_directory(path)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        replace_directory(fs, "a/folder", write)
+    assert list(fs.list("a")) == ["folder"]

@@ -138,7 +138,18 @@ def test_a_view_keeps_the_bytes_of_a_file_that_was_replaced(tmp_path: Path) -> N
     assert bytes(view) == b"old"
 
 
-def test_where_there_are_no_links_a_copy_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("failure", [None, errno.EXDEV, errno.ENOSYS])
+def test_where_there_are_no_links_a_copy_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failure: int | None
+) -> None:
+    """By the system where it can, else through memory."""
+    if failure is not None:
+
+        def refuse(*_: object) -> int:
+            raise OSError(failure, "no")
+
+        monkeypatch.setattr(os, "copy_file_range", refuse)
+
     def refuse(source: str, target: str) -> None:
         raise OSError(errno.ENOTSUP, "no links here")
 

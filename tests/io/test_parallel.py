@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.parallel import default_threads, in_parallel
+from tensorkeep.io.parallel import ahead, default_threads, in_parallel
 
 
 @pytest.mark.parametrize("threads", [None, 1, 2, 8])
@@ -41,3 +44,33 @@ def test_the_first_error_is_raised(threads: int) -> None:
 
 def test_there_are_as_many_threads_as_help() -> None:
     assert 1 <= default_threads() <= 8
+
+
+@given(st.lists(st.integers(), max_size=30))
+def test_work_ahead_gives_results_in_order(items: list[int]) -> None:
+    assert list(ahead(lambda item: item * 2, items)) == [item * 2 for item in items]
+
+
+def test_work_ahead_does_not_run_far_ahead() -> None:
+    taken: list[int] = []
+
+    def items() -> Iterator[int]:
+        for item in range(1000):
+            taken.append(item)
+            yield item
+
+    results = ahead(lambda item: item, items())
+    assert next(results) == 0
+    assert len(taken) < 20
+    results.close()  # type: ignore[attr-defined]
+    assert len(taken) < 20
+
+
+def test_an_error_of_work_ahead_comes_where_its_result_would() -> None:
+    def work(item: int) -> float:
+        return 1 / (item - 2)
+
+    results = ahead(work, range(10))
+    assert [next(results), next(results)] == [-0.5, -1.0]
+    with pytest.raises(ZeroDivisionError):
+        next(results)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import zlib
 
+import brotli
 import pytest
+import zstandard
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -12,6 +14,7 @@ from tensorkeep.errors import DataLossError, TensorKeepError, UnimplementedError
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.io.riegeli import RiegeliReader
 from tests.support.riegeli import RiegeliWriter
+from tests.support.riegeli_samples import POSITIONS, RECORDS, riegeli_file
 
 
 def reader(data: bytes | bytearray) -> RiegeliReader:
@@ -107,3 +110,23 @@ def test_other_files_are_not_riegeli() -> None:
         reader(b"\x08\x01\x12\x00" * 40)
     with pytest.raises(DataLossError, match="no records"):
         reader(RiegeliWriter().data).last()
+
+
+@pytest.mark.parametrize("compression", POSITIONS)
+def test_files_of_the_riegeli_library_are_read(compression: str) -> None:
+    file = reader(riegeli_file(compression))
+    assert [file.at(position) for position in POSITIONS[compression]] == RECORDS
+    assert file.last() == RECORDS[-1]
+
+
+@pytest.mark.parametrize("letter", ["b", "z"])
+def test_what_unpacks_to_more_than_it_says_is_not_unpacked_whole(letter: str) -> None:
+    pack = {"b": brotli.compress, "z": zstandard.compress}[letter]
+    writer = RiegeliWriter()
+    (place,) = writer.write([b"x" * 10], compression=ord(letter), compress=lambda data: pack(data * 10_000_000))
+    with pytest.raises(DataLossError, match="decompresses to"):
+        reader(writer.data).at(place)
+    writer = RiegeliWriter()
+    (place,) = writer.write([b"x" * 1000], compression=ord(letter), compress=lambda data: pack(data)[:-3])
+    with pytest.raises(DataLossError, match=r"decompress|cut off"):
+        reader(writer.data).at(place)

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.varint import decode_varint, decode_varints, encode_varint, encode_varints
+from tensorkeep.io.varint import decode_varint, encode_varint
+from tensorkeep.io.varint_arrays import decode_varints, encode_varints
 
 LARGEST = (1 << 64) - 1
 EDGES = sorted({value for n in range(64) for value in ((1 << n) - 1, 1 << n, (1 << n) + 1)} | {LARGEST - 1, LARGEST})

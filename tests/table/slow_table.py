@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from tensorkeep.io.crc32c import masked_crc32c
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.io.varint import encode_varint
-from tensorkeep.table.table import Table, TableOptions, TableWriter
+from tensorkeep.table.table import Table
+from tensorkeep.table.table_writer import TableOptions, TableWriter
 
 Entries = Iterable[tuple[bytes, bytes]]
 

@@ -14,7 +14,7 @@ from tensorkeep.io.crc32c import masked_crc32c
 from tensorkeep.io.varint import encode_varint
 from tensorkeep.table.block import Block
 from tensorkeep.table.format import BlockHandle, Footer, seal_block
-from tensorkeep.table.table import TableOptions
+from tensorkeep.table.table_writer import TableOptions
 from tests.support.golden import golden
 from tests.table.slow_table import SlowBlock, opened, written
 

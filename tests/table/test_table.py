@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.table.format import BlockHandle
-from tensorkeep.table.table import Table, TableOptions, TableWriter, short_successor, shortest_separator
+from tensorkeep.table.table import Table
+from tensorkeep.table.table_writer import TableOptions, TableWriter, short_successor, shortest_separator
 from tensorkeep.testing.filesystems import CountingFileSystem
 from tests.table.slow_table import Sink, opened, slow_separator, slow_successor, slow_table, written
 

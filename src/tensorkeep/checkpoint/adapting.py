@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,12 +11,14 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.objects import RenamedReader
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.restore_items import Action, RestoreItem
-from tensorkeep.checkpoint.slices import TensorSlice, box_shape, intersection, whole_box
+from tensorkeep.checkpoint.slices import TensorSlice, box_shape, whole_box
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.stitching import Rows
+from tensorkeep.checkpoint.tiling import intersection
+from tensorkeep.checkpoint.views import ReaderView
 from tensorkeep.checkpoint.wanted import Remedy, Wanted
 from tensorkeep.dtypes import FLOAT32, DType
-from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError
 
 __all__ = ["AdaptedReader", "Initial", "adapt_array", "read_item"]
 
@@ -111,7 +113,7 @@ def _initial(item: RestoreItem, part: TensorSlice | None, initial: Initial | Non
     return values
 
 
-class AdaptedReader(CheckpointReader):
+class AdaptedReader(ReaderView):
     """A checkpoint as a plan wants it: its names are the wanted ones, its tensors have the wanted types and shapes.
 
     Names that the plan skips are not there, unless `placeholders` are asked for: zeros, for those who read everything
@@ -126,10 +128,6 @@ class AdaptedReader(CheckpointReader):
         *,
         placeholders: bool = False,
     ) -> None:
-        self.path = reader.path
-        self.format = reader.format
-        self.options = reader.options
-        self._reader = reader
         self._initial = initial
         self._items: dict[str, list[RestoreItem]] = {}
         self._skipped: dict[str, RestoreItem] = {}
@@ -144,7 +142,7 @@ class AdaptedReader(CheckpointReader):
         self._placeholders: Mapping[str, TensorInfo] = {
             name: _placeholder(item) for name, item in placed.items() if name not in self._items
         }
-        self._names = sorted({*names, *self._placeholders})
+        super().__init__(reader, dict.fromkeys(sorted({*names, *self._placeholders})))
 
     def __getitem__(self, name: str) -> TensorInfo:
         if name in self._placeholders:
@@ -153,23 +151,6 @@ class AdaptedReader(CheckpointReader):
         if item.action is Action.RESTORE or item.stored is None:
             return self._plain[name]
         return TensorInfo(item.wanted.dtype or item.stored.dtype, item.wanted.target_shape(item.stored.shape))
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._items or name in self._placeholders
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    @property
-    def damage(self) -> Sequence[TensorKeepError]:
-        return self._reader.damage
-
-    @property
-    def intact_names(self) -> Sequence[str]:
-        return list(self._names)
 
     def source(self, name: str) -> ArraySource:
         if self._is_plain(name):
@@ -183,8 +164,11 @@ class AdaptedReader(CheckpointReader):
             self.read(name)  # only the numbers tell whether they can be converted
         self._plain.verify(name)
 
-    def close(self) -> None:
-        self._reader.close()
+    def verify_many(self, names: Iterable[str], *, threads: int | None = None) -> None:
+        wanted = list(names)
+        plain = {name for name in wanted if self._is_plain(name)}
+        self._plain.verify_many(plain, threads=threads)
+        super().verify_many([name for name in wanted if name not in plain], threads=threads)
 
     def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array:
         return self._read(name, info, None, copy)

@@ -7,21 +7,15 @@ from itertools import islice
 from operator import lt
 from typing import Final, NamedTuple
 
-from tensorkeep.checkpoint.bundle import (
-    HEADER_KEY,
-    Entry,
-    Header,
-    decode_entries,
-    decode_name,
-    decode_names,
-    encode_name,
-)
+from tensorkeep.checkpoint.bundle import HEADER_KEY, Entry, Header, decode_name, decode_names, encode_name
+from tensorkeep.checkpoint.bundle_columns import decode_entries
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices import TensorSlice, slice_key
 from tensorkeep.checkpoint.small_tensors import Heads, has_usual_tail, head_of, is_usual, tail_of
 from tensorkeep.errors import DataLossError, FailedPreconditionError, TensorKeepError
 from tensorkeep.io.filesystem import RandomAccessFile
 from tensorkeep.table.block import MOST_EXPANSION
+from tensorkeep.table.block_loading import load_block
 from tensorkeep.table.table import Table
 
 _FEW: Final = 16  # entries that are looked up one by one, before all are worked out together
@@ -127,7 +121,7 @@ class BundleIndex:
             try:
                 if isinstance(block, DataLossError):
                     raise block
-                some_keys, some_values = block.load()
+                some_keys, some_values = load_block(block)
                 if not some_keys:
                     continue
                 if (keys and some_keys[0] <= keys[-1]) or not all(map(lt, some_keys, islice(some_keys, 1, None))):

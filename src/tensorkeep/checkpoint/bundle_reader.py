@@ -11,13 +11,14 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle import Columns, Entry, Header, encode_name
+from tensorkeep.checkpoint.bundle import Entry, Header, encode_name
+from tensorkeep.checkpoint.bundle_columns import Columns
 from tensorkeep.checkpoint.bundle_index import BundleIndex
 from tensorkeep.checkpoint.codec import CHUNK, check_shape, decode_objects
 from tensorkeep.checkpoint.naming import data_path, index_path
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.regions import read_box, read_rows
-from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, copies_for, slice_key, whole_box
+from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, slice_key, whole_box
 from tensorkeep.checkpoint.small_tensors import (
     SMALL,
     Kind,
@@ -26,6 +27,7 @@ from tensorkeep.checkpoint.small_tensors import (
 )
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
+from tensorkeep.checkpoint.tiling import copies_for
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import (
     DataLossError,
@@ -134,6 +136,16 @@ class BundleReader(CheckpointReader):
             raise DataLossError(f'"{self._file.path}": tensor "{name}" lists the slice {part}, which has no entry')
         return self._index.decode(f"{name} [{part}]", value)
 
+    def encoded_entry(self, name: str, part: TensorSlice | None = None) -> bytes:
+        """The same as it stands in the index."""
+        if part is None:
+            return self._value(name)
+        value = self._index.slice_value(name, part)
+        if value is None:
+            self.entry(name, part)  # says what is wrong
+            raise DataLossError(f'"{self._file.path}": slice {part} of tensor "{name}" has no entry')
+        return value
+
     def entries(self) -> dict[bytes, Entry]:
         """Everything in the index but the header, by key. DataLossError if any of it is damaged."""
         self._raise_damage("the index cannot be read in full")
@@ -151,6 +163,12 @@ class BundleReader(CheckpointReader):
             return ArraySource.of(self.read(name), info.dtype)
         chunks = self._row_chunks(name, info) if info.slices else self._chunks(self.entry(name))
         return ArraySource(info.dtype, info.shape, chunks)
+
+    def _slice_source(self, name: str, info: TensorInfo, part: TensorSlice) -> ArraySource:
+        if info.dtype.is_object or not self._is_native(info.dtype):
+            return super()._slice_source(name, info, part)
+        entry = self._slice_entry(name, info, part)
+        return ArraySource(entry.dtype, entry.shape, self._chunks(entry))
 
     def verify(self, name: str) -> None:
         info = self[name]
@@ -502,10 +520,10 @@ class BundleReader(CheckpointReader):
             if entry.dtype.is_object:
                 self._read_objects(entry, check=True)
                 return
-            file = self.shard(entry.shard)
             crc = 0
-            for at in range(0, entry.size, CHUNK):
-                crc = crc32c(file.read(entry.offset + at, min(CHUNK, entry.size - at)), crc)
+            for at in range(0, entry.size, _TASK):
+                stretch = self._checksum_of_stretch((entry, at))
+                crc = combine(crc, stretch, min(_TASK, entry.size - at)) if at else stretch
             self._compare(entry, crc)
 
     def _require_open(self) -> None:

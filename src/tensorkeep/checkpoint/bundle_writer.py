@@ -13,7 +13,9 @@ way is a checkpoint that TensorFlow reads too.
 from __future__ import annotations
 
 import posixpath
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from itertools import pairwise
 from types import TracebackType
 from typing import Any, Final
@@ -21,22 +23,16 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle import (
-    HEADER_KEY,
-    Entry,
-    Header,
-    decode_entries,
-    encode_entries,
-    encode_entry,
-    encode_name,
-    encode_type_and_shape,
-)
+from tensorkeep.checkpoint.bundle import HEADER_KEY, Entry, Header, encode_entry, encode_name, encode_type_and_shape
+from tensorkeep.checkpoint.bundle_columns import encode_entries
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.codec import write_tensor
+from tensorkeep.checkpoint.linking import LinkedTensors, renumbered
 from tensorkeep.checkpoint.naming import data_path, index_path, parse_data_path
-from tensorkeep.checkpoint.slices import Part, SlicedTensor, slice_key
-from tensorkeep.checkpoint.small_tensors import ArrayKinds, Heads
+from tensorkeep.checkpoint.slices import Part, slice_key
+from tensorkeep.checkpoint.small_tensors import ArrayKinds
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, checked_slice
+from tensorkeep.checkpoint.tiling import SlicedTensor
 from tensorkeep.errors import (
     DataLossError,
     FailedPreconditionError,
@@ -44,7 +40,8 @@ from tensorkeep.errors import (
     MissingFileError,
     TensorKeepError,
 )
-from tensorkeep.io.crc32c import mask, mask_array
+from tensorkeep.io.crc32c import mask
+from tensorkeep.io.crc32c_arrays import mask_array
 from tensorkeep.io.filesystem import (
     Buffer,
     Durability,
@@ -56,7 +53,7 @@ from tensorkeep.io.filesystem import (
 )
 from tensorkeep.io.local import LOCAL
 from tensorkeep.native.checksums import crc32c_of_stretches
-from tensorkeep.table.table import TableWriter
+from tensorkeep.table.table_writer import TableWriter
 
 __all__ = ["BundleWriter"]
 
@@ -64,6 +61,7 @@ Integers = npt.NDArray[np.int64]
 
 _BUFFER: Final = 1 << 20  # small tensors are collected to this size before they are written
 _SMALL: Final = _BUFFER // 16  # what counts as small
+_BYTE_ORDER: Final = Header(1).byte_order
 _PUSH: Final = 8 << 20  # after so many bytes the disk is set to work, if the data has to reach it anyway
 
 
@@ -96,6 +94,7 @@ class BundleWriter:
         self._shards: dict[int, _DataFile] = {}
         self._entries: dict[bytes, bytes] = {}  # encoded at once: many small objects would keep the collector busy
         self._sliced: dict[str, SlicedTensor] = {}
+        self._linked = LinkedTensors()
         self._is_open = True
         self._failure: BaseException | None = None
         prepare_directory(fs, posixpath.dirname(self._prefix), durability)
@@ -140,6 +139,20 @@ class BundleWriter:
         self._entries[key] = self._store(source, shard)
         self._sliced[name] = tensor
 
+    def link(self, reader: BundleReader, names: Mapping[str, str]) -> None:
+        """Takes over tensors of another checkpoint as they are stored, whole or in slices, without copying them.
+
+        `names` has the new name of each by the one it is stored under. The data files get names beside those they
+        have, and the numbers after those of the files written here; where there are no links they are copied.
+        """
+        self._require_open()
+        new = list(names.values())
+        if repeated := [name for name, count in Counter(new).items() if count > 1]:
+            raise InvalidArgumentError(f"tensors cannot share the name {repeated[0]!r}")
+        for name in new:
+            self._new_key(name)
+        self._linked.add(reader, names)
+
     def reserve(self, size: int, *, shard: int = 0) -> None:
         """Says that a data file will have about that size. It is then found out early if the disk cannot hold it."""
         self._shard(shard).reserve(size)
@@ -149,20 +162,31 @@ class BundleWriter:
         self._require_open()
         self._is_open = False
         try:
-            count = max(self._shards, default=0) + 1
-            if len(self._shards) not in (count, 0):
-                raise InvalidArgumentError(f"data files {sorted(self._shards)} were used: expected 0..{count - 1}")
-            if not self._shards:
+            if not self._shards and not self._linked:
                 self._shard_file(0)
+            count = max(self._shards, default=-1) + 1
+            if len(self._shards) != count:
+                raise InvalidArgumentError(f"data files {sorted(self._shards)} were used: expected 0..{count - 1}")
             files = [self._shards[number] for number in range(count)]
             for file in files:
                 file.finish()
             for tensor in self._sliced.values():
                 tensor.check_disjoint()
                 self._entries[encode_name(tensor.name)] = _sliced_entry(tensor).encode()
-            commit_bundle(self._fs, self._prefix, [file.place for file in files], self._entries, self._durability)
+            self._commit_files([file.place for file in files])
         finally:
             self._close()
+
+    def _commit_files(self, place: list[Callable[[str], None]]) -> None:
+        order = self._linked.byte_order or _BYTE_ORDER
+        if self._shards and order != _BYTE_ORDER:
+            raise InvalidArgumentError("data files in big-endian order cannot be shared by a checkpoint with new ones")
+        entries = self._entries | self._linked.entries(len(place))
+        for path in self._linked.files:
+            if self._durability is Durability.DISK:
+                self._fs.sync(path)
+            place.append(partial(place_link, self._fs, path))
+        commit_bundle(self._fs, self._prefix, place, entries, self._durability, byte_order=order)
 
     def abort(self) -> None:
         """Gives up: nothing of what was added remains."""
@@ -173,7 +197,7 @@ class BundleWriter:
         if not isinstance(name, str) or not name:
             raise InvalidArgumentError(f"{name!r} cannot be the name of a tensor: expected text that is not empty")
         key = encode_name(name)
-        if key in self._entries or name in self._sliced:
+        if key in self._entries or name in self._sliced or key in self._linked:
             raise InvalidArgumentError(f'tensor "{name}" was added before')
         return key
 
@@ -185,7 +209,7 @@ class BundleWriter:
             keys = list(map(str.encode, names))
         except UnicodeEncodeError:
             return None
-        return keys if self._entries.keys().isdisjoint(keys) else None
+        return keys if self._entries.keys().isdisjoint(keys) and not any(map(self._linked.__contains__, keys)) else None
 
     def _store_small(
         self, keys: list[bytes], arrays: list[Any], kinds: ArrayKinds, numbers: Integers, shard: int
@@ -357,8 +381,21 @@ def commit_bundle(
 
     `entries` are the entries of the index, encoded, by key.
 
-    Whenever this is interrupted, the old checkpoint or the new one is whole.
+    Whenever this is interrupted, the old checkpoint or the new one is whole. Others who replace it meanwhile, in this
+    process or another one, do so before or after: who comes last has it.
     """
+    with fs.locked(posixpath.dirname(prefix)):
+        _replace_bundle(fs, prefix, place, entries, durability, byte_order)
+
+
+def _replace_bundle(
+    fs: FileSystem,
+    prefix: str,
+    place: Sequence[Callable[[str], None]],
+    entries: Mapping[bytes, bytes],
+    durability: Durability,
+    byte_order: str,
+) -> None:
     count = len(place)
     staged = 1 if _shard_count(fs, prefix) == count else 0
     names = [data_path(prefix, number + staged, count + staged) for number in range(count)]
@@ -416,7 +453,7 @@ def _write_index(
         writer.add(HEADER_KEY, header.encode())
         keys = sorted(entries)
         values = list(map(entries.__getitem__, keys))
-        writer.add_many(keys, _shifted(values, shift) if shift else values)
+        writer.add_many(keys, renumbered(values, np.arange(header.shard_count) + shift) if shift else values)
         writer.finish()
         if durability is Durability.DISK:
             file.sync()
@@ -427,31 +464,15 @@ def _write_index(
             fs.sync_directory(directory)
 
 
-def _shifted(values: Sequence[bytes], shift: int) -> list[bytes]:
-    """Encoded entries whose data files have higher numbers."""
-    columns = decode_entries(values)
-    numbers, firsts = Heads.of(values, columns)
-    heads = [values[at][: columns.heads[at]] for at in firsts]
-    usual = np.flatnonzero(columns.usual)
-    _, _, shards, offsets, sizes, masked_crcs = columns.take(usual)
-    shifted = list(values)
-    for at, value in zip(
-        usual.tolist(), encode_entries(heads, numbers[usual], shards + shift, offsets, sizes, masked_crcs), strict=True
-    ):
-        shifted[at] = value
-    for at in np.flatnonzero(~columns.usual).tolist():
-        entry = Entry.decode("", values[at], "index")
-        shifted[at] = entry._replace(shard=entry.shard + shift).encode()
-    return shifted
-
-
 def remove_bundle(fs: FileSystem, prefix: str, durability: Durability) -> None:
     """Deletes a V2 checkpoint, or what is left of one: the index first, so that it ceases to exist, then the data."""
-    if fs.exists(index_path(prefix)):
-        fs.delete(index_path(prefix))
-        if durability is Durability.DISK:
-            fs.sync_directory(posixpath.dirname(prefix))
-    _remove_stale_data(fs, prefix, 0)
+    folder = posixpath.dirname(prefix)
+    with fs.locked(folder):
+        if fs.exists(index_path(prefix)):
+            fs.delete(index_path(prefix))
+            if durability is Durability.DISK:
+                fs.sync_directory(folder)
+        _remove_stale_data(fs, prefix, 0)
 
 
 def _remove_stale_data(fs: FileSystem, prefix: str, count: int) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Final, TypeAlias
 
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
@@ -12,6 +14,11 @@ from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
 
 __all__ = ["CheckpointReport", "TensorProblem", "check_checkpoint"]
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told as work goes on: how many bytes are done, and of how many."""
+
+_GROUP: Final = 256 << 20
 
 
 @dataclass(frozen=True)
@@ -49,7 +56,9 @@ class CheckpointReport:
         return "\n".join((*lines, *(f"  {problem}" for problem in self.problems)))
 
 
-def check_checkpoint(path: PathLike, *, fs: FileSystem = LOCAL, threads: int | None = None) -> CheckpointReport:
+def check_checkpoint(
+    path: PathLike, *, fs: FileSystem = LOCAL, threads: int | None = None, progress: Progress | None = None
+) -> CheckpointReport:
     """Reads every tensor of a checkpoint, compares every checksum, and reports all that is wrong.
 
     Never raises for damage, however bad: that is what the report is for. A path with nothing there is an error.
@@ -66,11 +75,42 @@ def check_checkpoint(path: PathLike, *, fs: FileSystem = LOCAL, threads: int | N
             names = reader.intact_names
         except TensorKeepError as error:
             return CheckpointReport(reader.path, (), (TensorProblem(None, error),))
-        results = in_parallel(lambda name: _problem(reader, name), names, threads)
+        results = list(_results(reader, names, threads, progress))
         problems = [TensorProblem(None, error) for error in reader.damage]
         problems += [problem for problem in results if problem is not None]
         intact = tuple(name for name, problem in zip(names, results, strict=True) if problem is None)
         return CheckpointReport(reader.path, intact, tuple(problems))
+
+
+def _results(
+    reader: CheckpointReader, names: Sequence[str], threads: int | None, progress: Progress | None
+) -> Iterator[TensorProblem | None]:
+    """What is wrong with each tensor. Groups are verified as wholes, and tensor by tensor only where that fails."""
+    groups = list(_groups(reader, names))
+    total, done = sum(size for _, size in groups), 0
+    for group, size in groups:
+        try:
+            reader.verify_many(group, threads=threads)
+            yield from [None] * len(group)
+        except (TensorKeepError, MemoryError):
+            yield from in_parallel(lambda name: _problem(reader, name), group, threads)
+        done += size
+        if progress is not None:
+            progress(done, total)
+
+
+def _groups(reader: CheckpointReader, names: Sequence[str]) -> Iterator[tuple[list[str], int]]:
+    """Names, in order, of tensors that together have some hundred megabytes; and how many bytes these are."""
+    group: list[str] = []
+    size = 0
+    for name in names:
+        group.append(name)
+        size += reader[name].nbytes
+        if size >= _GROUP:
+            yield group, size
+            group, size = [], 0
+    if group:
+        yield group, size
 
 
 def _problem(reader: CheckpointReader, name: str) -> TensorProblem | None:

@@ -22,7 +22,8 @@ from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import DataLossError, UnimplementedError
 from tensorkeep.io.crc32c import crc32c, mask
 from tensorkeep.io.filesystem import Buffer
-from tensorkeep.io.varint import decode_varint, decode_varints, encode_varint, encode_varints
+from tensorkeep.io.varint import decode_varint, encode_varint
+from tensorkeep.io.varint_arrays import decode_varints, encode_varints
 from tensorkeep.shapes import element_count
 
 Array = npt.NDArray[Any]

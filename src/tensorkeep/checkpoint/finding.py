@@ -26,8 +26,9 @@ from tensorkeep.checkpoint.naming import (
 )
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat
+from tensorkeep.checkpoint.state import read_checkpoint_state
 from tensorkeep.checkpoint.v1 import SliceFileReader
-from tensorkeep.errors import MissingFileError, NotFoundError
+from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError, TensorKeepError
 from tensorkeep.io.filesystem import FileSystem, PathLike, is_temporary, path_text
 from tensorkeep.io.local import LOCAL
 
@@ -57,7 +58,7 @@ def open_prefix(given: str, options: ReadOptions, fs: FileSystem, *, stacklevel:
     if fs.exists(given):
         shard = parse_shard_path(given)
         if shard is None or shard[2] == 1:
-            return SliceFileReader(given, fs=fs, options=options)
+            return _open_slice_file(given, options, fs)
         pattern = shard_pattern(shard[0], shard[2])
         warnings.warn(f'"{given}" is one file of a checkpoint; opening "{pattern}"', stacklevel=stacklevel)
         return _open_slice_files(pattern, options, fs)
@@ -101,15 +102,19 @@ def remove_checkpoint(
     one. The state file stays as it is. Files that are not there, or that somebody else deletes meanwhile, are no error.
     """
     text = path_text(prefix)
-    files = _bundle_files(text, fs) if format is CheckpointFormat.V2 else _slice_files(text, fs)
+    folder = posixpath.dirname(text)
+    if not fs.is_directory(folder):
+        return []
     deleted: list[str] = []
-    for path in [*files, meta_path(text, meta_suffix)]:
-        try:
-            if fs.exists(path) and not fs.is_directory(path):
-                fs.delete(path)
-                deleted.append(path)
-        except MissingFileError:
-            continue
+    with fs.locked(folder):  # one who saves it anew meanwhile loses nothing of it
+        files = _bundle_files(text, fs) if format is CheckpointFormat.V2 else _slice_files(text, fs)
+        for path in [*files, meta_path(text, meta_suffix)]:
+            try:
+                if fs.exists(path) and not fs.is_directory(path):
+                    fs.delete(path)
+                    deleted.append(path)
+            except MissingFileError:
+                continue
     return deleted
 
 
@@ -169,6 +174,27 @@ def _marked_checkpoint(path: str) -> str | None:
 def _by_numbers(name: str) -> list[tuple[int, str]]:
     """A key by which model-9 comes before model-10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"([0-9]+)", name)]
+
+
+def _open_slice_file(path: str, options: ReadOptions, fs: FileSystem) -> CheckpointReader:
+    """A V1 checkpoint in one file. A state file is often given in place of the checkpoint that it names."""
+    try:
+        return SliceFileReader(path, fs=fs, options=options)
+    except DataLossError:
+        named = _named_latest(path, fs)
+        if named is None:
+            raise
+    raise DataLossError(f'"{path}" is no checkpoint, but a state file; the latest one that it names is "{named}"')
+
+
+def _named_latest(path: str, fs: FileSystem) -> str | None:
+    """What a state file names; None if it is no state file."""
+    folder, name = posixpath.split(path)
+    try:
+        state = read_checkpoint_state(folder or ".", name, fs=fs)
+    except TensorKeepError:
+        return None
+    return None if state is None else state.latest
 
 
 def _open_slice_files(given: str, options: ReadOptions, fs: FileSystem) -> CheckpointReader:

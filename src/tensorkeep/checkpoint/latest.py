@@ -16,8 +16,9 @@ from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.finding import checkpoint_exists, checkpoints_in, open_prefix
 from tensorkeep.checkpoint.naming import index_path, parse_shard_pattern
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
-from tensorkeep.checkpoint.slices import copies_for, whole_box
+from tensorkeep.checkpoint.slices import whole_box
 from tensorkeep.checkpoint.state import STATE_FILE, CheckpointState, read_checkpoint_state, read_known_state
+from tensorkeep.checkpoint.tiling import copies_for
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
@@ -148,6 +149,11 @@ def _listed(folder: str, filename: str, fs: FileSystem) -> list[str]:
         LOG.warning('Passed over what the state file of "%s" lists, but does not exist: %s', folder, names)
     gone = set(missing)
     return [path for path in paths if path not in gone]
+
+
+def problem_of(prefix: PathLike, verify: str = "quick", *, fs: FileSystem = LOCAL) -> str | None:
+    """Why a checkpoint is not whole, as far as a "quick" or a "full" check tells; None if it is."""
+    return _problem(path_text(prefix), _check_of(verify), fs)
 
 
 def _check_of(verify: str) -> Check:

@@ -10,7 +10,7 @@ from tensorkeep.checkpoint.bundle import Entry
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.bundle_writer import commit_bundle, place_link, remove_bundle
 from tensorkeep.checkpoint.naming import data_path, index_path
-from tensorkeep.checkpoint.slices import check_disjoint
+from tensorkeep.checkpoint.tiling import check_disjoint
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL

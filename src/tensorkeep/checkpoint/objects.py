@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -19,7 +19,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.stitching import Rows
-from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
+from tensorkeep.checkpoint.views import ReaderView
+from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.proto.messages import TrackableObjectGraph, parse
 
 __all__ = ["ObjectGraph", "RenamedReader", "SavedAttribute", "SlotVariable"]
@@ -187,15 +188,12 @@ def _paths(message: TrackableObjectGraph, most: int, what: str) -> list[str]:
     return [paths.get(at, f"(object {at})") for at in range(len(message.nodes))]
 
 
-class RenamedReader(CheckpointReader):
+class RenamedReader(ReaderView):
     """A checkpoint seen under other names: a mapping from each new name to the name it has in the file."""
 
     def __init__(self, reader: CheckpointReader, names: Mapping[str, str]) -> None:
-        self.path = reader.path
-        self.format = reader.format
-        self.options = reader.options
-        self._reader = reader
         self._names = dict(sorted(names.items()))
+        super().__init__(reader, self._names)
         if missing := sorted({key for key in self._names.values() if key not in reader}):
             raise NotFoundError(f'"{reader.path}" holds no tensors {missing[:5]}, which new names refer to')
 
@@ -224,37 +222,23 @@ class RenamedReader(CheckpointReader):
     def __getitem__(self, name: str) -> TensorInfo:
         return self._reader[self._key(name)]
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._names)
-
-    def __len__(self) -> int:
-        return len(self._names)
-
-    @property
-    def damage(self) -> Sequence[TensorKeepError]:
-        return self._reader.damage
-
-    @property
-    def intact_names(self) -> Sequence[str]:
-        return list(self._names)
-
     def source(self, name: str) -> ArraySource:
         return self._reader.source(self._key(name))
 
     def verify(self, name: str) -> None:
         self._reader.verify(self._key(name))
 
-    def close(self) -> None:
-        self._reader.close()
+    def verify_many(self, names: Iterable[str], *, threads: int | None = None) -> None:
+        self._reader.verify_many({self._key(name) for name in names}, threads=threads)
 
     def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array:
         return self._reader.read(self._key(name), copy=copy)
 
     def _read_part(self, name: str, info: TensorInfo, part: TensorSlice, copy: bool) -> Array:
         return self._reader.read(self._key(name), part, copy=copy)
+
+    def _read_into(self, name: str, info: TensorInfo, array: Array) -> None:
+        self._reader.read_into(self._key(name), array)
 
     def _read_rows(self, name: str, info: TensorInfo, rows: Rows) -> Array:
         return self._reader.read_rows(self._key(name), rows)

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.slices import Part, TensorSlice
+from tensorkeep.checkpoint.slices import Part, TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import (
@@ -178,6 +178,15 @@ class CheckpointReader(Mapping[str, TensorInfo]):
     @abstractmethod
     def source(self, name: str) -> ArraySource:
         """The tensor as something to write elsewhere, read in chunks as it is written, its exact type kept."""
+
+    def slice_sources(self, name: str) -> list[tuple[TensorSlice, ArraySource]]:
+        """The slices that a tensor is stored in, each as something to write elsewhere; none if it is stored whole."""
+        info = self[name]
+        return [(part, self._slice_source(name, info, part)) for part in info.slices]
+
+    def _slice_source(self, name: str, info: TensorInfo, part: TensorSlice) -> ArraySource:
+        chunks = (self._read_part(name, info, part, copy=True) for _ in range(1))  # read when it is asked for
+        return ArraySource(info.dtype, box_shape(part.box(info.shape)), chunks)
 
     @abstractmethod
     def verify(self, name: str) -> None:

@@ -5,13 +5,13 @@ The first lines are TensorFlow's, for programs that look for its words.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from tensorkeep.checkpoint.name_rules import ScopeChange
 from tensorkeep.checkpoint.restore_items import Action, RestoreItem, Status, compared
-from tensorkeep.checkpoint.wanted import Adapt, Remedy, cut, shown
+from tensorkeep.checkpoint.wanted import Adapt, Remedy, cut, remedies, shown
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.shapes import Shape
 
@@ -54,6 +54,12 @@ class Findings:
         found = {item.wanted.key: item.mapped for item in self.items if item.mapped is not None}
         return {**(self.mapping or {}), **{name: key for name, key in found.items() if key is not None}}
 
+    @property
+    def suggested_policy(self) -> Adapt | None:
+        """A policy by which what differs is adapted or, if it cannot be, skipped, as is what no mapping finds."""
+        refused = (item for item in self.items if item.action is Action.REFUSE)
+        return _adapting([item for item in refused if item.stored is not None or item.mapped is None])
+
 
 def error_of(findings: Findings) -> NotFoundError | InvalidArgumentError | None:
     """The error for what is refused: that something is missing or, if nothing is, that shapes or types differ."""
@@ -72,7 +78,7 @@ def error_message(findings: Findings) -> str:
     missing = [item for item in refused if item.status is Status.MISSING]
     cause = "a Variable name or other graph key that is missing" if missing else _MISMATCH
     lines = [_PREAMBLE.format(cause=cause) + _original((missing or refused)[0]), "", report(findings)]
-    return "\n".join([*lines, *_advice(findings, refused)])
+    return "\n".join([*lines, *_advice(findings)])
 
 
 _MISMATCH: Final = "a mismatch between the current graph and the graph"
@@ -150,28 +156,60 @@ def _line(item: RestoreItem) -> str:
     return "\n".join(lines)
 
 
-def _advice(findings: Findings, refused: Iterable[RestoreItem]) -> list[str]:
-    """What can be done: a mapping that solves what other names solve, and the policies that would let the rest pass."""
+def _advice(findings: Findings) -> list[str]:
+    """What can be done: a mapping that solves what other names solve, and a policy that lets the rest pass."""
     lines = ["", "What can be done:"]
     if any(item.mapped is not None for item in findings.items):
         lines.append("* If these names are meant, read them so:  mapping=" + mapping_literal(findings))
     lines.append('* To restore what matches and leave the rest as it is:  on_mismatch="report"')
-    used = frozenset[Remedy]().union(*(_mending(item) for item in refused))
-    if used & {Remedy.CROP, Remedy.GROW}:
-        names = ", ".join(f'"{remedy.value}"' for remedy in (Remedy.CROP, Remedy.GROW) if remedy in used)
-        lines.append(f"* To fit tensors of another shape:  on_mismatch=Adapt(shape=[{names}])")
-    if used & {Remedy.WIDEN, Remedy.CAST}:
-        name = "cast" if Remedy.CAST in used else "widen"
-        lines.append(f'* To convert numbers of another type:  on_mismatch=Adapt(dtype="{name}")')
+    policy = findings.suggested_policy
+    if policy is not None:
+        lines.append(f"* {_purpose(policy)}:  on_mismatch={_policy_literal(policy)}")
     return lines
 
 
+_SHAPES: Final = (Remedy.RESHAPE, Remedy.CROP, Remedy.GROW)
+_DTYPES: Final = (Remedy.WIDEN, Remedy.CAST)
+
+
 def _mending(item: RestoreItem) -> frozenset[Remedy]:
-    """The remedies that would adapt a tensor, were they allowed."""
+    """The remedies that would adapt a tensor, were they allowed; to be reshaped only if nothing else helps."""
     if item.stored is None:
         return frozenset()
-    everything = Adapt(shape=(Remedy.CROP, Remedy.GROW), dtype=(Remedy.WIDEN, Remedy.CAST))
-    return compared(item.wanted, item.key, item.stored, everything).remedies
+    for shapes in (_SHAPES[1:], _SHAPES):
+        found = compared(item.wanted, item.key, item.stored, Adapt(shape=shapes, dtype=_DTYPES)).remedies
+        if found:
+            return found
+    return frozenset()
+
+
+def _adapting(refused: Sequence[RestoreItem]) -> Adapt | None:
+    """One policy that adapts what can be adapted, and skips what cannot; None if nothing can."""
+    used = frozenset[Remedy]().union(*(_mending(item) for item in refused))
+    if not used:
+        return None
+    kinds = {Status.MISSING: frozenset[Remedy](), Status.SHAPE: used & {*_SHAPES}, Status.DTYPE: used & {*_DTYPES}}
+    for status in kinds:
+        policy = Adapt(*kinds.values())
+        left = [item for item in refused if item.status is status]
+        if any(compared(item.wanted, item.key, item.stored, policy).action is Action.REFUSE for item in left):
+            kinds[status] |= {Remedy.SKIP}
+    return Adapt(*kinds.values())
+
+
+def _purpose(policy: Adapt) -> str:
+    missing, shape, dtype = map(remedies, (policy.missing, policy.shape, policy.dtype))
+    what = "To fit tensors of another shape" if shape & {*_SHAPES} else "To convert numbers of another type"
+    if shape & {*_SHAPES} and dtype & {*_DTYPES}:
+        what += " and convert numbers of another type"
+    return f"{what}, and leave the rest as it is" if Remedy.SKIP in missing | shape | dtype else what
+
+
+def _policy_literal(policy: Adapt) -> str:
+    """The policy as Python, to be pasted."""
+    kinds = {name: remedies(getattr(policy, name)) for name in ("missing", "shape", "dtype")}
+    given = [f"{name}={[remedy.value for remedy in Remedy if remedy in kinds[name]]}" for name in kinds if kinds[name]]
+    return f"Adapt({', '.join(given)})".replace("'", '"')
 
 
 def mapping_literal(findings: Findings) -> str:

@@ -32,6 +32,7 @@ from tensorkeep.checkpoint.restore_items import Action, ExactItems, RestoreItem,
 from tensorkeep.checkpoint.restore_report import Findings, error_message, error_of, mapping_literal, report
 from tensorkeep.checkpoint.suggestions import shape_suggestion, suggest
 from tensorkeep.checkpoint.wanted import (
+    Adapt,
     OnMismatch,
     Policy,
     Remedy,
@@ -102,6 +103,11 @@ class RestorePlan:
     def suggested_mapping(self) -> dict[str, str]:
         """From wanted to stored names, for all problems that other names solve; holds the mapping that was given."""
         return self.findings.suggested_mapping
+
+    @cached_property
+    def suggested_policy(self) -> Adapt | None:
+        """What would adapt all that differs, and skip what cannot be adapted or found; None if nothing can be."""
+        return self.findings.suggested_policy
 
     @property
     def mapping_literal(self) -> str:

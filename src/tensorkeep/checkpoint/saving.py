@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -17,7 +18,7 @@ from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray, plain_dtype
 from tensorkeep.checkpoint.v1 import SliceFileWriter
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, TensorKeepError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
 
 __all__ = ["CheckpointFormat", "Piece", "SaveOptions", "ShardByName", "ShardBySize", "Sharding", "save_checkpoint"]
@@ -210,19 +211,19 @@ def _save_slice_files(
     is_sharded = not isinstance(options.sharding, OneFile)
     count = max(numbers) + 1
     files = [shard_path(path, number, count) for number in range(count)] if is_sharded else [path]
-    if is_sharded and (existing := [file for file in files if fs.exists(file)]):
-        raise AlreadyExistsError(
-            f'"{existing[0]}" exists: a V1 checkpoint in several files cannot be replaced safely; delete it first, or '
-            "save under another name"
-        )
+    if is_sharded:
+        _require_new(files, fs)
     writers = [SliceFileWriter(file, fs=fs, durability=options.durability) for file in files]
     for number, (name, part, shape, value) in zip(numbers, _pieces(ready), strict=True):
         if part is None:
             writers[number].add(name, value)
         else:
             writers[number].add_slice(name, shape, part, value)
-    with ExitStack() as undo:
+    folder = posixpath.dirname(path)
+    prepare_directory(fs, folder, options.durability)
+    with fs.locked(folder), ExitStack() as undo:
         if is_sharded:
+            _require_new(files, fs)  # perhaps not any more
             undo.callback(delete_quietly, fs, files)
         for writer in writers:
             writer.commit()
@@ -230,3 +231,11 @@ def _save_slice_files(
     if not is_sharded:
         remove_bundle(fs, path, options.durability)  # it would hide the new one: where both exist, V2 is read
     return shard_pattern(path, count) if is_sharded else path
+
+
+def _require_new(files: Sequence[str], fs: FileSystem) -> None:
+    if existing := [file for file in files if fs.exists(file)]:
+        raise AlreadyExistsError(
+            f'"{existing[0]}" exists: a V1 checkpoint in several files cannot be replaced safely; delete it first, or '
+            "save under another name"
+        )

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.codec import check_shape
 from tensorkeep.checkpoint.reader import TensorInfo
-from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, copies_for, whole_box
+from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, whole_box
+from tensorkeep.checkpoint.tiling import copies_for
 from tensorkeep.errors import DataLossError
 
 Array = npt.NDArray[Any]

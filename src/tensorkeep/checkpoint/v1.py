@@ -20,18 +20,10 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.bundle import decode_shape
 from tensorkeep.checkpoint.codec import check_shape
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
-from tensorkeep.checkpoint.slices import (
-    Box,
-    Part,
-    SlicedTensor,
-    TensorSlice,
-    box_shape,
-    copies_for,
-    slice_key,
-    whole_box,
-)
+from tensorkeep.checkpoint.slices import Box, Part, TensorSlice, box_shape, slice_key, whole_box
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, checked_slice
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
+from tensorkeep.checkpoint.tiling import SlicedTensor, copies_for
 from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import (
     DataLossError,
@@ -57,7 +49,8 @@ from tensorkeep.proto.messages import SavedSliceMeta, SavedTensorSlices, parse, 
 from tensorkeep.proto.tensor_values import decode_values, encode_values
 from tensorkeep.proto.wire import encode_bytes_field, fields
 from tensorkeep.shapes import element_count
-from tensorkeep.table.table import Table, TableWriter
+from tensorkeep.table.table import Table
+from tensorkeep.table.table_writer import TableWriter
 
 __all__ = ["SliceFileReader", "SliceFileWriter"]
 
@@ -113,6 +106,8 @@ class SliceFileReader(CheckpointReader):
         path = path_text(path)
         self.path = path
         self.options = options
+        self.files = tuple(files or [path])
+        """The paths of its files, those among them that are missing or damaged too."""
         self._files: list[RandomAccessFile] = []
         self._is_closed = False
         tensors: dict[str, _Stored] = {}

@@ -11,13 +11,11 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from typing import Final
 
-import numpy as np
-import numpy.typing as npt
 from fastcrc.crc32 import iscsi as _extend
 
 from tensorkeep.io.filesystem import Buffer
 
-_MASK_DELTA: Final = 0xA282EAD8
+MASK_DELTA: Final = 0xA282EAD8
 _WORD: Final = 0xFFFFFFFF
 _POLYNOMIAL: Final = 0x82F63B78  # reflected
 
@@ -33,23 +31,12 @@ def crc32c_of_each(pieces: Iterable[Buffer]) -> Iterator[int]:
 
 
 def mask(crc: int) -> int:
-    return (((crc >> 15) | (crc << 17)) + _MASK_DELTA) & _WORD
+    return (((crc >> 15) | (crc << 17)) + MASK_DELTA) & _WORD
 
 
 def unmask(masked: int) -> int:
-    rotated = (masked - _MASK_DELTA) & _WORD
+    rotated = (masked - MASK_DELTA) & _WORD
     return ((rotated >> 17) | (rotated << 15)) & _WORD
-
-
-def unmask_array(masked: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """`unmask` of every element."""
-    rotated = masked - np.uint32(_MASK_DELTA)
-    return (rotated >> np.uint32(17)) | (rotated << np.uint32(15))
-
-
-def mask_array(crc: npt.NDArray[np.uint32]) -> npt.NDArray[np.uint32]:
-    """`mask` of every element."""
-    return ((crc >> np.uint32(15)) | (crc << np.uint32(17))) + np.uint32(_MASK_DELTA)
 
 
 def masked_crc32c(data: Buffer, crc: int = 0) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
 from tensorkeep.errors import AlreadyExistsError, NotFoundError, StorageError, TensorKeepError
@@ -31,6 +31,7 @@ __all__ = [
     "is_empty_directory",
     "remove_abandoned_directories",
     "remove_tree",
+    "replace_directory",
 ]
 
 _AT_ONCE: Final = 1 << 22
@@ -97,6 +98,30 @@ def remove_tree(fs: FileSystem, directory: str) -> None:
         else:
             fs.delete(path)
     fs.remove_directory(directory)
+
+
+def replace_directory(fs: FileSystem, target: str, write: Callable[[str], None]) -> None:
+    """Has `write` make a folder, and puts it in the place of another one, which is removed.
+
+    It is made as `X.tensorkeep-new`; the old one is `X.tensorkeep-old` until it is gone. Whoever is interrupted between
+    the two renames finds both under these names.
+    """
+    target = target.rstrip("/")
+    new, old = f"{target}.tensorkeep-new", f"{target}.tensorkeep-old"
+    for path in (new, old):
+        if fs.exists(path):
+            raise AlreadyExistsError(
+                f'"{path}" is there, left behind by somebody who was interrupted; look at it first'
+            )
+    try:
+        write(new)
+    except BaseException:
+        if fs.is_directory(new):
+            remove_tree(fs, new)
+        raise
+    fs.rename(target, old)
+    fs.rename(new, target)
+    remove_tree(fs, old)
 
 
 def remove_abandoned_directories(fs: FileSystem, directory: str) -> None:

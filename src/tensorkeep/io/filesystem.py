@@ -13,8 +13,8 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-import secrets
 from collections.abc import Sequence
+from contextlib import AbstractContextManager
 from enum import Enum
 from types import TracebackType
 from typing import Final, Protocol
@@ -155,6 +155,14 @@ class FileSystem(Protocol):
         """Returns when the names in the folder have reached the disk."""
         ...
 
+    def locked(self, directory: str) -> AbstractContextManager[None]:
+        """Keeps all others who ask for it out of a folder until the block is left: other threads and processes.
+
+        They wait. The thread that has it may ask again. It ends with the process. A store that knows no locks keeps
+        nobody out. MissingFileError if there is no such folder.
+        """
+        ...
+
     def delete_abandoned(self, path: str) -> bool:
         """Deletes a file if whoever was writing it has died, in one step, and says whether it did.
 
@@ -178,7 +186,7 @@ def path_text(path: PathLike) -> str:
 
 def temporary_path(path: str) -> str:
     """A fresh name beside `path`, recognisable as ours."""
-    return f"{path}.tensorkeep-{secrets.token_hex(8)}.tmp"
+    return f"{path}.tensorkeep-{os.urandom(8).hex()}.tmp"
 
 
 def is_temporary(name: str) -> bool:

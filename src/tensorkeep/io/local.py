@@ -7,31 +7,36 @@ import errno
 import fcntl
 import mmap
 import os
+import shutil
 import stat
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Final
 
 from tensorkeep.errors import (
-    AlreadyExistsError,
     DataLossError,
     FailedPreconditionError,
     InvalidArgumentError,
     MissingFileError,
-    PermissionDeniedError,
     ResourceExhaustedError,
     StorageError,
     TensorKeepError,
 )
 from tensorkeep.io.filesystem import Buffer, FileSystem
+from tensorkeep.io.system_errors import COMMON, numbered
 
 __all__ = ["LOCAL", "LocalFileSystem"]
 
-_NO_SPACE: Final = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-_NO_RIGHT: Final = {errno.EACCES, errno.EPERM, errno.EROFS}
-_NO_FILE: Final = {errno.ENOENT, errno.ENOTDIR}
+_ERRORS: Final[Mapping[int, type[TensorKeepError]]] = {
+    **COMMON,
+    errno.ENOTDIR: MissingFileError,
+    errno.EISDIR: InvalidArgumentError,
+    errno.EFBIG: ResourceExhaustedError,
+}
 _AT_ONCE: Final = 1 << 30  # one system call hands over no more than 2 GiB
+_NO_COPIES: Final = {errno.EXDEV, errno.EINVAL, errno.ENOSYS, errno.EOPNOTSUPP, errno.EPERM, errno.ETXTBSY}
+_COPIED: Final = 1 << 20  # bytes at a time
 _NO_LINKS: Final = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV, errno.ENOSYS}
 
 
@@ -252,6 +257,27 @@ class LocalFileSystem(FileSystem):
             finally:
                 os.close(descriptor)
 
+    @contextmanager
+    def locked(self, directory: str) -> Iterator[None]:
+        with _explained("write to folder", directory):
+            descriptor = os.open(directory or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            status = os.fstat(descriptor)
+            held = (threading.get_ident(), status.st_dev, status.st_ino)
+            if held in _HELD:
+                yield
+                return
+            is_locked = _lock(descriptor)
+            _HELD.add(held)
+            try:
+                yield
+            finally:
+                _HELD.discard(held)
+                if is_locked:  # said aloud: a child that was forked meanwhile has the descriptor too
+                    fcntl.flock(descriptor, fcntl.LOCK_UN)
+        finally:
+            os.close(descriptor)
+
     def delete_abandoned(self, path: str) -> bool:
         with _explained("delete", path):
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
@@ -267,6 +293,18 @@ class LocalFileSystem(FileSystem):
         return True
 
 
+_HELD: Final[set[tuple[int, int, int]]] = set()  # the folders that are locked here: thread, device and number
+
+
+def _lock(descriptor: int) -> bool:
+    """Waits for the lock of an open folder; False where the store knows no locks."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+    except OSError:
+        return False
+    return True
+
+
 def _flush_to_disk(descriptor: int) -> None:
     """On macOS the ordinary call leaves data in the drive's own cache."""
     full = getattr(fcntl, "F_FULLFSYNC", None)
@@ -277,15 +315,36 @@ def _flush_to_disk(descriptor: int) -> None:
 
 
 def _copy(source: str, target: str) -> None:
-    with open(source, "rb") as reader, open(target, "xb") as writer:
+    """Copies a file, for good. A file system that can let both share their blocks does so."""
+    with open(source, "rb", buffering=0) as reader, open(target, "xb", buffering=0) as writer:
         try:
-            while chunk := reader.read(1 << 20):
-                writer.write(chunk)
-            writer.flush()
+            if not _copied_by_system(reader.fileno(), writer.fileno()):
+                reader.seek(0)
+                writer.seek(0)
+                shutil.copyfileobj(reader, writer, _COPIED)
             os.fsync(writer.fileno())
         except BaseException:
             os.unlink(target)
             raise
+
+
+def _copied_by_system(source: int, target: int) -> bool:
+    """Has the system copy a file, and tells whether it did; if not, something may be in the target."""
+    copy = getattr(os, "copy_file_range", None)
+    if copy is None:
+        return False
+    left = os.fstat(source).st_size
+    try:
+        while left:
+            done = copy(source, target, left)
+            if not done:
+                return False
+            left -= done
+    except OSError as error:
+        if error.errno in _NO_COPIES:
+            return False
+        raise
+    return True
 
 
 def _find(name: str, *arguments: type) -> ctypes._NamedFuncPointer | None:
@@ -308,7 +367,7 @@ def _reserve(descriptor: int, size: int) -> None:
     """Reserves space beyond the end without changing the size. Only a lack of space is an error."""
     if _fallocate is not None and size > 0 and _fallocate(descriptor, _KEEP_SIZE, 0, size) != 0:
         code = ctypes.get_errno()
-        if code in _NO_SPACE:
+        if _ERRORS.get(code) is ResourceExhaustedError:
             raise OSError(code, os.strerror(code))
 
 
@@ -327,26 +386,10 @@ def _explained(action: str, path: str, target: str | None = None) -> Iterator[No
 
 def _translate(error: OSError, action: str, path: str, target: str | None = None) -> TensorKeepError:
     """One of our errors for one of the system's, which keeps its number and the path."""
-    ours = _our_error(error, action, path, target)
-    if isinstance(ours, OSError):
-        ours.errno, ours.filename, ours.filename2 = error.errno, path, target
-    return ours
-
-
-def _our_error(error: OSError, action: str, path: str, target: str | None) -> TensorKeepError:
+    kind = _ERRORS.get(error.errno or 0, StorageError)
     what = f'cannot {action} "{path}"' + (f' to "{target}"' if target else "")
-    reason = error.strerror or str(error)
-    if error.errno in _NO_FILE:
-        return MissingFileError(f"{what}: {reason}")
-    if error.errno == errno.EEXIST:
-        return AlreadyExistsError(f"{what}: {reason}")
-    if error.errno in _NO_SPACE:
-        return ResourceExhaustedError(f"{what}: {reason}; free some space or choose another folder")
-    if error.errno in _NO_RIGHT:
-        return PermissionDeniedError(f"{what}: {reason}")
-    if error.errno in (errno.EISDIR, errno.ENAMETOOLONG):
-        return InvalidArgumentError(f"{what}: {reason}")
-    return StorageError(f"{what}: {reason}")
+    remedy = "; free some space or choose another folder" if kind is ResourceExhaustedError else ""
+    return numbered(kind(f"{what}: {error.strerror or error}{remedy}"), error, path, target)
 
 
 LOCAL: Final = LocalFileSystem()

@@ -47,3 +47,8 @@ def environment_variable(name: str) -> str | None:
 def host_name() -> str:
     """The name of this machine in its network."""
     return socket.gethostname()
+
+
+def process_number() -> int:
+    """The number of this process on its machine."""
+    return os.getpid()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import posixpath
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from tensorkeep.errors import (
@@ -91,6 +92,7 @@ class MemoryFileSystem(FileSystem):
         self._nodes: dict[str, _Node] = {}
         self._directories: set[str] = {"", "/"}
         self._lock = threading.RLock()
+        self._turns: dict[str, threading.RLock] = {}  # who may write to a folder
         self._clock = 0.0  # counts changes, so that "newest" is well defined and the same in every run
         for path, data in (contents or {}).items():
             self.make_directory(posixpath.dirname(path))
@@ -187,6 +189,14 @@ class MemoryFileSystem(FileSystem):
 
     def sync_directory(self, path: str) -> None:
         self._require_directory(path)
+
+    @contextmanager
+    def locked(self, directory: str) -> Iterator[None]:
+        with self._lock:
+            self._require_directory(directory)
+            turn = self._turns.setdefault(self.canonical(directory), threading.RLock())
+        with turn:
+            yield
 
     def delete_abandoned(self, path: str) -> bool:
         with self._lock:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -32,3 +33,26 @@ def in_parallel(work: Callable[[T], R], items: Iterable[T], threads: int | None 
         return [work(item) for item in todo]
     with ThreadPoolExecutor(threads) as pool:
         return list(pool.map(work, todo))
+
+
+def ahead(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+    """The results of `work` on every item, in order; other threads work on the next few while one is used.
+
+    The items themselves are taken by the thread that asks for results.
+    """
+    threads = default_threads()
+    if threads <= 1:
+        yield from map(work, items)
+        return
+    waiting: deque[Future[R]] = deque()
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            for item in items:
+                waiting.append(pool.submit(work, item))
+                if len(waiting) > threads:
+                    yield waiting.popleft().result()
+            while waiting:
+                yield waiting.popleft().result()
+        finally:
+            for future in waiting:
+                future.cancel()

@@ -10,44 +10,35 @@ import errno
 import os
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
 from tensorkeep.errors import (
-    AlreadyExistsError,
     FailedPreconditionError,
     InvalidArgumentError,
-    MissingFileError,
-    PermissionDeniedError,
     ResourceExhaustedError,
     StorageError,
     TensorKeepError,
     UnavailableError,
     UnimplementedError,
 )
+from tensorkeep.io.system_errors import COMMON, numbered
 from tensorkeep.io.text_and_bytes import as_bytes
 
 __all__ = ["SCHEMES", "explained", "place_of", "text_of"]
 
 SCHEMES: Final = ("", "file")
 _URI: Final = re.compile(r"([a-zA-Z][0-9a-zA-Z.]+)://([^/]*)(.*)", re.DOTALL)
-_ERRORS: Final[dict[int, type[TensorKeepError]]] = {
-    errno.ENOENT: MissingFileError,
-    errno.EEXIST: AlreadyExistsError,
-    errno.EACCES: PermissionDeniedError,
-    errno.EPERM: PermissionDeniedError,
-    errno.EROFS: PermissionDeniedError,
+_ERRORS: Final[Mapping[int, type[TensorKeepError]]] = {
+    **COMMON,
     errno.EINVAL: InvalidArgumentError,
-    errno.ENAMETOOLONG: InvalidArgumentError,
     errno.ELOOP: InvalidArgumentError,
     errno.EISDIR: FailedPreconditionError,
     errno.ENOTDIR: FailedPreconditionError,
     errno.ENOTEMPTY: FailedPreconditionError,
     errno.EBUSY: FailedPreconditionError,
     errno.ETXTBSY: FailedPreconditionError,
-    errno.ENOSPC: ResourceExhaustedError,
-    errno.EDQUOT: ResourceExhaustedError,
     errno.EMFILE: ResourceExhaustedError,
     errno.ENFILE: ResourceExhaustedError,
     errno.ENOMEM: ResourceExhaustedError,
@@ -89,7 +80,5 @@ def explained(path: Any) -> Iterator[None]:
         raise
     except OSError as error:
         kind = _ERRORS.get(error.errno or 0, StorageError)
-        ours = kind(f"{text_of(path)}; {error.strerror or error}")
-        if isinstance(ours, OSError):
-            ours.errno, ours.filename = error.errno, text_of(path)
-        raise ours from error
+        text = text_of(path)
+        raise numbered(kind(f"{text}; {error.strerror or error}"), error, text) from error

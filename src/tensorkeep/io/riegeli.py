@@ -168,14 +168,40 @@ Decompress = Callable[[memoryview, int], bytes | memoryview]
 def _decompressor(kind: int) -> Decompress:
     if kind == 0:
         return lambda data, most: data
-    known: dict[int, Callable[[bytes], bytes]] = {ord("s"): decompress_snappy}
-    optional = {ord("b"): ("brotli", "decompress", "brotli"), ord("z"): ("zstandard", "decompress", "zstandard")}
-    if kind in optional:
-        module, function, package = optional[kind]
-        known[kind] = getattr(_optional(module, package), function)
-    if kind not in known:
+    if kind == ord("s"):
+        return lambda data, most: _checked(lambda packed, size: decompress_snappy(packed), data, most)
+    if kind not in _OPTIONAL:
         raise DataLossError(f"its compression is of type {kind}, expected none, brotli, zstd or snappy")
-    return lambda data, most: _checked(known[kind], data, most)
+    package, unpack = _OPTIONAL[kind]
+    module = _optional(package, package)
+    return lambda data, most: _checked(lambda packed, size: unpack(module, packed, size), data, most)
+
+
+def _unpack_brotli(module: Any, packed: bytes, size: int) -> bytes:
+    """What Brotli packed, and no more than one byte above its size; old versions of the package have no limit."""
+    try:
+        unpacker = module.Decompressor()
+        parts = [unpacker.process(packed, output_buffer_limit=size + 1)]
+    except (AttributeError, TypeError):
+        return bytes(module.decompress(packed))
+    while not unpacker.is_finished() and sum(map(len, parts)) <= size:
+        more = unpacker.process(b"", output_buffer_limit=size + 1)
+        if not more and not unpacker.is_finished():
+            raise DataLossError("a part is cut off")
+        parts.append(more)
+    return b"".join(parts)
+
+
+def _unpack_zstd(module: Any, packed: bytes, size: int) -> bytes:
+    """The same; what a frame says of its own size does not count."""
+    found: bytes = module.ZstdDecompressor().stream_reader(packed).read(size + 1)
+    return found
+
+
+_OPTIONAL: Final[dict[int, tuple[str, Callable[[Any, bytes, int], bytes]]]] = {
+    ord("b"): ("brotli", _unpack_brotli),
+    ord("z"): ("zstandard", _unpack_zstd),
+}
 
 
 def _optional(module: str, package: str) -> Any:
@@ -187,12 +213,12 @@ def _optional(module: str, package: str) -> Any:
         ) from error
 
 
-def _checked(decompress: Callable[[bytes], bytes], data: memoryview, most: int) -> bytes:
+def _checked(decompress: Callable[[bytes, int], bytes], data: memoryview, most: int) -> bytes:
     size, at = decode_varint(data, 0)
     if size > most:
         raise DataLossError(f"a part says it decompresses to {size} bytes, at most {most} can be")
     try:
-        found = decompress(bytes(data[at:]))
+        found = decompress(bytes(data[at:]), size)
     except DataLossError:
         raise
     except Exception as error:  # each package has errors of its own

@@ -18,6 +18,7 @@ import random
 import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Final, NamedTuple, TypeVar
@@ -117,6 +118,9 @@ class FileSystemWrapper(FileSystem):
 
     def sync_directory(self, path: str) -> None:
         self._change(Change("sync_directory", path), lambda: self.inner.sync_directory(path))
+
+    def locked(self, directory: str) -> AbstractContextManager[None]:
+        return self._look("lock", directory, lambda: self.inner.locked(directory))
 
     def delete_abandoned(self, path: str) -> bool:
         return self._change(Change("delete", path), lambda: self.inner.delete_abandoned(path))

@@ -352,6 +352,38 @@ class FileSystemConformance:
         assert not fs.is_directory(f"{root}/a/b")
         assert not fs.exists(f"{root}/nowhere/b")
 
+    # Locks
+
+    def test_a_folder_is_locked_for_others_and_not_for_oneself(self, fs: FileSystem, root: str) -> None:
+        fs.make_directory(f"{root}/other")
+        seen: list[str] = []
+        waiting = threading.Event()
+
+        def other() -> None:
+            with fs.locked(f"{root}/other"):
+                seen.append("elsewhere")
+            waiting.set()
+            with fs.locked(root):
+                seen.append("the other")
+
+        thread = threading.Thread(target=other)
+        with fs.locked(root):
+            thread.start()
+            assert waiting.wait(60)
+            with fs.locked(f"{root}/"):  # spelled another way it is the same
+                seen.append("oneself")
+            thread.join(0.05)
+            seen.append("still oneself")
+        thread.join(60)
+        assert seen == ["elsewhere", "oneself", "still oneself", "the other"]
+
+    def test_a_lock_ends_with_an_error_too_and_needs_a_folder(self, fs: FileSystem, root: str) -> None:
+        for _ in range(2):
+            with pytest.raises(ZeroDivisionError), fs.locked(root):
+                raise ZeroDivisionError
+        with pytest.raises(MissingFileError), fs.locked(f"{root}/nowhere"):
+            raise AssertionError
+
     # What is built on it
 
     def test_a_file_being_written_is_not_abandoned_and_a_closed_one_may_be(self, fs: FileSystem, root: str) -> None:

@@ -1,0 +1,107 @@
+"""Entries of an index (see bundle.py), many at a time: a column for each field."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.io.varint_arrays import varint_groups
+
+Integers = npt.NDArray[np.int64]
+Checksums = npt.NDArray[np.uint32]
+_BEYOND: Final = 16  # an entry cut short is looked at beyond its end, but no further than this
+
+
+class Columns(NamedTuple):
+    """Many entries, a column for each field. Fields of an entry that is not of the usual form mean nothing."""
+
+    usual: npt.NDArray[np.bool_]
+    heads: Integers  # how many bytes of the entry are type and shape
+    shards: Integers
+    offsets: Integers
+    sizes: Integers
+    masked_crcs: Checksums
+
+    def take(self, positions: Integers) -> Columns:
+        usual, heads, shards, offsets, sizes, masked_crcs = self
+        numbers = (heads[positions], shards[positions], offsets[positions], sizes[positions])
+        return Columns(usual[positions], *numbers, masked_crcs[positions])
+
+
+def encode_entries(
+    heads: Sequence[bytes],
+    kinds: Integers,
+    shards: Integers,
+    offsets: Integers,
+    sizes: Integers,
+    masked_crcs: Checksums,
+) -> list[bytes]:
+    """What `encode_entry` gives for many tensors, worked out together.
+
+    `heads` are the types and shapes that occur, encoded, and `kinds` has which of them each tensor has. All the rest of
+    the entries is laid out as one array of bytes, a row each, of which the bytes that are not needed are then dropped.
+    """
+    count = kinds.size
+    columns: list[npt.NDArray[np.uint8]] = []
+    needed: list[npt.NDArray[np.bool_]] = []
+    for tag, values in ((0x18, shards), (0x20, offsets), (0x28, sizes)):
+        is_there = values > 0
+        if not is_there.any():
+            continue
+        groups, lengths = varint_groups(values.astype(np.uint64))
+        columns += (np.full((count, 1), tag, np.uint8), groups)
+        needed += (is_there[:, None], (np.arange(groups.shape[1]) < lengths[:, None]) & is_there[:, None])
+    columns += (np.full((count, 1), 0x35, np.uint8), masked_crcs.astype("<u4").view(np.uint8).reshape(-1, 4))
+    needed += [np.broadcast_to((masked_crcs > 0)[:, None], (count, 5))]
+    present = np.concatenate(needed, axis=1)
+    tails = np.concatenate(columns, axis=1)[present].tobytes()
+    ends = np.cumsum(present.sum(axis=1)).tolist()
+    if len(heads) == 1:
+        head = heads[0]
+        return [head + tails[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    return [heads[kind] + tails[start:end] for kind, start, end in zip(kinds.tolist(), [0, *ends], ends, strict=False)]
+
+
+def decode_entries(values: Sequence[bytes]) -> Columns:
+    """The entries of the usual form taken apart, a column for each field, all of them together.
+
+    Usual is what `small_tensors.is_usual` says is, if it is not cut short.
+    """
+    lengths = np.fromiter(map(len, values), np.int64, len(values))
+    data = np.frombuffer(b"".join((*values, bytes(_BEYOND))), np.uint8)
+    ends = np.cumsum(lengths)
+    at = ends - lengths
+    usual = (lengths > 3) & (data[at] == 0x08) & (data[at + 1] < 0x80) & (data[at + 2] == 0x12) & (data[at + 3] < 0x80)
+    heads = np.where(usual, 4 + data[at + 3].astype(np.int64), 0)
+    usual &= heads <= lengths
+    at = np.where(usual, at + heads, ends)
+    shards, at = _decode_field(0x18, 4, data, at, ends)
+    offsets, at = _decode_field(0x20, 8, data, at, ends)
+    sizes, at = _decode_field(0x28, 8, data, at, ends)
+    has_crc = (data[at] == 0x35) & (at + 5 == ends)
+    crcs = np.zeros(len(values), np.uint32)
+    crcs[has_crc] = data[at[has_crc, None] + np.arange(1, 5)].view("<u4")[:, 0]
+    usual &= has_crc | (at == ends)
+    return Columns(usual, heads, shards, offsets, sizes, crcs)
+
+
+def _decode_field(
+    tag: int, most: int, data: npt.NDArray[np.uint8], at: Integers, ends: Integers
+) -> tuple[Integers, Integers]:
+    """A number in each entry, where it is there, and the position after it. One that is too long is not passed by."""
+    rows = np.flatnonzero((data[at] == tag) & (at < ends))
+    numbers, after = np.zeros(at.size, np.int64), at.copy()
+    places = at[rows] + 1
+    for group in range(most):
+        byte = data[places].astype(np.int64)
+        numbers[rows] |= (byte & 0x7F) << (7 * group)
+        places += 1
+        last = byte < 0x80
+        after[rows[last]] = np.minimum(places[last], ends[rows[last]] + 1)
+        rows, places = rows[~last], places[~last]
+        if not rows.size:
+            break
+    return numbers, after
