@@ -1,0 +1,114 @@
+"""Edits of checkpoints: a new checkpoint made of one or several others, which stay as they are.
+
+    tensorkeep.edit.rename("bert/model", "mine/model", [tensorkeep.edit.StripScope("bert")])
+
+What does not change is not written again: the new checkpoint shares the data files of the old one by hard links, so
+that renaming and dropping take no time, however large the tensors are. Everything else goes through memory in small
+pieces. A result appears whole or not at all.
+
+Every name is imported when it is first asked for: rules about names do without NumPy.
+"""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+if _TYPE_CHECKING:
+    from tensorkeep.edit.combining import Conflict, average, exponential_weights, interpolate, merge
+    from tensorkeep.edit.forms import (
+        Deduplicated,
+        convert_format,
+        dedupe,
+        names_to_objects,
+        objects_to_names,
+        split,
+    )
+    from tensorkeep.edit.names import AddScope, RenameExactly, RenamePattern, Renaming, Selection, StripScope
+    from tensorkeep.edit.plan import EditOptions, Made, Origin, Plan, Progress, Stored, Written, write_plan
+    from tensorkeep.edit.repairing import (
+        Garbage,
+        RepairedState,
+        Salvaged,
+        find_garbage,
+        remove_garbage,
+        repair_state,
+        salvage,
+    )
+    from tensorkeep.edit.selecting import (
+        NameChanges,
+        drop,
+        keep,
+        optimizer_state,
+        rename,
+        strip_optimizer,
+        swap_averages,
+    )
+    from tensorkeep.edit.values import cast, set_tensors
+
+_NAMES = {
+    "combining": "Conflict average exponential_weights interpolate merge",
+    "forms": "Deduplicated convert_format dedupe names_to_objects objects_to_names split",
+    "names": "AddScope RenameExactly RenamePattern Renaming Selection StripScope",
+    "plan": "EditOptions Made Origin Plan Progress Stored Written write_plan",
+    "repairing": "Garbage RepairedState Salvaged find_garbage remove_garbage repair_state salvage",
+    "selecting": "NameChanges drop keep optimizer_state rename strip_optimizer swap_averages",
+    "values": "cast set_tensors",
+}
+_LATER = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+if not _TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(_import_module(f"{__name__}.{_LATER[name]}"), name)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
+__all__ = [
+    "AddScope",
+    "Conflict",
+    "Deduplicated",
+    "EditOptions",
+    "Garbage",
+    "Made",
+    "NameChanges",
+    "Origin",
+    "Plan",
+    "Progress",
+    "RenameExactly",
+    "RenamePattern",
+    "Renaming",
+    "RepairedState",
+    "Salvaged",
+    "Selection",
+    "Stored",
+    "StripScope",
+    "Written",
+    "average",
+    "cast",
+    "convert_format",
+    "dedupe",
+    "drop",
+    "exponential_weights",
+    "find_garbage",
+    "interpolate",
+    "keep",
+    "merge",
+    "names_to_objects",
+    "objects_to_names",
+    "optimizer_state",
+    "remove_garbage",
+    "rename",
+    "repair_state",
+    "salvage",
+    "set_tensors",
+    "split",
+    "strip_optimizer",
+    "swap_averages",
+    "write_plan",
+]

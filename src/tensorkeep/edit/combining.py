@@ -1,0 +1,180 @@
+"""Edits that make one checkpoint of several: merged, averaged, or somewhere between two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from enum import Enum
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.checkpoint.streams import in_step
+from tensorkeep.edit.plan import Array, EditOptions, Made, Origin, Stored, Written, write_plan
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
+from tensorkeep.io.filesystem import FileSystem, PathLike
+from tensorkeep.io.local import LOCAL
+from tensorkeep.io.parallel import ahead
+
+_DEFAULT: Final = EditOptions()
+_MOST_LISTED: Final = 10
+_LARGE: Final = 4 << 20  # bytes of a tensor from which on other threads add up
+_BLOCK: Final = 1 << 14  # elements that are added up at a time: few enough to stay in the processor's cache
+
+
+class Conflict(Enum):
+    """Which one counts of tensors with the same name in checkpoints that are merged."""
+
+    REFUSE = "refuse"
+    FIRST = "first"
+    LAST = "last"
+
+
+def merge(
+    sources: Sequence[PathLike],
+    target: PathLike,
+    options: EditOptions = _DEFAULT,
+    *,
+    conflict: Conflict = Conflict.REFUSE,
+    fs: FileSystem = LOCAL,
+) -> Written:
+    """One checkpoint with the tensors of several. The data files are linked, not copied.
+
+    Slices of one tensor in several checkpoints are put together by `tensorkeep.merge_bundles`. Of object-based
+    checkpoints only one may be among them.
+    """
+    with ExitStack() as stack:
+        readers = _opened(sources, stack, fs)
+        plan: dict[str, Origin] = {}
+        shared: list[str] = []
+        for reader in readers:
+            for name in reader:
+                if name in plan:
+                    shared.append(name)
+                if name not in plan or conflict is Conflict.LAST:
+                    plan[name] = Stored(reader, name)
+        if OBJECT_GRAPH_KEY in shared:
+            raise InvalidArgumentError("cannot merge several object-based checkpoints: each has an object graph")
+        if shared and conflict is Conflict.REFUSE:
+            raise AlreadyExistsError(
+                f"cannot merge: {_listed(shared)} in more than one of them; say whether the first or the last counts"
+            )
+        return write_plan(target, plan, options, fs=fs)
+
+
+def average(
+    sources: Sequence[PathLike],
+    target: PathLike,
+    options: EditOptions = _DEFAULT,
+    *,
+    weights: Sequence[float] | None = None,
+    fs: FileSystem = LOCAL,
+) -> Written:
+    """The average of checkpoints of one model, each counting as much as the others, or as its weight says.
+
+    Floating-point tensors are averaged, in double precision. What is not a floating-point number, such as the global
+    step, is copied from the last one. All must have the same tensors.
+    """
+    shares = _shares(len(sources), weights)
+    with ExitStack() as stack:
+        readers = _opened(sources, stack, fs)
+        _require_alike(readers)
+        last = readers[-1]
+        plan: dict[str, Origin] = {}
+        for name in last:
+            info = last[name]
+            if info.dtype.is_floating or info.dtype.is_complex:
+                plan[name] = Made(info.dtype, info.shape, partial(_averaged, readers, name, shares))
+            else:
+                plan[name] = Stored(last, name)
+        return write_plan(target, plan, options, fs=fs)
+
+
+def exponential_weights(count: int, decay: float) -> list[float]:
+    """Weights for `average` that grow by 1 / decay from one checkpoint to the next."""
+    if not 0 < decay <= 1:
+        raise InvalidArgumentError(f"decay {decay}: expected a number above 0, and at most 1")
+    return [decay ** (count - 1 - at) for at in range(count)]
+
+
+def interpolate(
+    first: PathLike,
+    second: PathLike,
+    target: PathLike,
+    share: float,
+    options: EditOptions = _DEFAULT,
+    *,
+    fs: FileSystem = LOCAL,
+) -> Written:
+    """A checkpoint on the line between two: the first one at a share of 0, the second at 1; beyond them too."""
+    return average((first, second), target, options, weights=(1 - share, share), fs=fs)
+
+
+def _shares(count: int, weights: Sequence[float] | None) -> list[float]:
+    if count < 1:
+        raise InvalidArgumentError("there are no checkpoints to average")
+    if weights is None:
+        return [1 / count] * count
+    if len(weights) != count:
+        raise InvalidArgumentError(f"{len(weights)} weights for {count} checkpoints")
+    total = float(sum(weights))
+    if not np.isfinite(total) or total == 0:
+        raise InvalidArgumentError(f"weights {list(weights)}: expected numbers whose sum is not 0")
+    return [weight / total for weight in weights]
+
+
+def _opened(sources: Sequence[PathLike], stack: ExitStack, fs: FileSystem) -> list[CheckpointReader]:
+    if isinstance(sources, str | bytes) or not sources:
+        raise InvalidArgumentError(f"expected a list of checkpoints, got {sources!r}")
+    return [stack.enter_context(open_checkpoint(source, fs=fs)) for source in sources]
+
+
+def _require_alike(readers: Sequence[CheckpointReader]) -> None:
+    """InvalidArgumentError, with all that differs, unless all have the same tensors of the same types and shapes."""
+    last = readers[-1]
+    problems: list[str] = []
+    for reader in readers[:-1]:
+        if missing := sorted(set(last) - set(reader)):
+            problems.append(f'"{reader.path}" has no {_listed(missing)}')
+        if extra := sorted(set(reader) - set(last)):
+            problems.append(f'"{last.path}" has no {_listed(extra)}')
+        for name in set(last).intersection(reader):
+            ours, theirs = reader[name], last[name]
+            if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
+                problems.append(f'"{name}" is {ours} in "{reader.path}", {theirs} in "{last.path}"')
+    if problems:
+        more = f"; and {len(problems) - _MOST_LISTED} more" if len(problems) > _MOST_LISTED else ""
+        raise InvalidArgumentError(f"cannot average: {'; '.join(problems[:_MOST_LISTED])}{more}")
+
+
+def _averaged(readers: Sequence[CheckpointReader], name: str, shares: Sequence[float]) -> Iterator[Array]:
+    info = readers[-1][name]
+    exact = np.dtype(np.complex128 if info.dtype.is_complex else np.float64)
+    work = partial(_sum, shares=shares, exact=exact, dtype=info.dtype.array_dtype)
+    chunks = in_step([map(np.asarray, reader.source(name).chunks) for reader in readers])
+    return ahead(work, chunks) if info.nbytes > _LARGE else map(work, chunks)
+
+
+def _sum(chunks: Sequence[Array], shares: Sequence[float], exact: np.dtype[Any], dtype: np.dtype[Any]) -> Array:
+    """The sum of chunks, each times its share, worked out exactly and rounded at the end."""
+    result = np.empty(chunks[0].size, dtype)
+    sums: Array = np.empty(min(_BLOCK, result.size), exact)
+    term: Array = np.empty(sums.size, exact)
+    for at in range(0, result.size, _BLOCK):
+        block = slice(at, min(at + _BLOCK, result.size))
+        total, part = sums[: block.stop - at], term[: block.stop - at]
+        np.multiply(chunks[0][block], shares[0], out=total, dtype=exact, casting="unsafe")
+        for chunk, share in zip(chunks[1:], shares[1:], strict=True):
+            np.multiply(chunk[block], share, out=part, dtype=exact, casting="unsafe")
+            np.add(total, part, out=total)
+        result[block] = total
+    return result
+
+
+def _listed(names: Sequence[str]) -> str:
+    shown = ", ".join(f'"{name}"' for name in names[:_MOST_LISTED])
+    return shown + (f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else "")

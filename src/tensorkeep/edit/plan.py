@@ -1,0 +1,214 @@
+"""What an edited checkpoint shall hold, and how it is written.
+
+A plan says for every name of the new checkpoint where its tensor comes from: from a checkpoint, as it is stored there,
+or from a computation. What is stored already is not written again unless that is wanted: the new index speaks of the
+old data files, which are linked under the new name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, Sharding, save_checkpoint
+from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.local import LOCAL
+from tensorkeep.shapes import element_count
+
+Array: TypeAlias = npt.NDArray[Any]
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told as work goes on: how many bytes are done, and of how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A tensor of an open checkpoint, as it is stored there."""
+
+    reader: CheckpointReader
+    name: str
+    links: bool = True
+    """Whether it may stay where it is, its data file being linked."""
+
+    @property
+    def dtype(self) -> DType:
+        return self.reader[self.name].dtype
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        return self.reader[self.name].shape
+
+    @property
+    def nbytes(self) -> int:
+        return self.reader[self.name].nbytes
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """A tensor that is worked out when it is written, some chunks at a time."""
+
+    dtype: DType
+    shape: tuple[int, ...]
+    chunks: Callable[[], Iterator[Array]]
+
+    @property
+    def nbytes(self) -> int:
+        return element_count(self.shape) * self.dtype.itemsize
+
+
+Origin: TypeAlias = Stored | Made
+Plan: TypeAlias = Mapping[str, Origin]
+
+
+@dataclass(frozen=True)
+class EditOptions:
+    """How an edited checkpoint is written."""
+
+    compact: bool = False
+    """Whether all data is written anew, so that nothing lies in the files that the new index does not speak of."""
+    overwrite: bool = False
+    """Whether a checkpoint that is there already may be replaced; be it the very one that is edited."""
+    dry_run: bool = False
+    """Whether only to find out what would be done. What can be wrong with the names is found out too."""
+    durability: Durability = Durability.DISK
+    progress: Progress | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Written:
+    """What an edit has written, or would have."""
+
+    path: str
+    """What `open_checkpoint` and TensorFlow open."""
+    tensors: int
+    linked_bytes: int
+    """Of tensors that stayed where they were."""
+    written_bytes: int
+    is_dry_run: bool = False
+
+    def __str__(self) -> str:
+        verb = "would hold" if self.is_dry_run else "holds"
+        return (
+            f'"{self.path}" {verb} {self.tensors:,} tensors: {self.linked_bytes:,} bytes linked, '
+            f"{self.written_bytes:,} written"
+        )
+
+
+_DEFAULT = EditOptions()
+
+
+def write_plan(
+    target: PathLike,
+    plan: Plan,
+    options: EditOptions = _DEFAULT,
+    *,
+    sharding: Sharding | None = None,
+    form: CheckpointFormat = CheckpointFormat.V2,
+    fs: FileSystem = LOCAL,
+) -> Written:
+    """Writes the checkpoint that a plan describes: whole, or not at all."""
+    path = path_text(target)
+    if not plan:
+        raise InvalidArgumentError(f'nothing would be left in "{path}": an edit has to leave at least one tensor')
+    if not options.overwrite:
+        require_free(path, fs)
+    links = {
+        name: origin
+        for name, origin in plan.items()
+        if isinstance(origin, Stored) and origin.links and isinstance(origin.reader, BundleReader)
+    }
+    if options.compact or sharding is not None or form is not CheckpointFormat.V2 or not _is_one_order(links, plan):
+        links = {}
+    linked = sum(origin.nbytes for origin in links.values())
+    written = sum(origin.nbytes for name, origin in plan.items() if name not in links)
+    if not options.dry_run:
+        progress = _Told(options.progress, written)
+        values = {name: _value(plan[name], progress) for name in sorted(plan) if name not in links}
+        if links:
+            _write_linked(path, links, values, options, fs)
+        else:
+            save = SaveOptions(form, durability=options.durability)
+            save = SaveOptions(form, sharding, durability=options.durability) if sharding is not None else save
+            path = save_checkpoint(path, values, save, fs=fs)
+    return Written(path, len(plan), linked, written, options.dry_run)
+
+
+class TargetExistsError(AlreadyExistsError):
+    """There is a checkpoint already where one shall be written."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f'"{path}" exists already; say so if it shall be replaced, or choose another name')
+        self.path = path
+
+
+def require_free(path: str, fs: FileSystem) -> None:
+    """AlreadyExistsError if there is a checkpoint of that name, in either format."""
+    if fs.exists(index_path(path)) or (fs.exists(path) and not fs.is_directory(path)):
+        raise TargetExistsError(path)
+
+
+def _is_one_order(links: Mapping[str, Stored], plan: Plan) -> bool:
+    """Whether data files can be shared: those that are written here are little-endian."""
+    orders = {origin.reader.header.byte_order for origin in links.values() if isinstance(origin.reader, BundleReader)}
+    return orders <= {"<"} or (len(orders) == 1 and len(links) == len(plan))
+
+
+def _write_linked(
+    path: str, links: Mapping[str, Stored], values: Mapping[str, Any], options: EditOptions, fs: FileSystem
+) -> None:
+    groups: dict[int, tuple[BundleReader, dict[str, list[str]]]] = {}
+    for name, origin in links.items():
+        assert isinstance(origin.reader, BundleReader)
+        _, names = groups.setdefault(id(origin.reader), (origin.reader, {}))
+        names.setdefault(origin.name, []).append(name)
+    with BundleWriter(path, durability=options.durability, fs=fs) as writer:
+        for name, value in values.items():
+            if isinstance(value, PartitionedArray):
+                for part, source in value.sources():
+                    writer.add_slice(name, value.shape, part, source)
+            else:
+                writer.add(name, value)
+        for reader, names in groups.values():
+            for turn in range(max(map(len, names.values()))):  # a tensor may be wanted under several names
+                writer.link(reader, {stored: new[turn] for stored, new in names.items() if turn < len(new)})
+
+
+class _Told:
+    """Bytes as they are done, for whoever wants to know."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+
+    def counted(self, chunks: Iterator[Array]) -> Iterator[Array]:
+        for chunk in chunks:
+            yield chunk
+            self._done += chunk.nbytes
+            if self._progress is not None:
+                self._progress(min(self._done, self._total), self._total)
+
+
+def _value(origin: Origin, progress: _Told) -> Any:
+    """Something to save: what is made is made as it is written, what is stored keeps its slices."""
+    if isinstance(origin, Made):
+        return ArraySource(origin.dtype, origin.shape, progress.counted(origin.chunks()))
+    parts = origin.reader.slice_sources(origin.name)
+    if not parts:
+        return _counted(origin.reader.source(origin.name), progress)
+    return PartitionedArray(origin.shape, [(part, _counted(source, progress)) for part, source in parts])
+
+
+def _counted(source: ArraySource, progress: _Told) -> ArraySource:
+    return ArraySource(source.dtype, source.shape, progress.counted(map(np.asarray, source.chunks)))

@@ -1,0 +1,237 @@
+"""What can be saved of what is damaged: of a checkpoint, of a folder of them; and what can be thrown away."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+
+from tensorkeep.checkpoint.checking import TensorProblem, check_checkpoint
+from tensorkeep.checkpoint.finding import checkpoint_modified, checkpoints_in
+from tensorkeep.checkpoint.latest import located_state, problem_of
+from tensorkeep.checkpoint.naming import index_path, parse_data_path
+from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import Checksums, ReadOptions
+from tensorkeep.checkpoint.state import STATE_FILE, CheckpointState, write_checkpoint_state
+from tensorkeep.edit.object_keys import followed
+from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
+from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, is_temporary, path_text
+from tensorkeep.io.local import LOCAL
+
+_DEFAULT: Final = EditOptions()
+_HOUR: Final = 3600.0
+_TEMPORARY_FOLDER: Final = re.compile(r".+_temp(_[0-9a-f]{8,})?")  # in which TensorFlow collects a sharded save
+_TEMPORARY_INDEX: Final = re.compile(r".+\.tempstate[0-9]+")  # which TensorFlow renames when it is complete
+
+
+@dataclass(frozen=True)
+class Salvaged:
+    """What was saved of a damaged checkpoint."""
+
+    written: Written
+    lost: tuple[TensorProblem, ...]
+    """All that is wrong. A problem with no tensor's name may have hidden any number of them."""
+
+
+def salvage(source: PathLike, target: PathLike, options: EditOptions = _DEFAULT, *, fs: FileSystem = LOCAL) -> Salvaged:
+    """A sound checkpoint of all that is good in a damaged one.
+
+    A tensor is good if every byte of it is there and its checksum is right. A tensor in slices is lost as a whole if
+    one of them is. Of objects, those whose tensors are lost stay without them.
+    """
+    report = check_checkpoint(source, fs=fs)
+    if not report.intact:
+        reasons = "; ".join(str(problem) for problem in report.problems[:5])
+        raise DataLossError(f'nothing of "{report.path}" can be saved: {reasons}')
+    with open_checkpoint(report.path, ReadOptions(checksums=Checksums.ALWAYS), fs=fs) as reader:
+        good = [name for name in report.intact if name != OBJECT_GRAPH_KEY]
+        plan: dict[str, Origin] = {name: Stored(reader, name, links=False) for name in good}
+        if OBJECT_GRAPH_KEY in report.intact:
+            graph = followed(reader, dict(zip(good, good, strict=True)))
+            assert graph is not None
+            plan[OBJECT_GRAPH_KEY] = graph
+        written = write_plan(target, plan, replace(options, compact=True), fs=fs)
+    return Salvaged(written, report.problems)
+
+
+@dataclass(frozen=True)
+class RepairedState:
+    """What became of the state file of a folder."""
+
+    latest: str
+    paths: tuple[str, ...]
+    """The checkpoints that it lists now, oldest first."""
+    dropped: tuple[tuple[str, str], ...]
+    """What it listed, or what looked like a checkpoint, and is none; each with the reason."""
+    added: tuple[str, ...]
+    """Checkpoints that it did not list."""
+    problem: str | None
+    """Why the old one could not be understood, if so."""
+
+
+def repair_state(
+    directory: PathLike,
+    filename: str = STATE_FILE,
+    *,
+    verify: str = "quick",
+    dry_run: bool = False,
+    fs: FileSystem = LOCAL,
+) -> RepairedState:
+    """Writes the state file of a folder anew, from the checkpoints that are there: whole ones, by relative paths.
+
+    The latest stays the latest if it is whole; else it is the newest that is.
+    """
+    folder = path_text(directory)
+    state, problem = _known_state(folder, filename, fs)
+    listed = {} if state is None else dict(zip(state.all_paths, _times(state, fs), strict=True))
+    if state is not None:
+        listed.setdefault(state.latest, _modified(state.latest, fs))
+    inside = {fs.canonical(path) for path in listed}
+    found = {path: _modified(path, fs) for path in checkpoints_in(folder, fs) if fs.canonical(path) not in inside}
+    reasons = {path: problem_of(path, verify, fs=fs) for path in (*listed, *found)}
+    times = {path: when for path, when in (*found.items(), *listed.items()) if reasons[path] is None}
+    if not times:
+        raise NotFoundError(f'there is no whole checkpoint in "{folder}" that a state file could name')
+    order = sorted(times, key=lambda path: times[path])
+    latest = state.latest if state is not None and state.latest in times else order[-1]
+    order = [path for path in order if path != latest] + [latest]
+    wrong = [(path, reason) for path, reason in reasons.items() if reason is not None]
+    dropped = tuple((path, reason) for path, reason in wrong if _is_named(path, listed, fs))
+    if not dry_run:
+        write_checkpoint_state(
+            folder,
+            latest,
+            order,
+            relative=True,
+            timestamps=[times[path] for path in order],
+            last_preserved=state.last_preserved if state is not None else None,
+            filename=filename,
+            fs=fs,
+        )
+    added = tuple(path for path in order if path not in listed)
+    return RepairedState(latest, tuple(order), dropped, added, problem)
+
+
+def _known_state(folder: str, filename: str, fs: FileSystem) -> tuple[CheckpointState | None, str | None]:
+    try:
+        return located_state(folder, filename, fs=fs), None
+    except TensorKeepError as error:
+        return None, str(error)
+
+
+def _times(state: CheckpointState, fs: FileSystem) -> Sequence[float]:
+    return state.timestamps or [_modified(path, fs) for path in state.all_paths]
+
+
+def _modified(path: str, fs: FileSystem) -> float:
+    return checkpoint_modified(path, fs=fs) or 0.0
+
+
+def _is_named(path: str, listed: dict[str, float], fs: FileSystem) -> bool:
+    """Whether something was taken for a checkpoint by more than being a file in the folder."""
+    return path in listed or fs.exists(index_path(path))
+
+
+@dataclass(frozen=True)
+class Garbage:
+    """A file, or a folder, that no checkpoint needs."""
+
+    path: str
+    reason: str
+    nbytes: int
+
+
+def find_garbage(
+    directory: PathLike, *, older_than: float = _HOUR, clock: Callable[[], float] = time.time, fs: FileSystem = LOCAL
+) -> list[Garbage]:
+    """What saves that died have left in a folder: temporary files, and data files of which no index speaks.
+
+    Nothing counts that was changed within the last `older_than` seconds: it may belong to a save under way.
+    """
+    folder = path_text(directory)
+    if not fs.is_directory(folder):
+        raise NotFoundError(f'there is no folder "{folder}"')
+    latest = clock() - older_than
+    return [item for item in _candidates(folder, fs) if _last_change(item.path, fs) <= latest]
+
+
+def _last_change(path: str, fs: FileSystem) -> float:
+    if not fs.is_directory(path):
+        return fs.modified(path)
+    return max((fs.modified(posixpath.join(path, name)) for name in fs.list(path)), default=0.0)
+
+
+def _candidates(folder: str, fs: FileSystem) -> Iterator[Garbage]:
+    for name in fs.list(folder):
+        path = posixpath.join(folder, name)
+        if fs.is_directory(path):
+            if _TEMPORARY_FOLDER.fullmatch(name) and (inside := _shards(path, fs)):
+                yield Garbage(
+                    path, "a folder in which a sharded save was collected", sum(_size(item, fs) for item in inside)
+                )
+        elif is_temporary(name):
+            yield Garbage(path, "a temporary file", _size(path, fs))
+        elif _TEMPORARY_INDEX.fullmatch(name):
+            yield Garbage(path, "an index that was never completed", _size(path, fs))
+        elif (parsed := parse_data_path(path)) is not None and not _is_spoken_of(parsed, fs):
+            yield Garbage(path, "a data file of which no index speaks", _size(path, fs))
+
+
+def _size(path: str, fs: FileSystem) -> int:
+    file = fs.open(path)
+    try:
+        return file.size
+    finally:
+        file.close()
+
+
+def _shards(folder: str, fs: FileSystem) -> list[str]:
+    """The files of a folder that holds shards of a save and nothing else; none if it holds anything else."""
+    paths = [posixpath.join(folder, name) for name in fs.list(folder)]
+    is_ours = all(
+        not fs.is_directory(path) and posixpath.basename(path).startswith("part-") and _is_shard(path) for path in paths
+    )
+    return paths if is_ours else []
+
+
+def _is_shard(path: str) -> bool:
+    return parse_data_path(path) is not None or path.endswith(".index") or ".tempstate" in path or is_temporary(path)
+
+
+def _is_spoken_of(parsed: tuple[str, int, int], fs: FileSystem) -> bool:
+    """Whether the checkpoint that a data file belongs to has that many; if its index cannot be read, it may have."""
+    prefix, _, count = parsed
+    if not fs.exists(index_path(prefix)):
+        return False
+    try:
+        with open_checkpoint(prefix, fs=fs) as reader:
+            return getattr(reader, "shard_count", count) == count
+    except TensorKeepError:
+        return True
+
+
+def remove_garbage(
+    garbage: Sequence[Garbage], *, durability: Durability = Durability.DISK, fs: FileSystem = LOCAL
+) -> list[Garbage]:
+    """Deletes what `find_garbage` found, and returns what it deleted. What a living writer still holds stays."""
+    removed: list[Garbage] = []
+    for item in garbage:
+        if fs.is_directory(item.path):
+            for path in _shards(item.path, fs):
+                fs.delete(path)
+            fs.remove_directory(item.path)
+        elif is_temporary(posixpath.basename(item.path)):
+            if not fs.delete_abandoned(item.path):
+                continue
+        else:
+            fs.delete(item.path)
+        removed.append(item)
+    if removed and durability is Durability.DISK:
+        for folder in {posixpath.dirname(item.path) for item in removed}:
+            fs.sync_directory(folder)
+    return removed
