@@ -13,6 +13,7 @@ from tensorkeep.saved_model.layout import contains_saved_model, read_saved_model
 from tensorkeep.saved_model.rewriting import rewrite_model
 from tests.support.golden import ROOT
 from tests.support.riegeli import RiegeliWriter
+from tests.support.riegeli_samples import chunked_model
 
 
 def chunked(model: SavedModel, index: int = 0, size: int = 0) -> bytes:
@@ -85,3 +86,9 @@ def test_a_model_in_chunks_is_not_written() -> None:
     fs = MemoryFileSystem({"m/saved_model.cpb": chunked(model)})
     with pytest.raises(UnimplementedError, match="in chunks"):
         rewrite_model("m", "n", strip_devices, fs=fs)
+
+
+def test_a_model_in_chunks_that_the_riegeli_library_compressed_by_brotli_is_the_model() -> None:
+    folder = ROOT / "g26_tf1_simple_save" / "model"
+    fs = MemoryFileSystem({"m/saved_model.cpb": chunked_model()})
+    assert read_saved_model("m", fs) == SavedModel.FromString((folder / "saved_model.pb").read_bytes())

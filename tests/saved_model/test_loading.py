@@ -19,9 +19,9 @@ from tensorkeep.errors import (
     PermissionDeniedError,
     TensorKeepError,
 )
-from tensorkeep.functions.ragged_value import RaggedTensorValue
 from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tests.saved_model.handmade import graph_model, object_meta_graph, object_model
 from tests.support.golden import decode, expected, golden
 

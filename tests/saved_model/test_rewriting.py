@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.checkpoint.opening import open_checkpoint
-from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.directories import files_below
 from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
@@ -179,5 +179,3 @@ def test_a_model_is_pruned_to_a_signature() -> None:
     assert y_of(fs, "n") == [[5, 7, 9]]
     with pytest.raises(ValueError, match='Could not find signature "none"'):
         prune_to_signature(pruned, "none", "serve")
-    with pytest.raises(UnimplementedError, match="objects"):
-        prune_to_signature(read_saved_model(ROOT / "g28_tf2_module" / "model"), "serving_default")

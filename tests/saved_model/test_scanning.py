@@ -340,10 +340,10 @@ def test_functions_that_call_themselves_take_no_time():
     add_function(graph_def, "last", "PyFunc")
     graph_def.node.add(op="f0", name="a", input=["b"])
     graph_def.node.add(op="f1", name="b", input=["a"])
-    start = time.perf_counter()
+    start = time.process_time()
     report = scan_graph_def(graph_def)
     assert report.counts == {"calls-python": 1}
-    assert time.perf_counter() - start < 5
+    assert time.process_time() - start < 5
 
 
 def test_paths_through_functions_that_call_each_other_take_no_time():
@@ -355,9 +355,9 @@ def test_paths_through_functions_that_call_each_other_take_no_time():
         for at, node in enumerate(function.node_def[1:]):
             node.input.append("path")
             node.attr["f"].func.name = f"f{(number * 7 + at) % 300}"
-    start = time.perf_counter()
+    start = time.process_time()
     assert scan_graph_def(graph_def).counts == {"reads-files": 300}
-    assert time.perf_counter() - start < 10
+    assert time.process_time() - start < 10
 
 
 def test_deep_attributes_are_refused_or_scanned():

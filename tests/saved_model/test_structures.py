@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
-from tensorkeep.functions.ragged_value import RaggedTensorValue
 from tensorkeep.proto.messages import StructuredValue, TypeSpecProto
+from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.saved_model.structures import decode_structure, flat_values, pack, tensors_of
 from tensorkeep.saved_model.tensor_values import TensorSpec
 from tensorkeep.shapes import Shape

@@ -233,6 +233,8 @@ class Conversion:
         shapes = node.proto.attr["output_shapes"].list.shape
         if was_resource and at < len(shapes):
             shapes[at].CopyFrom(constant.value.tensor_shape)
+        if was_resource and "_output_shapes" in node.proto.attr:
+            forget_shape(node.proto.attr["_output_shapes"], at)
         results = body.change().signature.output_arg
         if at < len(results):
             results[at].type = constant.dtype
@@ -263,6 +265,8 @@ class Conversion:
                     node.function.change()
                 if "Tout" in node.proto.attr:
                     set_type(node, "Tout", index, constant.dtype)
+                if "_output_shapes" in node.proto.attr:
+                    forget_shape(node.proto.attr["_output_shapes"], index)
                 yield from (edge for edge in node.uses if edge.output == index)
 
     def _rename_functions(self) -> None:

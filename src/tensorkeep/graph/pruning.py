@@ -57,18 +57,27 @@ def extract_sub_graph(graph_def: GraphDef, dest_nodes: Iterable[str]) -> GraphDe
         raise WrongTypeError(
             f"dest_nodes must be an iterable of strings, but got type {type(dest_nodes)}. Write [{dest_nodes!r}]"
         )
-    nodes = {source_of(node.name): node for node in graph_def.node}
-    wanted = list(dest_nodes)
-    if missing := [name for name in wanted if name not in nodes]:
-        raise MissingNodeError(f"{', '.join(map(str, missing))} {'are' if missing[1:] else 'is'} not in graph")
-    kept = _reached(nodes, wanted)
+    kept = needed_nodes(graph_def, dest_nodes)
     found = GraphDef()
-    for name, node in nodes.items():
+    for name, node in _nodes_by_name(graph_def).items():
         if name in kept:
             found.node.add().CopyFrom(node)
     found.library.CopyFrom(graph_def.library)
     found.versions.CopyFrom(graph_def.versions)
     return found
+
+
+def needed_nodes(graph_def: GraphDef, dest_nodes: Iterable[str]) -> set[str]:
+    """The names of all nodes that some need, themselves among them; MissingNodeError if one of these is not there."""
+    nodes = _nodes_by_name(graph_def)
+    wanted = list(dest_nodes)
+    if missing := [name for name in wanted if name not in nodes]:
+        raise MissingNodeError(f"{', '.join(map(str, missing))} {'are' if missing[1:] else 'is'} not in graph")
+    return _reached(nodes, wanted)
+
+
+def _nodes_by_name(graph_def: GraphDef) -> dict[str, NodeDef]:
+    return {source_of(node.name): node for node in graph_def.node}
 
 
 def _reached(nodes: Mapping[str, NodeDef], wanted: list[str]) -> set[str]:

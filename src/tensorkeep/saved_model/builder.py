@@ -33,6 +33,7 @@ from tensorkeep.saved_model.constants import (
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
+from tensorkeep.saved_model.embedding_lookups import only_read_when_served
 from tensorkeep.saved_model.signature_defs import check_signatures
 from tensorkeep.train.saver import GraphFile, Saver, SaverRecipe
 from tensorkeep.train.saver_graph import V2, BulkSaverBuilder
@@ -52,7 +53,7 @@ class ModelSaver(Protocol):
     def export_meta_graph(self, *, clear_devices: bool, strip_default_attrs: bool) -> MetaGraphDef: ...
 
 
-class _DefaultSaver:
+class DefaultSaver:
     """Saves all that the graph being built has to save, by device; nothing if that is nothing."""
 
     def __init__(self, graph: Graph) -> None:
@@ -129,7 +130,7 @@ class SavedModelBuilder:
         self._prepare(graph, signatures, options)
         variables = posixpath.join(self._place, VARIABLES_DIRECTORY)
         self._fs.make_directory(variables)
-        saver = options.saver or _DefaultSaver(graph)
+        saver = options.saver or DefaultSaver(graph)
         prefix = posixpath.join(variables, VARIABLES_FILENAME)
         saver.save(session, prefix, write_meta_graph=False, write_state=False)
         self._add(saver, tags, signatures, options)
@@ -149,7 +150,7 @@ class SavedModelBuilder:
             )
         graph = current_graph()
         self._prepare(graph, signatures, options)
-        self._add(options.saver or _DefaultSaver(graph), tags, signatures, options)
+        self._add(options.saver or DefaultSaver(graph), tags, signatures, options)
 
     def _prepare(self, graph: Graph, signatures: Mapping[str, SignatureDef] | None, options: GraphOptions) -> None:
         check_signatures(signatures or {})
@@ -175,6 +176,7 @@ class SavedModelBuilder:
         if options.clear_devices:
             meta_graph.graph_def.library.SetInParent()  # as TensorFlow does where it goes through the nodes
         meta_graph.meta_info_def.tags.extend(tags)
+        only_read_when_served(meta_graph)
         for key, signature in (signatures or {}).items():
             meta_graph.signature_def[key].CopyFrom(signature)
         self._model.meta_graphs.append(meta_graph)
@@ -222,4 +224,4 @@ def _add_main_op(graph: Graph, main_op: Operation | None) -> None:
     add_to_collection(graph, MAIN_OP_KEY, main_op)
 
 
-__all__ = ["MOST_BYTES", "BuilderStateError", "GraphOptions", "ModelSaver", "SavedModelBuilder"]
+__all__ = ["MOST_BYTES", "BuilderStateError", "DefaultSaver", "GraphOptions", "ModelSaver", "SavedModelBuilder"]

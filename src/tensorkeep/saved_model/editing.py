@@ -7,13 +7,11 @@ there too, so that both loaders see the same.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, MutableSequence, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any
 
-from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.graph.pruning import source_of
 from tensorkeep.graph.rewrite import strip_defaults_in_place
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel, SignatureDef, TensorInfo
@@ -24,6 +22,12 @@ from tensorkeep.saved_model.layout import (
     describe_model,
     describe_signature,
     signature_with_key,
+)
+from tensorkeep.saved_model.object_signatures import (
+    forget_objects,
+    imported_graph,
+    object_signatures,
+    refresh_object_signature,
 )
 from tensorkeep.saved_model.signature_defs import build_signature_def, check_signatures
 from tensorkeep.saved_model.tensor_info import build_tensor_info, tensor_names
@@ -67,6 +71,7 @@ def set_signature(
     def change(meta_graph: MetaGraphDef) -> None:
         _check_free(meta_graph, key, replace)
         meta_graph.signature_def[key].CopyFrom(signature)
+        refresh_object_signature(meta_graph, key)
 
     return edited(model, tags, change)
 
@@ -83,17 +88,17 @@ def add_signature(
 ) -> SavedModel:
     """With a signature whose inputs and outputs are tensors of the graph, by their names ("x:0").
 
-    Their dtypes and shapes are the graph's. Loaders by objects, `tf.saved_model.load` for one, do not see it in a
-    model that has objects; servers do.
+    Their dtypes and shapes are the graph's.
     """
 
     def change(meta_graph: MetaGraphDef) -> None:
         _check_free(meta_graph, key, replace)
-        graph = _imported(meta_graph)
+        graph = imported_graph(meta_graph)
         input_infos, output_infos = _infos(graph, inputs, outputs)
         signature = build_signature_def(input_infos, output_infos, method_name)
         check_signatures({key: signature})
         meta_graph.signature_def[key].CopyFrom(signature)
+        refresh_object_signature(meta_graph, key)
 
     return edited(model, tags, change)
 
@@ -104,12 +109,6 @@ def _check_free(meta_graph: MetaGraphDef, key: str, replace: bool) -> None:
             f'there is a signature "{key}" already: {describe_signature(meta_graph.signature_def[key])}. Say '
             "replace=True, or choose another name"
         )
-
-
-def _imported(meta_graph: MetaGraphDef) -> Graph:
-    graph = Graph()
-    import_graph(meta_graph.graph_def, graph, name="", producer_op_list=meta_graph.meta_info_def.stripped_op_list)
-    return graph
 
 
 def _infos(graph: Graph, *sides: TensorNames) -> list[dict[str, TensorInfo]]:
@@ -136,7 +135,7 @@ def rename_signature(model: SavedModel, old: str, new: str, tags: Tags = None) -
         check_signatures({new: SignatureDef()})
         meta_graph.signature_def[new].CopyFrom(meta_graph.signature_def[old])
         del meta_graph.signature_def[old]
-        for child in _object_signatures(meta_graph):
+        for child in object_signatures(meta_graph):
             if child.local_name == old:
                 child.local_name = new
 
@@ -148,7 +147,7 @@ def drop_signature(model: SavedModel, key: str, tags: Tags = None) -> SavedModel
 
     def change(meta_graph: MetaGraphDef) -> None:
         del meta_graph.signature_def[key]
-        children = _object_signatures(meta_graph)
+        children = object_signatures(meta_graph)
         for index in reversed([index for index, child in enumerate(children) if child.local_name == key]):
             del children[index]
 
@@ -167,16 +166,6 @@ def _where_signature(model: SavedModel, key: str, tags: Tags, change: Callable[[
             change(meta_graph)
 
     return edited(model, tags, checked)
-
-
-def _object_signatures(meta_graph: MetaGraphDef) -> MutableSequence[Any]:
-    """The functions of the signatures among the objects of a model: the children of the map of signatures."""
-    nodes = meta_graph.object_graph_def.nodes
-    for child in nodes[0].children if nodes else ():
-        if child.local_name == "signatures" and child.node_id < len(nodes):
-            found: MutableSequence[Any] = nodes[child.node_id].children
-            return found
-    return []
 
 
 def replace_method_name(model: SavedModel, signature_key: str, method_name: str, tags: Tags = None) -> SavedModel:
@@ -240,14 +229,13 @@ def drop_output(model: SavedModel, key: str, name: str, tags: Tags = None) -> Sa
 
 
 def _add_tensor(key: str, side: str, name: str, tensor: str, meta_graph: MetaGraphDef) -> None:
-    _refuse_objects(meta_graph, key)
     infos = getattr(meta_graph.signature_def[key], side)
     _check_name_is_free(infos, side, name)
-    infos[name].CopyFrom(_infos(_imported(meta_graph), {name: tensor})[0][name])
+    infos[name].CopyFrom(_infos(imported_graph(meta_graph), {name: tensor})[0][name])
+    refresh_object_signature(meta_graph, key)
 
 
 def _rename_tensor(key: str, side: str, old: str, new: str, meta_graph: MetaGraphDef) -> None:
-    _refuse_objects(meta_graph, key)
     signature = meta_graph.signature_def[key]
     infos = getattr(signature, side)
     _check_has(signature, infos, side, old)
@@ -257,10 +245,10 @@ def _rename_tensor(key: str, side: str, old: str, new: str, meta_graph: MetaGrap
     if side == "inputs" and old in signature.defaults:
         signature.defaults[new].CopyFrom(signature.defaults[old])
         del signature.defaults[old]
+    refresh_object_signature(meta_graph, key)
 
 
 def _drop_tensor(key: str, side: str, name: str, meta_graph: MetaGraphDef) -> None:
-    _refuse_objects(meta_graph, key)
     signature = meta_graph.signature_def[key]
     infos = getattr(signature, side)
     _check_has(signature, infos, side, name)
@@ -269,10 +257,11 @@ def _drop_tensor(key: str, side: str, name: str, meta_graph: MetaGraphDef) -> No
     del infos[name]
     if side == "inputs":
         signature.defaults.pop(name, None)
-        if unfed := unfed_placeholders(meta_graph, signature):
-            raise InvalidArgumentError(
-                f'"{key}" needs "{name}": its outputs depend on {", ".join(unfed)}, which has no value of its own'
-            )
+    if side == "inputs" and (unfed := unfed_placeholders(meta_graph, signature)):
+        raise InvalidArgumentError(
+            f'"{key}" needs "{name}": its outputs depend on {", ".join(unfed)}, which has no value of its own'
+        )
+    refresh_object_signature(meta_graph, key)
 
 
 def _check_has(signature: SignatureDef, infos: Mapping[str, TensorInfo], side: str, name: str) -> None:
@@ -283,15 +272,6 @@ def _check_has(signature: SignatureDef, infos: Mapping[str, TensorInfo], side: s
 def _check_name_is_free(infos: Mapping[str, TensorInfo], side: str, name: str) -> None:
     if name in infos:
         raise AlreadyExistsError(f'"{name}" is among the {side} already')
-
-
-def _refuse_objects(meta_graph: MetaGraphDef, key: str) -> None:
-    """In a model with objects the names of inputs and outputs are part of compiled functions."""
-    if any(child.local_name == key for child in _object_signatures(meta_graph)):
-        raise UnimplementedError(
-            f'signature "{key}" is a function of the model\'s objects, whose inputs and outputs have the names that it '
-            "was compiled with. Add a signature with other names instead, or drop the objects first (drop_objects)"
-        )
 
 
 def unfed_placeholders(meta_graph: MetaGraphDef, signature: SignatureDef) -> list[str]:
@@ -314,7 +294,7 @@ def unfed_placeholders(meta_graph: MetaGraphDef, signature: SignatureDef) -> lis
 
 def drop_objects(model: SavedModel, tags: Tags = None) -> SavedModel:
     """Without objects: what is left is a model as TensorFlow 1 has it, with its signatures."""
-    return edited(model, tags, lambda meta_graph: meta_graph.ClearField("object_graph_def"))
+    return edited(model, tags, forget_objects)
 
 
 # ---------------------------------------------------------------------------------------------------------------- tags

@@ -8,30 +8,35 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
+from math import prod
 from typing import Any, Final, TypeAlias
+
+import numpy as np
 
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.functions.array import placeholder
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import GraphKeys, get_collection
-from tensorkeep.graph.freezing import VariableNode, variables_of
+from tensorkeep.graph.freezing import variables_of
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.metagraph.importing import import_meta_graph
-from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, SignatureDef
+from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, SignatureDef, TensorProto
+from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime.session import Session
-from tensorkeep.saved_model.builder import GraphOptions, SavedModelBuilder
+from tensorkeep.saved_model.builder import DefaultSaver, GraphOptions, SavedModelBuilder
 from tensorkeep.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
+from tensorkeep.saved_model.node_saveables import NodeSaveable
 from tensorkeep.saved_model.signature_defs import predict_signature_def
 from tensorkeep.train.restore_nodes import RestoreNodes
 from tensorkeep.train.saver_graph import V2, BulkSaverBuilder
@@ -79,8 +84,8 @@ def from_function(
     """Writes what a function builds as a SavedModel with one signature; gives the path of its file.
 
     The function gets a placeholder for each input, by name, of the type and shape that `inputs` says, and gives a
-    tensor or a dict of tensors. Variables that it makes are saved with their first values; tables that it makes are
-    filled when the model is loaded.
+    tensor or a dict of tensors. Variables that it makes are saved with their first values, which are then not stored
+    a second time as constants of the graph; tables that it makes are filled when the model is loaded.
     """
     graph = Graph()
     with building(graph):
@@ -91,7 +96,8 @@ def from_function(
         start = variables_initializer(global_variables(), name="init")
         with closing(Session(graph, filesystem=fs)) as session:
             session.run(start)
-            options = GraphOptions(main_op=fills, assets=get_collection(graph, GraphKeys.ASSET_FILEPATHS))
+            files = get_collection(graph, GraphKeys.ASSET_FILEPATHS)
+            options = GraphOptions(main_op=fills, assets=files, saver=_FirstValuesSaver(graph))
             return _written(directory, session, tags, made, options, fs)
 
 
@@ -119,6 +125,38 @@ def _named(results: Any) -> dict[str, Tensor]:
     if not isinstance(found, Mapping) or not found or not all(isinstance(item, Tensor) for item in found.values()):
         raise WrongTypeError(f"the function of a model gives a tensor or a dict of tensors, got {results!r}")
     return dict(found)
+
+
+class _FirstValuesSaver:
+    """Saves all variables. The graph that it exports has zeros where it had the first values of variables."""
+
+    def __init__(self, graph: Graph) -> None:
+        self._graph = graph
+        self._saver = DefaultSaver(graph)
+
+    def save(self, sess: Any, save_path: str, *, write_meta_graph: bool, write_state: bool) -> None:
+        self._saver.save(sess, save_path, write_meta_graph=write_meta_graph, write_state=write_state)
+
+    def export_meta_graph(self, *, clear_devices: bool, strip_default_attrs: bool) -> MetaGraphDef:
+        meta_graph = self._saver.export_meta_graph(clear_devices=clear_devices, strip_default_attrs=strip_default_attrs)
+        names = {op.name for op in self._graph.operations if _is_first_value(op)}
+        for node in meta_graph.graph_def.node:
+            if node.name in names:
+                _fill_with_zeros(node.attr["value"].tensor)
+        return meta_graph
+
+
+def _is_first_value(op: Operation) -> bool:
+    """Whether it is a constant that has no use but to be assigned."""
+    users = [user for output in op.outputs for user in output.consumers()] if op.type == "Const" else []
+    return bool(users) and all(user.type in ("Assign", "AssignVariableOp") for user in users)
+
+
+def _fill_with_zeros(tensor: TensorProto) -> None:
+    sizes = [dim.size for dim in tensor.tensor_shape.dim]
+    dtype = dtype_of_number(tensor.dtype)
+    if prod(sizes) > 1 and not dtype.is_object:
+        tensor.CopyFrom(tensor_of_array(np.zeros(1, dtype.array_dtype), dtype, sizes))
 
 
 def _table_initializers(graph: Graph) -> Operation | None:
@@ -214,7 +252,7 @@ def _stored_saver(graph: Graph, meta_graph: MetaGraphDef, reader: CheckpointRead
     named = by_any_name(reader)
     stored = stored_values(variables, variables, named, parts_of_meta_graph(meta_graph))
     _require([item.name for item in variables], [item.name for item in variables if item.name not in stored], reader)
-    saveables = {item.name: _NodeSaveable(graph, item) for item in variables}
+    saveables = {item.name: NodeSaveable(graph, item) for item in variables}
     return _StoredSaver(graph, BulkSaverBuilder(V2).build(saveables), named, stored, fs)
 
 
@@ -224,25 +262,6 @@ def _require(names: Sequence[str], lacking: Sequence[str], reader: CheckpointRea
             f'"{reader.path}" has no values for {", ".join(lacking[:20])} ({len(lacking)} of {len(names)} variables); '
             f"it has {', '.join(list(reader)[:10])}"
         )
-
-
-class _NodeSaveable(SaveableObject):
-    """A variable that is known by its node only."""
-
-    def __init__(self, graph: Graph, node: VariableNode) -> None:
-        self._node = node
-        self._handle = graph.operation(node.name).outputs[0]
-        super().__init__(self._handle.op, [SaveSpec(self._value, "", node.name, node.dtype, "")], node.name)
-
-    def _value(self) -> Tensor:
-        if not self._node.is_resource:
-            return self._handle
-        read: Tensor = get_op("ReadVariableOp")(self._handle, dtype=self._node.dtype)
-        return read
-
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Any:
-        (value,) = restored_tensors
-        return get_op("AssignVariableOp" if self._node.is_resource else "Assign")(self._handle, value)
 
 
 __all__ = ["SignatureTensors", "from_checkpoint", "from_function"]

@@ -1,12 +1,13 @@
 """Running a model by its graph, as TensorFlow 1 and its servers do.
 
-A session has the whole graph. Variables are restored by the graph's own operations, then the model's initialization
-runs, both before the first signature does.
+A session has what restoring, initialization and the signatures need of the graph: what was there for training or saving
+is not even imported. Variables are restored by the graph's own operations, then the model's initialization runs, both
+before the first signature does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy.typing as npt
@@ -16,12 +17,15 @@ from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.freezing import VariableNode, variables_of
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.pruning import extract_sub_graph, needed_nodes, source_of
+from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.layout import asset_files, init_op_name
 from tensorkeep.saved_model.signature import Run, SignatureSpec
 from tensorkeep.saved_model.surroundings import ModelSurroundings
+from tensorkeep.saved_model.tensor_info import tensor_names
 
 Array = npt.NDArray[Any]
 
@@ -68,7 +72,9 @@ class GraphRunner:
     def _opened(self) -> Session:
         meta_graph = self._around.meta_graph
         graph = Graph()
-        import_graph(meta_graph.graph_def, graph, name="", producer_op_list=meta_graph.meta_info_def.stripped_op_list)
+        import_graph(
+            needed_graph(meta_graph), graph, name="", producer_op_list=meta_graph.meta_info_def.stripped_op_list
+        )
         session = self._around.open_session(graph, None)
         saver = meta_graph.saver_def
         prefix = self._around.variables_prefix
@@ -90,10 +96,33 @@ class GraphRunner:
         self._around.library.check_operations(plan.ops, self._around.permissions)
 
 
+def needed_graph(meta_graph: MetaGraphDef) -> GraphDef:
+    """The part of a model's graph that restoring, initialization and the signatures need.
+
+    It is the whole graph if that lacks one of the nodes they name, so that whoever wants the node says what is wrong.
+    """
+    graph_def = meta_graph.graph_def
+    wanted = {source_of(name) for name in _names_in_use(meta_graph)}
+    if not wanted.issubset(node.name for node in graph_def.node):
+        return graph_def
+    kept = needed_nodes(graph_def, wanted)
+    return graph_def if len(kept) == len(graph_def.node) else extract_sub_graph(graph_def, kept)
+
+
+def _names_in_use(meta_graph: MetaGraphDef) -> Iterator[str]:
+    """The tensors and operations that a model names, of those that are used here."""
+    saver = meta_graph.saver_def
+    yield from (name for name in (saver.restore_op_name, saver.filename_tensor_name, init_op_name(meta_graph)) if name)
+    for signature in meta_graph.signature_def.values():
+        for info in (*signature.inputs.values(), *signature.outputs.values()):
+            yield from filter(None, tensor_names(info))
+    yield from (asset.tensor_info.name for asset in asset_files(meta_graph))
+
+
 def _tensor(graph: Graph, name: str) -> Tensor:
     if not name:
         raise InvalidArgumentError("a signature or asset does not say which tensor of the graph it means")
     return graph.tensor(name if ":" in name else f"{name}:0")
 
 
-__all__ = ["GraphRunner"]
+__all__ = ["GraphRunner", "needed_graph"]

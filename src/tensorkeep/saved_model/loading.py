@@ -39,7 +39,7 @@ def load_saved_model(
     """
     permissions = Permissions.of(allow)
     model = read_saved_model(directory, fs)
-    meta_graph = _chosen(model, tags, path_text(directory))
+    meta_graph = chosen_meta_graph(model, tags, path_text(directory))
     fingerprint = checked_fingerprint(directory, model, on_fingerprint, fs)
     surroundings = ModelSurroundings(
         meta_graph, path_text(directory), fs, permissions, FunctionLibrary(meta_graph.graph_def)
@@ -48,7 +48,8 @@ def load_saved_model(
     return LoadedModel(surroundings, tag_sets, fingerprint)
 
 
-def _chosen(model: SavedModel, tags: Iterable[str] | str | None, directory: str) -> MetaGraphDef:
+def chosen_meta_graph(model: SavedModel, tags: Iterable[str] | str | None, directory: str) -> MetaGraphDef:
+    """The meta graph with these tags; without tags the only one, or the one for serving."""
     if tags is not None:
         return meta_graph_with_tags(model, [tags] if isinstance(tags, str) else tags)
     if not model.meta_graphs:
@@ -62,4 +63,4 @@ def _chosen(model: SavedModel, tags: Iterable[str] | str | None, directory: str)
     raise InvalidArgumentError(f'the SavedModel in "{directory}" has several meta graphs: say which by tags, of {sets}')
 
 
-__all__ = ["load_saved_model"]
+__all__ = ["chosen_meta_graph", "load_saved_model"]

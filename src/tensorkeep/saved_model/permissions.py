@@ -7,6 +7,7 @@ else: no other files, no console, no Python, unless that is allowed by name.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Final
 
@@ -137,6 +138,9 @@ class ModelFiles(FileSystem):
 
     def sync_directory(self, path: str) -> None:
         raise self._denied(path)
+
+    def locked(self, directory: str) -> AbstractContextManager[None]:
+        raise self._denied(directory)
 
     def delete_abandoned(self, path: str) -> bool:
         raise self._denied(path)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Container, Iterable, MutableSequence, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from tensorkeep.errors import DataLossError, UnimplementedError
+from tensorkeep.errors import DataLossError
 from tensorkeep.graph.collections import GraphKeys
+from tensorkeep.graph.freezing import variables_of
 from tensorkeep.graph.pruning import extract_sub_graph, source_of
 from tensorkeep.metagraph.op_list import stripped_op_list
 from tensorkeep.proto.messages import (
@@ -29,10 +31,13 @@ from tensorkeep.proto.messages import (
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.constants import INIT_OP_SIGNATURE_KEY
 from tensorkeep.saved_model.editing import Tags, edited
+from tensorkeep.saved_model.kept_values import set_values_first
 from tensorkeep.saved_model.layout import init_op_name, signature_keys, signature_with_key
+from tensorkeep.saved_model.object_pruning import constants_of, prune_library, prune_objects
+from tensorkeep.saved_model.object_signatures import forget_objects
 from tensorkeep.saved_model.saver_pruning import VARIABLE_OPS, without_variables
 from tensorkeep.saved_model.tensor_info import tensor_names
-from tensorkeep.train.freezing import FreezeOptions, freeze
+from tensorkeep.train.freezing import FreezeOptions, freeze, session_values
 
 _ABOUT: Final[dict[str, tuple[type[Message], str]]] = {
     GraphKeys.COND_CONTEXT: (CondContextDef, "pivot_name"),
@@ -47,7 +52,8 @@ def prune_to_signatures(model: SavedModel, keys: Iterable[str], tags: Tags = Non
     """With only some signatures, and only the nodes that these, the saver and initialization need.
 
     Variables that none of these needs are neither saved nor restored any more; the checkpoint stays as it is.
-    Collections lose what they name of the nodes that are gone.
+    Collections lose what they name of the nodes that are gone. A model that has objects keeps all its variables, and
+    loses the functions that nothing needs any more.
     """
     wanted = list(keys)
     return edited(model, tags, partial(_prune, wanted))
@@ -59,27 +65,47 @@ def prune_to_signature(model: SavedModel, key: str, tags: Tags = None) -> SavedM
 
 
 def _prune(keys: Collection[str], meta_graph: MetaGraphDef) -> None:
-    if meta_graph.HasField("object_graph_def"):
-        raise UnimplementedError(
-            "the model has objects, whose functions are not known by nodes: drop them (drop_objects), or freeze it"
-        )
     signatures = [signature_with_key(meta_graph, key) for key in keys]
     init_op = init_op_name(meta_graph)
     nodes = _nodes_of(signatures) | ({source_of(init_op)} if init_op else set())
-    pruned = _with_variables(meta_graph, meta_graph.graph_def, nodes)
-    if any(node.op in VARIABLE_OPS for node in pruned.node):
-        saver = meta_graph.saver_def
-        names = (saver.filename_tensor_name, saver.save_tensor_name, saver.restore_op_name)
-        narrowed = without_variables(meta_graph.graph_def, {node.name for node in pruned.node})
-        pruned = _with_variables(meta_graph, narrowed, nodes | {source_of(name) for name in names if name})
+    if meta_graph.object_graph_def.nodes:
+        prune_objects(meta_graph, keys)
+        pruned = _of_objects(meta_graph, nodes)
     else:
-        meta_graph.ClearField("saver_def")
+        pruned = _narrowed(meta_graph, nodes)
     for key in [key for key in meta_graph.signature_def if key not in keys and key != INIT_OP_SIGNATURE_KEY]:
         del meta_graph.signature_def[key]
     replace_graph(meta_graph, pruned)
     left = {node.name for node in meta_graph.graph_def.node}
     for key in list(meta_graph.collection_def):
         _prune_collection(meta_graph, key, left)
+    if meta_graph.object_graph_def.nodes:
+        prune_library(meta_graph)
+
+
+def _narrowed(meta_graph: MetaGraphDef, nodes: set[str]) -> GraphDef:
+    """The graph that some nodes need, with a saver that saves and restores the variables in it."""
+    pruned = _with_variables(meta_graph, meta_graph.graph_def, nodes)
+    if not any(node.op in VARIABLE_OPS for node in pruned.node):
+        meta_graph.ClearField("saver_def")
+        return pruned
+    narrowed = without_variables(meta_graph.graph_def, {node.name for node in pruned.node})
+    return _with_variables(meta_graph, narrowed, nodes | _nodes_of_saver(meta_graph))
+
+
+def _of_objects(meta_graph: MetaGraphDef, nodes: set[str]) -> GraphDef:
+    """The graph that some nodes, the saver and the objects need, with all functions."""
+    assets = {source_of(item.tensor_info.name) for item in meta_graph.asset_file_def}
+    wanted = nodes | _nodes_of_saver(meta_graph) | constants_of(meta_graph) | assets
+    pruned = extract_sub_graph(meta_graph.graph_def, sorted(wanted))
+    pruned.library.CopyFrom(meta_graph.graph_def.library)
+    return pruned
+
+
+def _nodes_of_saver(meta_graph: MetaGraphDef) -> set[str]:
+    saver = meta_graph.saver_def
+    names = (saver.filename_tensor_name, saver.save_tensor_name, saver.restore_op_name)
+    return {source_of(name) for name in names if name}
 
 
 def _with_variables(meta_graph: MetaGraphDef, graph_def: GraphDef, nodes: set[str]) -> GraphDef:
@@ -181,22 +207,39 @@ def _nodes_named_by(key: str, collection: CollectionDef) -> list[str] | None:
 
 
 def frozen_meta_graph(meta_graph: MetaGraphDef, session: Session, options: FreezeOptions) -> MetaGraphDef:
-    """A meta graph with constants in the place of variables, for all signatures that it has."""
+    """A meta graph with constants in the place of variables, for all signatures that it has.
+
+    A variable that initialization sets, the path of a file for one, stays; so does one that the options keep, which
+    initialization then sets to the value that it has now.
+    """
     signatures = [meta_graph.signature_def[key] for key in signature_keys(meta_graph)]
     init_op = init_op_name(meta_graph)
-    nodes = sorted(_nodes_of(signatures) | ({source_of(init_op)} if init_op else set()))
+    nodes = _nodes_of(signatures) | ({source_of(init_op)} if init_op else set())
     frozen = MetaGraphDef()
     frozen.CopyFrom(meta_graph)
-    for field in ("saver_def", "object_graph_def"):
-        frozen.ClearField(field)
-    replace_graph(frozen, freeze(meta_graph.graph_def, session, nodes, options))
+    frozen.ClearField("saver_def")
+    forget_objects(frozen)
+    set_first = _set_by(meta_graph.graph_def, init_op)
+    selection = replace(options.selection, keep={*(options.selection.keep or ()), *set_first})
+    graph_def = freeze(meta_graph.graph_def, session, sorted(nodes), replace(options, selection=selection))
+    replace_graph(frozen, graph_def)
     left = {node.name for node in frozen.graph_def.node}
     for key in list(frozen.collection_def):
         if frozen.collection_def[key].WhichOneof("kind") == "bytes_list":
             del frozen.collection_def[key]  # variables, savers and the like
         else:
             _prune_collection(frozen, key, left)
+    kept = [item for item in variables_of(frozen.graph_def) if item.name not in set_first]
+    set_values_first(frozen, kept, session_values(session, kept))
     return frozen
+
+
+def _set_by(graph_def: GraphDef, init_op: str) -> frozenset[str]:
+    """The variables that the operation that initializes a graph assigns values to, by nodes of the graph."""
+    if not init_op:
+        return frozenset()
+    needed = extract_sub_graph(graph_def, [source_of(init_op)]).node
+    return frozenset(source_of(node.input[0]) for node in needed if node.op in ("Assign", "AssignVariableOp"))
 
 
 __all__ = ["frozen_meta_graph", "prune_to_signature", "prune_to_signatures", "replace_graph"]

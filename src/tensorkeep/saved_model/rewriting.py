@@ -132,7 +132,7 @@ def _publish(
         for name, data in files.items():
             atomic_write(fs, join(staged.path, name), data, durability)
         staged.publish(last=next(iter(files)))
-    except Exception:
+    except BaseException:  # Ctrl-C too
         staged.discard()
         raise
 

@@ -38,9 +38,15 @@ _PATH_INPUT: Final = {
     "SaveSlices": 0,
     "SaveV2": 0,
     "MergeV2Checkpoints": 1,
+    "KvResourceImportV2": 0,
+    "KvResourceImportV3": 0,
+    "KvResourceIncrImport": 0,
+    "SaveV3": 0,
+    "KvIncrSave": 0,
 }
-_RESTORES: Final = frozenset(("Restore", "RestoreSlice", "RestoreV2"))
-_SAVES: Final = frozenset(("Save", "SaveSlices", "SaveV2", "MergeV2Checkpoints"))
+_IMPORTS: Final = ("KvResourceImportV2", "KvResourceImportV3", "KvResourceIncrImport")
+_RESTORES: Final = frozenset(("Restore", "RestoreSlice", "RestoreV2", *_IMPORTS))
+_SAVES: Final = frozenset(("Save", "SaveSlices", "SaveV2", "SaveV3", "KvIncrSave", "MergeV2Checkpoints"))
 _CACHES: Final = frozenset(("CacheDataset", "CacheDatasetV2"))
 _READS: Final = frozenset(_PATH_INPUT) - _SAVES - _CACHES - {"WriteFile"}
 _OF_A_SAVER: Final = frozenset(  # what the paths of savers begin with; "model" is what they have by default

@@ -14,7 +14,27 @@ from tensorkeep.proto.wire import LENGTH_DELIMITED, fields
 
 _TRUSTED: Final = frozenset(("keras", "tf_keras", "tensorflow", "keras_nlp", "keras_cv", "keras_hub", "builtins"))
 _DANGEROUS: Final = frozenset(("eval", "exec", "compile", "__import__", "open", "getattr", "breakpoint", "input"))
+_GADGETS: Final = frozenset(
+    # Functions of Keras and TensorFlow that fetch, load, read, write or call what they are told to.
+    (
+        "deserialize_keras_object",
+        "enable_unsafe_deserialization",
+        "get_file",
+        "load_img",
+        "load_library",
+        "load_model",
+        "load_op_library",
+        "load_weights",
+        "model_from_json",
+        "numpy_function",
+        "py_func",
+        "py_function",
+        "read_file",
+        "write_file",
+    )
+)
 _COMPILED: Final = ("Lambda", "__lambda__")
+_PICKLED: Final = "TorchModuleWrapper"
 _MOST: Final = 1 << 28  # bytes of JSON
 
 
@@ -59,13 +79,16 @@ def _in_object(item: dict[str, Any]) -> Iterator[PythonCode]:
     config = item.get("config")
     if name.rpartition(">")[2] in _COMPILED:
         yield from _lambda(name, config if isinstance(config, dict) else {})
+    if name.rpartition(">")[2] == _PICKLED:
+        yield PythonCode(name, f"a {name} layer holds a pickle, which runs Python code when it is loaded")
     module = item.get("module")
     if isinstance(module, str) and (module.partition(".")[0] not in _TRUSTED or _is_dangerous(module, name, config)):
         yield PythonCode(f"{module}.{name}", f"names the Python object {module}.{name}, which Keras imports")
 
 
 def _is_dangerous(module: str, name: str, config: Any) -> bool:
-    return module == "builtins" and (name in _DANGEROUS or (isinstance(config, str) and config in _DANGEROUS))
+    names = {name, config} if isinstance(config, str) else {name}
+    return not names.isdisjoint(_GADGETS) or (module == "builtins" and not names.isdisjoint(_DANGEROUS))
 
 
 def _lambda(name: str, config: dict[str, Any]) -> Iterator[PythonCode]:

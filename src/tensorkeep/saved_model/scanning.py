@@ -43,15 +43,15 @@ from tensorkeep.saved_model.layout import (
     join,
     read_file,
 )
+from tensorkeep.saved_model.scan_files import scan_container, scan_keras, scan_other
 from tensorkeep.saved_model.scan_graph import Entries, GraphScan, Place
-from tensorkeep.saved_model.scan_keras import metadata_texts, python_in_json
+from tensorkeep.saved_model.scan_keras import metadata_texts
 from tensorkeep.saved_model.scan_paths import Origin, OwnFiles
+from tensorkeep.saved_model.scan_pickles import is_pickle
 from tensorkeep.saved_model.scan_report import NOT_SCANNED, Finding, Findings, ScanPolicy, ScanReport
 
 _MODEL_FILES: Final = (MODEL_FILE, TEXT_FILE, CHUNKED_FILE)
 _LOADING_CHILDREN: Final = frozenset(("_create_resource", "_initialize"))
-_NATIVE: Final = (b"\x7fELF", b"MZ", b"\xcf\xfa\xed\xfe", b"\xce\xfa\xed\xfe", b"\xca\xfe\xba\xbe")
-_PICKLE: Final = (b"\x80\x02", b"\x80\x03", b"\x80\x04\x95", b"\x80\x05\x95")
 _LOOKED_AT: Final = 1 << 20  # bytes of a file, to tell what it is
 _MOST_BYTES: Final = 1 << 31  # of one message, which is what protocol buffers take
 _MOST_FILES: Final = 10_000
@@ -182,22 +182,13 @@ def _scan_objects(objects: SavedObjectGraph, place: Place, found: Findings) -> N
     for number, item in enumerate(objects.nodes):
         if item.user_object.metadata:
             where = ", ".join(filter(None, (place.part, f"object {number} ({item.user_object.identifier[:100]})")))
-            _scan_keras(item.user_object.metadata, place.file, where, found)
-
-
-def _scan_keras(text: str, file: str, where: str, found: Findings) -> None:
-    rule = Effect.CALLS_PYTHON.identifier
-    try:
-        for code in python_in_json(text, "its metadata"):
-            found.add(Finding(rule, code.subject[:200], file, where, code.message[:500]))
-    except DataLossError as error:
-        found.add(Finding(NOT_SCANNED, "metadata", file, where, str(error)[:500]))
+            scan_keras(item.user_object.metadata, place.file, where, found)
 
 
 def _scan_collections(meta_graph: MetaGraphDef, place: Place, found: Findings) -> None:
     for key, collection in meta_graph.collection_def.items():
         where = ", ".join(filter(None, (place.part, f"collection {key[:200]}")))
-        if any(value.startswith(_PICKLE) for value in collection.bytes_list.value):
+        if any(map(is_pickle, collection.bytes_list.value)):
             message = "holds a pickle, which runs Python code when it is loaded"
             found.add(Finding(Effect.CALLS_PYTHON.identifier, "pickle", place.file, where, message))
 
@@ -216,7 +207,8 @@ def scan_model(path: PathLike, policy: ScanPolicy | None = None, fs: FileSystem 
     """What the model in a directory, or in a file of any name, can do besides computing.
 
     A directory is a SavedModel with all its files; a file is a SavedModel, a meta graph, a graph or a function, in
-    bytes, text or chunks. MissingFileError if there is nothing; whatever else is wrong is in the report.
+    bytes, text or chunks, or a model of Keras (.keras, .h5). MissingFileError if there is nothing; whatever else is
+    wrong is in the report.
     """
     found = Findings(policy or ScanPolicy())
     text = path_text(path)
@@ -267,11 +259,14 @@ def _scan_content(path: str, name: str, fs: FileSystem, found: Findings, is_mode
     start = _start(path, fs)
     if name.endswith("keras_metadata.pb"):
         for number, text in enumerate(metadata_texts(_whole(path, fs), name)):
-            _scan_keras(text, name, f"entry {number}", found)
+            scan_keras(text, name, f"entry {number}", found)
         return
     identity = identify_proto(start)
     if identity.kind is FileKind.RIEGELI and is_model:
         _scan_model(read_chunked(SavedModel, path, fs), name, found)
+        return
+    if identity.kind is FileKind.ZIP or (identity.kind is FileKind.HDF5 and not name.startswith("variables/")):
+        scan_container(_whole(path, fs), name, identity.kind, found)
         return
     scanner = _SCANNERS.get(identity.kind)
     if name in _MODEL_FILES:
@@ -282,24 +277,12 @@ def _scan_content(path: str, name: str, fs: FileSystem, found: Findings, is_mode
     elif is_model:
         raise DataLossError(f'"{name}" is no model: it is {identity}')
     else:
-        _scan_other(name, start, identity.kind, found)
+        scan_other(name, start, found)
 
 
 def _parsed(message_type: type[MessageType], path: str, fs: FileSystem, is_text: bool) -> MessageType:
     data = _whole(path, fs)
     return parse_text(message_type, data, path) if is_text else parse(message_type, data, path)
-
-
-def _scan_other(name: str, start: bytes, kind: FileKind, found: Findings) -> None:
-    """A file that is neither a graph nor a checkpoint: only what runs of itself is of interest."""
-    if name.endswith((".py", ".pyc")):
-        found.add(Finding(Effect.CALLS_PYTHON.identifier, "Python code", name, "", "a file of Python code"))
-    elif kind is FileKind.PICKLE and not name.startswith("variables/"):
-        message = "a pickle, which runs Python code when it is loaded"
-        found.add(Finding(Effect.CALLS_PYTHON.identifier, "pickle", name, "", message))
-    elif start.startswith(_NATIVE) and not name.startswith("variables/") and b"\0" in start:
-        message = "a compiled program or library"
-        found.add(Finding(Effect.RUNS_UNKNOWN_CODE.identifier, "native code", name, "", message))
 
 
 def _start(path: str, fs: FileSystem) -> bytes:

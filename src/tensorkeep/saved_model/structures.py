@@ -17,11 +17,10 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import INT64, RESOURCE, VARIANT, DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.functions.composites import IndexedSlicesValue, SparseTensorValue
-from tensorkeep.functions.ragged_value import RaggedTensorValue
 from tensorkeep.graph.attrs import shape_of_proto
 from tensorkeep.proto.messages import StructuredValue, TypeSpecProto
 from tensorkeep.proto.tensors import array_of_tensor
+from tensorkeep.runtime.composite_values import IndexedSlicesValue, RaggedTensorValue, SparseTensorValue
 from tensorkeep.saved_model.tensor_values import TensorSpec, fits_exactly, fitted, shape_text
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

@@ -28,6 +28,7 @@ from tensorkeep.v1.saved_model.constants import (
 from tensorkeep.v1.saved_model.loader import load, maybe_saved_model_directory
 from tensorkeep.v1.saved_model.loader import maybe_saved_model_directory as contains_saved_model
 from tensorkeep.v1.saved_model.main_op import main_op_with_restore
+from tensorkeep.v1.saved_model.saving import Asset, SaveOptions, load_v2, save
 from tensorkeep.v1.saved_model.signature_constants import (
     CLASSIFY_INPUTS,
     CLASSIFY_METHOD_NAME,
@@ -54,6 +55,7 @@ from tensorkeep.v1.saved_model.utils import build_tensor_info, get_tensor_from_t
 __all__ = [
     "ASSETS_DIRECTORY",
     "ASSETS_KEY",
+    "Asset",
     "Builder",
     "CLASSIFY_INPUTS",
     "CLASSIFY_METHOD_NAME",
@@ -75,6 +77,7 @@ __all__ = [
     "SAVED_MODEL_FILENAME_PBTXT",
     "SAVED_MODEL_SCHEMA_VERSION",
     "SERVING",
+    "SaveOptions",
     "TPU",
     "TRAINING",
     "VARIABLES_DIRECTORY",
@@ -88,12 +91,14 @@ __all__ = [
     "get_tensor_from_tensor_info",
     "is_valid_signature",
     "load",
+    "load_v2",
     "loader",
     "main_op",
     "main_op_with_restore",
     "maybe_saved_model_directory",
     "predict_signature_def",
     "regression_signature_def",
+    "save",
     "signature_constants",
     "signature_def_utils",
     "simple_save",
