@@ -1,0 +1,147 @@
+"""Tables of rows that are found by 64-bit keys and grow as keys appear: arrays and files, no graphs.
+
+What is listed here is imported when it is first asked for.
+"""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+if _TYPE_CHECKING:
+    from tensorkeep.embedding.admission import AdmitAll, BloomFilter, CounterFilter
+    from tensorkeep.embedding.compacting import compact_checkpoint
+    from tensorkeep.embedding.eviction import GlobalStep, KeepAll, L2Weight
+    from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
+    from tensorkeep.embedding.formats.npz import export_npz
+    from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
+    from tensorkeep.embedding.formats.resp import RedisHashes, RedisLayout, RedisStrings, export_resp
+    from tensorkeep.embedding.incremental import (
+        TouchedKeys,
+        delta_tensors,
+        newest_delta,
+        stored_deltas,
+        table_delta_tensors,
+    )
+    from tensorkeep.embedding.options import Cache, FileTier, Memory
+    from tensorkeep.embedding.pruning import (
+        KeepByNorm,
+        KeepFrequent,
+        KeepTop,
+        KeepUpdatedSince,
+        PruneReport,
+        PruneRule,
+        prune_checkpoint,
+    )
+    from tensorkeep.embedding.quantising import quantise_checkpoint
+    from tensorkeep.embedding.querying import FoundRows, look_up
+    from tensorkeep.embedding.repairing import KeyComparison, SlotKeys, compare_keys, repair_checkpoint
+    from tensorkeep.embedding.repartitioning import repartition_checkpoint
+    from tensorkeep.embedding.reports import ColumnReport, DeltaReport
+    from tensorkeep.embedding.restoring import read_dense, restore_column, restore_table
+    from tensorkeep.embedding.restoring_deltas import restore_delta
+    from tensorkeep.embedding.snapshot import ArraySnapshot, ColumnInfo, TableSnapshot
+    from tensorkeep.embedding.statistics import EmbeddingStatistics, Histogram, embedding_statistics
+    from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding, stored_embeddings
+    from tensorkeep.embedding.table import EmbeddingTable, Touched
+    from tensorkeep.embedding.writing import StoredForm, embedding_tensors, save_embeddings, table_tensors
+
+# The modules of this package, and the names in them.
+_NAMES = {
+    "admission": "AdmitAll BloomFilter CounterFilter",
+    "compacting": "compact_checkpoint",
+    "eviction": "GlobalStep KeepAll L2Weight",
+    "formats.csv": "export_csv import_csv read_csv",
+    "formats.npz": "export_npz",
+    "formats.parquet": "export_parquet import_parquet read_parquet",
+    "formats.resp": "RedisHashes RedisLayout RedisStrings export_resp",
+    "incremental": "TouchedKeys delta_tensors newest_delta stored_deltas table_delta_tensors",
+    "options": "Cache FileTier Memory",
+    "pruning": "KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule prune_checkpoint",
+    "quantising": "quantise_checkpoint",
+    "querying": "FoundRows look_up",
+    "repairing": "KeyComparison SlotKeys compare_keys repair_checkpoint",
+    "repartitioning": "repartition_checkpoint",
+    "reports": "ColumnReport DeltaReport",
+    "restoring": "read_dense restore_column restore_table",
+    "restoring_deltas": "restore_delta",
+    "snapshot": "ArraySnapshot ColumnInfo TableSnapshot",
+    "statistics": "EmbeddingStatistics Histogram embedding_statistics",
+    "stored": "StoredColumn StoredEmbedding stored_embeddings",
+    "table": "EmbeddingTable Touched",
+    "writing": "StoredForm embedding_tensors save_embeddings table_tensors",
+}
+_LATER = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+if not _TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            raise AttributeError(f"module 'tensorkeep.embedding' has no attribute {name!r}")
+        found = getattr(_import_module(f"tensorkeep.embedding.{_LATER[name]}"), name)
+        globals()[name] = found
+        return found
+
+
+__all__ = [
+    "AdmitAll",
+    "ArraySnapshot",
+    "BloomFilter",
+    "Cache",
+    "ColumnInfo",
+    "ColumnReport",
+    "CounterFilter",
+    "DeltaReport",
+    "EmbeddingStatistics",
+    "EmbeddingTable",
+    "FileTier",
+    "FoundRows",
+    "GlobalStep",
+    "Histogram",
+    "KeepAll",
+    "KeepByNorm",
+    "KeepFrequent",
+    "KeepTop",
+    "KeepUpdatedSince",
+    "KeyComparison",
+    "L2Weight",
+    "Memory",
+    "PruneReport",
+    "PruneRule",
+    "RedisHashes",
+    "RedisLayout",
+    "RedisStrings",
+    "SlotKeys",
+    "StoredColumn",
+    "StoredEmbedding",
+    "StoredForm",
+    "TableSnapshot",
+    "Touched",
+    "TouchedKeys",
+    "compact_checkpoint",
+    "compare_keys",
+    "delta_tensors",
+    "embedding_statistics",
+    "embedding_tensors",
+    "export_csv",
+    "export_npz",
+    "export_parquet",
+    "export_resp",
+    "import_csv",
+    "import_parquet",
+    "look_up",
+    "newest_delta",
+    "prune_checkpoint",
+    "quantise_checkpoint",
+    "read_csv",
+    "read_dense",
+    "read_parquet",
+    "repair_checkpoint",
+    "repartition_checkpoint",
+    "restore_column",
+    "restore_delta",
+    "restore_table",
+    "save_embeddings",
+    "stored_deltas",
+    "stored_embeddings",
+    "table_delta_tensors",
+    "table_tensors",
+]

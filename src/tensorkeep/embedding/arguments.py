@@ -1,0 +1,84 @@
+"""What a table is given, checked and made plain: keys as vectors of int64, rows as matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.embedding.columns import Column
+from tensorkeep.embedding.rules import RULES, Rule
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+
+Array: TypeAlias = npt.NDArray[Any]
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+
+def checked_keys(keys: npt.ArrayLike, dtype: np.dtype[Any]) -> tuple[Integers, tuple[int, ...]]:
+    """Keys as a vector, and their shape."""
+    array = np.asarray(keys)
+    if array.size == 0 and array.dtype.kind == "f":
+        array = array.astype(np.int64)  # an empty list
+    if array.dtype.kind not in "iu" or (array.dtype.kind == "u" and array.dtype.itemsize == 8):
+        raise WrongTypeError(f"keys of type {array.dtype}, expected integers of at most 64 bits, with signs")
+    wide = _plain(array, np.dtype(np.int64)).reshape(-1)
+    if dtype.itemsize == 4 and array.dtype.itemsize > 4 and wide.size:
+        limits = np.iinfo(np.int32)
+        if wide.min() < limits.min or wide.max() > limits.max:
+            raise InvalidArgumentError(f"keys from {wide.min()} to {wide.max()} in a table of int32 keys")
+    return wide, array.shape
+
+
+def checked_rows(values: npt.ArrayLike, shape: tuple[int, ...], column: Column) -> Array:
+    """Rows for keys of a shape, as a matrix."""
+    array = _plain(np.asarray(values), column.dtype)
+    if array.shape != (*shape, column.dim):
+        raise InvalidArgumentError(
+            f'rows for column "{column.name}" have the shape {list(array.shape)}, expected {[*shape, column.dim]}'
+        )
+    return array.reshape(-1, column.dim)
+
+
+def checked_integers(what: str, values: npt.ArrayLike | None, shape: tuple[int, ...]) -> Integers | None:
+    """One integer for each key, as a vector; a single one is that of all."""
+    if values is None:
+        return None
+    array = np.asarray(values)
+    if array.dtype.kind not in "iu" and array.size:
+        raise WrongTypeError(f"{what} of type {array.dtype}, expected integers")
+    try:
+        return _plain(np.broadcast_to(array, shape), np.dtype(np.int64)).reshape(-1)
+    except ValueError:
+        raise InvalidArgumentError(f"{what} have the shape {list(array.shape)}, expected {list(shape)}") from None
+
+
+def checked_counts(values: npt.ArrayLike | None, shape: tuple[int, ...]) -> Integers | None:
+    """How often each key occurs, as a vector."""
+    counts = checked_integers("counts", values, shape)
+    if counts is not None and counts.size and counts.min() < 0:
+        raise InvalidArgumentError(f"a key cannot occur {counts.min()} times")
+    return counts
+
+
+def checked_rule(name: str, numbers: Mapping[str, Any], dtype: np.dtype[Any]) -> tuple[Rule, list[Any]]:
+    """A rule, and its numbers in their order, of the weights' type."""
+    rule = RULES.get(name)
+    if rule is None:
+        raise InvalidArgumentError(f'no rule is called "{name}"; there are {", ".join(RULES)}')
+    given = {**dict(rule.defaults), **numbers}
+    missing = [word for word in rule.numbers if word not in given]
+    extra = [word for word in given if word not in rule.numbers]
+    if missing or extra:
+        problems = [f"no {word}" for word in missing] + [f"an unknown {word}" for word in extra]
+        raise InvalidArgumentError(f"{name} takes {', '.join(rule.numbers)}; got {', '.join(problems)}")
+    return rule, [np.asarray(given[word]).astype(dtype)[()] for word in rule.numbers]
+
+
+def _plain(array: Array, dtype: np.dtype[Any]) -> Array:
+    """An array of a type, in C order and aligned, as compiled code wants it."""
+    flags = array.flags
+    if array.dtype == dtype and flags.c_contiguous and flags.aligned:
+        return array
+    return np.array(array, dtype, order="C")

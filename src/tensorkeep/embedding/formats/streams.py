@@ -1,0 +1,216 @@
+"""What the formats have in common: files as other libraries want them, and a stored embedding as batches of rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.embedding.ordered import filtered_in_order, in_order
+from tensorkeep.embedding.rewriting import opened_for_tools
+from tensorkeep.embedding.snapshot import ArraySnapshot
+from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding, find_embedding, stored_embeddings
+from tensorkeep.embedding.stored_rows import ALL_FIELDS, Batch
+from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.filesystem import (
+    Buffer,
+    Durability,
+    FileSystem,
+    PathLike,
+    RandomAccessFile,
+    TemporaryFile,
+    path_text,
+    prepare_directory,
+)
+
+Array = npt.NDArray[Any]
+
+_READ_AHEAD: Final = 1 << 20
+
+
+class Output:
+    """A file being written, as libraries want one: it counts, and cannot go back."""
+
+    closed = False
+
+    def __init__(self, file: TemporaryFile) -> None:
+        self._file = file
+        self._at = 0
+
+    def write(self, data: Buffer) -> int:
+        self._file.write(data)
+        self._at += len(data)
+        return len(data)
+
+    def tell(self) -> int:
+        return self._at
+
+    def flush(self) -> None:
+        return None
+
+    def close(self) -> None:
+        return None
+
+    def writable(self) -> bool:
+        return True
+
+    def readable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return False
+
+
+class Input:
+    """A file being read, as libraries want one."""
+
+    closed = False
+
+    def __init__(self, file: RandomAccessFile) -> None:
+        self._file = file
+        self._at = 0
+
+    def read(self, size: int | None = -1) -> bytes:
+        left = max(self._file.size - self._at, 0)
+        length = left if size is None or size < 0 else min(size, left)
+        data = bytes(self._file.read(self._at, length))
+        self._at += length
+        return data
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        self._at = offset + (0, self._at, self._file.size)[whence]
+        return self._at
+
+    def tell(self) -> int:
+        return self._at
+
+    def size(self) -> int:
+        return self._file.size
+
+    def close(self) -> None:
+        self._file.close()
+
+    def readable(self) -> bool:
+        return True
+
+    def writable(self) -> bool:
+        return False
+
+    def seekable(self) -> bool:
+        return True
+
+
+@contextmanager
+def writing(path: PathLike, fs: FileSystem, durability: Durability = Durability.DISK) -> Iterator[Output]:
+    """A file that appears under its name when the block ends well, and not at all otherwise."""
+    target = path_text(path)
+    folder = target.rpartition("/")[0]
+    if folder:
+        prepare_directory(fs, folder, durability)
+    with TemporaryFile(fs, target) as file:
+        yield Output(file)
+        file.commit(durability)
+
+
+def lines_of(file: RandomAccessFile) -> Iterator[str]:
+    """The lines of a text file, each with its end."""
+    rest = b""
+    for at in range(0, file.size, _READ_AHEAD):
+        rest += bytes(file.read(at, min(_READ_AHEAD, file.size - at)))
+        *whole, rest = rest.split(b"\n")
+        for line in whole:
+            yield line.decode("utf-8", "replace") + "\n"
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+class Exported(NamedTuple):
+    """A stored embedding that is about to be exported."""
+
+    reader: CheckpointReader
+    entry: StoredEmbedding
+    column: StoredColumn
+    name: str
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The type of the values in the export: that of the table, and float32 for types few know."""
+        return self.column.dtype if self.column.dtype in (np.float64, np.float16) else np.dtype(np.float32)
+
+    def batches(self, partition: tuple[int, int] = (0, 1)) -> Iterator[Batch]:
+        """All keys with rows of a partition, in order, with everything stored of them."""
+        for batch in in_order(self.column, partition, ALL_FIELDS):
+            assert batch.values is not None
+            yield batch._replace(values=batch.values.astype(self.dtype, copy=False))
+
+    def filtered(self, partition: tuple[int, int] = (0, 1)) -> Iterator[Batch]:
+        """All counted keys without rows of a partition, in order."""
+        return filtered_in_order(self.column, partition)
+
+
+@contextmanager
+def exporting(source: PathLike, name: str, column: str, fs: FileSystem) -> Iterator[Exported]:
+    """Opens the embedding of a checkpoint that is to be exported: its weights, or the slot named as the column."""
+    with opened_for_tools(source, fs) as reader:
+        stored = stored_embeddings(reader, fs=fs)
+        found, own = find_embedding(reader, name, stored)
+        entry = stored[found]
+        yield Exported(reader, entry, entry.open(reader, column or own, fs=fs), found)
+
+
+class Imported:
+    """Rows that come in from another format, piece by piece, until they are a table."""
+
+    def __init__(self, where: str) -> None:
+        self._where = where
+        self._keys: list[Array] = []
+        self._values: list[Array] = []
+        self._numbers: dict[str, list[Array]] = {}
+        self.dim: int | None = None
+
+    def add(self, keys: Array, values: Array, **numbers: Array | None) -> None:
+        """Adds rows; `numbers` are frequencies and versions of all, or None."""
+        if self.dim is None and len(keys):
+            self.dim = values.shape[1]
+        if len(keys) and values.shape != (len(keys), self.dim):
+            raise InvalidArgumentError(f"{self._where}: rows of {values.shape[1]} after rows of {self.dim}")
+        self._keys.append(keys.astype(np.int64, copy=False))
+        self._values.append(values.astype(np.float32, copy=False))
+        for what, found in numbers.items():
+            if found is not None:
+                self._numbers.setdefault(what, []).append(found.astype(np.int64, copy=False))
+
+    def snapshot(self, filtered: tuple[Array, Array, Array | None] | None = None) -> ArraySnapshot:
+        """The table, in order. A key that came twice is an error."""
+        if self.dim is None:
+            raise InvalidArgumentError(f"{self._where} holds no row")
+        keys = np.concatenate(self._keys)
+        distinct, counts = np.unique(keys, return_counts=True)
+        if distinct.size != keys.size:
+            raise InvalidArgumentError(f"{self._where}: key {int(distinct[counts > 1][0])} is there twice")
+        numbers = {what: np.concatenate(parts) for what, parts in self._numbers.items()}
+        others = filtered or (keys[:0], keys[:0], None)
+        return ArraySnapshot.of(
+            keys,
+            np.concatenate([part for part in self._values if len(part)]),
+            freqs=numbers.get("freqs"),
+            versions=numbers.get("versions"),
+            filtered_keys=others[0],
+            filtered_freqs=others[1],
+            filtered_versions=others[2],
+        )
+
+
+def save_imported(snapshot: ArraySnapshot, target: PathLike, name: str, shards: int, fs: FileSystem) -> str:
+    """Saves an imported table as a checkpoint, in so many shards."""
+    if shards < 1:
+        raise InvalidArgumentError(f"{shards} shards: expected at least 1")
+    parts = {name: snapshot}
+    if shards > 1:
+        parts = {f"{name}/part_{number}": part for number, part in enumerate(snapshot.split(shards))}
+    return save_embeddings(target, parts, fs=fs)

@@ -1,0 +1,106 @@
+"""Storing the values of embeddings in fewer bits: bfloat16, half, or int8 with a scale for each column of a row.
+
+    int8: value = stored · scale[column]        scale = max |value| of the column / 127, in `<stem>-scales`, float32
+
+Such checkpoints are read like others here: the values come as bfloat16 or half, and as float32 from int8.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+import ml_dtypes
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.embedding.naming import SCALES, VALUES
+from tensorkeep.embedding.ordered import OrderedColumn, in_order
+from tensorkeep.embedding.rewriting import Progress, Rewrite, opened_for_tools
+from tensorkeep.embedding.stored_rows import Fields
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.filesystem import FileSystem, PathLike
+from tensorkeep.io.local import LOCAL
+
+__all__ = ["Precision", "quantise_checkpoint"]
+
+Array = npt.NDArray[Any]
+Precision = Literal["bfloat16", "half", "int8"]
+
+_DTYPES: Final = {"bfloat16": np.dtype(ml_dtypes.bfloat16), "half": np.dtype(np.float16), "int8": np.dtype(np.int8)}
+_LARGEST: Final = 127
+
+
+def quantise_checkpoint(
+    source: PathLike,
+    target: PathLike,
+    precision: Precision,
+    *,
+    names: Collection[str] | None = None,
+    slots: bool = False,
+    progress: Progress | None = None,
+    fs: FileSystem = LOCAL,
+) -> str:
+    """Writes a checkpoint whose embeddings (all, unless named) have values of fewer bits; slots too if that is said."""
+    if precision not in _DTYPES:
+        raise InvalidArgumentError(f"precision: expected one of {', '.join(_DTYPES)}, got {precision!r}")
+    with opened_for_tools(source, fs) as reader:
+        work = Rewrite.of(reader, fs, progress)
+        for entry in work.chosen(names):
+            work.drop(entry)
+            for column in entry.columns:
+                stored = entry.open(reader, column, fs=fs)
+                for number, stem in entry.stems_of(column).items():
+                    part = (number, entry.shard_count)
+                    work.put(stem, stored, part)
+                    if slots or not column:
+                        work.put_tensors(_quantised(stem, stored, part, precision, work.added(stem + VALUES)))
+        return work.write(target)
+
+
+def _quantised(
+    stem: str, column: OrderedColumn, part: tuple[int, int], precision: Precision, values: ArraySource
+) -> dict[str, ArraySource]:
+    if precision != "int8":
+        narrow = _Narrowed(values, _DTYPES[precision])
+        return {stem + VALUES: ArraySource(_DTYPES[precision], values.shape, narrow)}
+    scales = _scales(stem, column, part)
+    return {
+        stem + VALUES: ArraySource(np.int8, values.shape, _Narrowed(values, np.dtype(np.int8), scales)),
+        stem + SCALES: ArraySource.of(scales),
+    }
+
+
+def _scales(stem: str, column: OrderedColumn, part: tuple[int, int]) -> npt.NDArray[np.float32]:
+    largest = np.zeros(column.dim, np.float64)
+    for batch in in_order(column, part, Fields(values=True)):
+        assert batch.values is not None
+        magnitudes = np.abs(batch.values.astype(np.float64))
+        if not np.isfinite(magnitudes).all():
+            key = int(batch.keys[~np.isfinite(magnitudes).all(axis=1)][0])
+            raise InvalidArgumentError(
+                f'"{stem}": the row of key {key} is not finite, and cannot be stored as int8; take bfloat16'
+            )
+        largest = np.maximum(largest, magnitudes.max(axis=0))
+    return (largest / _LARGEST).astype(np.float32)
+
+
+@dataclass(frozen=True)
+class _Narrowed:
+    """The chunks of a source in fewer bits."""
+
+    source: ArraySource
+    dtype: np.dtype[Any]
+    scales: npt.NDArray[np.float32] | None = None
+
+    def __iter__(self) -> Iterator[Array]:
+        for chunk in self.source.chunks:
+            values = np.asarray(chunk)
+            if self.scales is None:
+                yield values.astype(self.dtype)
+                continue
+            divisors = np.where(self.scales > 0, self.scales, np.float32(1))
+            whole = np.rint(values.astype(np.float32) / divisors)
+            yield np.clip(whole, -_LARGEST, _LARGEST).astype(np.int8)

@@ -1,0 +1,405 @@
+"""Tables of rows by key, which grow as keys appear.
+
+A table is an index, which gives every key a row number, and columns, which share these numbers: the weights, and the
+slots of optimizers. What it knows of a key besides, how often it occurred and when it was updated last, are columns of
+one number, there only if they are kept. Policies say which keys are given rows, and which are dropped.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Final, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.embedding.admission import Admission, AdmitAll
+from tensorkeep.embedding.arguments import checked_counts, checked_integers, checked_keys, checked_rows, checked_rule
+from tensorkeep.embedding.columns import Column
+from tensorkeep.embedding.contents import Contents
+from tensorkeep.embedding.eviction import Eviction, GlobalStep, KeepAll
+from tensorkeep.embedding.index import ABSENT
+from tensorkeep.embedding.initial import DEFAULT_ROWS, Initial, default_matrix
+from tensorkeep.embedding.locking import SharedLock
+from tensorkeep.embedding.native_kernels import kernels_for
+from tensorkeep.embedding.options import FileTier, Memory, Storage
+from tensorkeep.embedding.rows import ColumnStore, RowStore, SharedRows
+from tensorkeep.embedding.rules import Rule
+from tensorkeep.embedding.snapshot import ColumnInfo
+from tensorkeep.embedding.taken import TakenSnapshot, share_contents
+from tensorkeep.embedding.tiers import Tier
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, WrongTypeError
+
+Array: TypeAlias = npt.NDArray[Any]
+Keys: TypeAlias = npt.NDArray[np.int64]
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+_KEY_DTYPES: Final = (np.dtype(np.int64), np.dtype(np.int32))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Touched:
+    """What became of keys: their row numbers, -1 where a filter did not let them in."""
+
+    rows: Integers
+
+    @property
+    def admitted(self) -> npt.NDArray[np.bool_]:
+        """For each key whether it has a row."""
+        return np.not_equal(self.rows, ABSENT)
+
+
+class EmbeddingTable:
+    """Rows of numbers by integer key.
+
+    Any number of threads may use a table. Those that look up run side by side; a change is seen whole or not at all.
+    Keys may have any shape, and rows then have it too, with their own dimension behind.
+    """
+
+    def __init__(
+        self,
+        dim: int,
+        *,
+        initial: Initial = 0.0,
+        default_rows: int = DEFAULT_ROWS,
+        key_dtype: npt.DTypeLike = np.int64,
+        value_dtype: npt.DTypeLike = np.float32,
+        admission: Admission = AdmitAll(),
+        eviction: Eviction = KeepAll(),
+        keeps_frequencies: bool = False,
+        keeps_versions: bool = False,
+        no_permission: float = 0.0,
+        storage: Storage = Memory(),
+        capacity: int = 0,
+        native: bool | None = None,
+        threads: int | None = None,
+    ) -> None:
+        """`initial` makes the default rows: a function of the shape [`default_rows`, `dim`], a matrix, a row or a
+        number. A key that a filter has not let in is looked up as a row of `no_permission`. `capacity` is how many keys
+        are expected. `native` asks for the compiled library, or for doing without; `threads` says how many may work on
+        one batch.
+        """
+        self.key_dtype = np.dtype(key_dtype)
+        if self.key_dtype not in _KEY_DTYPES:
+            raise WrongTypeError(f"keys of type {self.key_dtype}, expected int64 or int32")
+        self.admission = admission
+        self.eviction = eviction
+        self.storage = storage
+        self.keeps_frequencies = keeps_frequencies
+        self.keeps_versions = keeps_versions or isinstance(eviction, GlobalStep)
+        self._kernels = kernels_for(native, threads)
+        self._lock = SharedLock()
+        self._sharing = threading.Lock()  # for snapshots, which are taken while others look
+        self._forgotten: deque[tuple[ColumnStore, SharedRows]] = deque()  # what snapshots that are gone looked at
+        tier = Tier(storage, self._kernels) if isinstance(storage, FileTier) else None
+        # In a table of which rows move, a look may move some.
+        self._looking = self._lock.reading if tier is None else self._lock.writing
+        self._contents = Contents(
+            self._kernels, tier, admission, keeps_frequencies=keeps_frequencies, keeps_versions=self.keeps_versions
+        )
+        self._contents.index.reserve(capacity)
+        weights = self._new_column("", dim, initial, np.dtype(value_dtype), default_rows)
+        self._contents.add(weights)
+        self._denied = np.full((1, dim), no_permission, value_dtype) if self._contents.threshold else weights.default
+
+    # ------------------------------------------------------------------------------------------------ What it is
+
+    @property
+    def dim(self) -> int:
+        """How many numbers a row of weights has."""
+        return self._column("").dim
+
+    @property
+    def value_dtype(self) -> np.dtype[Any]:
+        """The type of the weights."""
+        return self._column("").dtype
+
+    @property
+    def columns(self) -> Sequence[ColumnInfo]:
+        """The columns, the weights first, named ""."""
+        return tuple(column.info for column in self._contents.columns.values())
+
+    @property
+    def filtered_count(self) -> int:
+        """How many keys are counted and have no row yet."""
+        return 0 if self._contents.filtered is None else len(self._contents.filtered)
+
+    @property
+    def nbytes(self) -> int:
+        """The memory that keys and rows take."""
+        beside = [part.nbytes for part in (self._contents.filtered, self._contents.tier) if part is not None]
+        return self._contents.index.nbytes + sum(beside) + sum(store.nbytes for store in self._contents.stores)
+
+    def __len__(self) -> int:
+        """How many keys have rows."""
+        return len(self._contents.index)
+
+    def default(self, column: str = "") -> Array:
+        """The default rows of a column."""
+        return self._column(column).default.copy()
+
+    def add_column(
+        self,
+        name: str,
+        dim: int | None = None,
+        initial: Initial = 0.0,
+        *,
+        dtype: npt.DTypeLike | None = None,
+        default_rows: int = DEFAULT_ROWS,
+    ) -> None:
+        """Adds a column, in which each key has its default row. Without a dimension it has that of the weights."""
+        width = self.dim if dim is None else dim
+        with self._lock.writing:
+            if name in self._contents.columns:
+                raise AlreadyExistsError(f'the table has a column "{name}" already')
+            self._contents.add(
+                self._new_column(name, width, initial, np.dtype(dtype or self.value_dtype), default_rows)
+            )
+
+    # ------------------------------------------------------------------------------------------------ Looking up
+
+    def lookup(self, keys: npt.ArrayLike, column: str = "") -> Array:
+        """The row of each key, without inserting any.
+
+        A key that is not there has its default row or, if a filter decides, a row of `no_permission`.
+        """
+        asked, shape = self._keys(keys)
+        found = self._column(column)
+        with self._looking:
+            values = self._contents.read(found, asked, found.default if column else self._denied)
+        return values.reshape(*shape, found.dim)
+
+    def lookup_or_create(
+        self, keys: npt.ArrayLike, counts: npt.ArrayLike | None = None, initial: npt.ArrayLike | None = None
+    ) -> Array:
+        """The row of each key; those that are not there are inserted, if they are let in.
+
+        `counts` are as for `touch`. `initial`, a row for each key, are what new keys begin with.
+        """
+        asked, shape = self._keys(keys)
+        weights = self._column("")
+        given = checked_counts(counts, shape)
+        first = None if initial is None else checked_rows(initial, shape, weights)
+        if self._contents.notes_looks:
+            with self._lock.writing:
+                rows = self._contents.touch(asked, given, None, first)
+                values = self._contents.read_rows(weights, asked, rows, self._denied)
+        else:
+            values = self._read_or_insert(weights, asked, first)
+        return values.reshape(*shape, weights.dim)
+
+    def _read_or_insert(self, weights: Column, keys: Keys, initial: Array | None) -> Array:
+        """The rows of keys, inserting some; if all are there, others may look too."""
+        contents = self._contents
+        with self._lock.reading:
+            rows, forgotten = contents.index.find(keys), contents.forgotten
+            absent = np.flatnonzero(rows == ABSENT)
+            if not len(absent):
+                return contents.read_rows(weights, keys, rows, self._denied)
+        with self._lock.writing:
+            if forgotten != contents.forgotten:
+                rows = contents.insert(keys, initial)
+            else:
+                rows[absent] = contents.insert(keys[absent], None if initial is None else initial[absent])
+            return contents.read_rows(weights, keys, rows, self._denied)
+
+    def contains(self, keys: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """For each key whether it has a row."""
+        asked, shape = self._keys(keys)
+        with self._lock.reading:
+            return np.not_equal(self._contents.index.find(asked), ABSENT).reshape(shape)
+
+    def frequencies(self, keys: npt.ArrayLike) -> Integers:
+        """How often each key occurred.
+
+        Where that is kept only for keys that are not let in yet, all others are said to have reached the threshold.
+        """
+        asked, shape = self._keys(keys)
+        with self._lock.reading:
+            return self._contents.known_frequencies(asked).reshape(shape)
+
+    def versions(self, keys: npt.ArrayLike) -> Integers:
+        """The step of each key's last update; -1 if there was none, or that is not kept."""
+        asked, shape = self._keys(keys)
+        with self._lock.reading:
+            return self._contents.known_versions(asked).reshape(shape)
+
+    def tiers(self, keys: npt.ArrayLike) -> npt.NDArray[np.int32]:
+        """Where the row of each key is: 0 in memory, 1 in a file, -1 nowhere."""
+        asked, shape = self._keys(keys)
+        with self._lock.reading:
+            rows = self._contents.index.find(asked)
+            tiers = np.where(rows == ABSENT, ABSENT, 0).astype(np.int32)
+            if self._contents.tier is not None:
+                present = rows != ABSENT
+                tiers[present] = ~self._contents.tier.is_in_memory(rows[present])
+        return tiers.reshape(shape)
+
+    # ------------------------------------------------------------------------------------------------ Changing
+
+    def touch(self, keys: npt.ArrayLike, counts: npt.ArrayLike | None = None, step: int | None = None) -> Touched:
+        """Finds keys, inserts those that are let in, counts their occurrences and stamps them with the step.
+
+        `counts` says how often each occurred: once if it is not given, and 0 for keys that are only to be there.
+        """
+        asked, shape = self._keys(keys)
+        given = checked_counts(counts, shape)
+        with self._lock.writing:
+            return Touched(self._contents.touch(asked, given, step).reshape(shape))
+
+    def apply(
+        self,
+        rule: str,
+        gradients: npt.ArrayLike,
+        keys: npt.ArrayLike,
+        *,
+        slots: Sequence[str] | None = None,
+        counts: npt.ArrayLike | None = None,
+        step: int | None = None,
+        **numbers: Any,
+    ) -> None:
+        """Takes an optimizer's step on the rows of some keys; `rules.RULES` has the rules and their numbers.
+
+        Gradients of a key that is there several times are added up first. Keys that are not there are inserted, as by
+        `touch`, and those that are not let in are counted and stamped, no more. `slots` are the columns that the rule
+        changes besides the weights; if not given, they are those that were added first.
+        """
+        asked, shape = self._keys(keys)
+        found, values = checked_rule(rule, numbers, self.value_dtype)
+        given = checked_counts(counts, shape)
+        columns = [self._column(""), *self._slots(found, slots)]
+        gradient = checked_rows(gradients, shape, columns[0])
+        with self._lock.writing:
+            rows = self._contents.touch(asked, given, step)
+            self._contents.step(found, columns, rows, gradient, values)
+
+    def assign(
+        self,
+        keys: npt.ArrayLike,
+        rows: npt.ArrayLike,
+        column: str = "",
+        freqs: npt.ArrayLike | None = None,
+        versions: npt.ArrayLike | None = None,
+    ) -> None:
+        """Stores rows, inserting the keys that are not there, whatever a filter says.
+
+        The other columns of new keys have their default rows. Frequencies and versions are stored if they are kept.
+        """
+        asked, shape = self._keys(keys)
+        target = self._column(column)
+        values = checked_rows(rows, shape, target)
+        given, stamped = checked_integers("freqs", freqs, shape), checked_integers("versions", versions, shape)
+        with self._lock.writing:
+            self._contents.assign(asked, target, values, given, stamped)
+
+    def assign_filtered(self, keys: npt.ArrayLike, freqs: npt.ArrayLike, versions: npt.ArrayLike | None = None) -> int:
+        """Stores counts of keys that have no row, and returns how many keys were stored.
+
+        Those that have occurred often enough are given their default rows; those that have rows stay as they are. A
+        table without a counter filter has no place for such keys, and stores none.
+        """
+        asked, shape = self._keys(keys)
+        given, stamped = checked_integers("freqs", freqs, shape), checked_integers("versions", versions, shape)
+        if given is None:
+            raise InvalidArgumentError("keys without rows are stored with their counts, got none")
+        with self._lock.writing:
+            return self._contents.assign_filtered(asked, given, stamped)
+
+    def reset_column(self, column: str, keys: npt.ArrayLike) -> None:
+        """Gives keys their default rows in a column. Keys that are not there are passed over."""
+        asked, _ = self._keys(keys)
+        with self._lock.writing:
+            self._contents.reset(self._column(column), asked)
+
+    def remove(self, keys: npt.ArrayLike) -> int:
+        """Forgets keys, their counts too, and returns how many of them had rows."""
+        asked, _ = self._keys(keys)
+        with self._lock.writing:
+            return self._contents.remove(asked)
+
+    def retain(self, keys: npt.ArrayLike) -> int:
+        """Forgets all keys but these, with rows or without, and returns how many of those had rows."""
+        asked, _ = self._keys(keys)
+        with self._lock.writing:
+            return self._contents.retain(asked)
+
+    def clear(self) -> None:
+        """Forgets everything but the columns."""
+        with self._lock.writing:
+            self._contents.clear()
+
+    def evict(self, step: int = 0) -> Keys:
+        """Drops what the policy says is to be dropped at a step, and returns the keys that had rows, in order."""
+        with self._lock.writing:
+            return self._contents.evict(self.eviction, step)
+
+    def reserve(self, count: int) -> None:
+        """Makes room for so many keys in all, so that inserting them is quicker."""
+        with self._lock.writing:
+            self._contents.index.reserve(count)
+
+    # ------------------------------------------------------------------------------------------------ Snapshots
+
+    def snapshot(self) -> TakenSnapshot:
+        """What the table holds now, all columns of the same moment. Close it when it has been read.
+
+        Others may look things up meanwhile, and change them as soon as the keys have been copied.
+        """
+        with self._looking, self._sharing:
+            self._let_go()
+            shared = share_contents(self._contents)
+        stores = shared.stores  # and not the keys, which the snapshot has in order
+        return TakenSnapshot(shared, lambda is_forgotten: self._give_back(stores, is_forgotten))
+
+    def _give_back(self, stores: Sequence[tuple[ColumnStore, SharedRows]], is_forgotten: bool) -> None:
+        if is_forgotten:  # found by the garbage collector, in a thread that may hold a lock
+            self._forgotten.extend(stores)
+            return
+        with self._lock.writing:
+            self._forgotten.extend(stores)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        while self._forgotten:
+            store, rows = self._forgotten.popleft()
+            store.give_back(rows)
+
+    # ------------------------------------------------------------------------------------------------ Arguments
+
+    def _new_column(self, name: str, dim: int, initial: Initial, dtype: np.dtype[Any], default_rows: int) -> Column:
+        if dim < 1:
+            raise InvalidArgumentError(f"a row has {dim} numbers, expected at least one")
+        matrix, tier = default_matrix(initial, dim, dtype, default_rows), self._contents.tier
+        store = RowStore(dim, dtype, self._kernels) if tier is None else tier.add_store(dim, dtype)
+        return Column(name, matrix, store)
+
+    def _column(self, name: str) -> Column:
+        column = self._contents.columns.get(name)
+        if column is None:
+            known = ", ".join(f'"{name}"' for name in self._contents.columns)
+            raise InvalidArgumentError(f'the table has no column "{name}"; it has {known}')
+        return column
+
+    def _keys(self, keys: npt.ArrayLike) -> tuple[Keys, tuple[int, ...]]:
+        return checked_keys(keys, self.key_dtype)
+
+    def _slots(self, rule: Rule, slots: Sequence[str] | None) -> list[Column]:
+        added = [name for name in self._contents.columns if name]
+        names = added[: rule.slots] if slots is None else list(slots)
+        if len(names) != rule.slots or len({"", *names}) <= len(names):
+            have = ", ".join(f'"{name}"' for name in names) or "none"
+            raise InvalidArgumentError(
+                f"{rule.name} has {rule.slots} slots, columns of their own, and was given {have}; add or name them"
+            )
+        found = [self._column(name) for name in names]
+        weights = self._column("")
+        wrong = [column for column in found if (column.dim, column.dtype) != (weights.dim, weights.dtype)]
+        if wrong:
+            kinds = ", ".join(f'"{column.name}" of {column.dtype} [{column.dim}]' for column in wrong)
+            raise InvalidArgumentError(
+                f"slots like the weights, {weights.dtype} [{weights.dim}], expected; got {kinds}"
+            )
+        return found

@@ -1,0 +1,109 @@
+"""Snapshots of a table: its keys in order, and its chunks of rows as they were."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.embedding.contents import Contents
+from tensorkeep.embedding.kernels import Kernels
+from tensorkeep.embedding.rows import ColumnStore, SharedRows
+from tensorkeep.embedding.snapshot import ColumnInfo
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+
+Array: TypeAlias = npt.NDArray[Any]
+Integers: TypeAlias = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SharedContents:
+    """What a table held: keys with their row numbers, in any order, and rows that stay until they are given back."""
+
+    kernels: Kernels
+    threshold: int
+    keys: Integers
+    numbers: Integers
+    columns: Mapping[ColumnInfo, SharedRows]
+    frequencies: SharedRows | None
+    versions: SharedRows | None
+    filtered: tuple[Integers, Integers, SharedRows, SharedRows] | None
+    stores: Sequence[tuple[ColumnStore, SharedRows]]
+    """Whom the rows are to be given back to."""
+
+
+def share_contents(contents: Contents) -> SharedContents:
+    """What a table holds now. It takes as long as copying the keys does."""
+    keys, numbers = contents.index.items()
+    columns = {column.info: column.store.share() for column in contents.columns.values()}
+    frequencies = None if contents.frequencies is None else contents.frequencies.share()
+    versions = None if contents.versions is None else contents.versions.share()
+    beside = [rows for rows in (frequencies, versions) if rows is not None]
+    stores = list(zip(contents.stores, [*columns.values(), *beside], strict=True))
+    filtered = None
+    if contents.filtered is not None:
+        others, rows, shared = contents.filtered.share()
+        counts, stamps = shared.values()
+        filtered = (others, rows, counts, stamps)
+        stores += shared.items()
+    return SharedContents(
+        contents.kernels, contents.threshold, keys, numbers, columns, frequencies, versions, filtered, stores
+    )
+
+
+class TakenSnapshot:
+    """What a table held when it was asked. Reading it never waits for the table; closing it frees memory."""
+
+    def __init__(self, shared: SharedContents, closing: Callable[[bool], None]) -> None:
+        """`closing` is told whether nobody closed the snapshot."""
+        self.keys, self._numbers = shared.kernels.in_order(shared.keys, shared.numbers)
+        self.columns: Sequence[ColumnInfo] = tuple(shared.columns)
+        self._stores = {info.name: store for info, store in shared.columns.items()}
+        self.freqs = _read(shared.frequencies, self._numbers)
+        if self.freqs is None and shared.threshold:
+            self.freqs = np.full(len(self.keys), shared.threshold)
+        self.versions = _read(shared.versions, self._numbers)
+        self.filtered_keys = self.filtered_freqs = np.zeros(0, np.int64)
+        self.filtered_versions = None if shared.versions is None else self.filtered_keys
+        if shared.filtered is not None:
+            keys, numbers, counts, versions = shared.filtered
+            self.filtered_keys, numbers = shared.kernels.in_order(keys, numbers)
+            self.filtered_freqs = counts.read(numbers)[:, 0]
+            if shared.versions is not None:
+                self.filtered_versions = versions.read(numbers)[:, 0]
+        self._closing: Callable[[bool], None] | None = closing
+        self._lock = threading.Lock()
+
+    def rows(self, column: str, start: int, stop: int) -> Array:
+        """The rows of a column that belong to `keys[start:stop]`."""
+        if self._closing is None:
+            raise FailedPreconditionError("the snapshot is closed")
+        if column not in self._stores:
+            known = ", ".join(f'"{name}"' for name in self._stores)
+            raise InvalidArgumentError(f'the table has no column "{column}"; it has {known}')
+        return self._stores[column].read(self._numbers[start:stop])
+
+    def close(self) -> None:
+        """Ends the snapshot: the table need not keep what it held any more."""
+        with self._lock:
+            closing, self._closing = self._closing, None
+        if closing is not None:
+            closing(False)
+
+    def __enter__(self) -> TakenSnapshot:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __del__(self) -> None:
+        if getattr(self, "_closing", None) is not None and self._closing is not None:
+            self._closing(True)
+
+
+def _read(store: SharedRows | None, numbers: Integers) -> Integers | None:
+    return None if store is None else store.read(numbers)[:, 0]

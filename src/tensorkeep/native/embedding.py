@@ -1,0 +1,111 @@
+"""The compiled functions of embedding tables: an index of keys, and work on rows that lie in chunks.
+
+Who calls sees to it that arrays are what they are said to be.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.native.library import address, native
+
+STEP_RULES: Final = ("GradientDescent", "Adagrad", "AdagradDecay", "Adam", "AdamW", "AdamAsync", "Ftrl", "FtrlV2")
+"""The rules of optimizers, in the order of their numbers in embedding.cpp."""
+
+Function = Callable[..., Any]
+
+
+def place(array: npt.NDArray[Any]) -> Any:
+    """Where the elements are in C order, for a function that only reads them, while who calls keeps the array alive."""
+    flags = array.flags
+    if not flags.c_contiguous:
+        return address(np.array(array, order="C"))
+    return address(array) if flags.writeable else array.ctypes.data
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """The compiled functions."""
+
+    index_new: Function
+    index_free: Function
+    index_clear: Function
+    index_count: Function
+    index_row_limit: Function
+    index_bytes: Function
+    index_reserve: Function
+    index_find: Function
+    index_find_or_insert: Function
+    index_remove: Function
+    index_items: Function
+    find_and_gather: Function
+    gather: Function
+    scatter: Function
+    scatter_defaults: Function
+    has_repeated: Function
+    group: Function
+    count_buckets: Function
+    place_by_bucket: Function
+    sort_buckets: Function
+    step: Mapping[np.dtype[Any], Function]
+    sum: Mapping[np.dtype[Any], Function]
+
+
+# What each takes and returns: p a pointer, l a 64-bit integer, i a 32-bit one, nothing if it returns nothing.
+_SIGNATURES: Final[Mapping[str, tuple[str, str]]] = {
+    "index_new": ("", "p"),
+    "index_free": ("p", ""),
+    "index_clear": ("p", ""),
+    "index_count": ("p", "l"),
+    "index_row_limit": ("p", "l"),
+    "index_bytes": ("p", "l"),
+    "index_reserve": ("pl", "i"),
+    "index_find": ("pplp", ""),
+    "index_find_or_insert": ("pplpp", "l"),
+    "index_remove": ("pplp", "l"),
+    "index_items": ("ppp", ""),
+    "find_and_gather": ("pplpllplp", "l"),
+    "gather": ("pllplp", ""),
+    "scatter": ("pllplpl", ""),
+    "scatter_defaults": ("pllpplpl", ""),
+    "has_repeated": ("pll", "i"),
+    "group": ("plpp", "l"),
+    "count_buckets": ("plp", ""),
+    "place_by_bucket": ("pplpp", ""),
+    "sort_buckets": ("ppllpp", "i"),
+    "step": ("ipplllpppp", "i"),
+    "sum": ("pllppp", ""),
+}
+_TYPES: Final[Mapping[str, Any]] = {"p": ctypes.c_void_p, "l": ctypes.c_int64, "i": ctypes.c_int32, "": None}
+_BY_DTYPE: Final = ("step", "sum")
+
+
+@cache
+def functions() -> Functions | None:
+    """The compiled functions; None if the library is not there."""
+    library = native().library
+    if library is None:
+        return None
+    return Functions(
+        **{name: _by_dtype(library, name) if name in _BY_DTYPE else _typed(library, name, name) for name in _SIGNATURES}
+    )
+
+
+def _by_dtype(library: ctypes.CDLL, name: str) -> Any:
+    types = ((np.dtype(np.float32), "float"), (np.dtype(np.float64), "double"))
+    return {dtype: _typed(library, f"{name}_{suffix}", name) for dtype, suffix in types}
+
+
+def _typed(library: ctypes.CDLL, exported: str, name: str) -> Any:
+    function = getattr(library, f"embedding_{exported}")
+    takes, returns = _SIGNATURES[name]
+    function.argtypes = [_TYPES[letter] for letter in takes]
+    function.restype = _TYPES[returns]
+    return function
