@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
@@ -15,6 +15,7 @@ from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.io.machine import host_name
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.proto.messages import Event, GraphDef, MetaGraphDef, SessionLog, Summary, SummaryMetadata
+from tensorkeep.runtime.session import Session
 from tensorkeep.train.events import FileWriter, FileWriterCache, summary_iterator
 
 
@@ -108,8 +109,6 @@ def test_what_is_no_graph_is_refused() -> None:
         writer.add_graph(Graph(), graph_def=GraphDef())
     with pytest.raises(WrongTypeError, match="must be type MetaGraphDef"):
         writer.add_meta_graph(GraphDef())  # type: ignore[arg-type]
-    with pytest.raises(UnimplementedError, match="leave the session out"):
-        Writer("logs", session=object())
 
 
 def test_a_damaged_file_gives_what_is_whole() -> None:
@@ -136,3 +135,23 @@ def test_all_who_report_to_a_folder_share_a_writer(tmp_path: Any) -> None:
         FileWriterCache.clear()
         assert FileWriterCache.get(str(tmp_path)) is not first
         FileWriterCache.clear()
+
+
+def test_a_writer_of_a_session_writes_by_operations_of_its_graph() -> None:
+    fs = MemoryFileSystem()
+    session = Session(Graph(), filesystem=fs)
+    shared = Writer("logs", session=session)
+    with Writer("logs", session=session) as writer:
+        writer.add_summary(_summary(1.0), 1)
+        shared.add_summary(_summary(2.0), 2)
+        assert len(fs.list("logs")) == 1
+    with pytest.raises(NotFoundError, match="has no file"):
+        shared.flush()
+    with pytest.warns(UserWarning, match="closed FileWriter"):
+        writer.add_summary(_summary(3.0), 3)
+    writer.reopen()
+    writer.add_summary(_summary(4.0), 4)
+    first, second = fs.list("logs")
+    steps = [[event.step for event in summary_iterator(f"logs/{file}", fs=fs)] for file in (first, second)]
+    assert sorted(steps) == [[0, 1, 2], [0, 4]]
+    assert "filewriter_1/ImportEvent" in session.graph

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -26,6 +27,7 @@ from tensorkeep.testing.filesystems import CrashingFileSystem, FailingFileSystem
 from tensorkeep.train.folder import CheckpointFolder, scan, step_of
 from tensorkeep.train.ledger import ledger_path, read_ledger
 from tensorkeep.train.retention import KeepAll, KeepBest, KeepBytes, KeepLatest, RetentionPolicy
+from tests.support.processes import run_together
 
 FIELDS = ("name", "time", "step", "metrics", "pinned", "files", "crc32c", "doomed", "checkpoints")
 
@@ -331,3 +333,99 @@ def test_a_ledger_of_anything_is_read_or_refused(message):
     assert folder.records == ()
     folder.add(save_checkpoint("run/m-1", {"v": np.zeros(1)}, fs=fs))
     assert [item.path for item in folder.records] == ["run/m-1"]
+
+
+class TestSharing:
+    """Several who save into one folder, each with a policy of its own."""
+
+    def folder(self, fs: FileSystem, writer: str, policy: RetentionPolicy) -> CheckpointFolder:
+        return CheckpointFolder("run", policy, writer=writer, clock=lambda: 1.0, fs=fs)
+
+    def save(self, folder: CheckpointFolder, fs: FileSystem, name: str) -> list[str]:
+        path = save_checkpoint(f"run/{name}", {"step": np.int64(1)}, fs=fs)
+        return [item.path for item in folder.add(path)]
+
+    def test_none_deletes_or_forgets_what_another_wrote(self, fs):
+        latest, best = self.folder(fs, "latest", KeepLatest(1)), self.folder(fs, "best", KeepLatest(2))
+        assert self.save(latest, fs, "m-1") == []
+        assert self.save(best, fs, "b-1") == []
+        assert self.save(latest, fs, "m-2") == ["run/m-1"]
+        assert self.save(best, fs, "b-2") == []
+        assert self.save(latest, fs, "m-3") == ["run/m-2"]
+        assert self.save(best, fs, "b-3") == ["run/b-1"]
+        assert there(fs) == ["b-2", "b-3", "m-3"]
+        assert [item.path for item in best.records] == ["run/b-2", "run/b-3"]
+        assert [entry.name for entry in read_ledger(fs, "run") if not entry.doomed] == ["b-2", "m-3", "b-3"]
+        state = read_checkpoint_state("run", fs=fs)
+        assert state is not None
+        assert state.all_paths == ("run/b-2", "run/m-3", "run/b-3")
+        assert state.latest == "run/b-3"
+
+    def test_each_finds_its_own_again_after_a_restart(self, fs):
+        self.save(self.folder(fs, "latest", KeepAll()), fs, "m-1")
+        self.save(self.folder(fs, "best", KeepAll()), fs, "b-1")
+        again = self.folder(fs, "latest", KeepLatest(1))
+        assert [item.path for item in again.records] == ["run/m-1"]
+        assert self.save(again, fs, "m-2") == ["run/m-1"]
+        assert there(fs) == ["b-1", "m-2"]
+
+    def test_sweeping_pinning_and_adopting_leave_the_others_entries_alone(self, fs):
+        first, second = self.folder(fs, "first", KeepLatest(1)), self.folder(fs, "second", KeepLatest(1))
+        self.save(first, fs, "m-1")
+        self.save(second, fs, "b-1")
+        first.pin("run/m-1")
+        save_checkpoint("run/foreign", {"step": np.int64(0)}, fs=fs)
+        assert [item.path for item in second.adopt()] == ["run/foreign"]
+        first.sweep()
+        assert {entry.name: entry.writer for entry in read_ledger(fs, "run")} == {
+            "m-1": "first",
+            "b-1": "second",
+            "foreign": "second",
+        }
+        with pytest.raises(NotFoundError, match="none of the checkpoints kept here: m-1"):
+            first.pin("run/b-1")
+
+    def test_one_that_finishes_late_is_listed_where_it_belongs(self, fs):
+        early, late = self.folder(fs, "early", KeepAll()), self.folder(fs, "late", KeepAll())
+        self.save(late, fs, "b-1")
+        path = save_checkpoint("run/m-1", {"step": np.int64(1)}, fs=fs)
+        early.add(path, before=lambda: ["run/b-1"])
+        state = read_checkpoint_state("run", fs=fs)
+        assert state is not None
+        assert state.all_paths == ("run/m-1", "run/b-1")
+        assert state.latest == "run/b-1"
+
+    def test_many_threads_lose_nothing(self, fs):
+        def work(number: int) -> None:
+            folder = self.folder(fs, f"writer {number}", KeepLatest(2))
+            for step in range(5):
+                self.save(folder, fs, f"m{number}-{step}")
+
+        with ThreadPoolExecutor(4) as pool:
+            list(pool.map(work, range(4)))
+        wanted = [f"m{number}-{step}" for number in range(4) for step in (3, 4)]
+        assert there(fs) == wanted
+        state = read_checkpoint_state("run", fs=fs)
+        assert state is not None
+        assert sorted(state.all_paths) == [f"run/{name}" for name in wanted]
+
+    def test_many_processes_lose_nothing(self, tmp_path):
+        run_together(WRITER, tmp_path, (1, 1, 1), 6)
+        wanted = [f"m{number}-{step}" for number in range(3) for step in (4, 5)]
+        assert sorted(path.stem for path in tmp_path.glob("*.index")) == wanted
+        state = read_checkpoint_state(tmp_path)
+        assert state is not None
+        assert sorted(state.all_paths) == [f"{tmp_path}/{name}" for name in wanted]
+        assert sorted(item.record.path for item in scan(tmp_path) if item.is_ours) == sorted(state.all_paths)
+
+
+WRITER = """
+import sys
+import numpy as np
+from tensorkeep import CheckpointFolder, KeepLatest, save_checkpoint
+
+number, _, rounds = map(int, sys.argv[1:])
+folder = CheckpointFolder(".", KeepLatest(2), writer=f"writer {number}")
+for step in range(rounds):
+    folder.add(save_checkpoint(f"./m{number}-{step}", {"step": np.int64(step)}))
+"""

@@ -19,6 +19,7 @@ from tensorkeep import (
     save_checkpoint,
     save_objects,
 )
+from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.errors import (
     DataLossError,
     FailedPreconditionError,
@@ -28,6 +29,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
+from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.runtime.session import Session
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tensorkeep.train.load_status import InitializationOnlyStatus, NameBasedSaverStatus, UnmatchedObjectsError
@@ -48,6 +50,17 @@ Pair = namedtuple("Pair", "left right")
 def keys(path: str, fs: MemoryFileSystem) -> list[str]:
     found = [name.removesuffix(VALUE) for name in list_tensors(path, fs=fs)]
     return [name for name in found if name not in ("_CHECKPOINTABLE_OBJECT_GRAPH", "save_counter")]
+
+
+def damage_tensor(fs: MemoryFileSystem, prefix: str, name: str) -> MemoryFileSystem:
+    """The same files, but for a bit of a tensor."""
+    content = fs.contents()
+    with BundleReader(prefix, fs=fs) as reader:
+        entry = reader.entry(name)
+    path = f"{prefix}.data-00000-of-00001"
+    data = bytearray(content[path])
+    data[entry.offset + entry.size - 1] ^= 1
+    return MemoryFileSystem({**content, path: bytes(data)})
 
 
 class World:
@@ -124,6 +137,17 @@ class TestArrays:
         assert "shape (3,)" in str(caught.value)
         assert "expected dtype double" in str(caught.value)
         assert not ours["a"].any()
+
+    @pytest.mark.parametrize("name", ["a", "b", "c"])
+    def test_damage_anywhere_is_found_before_the_first_is_filled(self, name):
+        save_objects("c", {"a": np.ones(2), "b": np.full(300_000, 2.0), "c": [b"text"]}, fs=self.fs)
+        damaged = damage_tensor(self.fs, "c", f"{'c/0' if name == 'c' else name}{VALUE}")
+        ours = {"a": np.zeros(2), "b": np.zeros(300_000), "c": [np.array(b"", object)]}
+        with pytest.raises(DataLossError):
+            Checkpoint(**ours).read("c", fs=damaged)
+        assert not ours["a"].any()
+        assert not ours["b"].any()
+        assert ours["c"][0].item() == b""
 
     def test_a_read_only_array_is_reported_and_nothing_is_filled(self, tmp_path):
         path = Checkpoint(a=np.ones(2), b=np.ones(2)).save(tmp_path / "m")
@@ -214,6 +238,31 @@ class TestVariables:
         assert world.value(slot) == before
         inference = Checkpoint(model=weight)
         inference.restore(path, fs=world.fs).assert_existing_objects_matched().run_restore_ops(world.session)
+
+    @pytest.mark.parametrize(
+        "name", ["a", "b", "b/.OPTIMIZER_SLOT/optimizer/m", "b/.OPTIMIZER_SLOT/optimizer/v", "array"]
+    )
+    def test_damage_anywhere_is_found_before_the_first_is_set(self, world, name):
+        variables = {"a": world.variable([1, 2], "a"), "b": world.variable([1, 2], "b", use_resource=True)}
+        optimizer = AdamOptimizer(0.1)
+        train = optimizer.minimize(variables["b"].read_value()[0] + variables["a"][0])
+        for made in optimizer.variables():
+            world.session.run(made.initializer)
+        array = np.ones(2)
+        checkpoint = Checkpoint(**variables, optimizer=optimizer, array=array)
+        path = checkpoint.save("run/c", world.session)
+        world.session.run(train)
+        array[...] = 7
+        everything = [*variables.values(), *optimizer.variables()]
+        before = world.session.run(everything)
+        content = damage_tensor(world.fs, path, name + VALUE).contents()
+        for file in content:
+            atomic_write(world.fs, file, content[file])
+        with pytest.raises(DataLossError):
+            checkpoint.restore(path, fs=world.fs).run_restore_ops(world.session)
+        for old, new in zip(before, world.session.run(everything), strict=True):
+            assert old.tolist() == new.tolist()
+        assert array.tolist() == [7, 7]
 
     def test_slots_can_be_left_out(self, world):
         weight = world.variable([1, 2], "w")

@@ -10,6 +10,7 @@ import pytest
 
 from tensorkeep.checkpoint.latest import latest_checkpoint
 from tensorkeep.checkpoint.opening import load_tensor, load_tensors
+from tensorkeep.checkpoint.state import read_checkpoint_state
 from tensorkeep.errors import NotFoundError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
@@ -130,3 +131,26 @@ def test_what_is_restored_is_checked_before_the_first_variable_changes():
         wider.restore(program.session, "/run/model-0")
     assert program.session.run(program.variables[0].value())[0] == 1
     assert load_tensor("/run/model-0", "a", fs=fs)[0] == 0
+
+
+def test_savers_with_rules_of_their_own_share_a_folder_and_delete_only_what_is_theirs():
+    fs = new_folder()
+    program = Program(fs, KeepLatest(1))
+    with building(program.graph):
+        second = SaverRecipe(retention=KeepLatest(2)).make(program.graph)
+    assert second is not None
+    for step in range(1, 5):
+        program.saver.save(program.session, "/run/model", step=step)
+        second.save(program.session, "/run/model", step=step * 100)
+    elsewhere = Program(fs, KeepLatest(1))
+    elsewhere.saver.save(elsewhere.session, "/run/best", step=1)
+    indexes = [name for name in fs.list("/run") if name.endswith(".index")]
+    assert indexes == ["best-1.index", "model-300.index", "model-4.index", "model-400.index"]
+    state = read_checkpoint_state("/run", fs=fs)
+    assert state is not None
+    assert state.all_paths == ("/run/model-300", "/run/model-4", "/run/model-400", "/run/best-1")
+    again = Program(fs, KeepLatest(1))
+    again.saver.save(again.session, "/run/model", step=5)
+    assert again.saver.last_checkpoints == ["/run/model-5"]
+    assert not fs.exists("/run/model-4.index")
+    assert fs.exists("/run/model-300.index")

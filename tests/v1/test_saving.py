@@ -318,6 +318,46 @@ class TestTheDoctor:
                 saver.restore(session, path)
             assert not session.run(made["a"]).any()
 
+    @pytest.mark.parametrize("number", [0, 1, 2])
+    def test_damage_in_any_part_is_found_before_anything_is_assigned(self, tmp_path, number):
+        made = []
+        for at, name in enumerate("abc"):
+            with tf.device(f"/job:localhost/replica:0/task:0/cpu:{at}"):
+                made.append(tf.get_variable(name, initializer=np.ones(3), use_resource=bool(at % 2)))
+        saver = tf.train.Saver(sharded=True)
+        assign = [item.assign(np.zeros(3)) for item in made]
+        with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
+            session.run(tf.global_variables_initializer())
+            path = saver.save(session, str(tmp_path / "model"))
+            session.run(assign)
+            data = tmp_path / f"model.data-{number:05}-of-00003"
+            content = bytearray(data.read_bytes())
+            content[-1] ^= 1
+            data.write_bytes(content)
+            with pytest.raises(DataLossError, match=f'tensor "{"abc"[number]}"'):
+                saver.restore(session, path)
+            assert not np.any(session.run(made))
+
+    def test_damage_is_found_before_a_table_is_filled(self, tmp_path):
+        """In a new session too: what is no variable cannot be taken back."""
+        table = tf.lookup.experimental.MutableHashTable(tf.int64, tf.int64, -1, name="table")
+        with tf.device("/job:localhost/replica:0/task:0/cpu:1"):
+            variables(a=np.ones(3))
+        saver = tf.train.Saver(sharded=True)
+        fill, size = table.insert([1], [2]), table.size()
+        config = tf.ConfigProto(allow_soft_placement=True)
+        with tf.Session(config=config) as session:
+            session.run([tf.global_variables_initializer(), fill])
+            path = saver.save(session, str(tmp_path / "model"))
+        data = tmp_path / "model.data-00001-of-00002"
+        content = bytearray(data.read_bytes())
+        content[-1] ^= 1
+        data.write_bytes(content)
+        with tf.Session(config=config) as session:
+            with pytest.raises(DataLossError, match='tensor "a"'):
+                saver.restore(session, path)
+            assert session.run(size) == 0
+
     def test_damage_leaves_a_new_session_as_new_as_it_was(self, tmp_path):
         big = np.ones(1 << 20, np.float32)
         variables(a=np.zeros_like(big), b=np.zeros_like(big))

@@ -10,7 +10,6 @@ import pytest
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.functions.array import identity, placeholder
-from tensorkeep.functions.composites import IndexedSlicesValue
 from tensorkeep.functions.control_flow import cond
 from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building, control_dependencies
@@ -18,6 +17,7 @@ from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
+from tensorkeep.runtime.composite_values import IndexedSlicesValue
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session
 from tensorkeep.variables.creation import is_resource_variable

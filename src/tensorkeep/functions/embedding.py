@@ -5,6 +5,8 @@ strategies:
 
     mod    shard id % count holds row id // count
     div    shards hold consecutive ids, the first ones one more if the ids cannot be divided evenly
+
+An embedding variable is a table by key: its shard `id mod 1000 mod count` holds id, whatever the strategy.
 """
 
 from __future__ import annotations
@@ -34,6 +36,12 @@ from tensorkeep.functions.array import (
 )
 from tensorkeep.functions.clipping import clip_by_norm
 from tensorkeep.functions.constants import constant
+from tensorkeep.functions.embedding_keys import (
+    count_of_occurrences,
+    is_embedding_variable,
+    looked_up_by_key,
+    own_lookup,
+)
 from tensorkeep.functions.math import cast, div_no_nan, greater, greater_equal, logical_and, maximum, sqrt
 from tensorkeep.functions.math import pow as power
 from tensorkeep.functions.math import range as span
@@ -43,6 +51,7 @@ from tensorkeep.functions.segments import (
     sparse_segment_mean,
     sparse_segment_sqrt_n,
     sparse_segment_sum,
+    unsorted_segment_max,
 )
 from tensorkeep.functions.slicing import gather
 from tensorkeep.functions.slicing import slice as block
@@ -65,8 +74,23 @@ def embedding_lookup(
     name: str | None = None,
     validate_indices: bool = True,
     max_norm: Any = None,
+    ev_init_value: Any = None,
+    blocknums: Any = None,
+    counts: Any = None,
 ) -> Tensor:
-    """The rows of a table that ids name, each shortened to `max_norm` if it is longer."""
+    """The rows of a table that ids name, each shortened to `max_norm` if it is longer.
+
+    Of an embedding variable, new keys begin as `ev_init_value`, a row for each id, or as default rows; `counts` says
+    how often each id occurred. `blocknums` are for embedding variables of blocks: how many blocks of each id are read.
+    """
+    tables = _tables(params)
+    lookup = own_lookup(tables)
+    if lookup is not None:
+        return _clipped(lookup(ids, name, partition_strategy, blocknums), convert(ids), max_norm)
+    if any(map(is_embedding_variable, tables)):
+        with scope_of(name, "embedding_lookup", *tables, ids) as scope:
+            rows = looked_up_by_key(tables, ids, scope, ev_init_value, counts)
+            return _clipped(rows, convert(ids), max_norm)
     return lookup_and_transform(params, ids, partition_strategy, name, max_norm)
 
 
@@ -80,6 +104,9 @@ def lookup_and_transform(
 ) -> Tensor:
     """As `embedding_lookup`; rows are transformed where their shard is."""
     tables = _tables(params)
+    if any(map(is_embedding_variable, tables)):
+        found = embedding_lookup(params, ids, partition_strategy, name, max_norm=max_norm)
+        return found if transform is None else transform(found)
     with scope_of(name, "embedding_lookup", *tables, ids) as scope:
         if not any(map(_is_resource, tables)):
             tables = [
@@ -217,6 +244,7 @@ def embedding_lookup_sparse(
     combiner: str | None = None,
     max_norm: Any = None,
     allow_fast_lookup: bool = False,
+    blocknums: Any = None,
 ) -> Tensor:
     """For each row of sparse ids the weighted sum, mean, or sum divided by the root of the squares, of their rows."""
     combiner = combiner or "mean"
@@ -238,6 +266,7 @@ def embedding_lookup_sparse(
             len(tables) == 1
             and not is_composite(tables[0])
             and not _is_resource(tables[0])
+            and own_lookup(tables) is None
             and tables[0].device == segment_ids.device
             and max_norm is None
             and (allow_fast_lookup or sp_weights is None)
@@ -245,13 +274,34 @@ def embedding_lookup_sparse(
         if is_fast:
             places, rows = ids, tables[0]
         else:
-            distinct, places = unique(ids)
-            rows = embedding_lookup(tables, distinct, partition_strategy, max_norm=max_norm)
+            distinct, places, counts, blocks = _distinct(tables, ids, blocknums)
+            rows = embedding_lookup(
+                tables, distinct, partition_strategy, max_norm=max_norm, counts=counts, blocknums=blocks
+            )
         if sp_weights is not None:
             return _weighted(rows, places, segment_ids, sp_weights.values, combiner, scope)
         sparse_gradient = is_fast and not allow_fast_lookup
         combine = {"sum": sparse_segment_sum, "mean": sparse_segment_mean, "sqrtn": sparse_segment_sqrt_n}[combiner]
         return combine(rows, places, segment_ids, name=scope, sparse_gradient=sparse_gradient)
+
+
+def _distinct(tables: list[Any], ids: Tensor, blocknums: Any) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:
+    """Each id once, where ids are among these, and how often they occur and of how many blocks, if it matters."""
+    if any(is_embedding_variable(table) and table.needs_counts for table in tables):
+        distinct, places, counts = count_of_occurrences(ids)
+    else:
+        distinct, places = unique(ids)
+        counts = None
+    if blocknums is None:
+        return distinct, places, counts, None
+    return distinct, places, counts, unsorted_segment_max(convert(blocknums), places, size(distinct))
+
+
+def distinct_lookup(params: Any, ids: Tensor) -> tuple[Tensor, Tensor]:
+    """The rows of the distinct ids, and which of them each id has."""
+    tables = _tables(params)
+    distinct, places, counts, _ = _distinct(tables, ids, None)
+    return embedding_lookup(tables, distinct, counts=counts), places
 
 
 def _is_tensor(table: Any) -> bool:

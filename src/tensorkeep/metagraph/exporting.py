@@ -43,7 +43,10 @@ def export_meta_graph(
     if export_scope or clear_devices or clear_extraneous_savers:
         whole = export_graph(graph, add_shapes=True) if graph_def is None else graph_def
         excluded = other_saver_nodes(whole, saver_def) if clear_extraneous_savers else ()
-        graph_def, names = part_of_graph(whole, export_scope, excluded, clear_devices)
+        part, names = part_of_graph(whole, export_scope, excluded, clear_devices)
+        if graph_def is not None:
+            part.library.SetInParent()  # as TensorFlow has it, even if there are no functions
+        graph_def = part
         if unbound_inputs_col_name:
             unbound[unbound_inputs_col_name] = names
     return create_meta_graph_def(

@@ -7,14 +7,15 @@ import posixpath
 from tensorkeep.errors import DataLossError, MissingFileError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.places import text_of
 from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import GraphDebugInfo, MetaGraphDef, parse, serialize
 from tensorkeep.proto.text import format_text, parse_text
 
 
-def read_meta_graph_file(path: PathLike, fs: FileSystem = LOCAL) -> MetaGraphDef:
+def read_meta_graph_file(path: PathLike | bytes, fs: FileSystem = LOCAL) -> MetaGraphDef:
     """The meta graph in a file, bytes or text, whatever its name says; DataLossError with both reasons if neither."""
-    name = path_text(path)
+    name = path_text(text_of(path))
     if not fs.exists(name) and fs.exists(f"{name}.meta"):
         raise MissingFileError(f'"{name}" does not exist; the graph of that checkpoint is in "{name}.meta"')
     file = fs.open(name)
@@ -81,7 +82,7 @@ def write_debug_info(path: PathLike, *, as_text: bool = False, fs: FileSystem = 
     atomic_write(fs, name, format_text(info).encode() if as_text else serialize(info), Durability.CACHE)
 
 
-def loaded(meta_graph_or_path: MetaGraphDef | PathLike, fs: FileSystem = LOCAL) -> MetaGraphDef:
+def loaded(meta_graph_or_path: MetaGraphDef | PathLike | bytes, fs: FileSystem = LOCAL) -> MetaGraphDef:
     """A meta graph that is given as such or as the path of its file."""
     if isinstance(meta_graph_or_path, MetaGraphDef):
         return meta_graph_or_path

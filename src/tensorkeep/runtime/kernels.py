@@ -29,6 +29,8 @@ class Kernels:
     def of(self, op: Operation) -> Callable[..., Any]:
         """The kernel of an operation; an error if there is none, or if it is not allowed what it does."""
         needs = op.spec.needs
+        if needs is None and op.spec.needs_by_attrs is not None:
+            needs = op.spec.needs_by_attrs(op.attr)
         if needs is not None and needs not in self._allowed:
             option = "allow_python" if needs is Capability.CALLS_PYTHON else "allow_io"
             raise PermissionDeniedError(

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from tensorkeep.dtypes import FLOAT32, INT32
-from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.array import dynamic_partition
 from tensorkeep.functions.control_flow import smart_cond
 from tensorkeep.functions.grouping import no_op
@@ -21,6 +21,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.train.input_producers import scope_for
 from tensorkeep.train.queue_runner import QueueRunner, add_queue_runner
+from tensorkeep.train.sparse_batching import restored, stored_sets
 
 
 @dataclass(frozen=True)
@@ -85,16 +86,17 @@ def batches(
             raise InvalidArgumentError(
                 f"capacity {batching.capacity} must be bigger than min_after_dequeue {shuffling.min_after_dequeue}."
             )
-        converted = [[_dense(tensor) for tensor in tensors] for tensors in lists]
-        if not converted[0]:
+        given = [[item if isinstance(item, SparseTensor) else convert(item) for item in items] for items in lists]
+        if not given[0]:
             raise InvalidArgumentError("Expected at least one tensor in batch().")
         kept = _checked_choice(keep_input, batching.enqueue_many)
+        converted, sparse = stored_sets(given, batching.enqueue_many, kept)
         queue = batching.queue(_common_types(converted), _common_shapes(converted, batching))
         enqueuing = [_enqueuing(queue, tensors, batching.enqueue_many, kept) for tensors in converted]
         add_queue_runner(QueueRunner(queue, enqueuing * (threads or 1)))
         batching.summarize(queue)
         take = queue.dequeue_up_to if batching.allow_smaller_final_batch else queue.dequeue_many
-        return _like(sets[0], take(batching.batch_size, name=scope))
+        return _like(sets[0], restored(take(batching.batch_size, name=scope), sparse))
 
 
 def _lists(sets: Sequence[Any]) -> list[list[Any]]:
@@ -111,15 +113,6 @@ def _like(original: Any, taken: Any) -> Any:
         return taken
     values = [taken] if len(original) == 1 else taken
     return dict(zip(sorted(original, key=str), values, strict=True))
-
-
-def _dense(tensor: Any) -> Tensor:
-    if isinstance(tensor, SparseTensor):
-        raise UnimplementedError(
-            f"{tensor} cannot go through a queue of batches: pass its indices, values and dense shape, or a serialized "
-            "form, and put them together behind the queue"
-        )
-    return convert(tensor)
 
 
 def _checked_choice(keep_input: Any, enqueue_many: bool) -> Tensor:

@@ -1,86 +1,41 @@
-"""Event files: what training reports about itself, as TensorBoard reads it.
-
-events.out.tfevents.<seconds since 1970>.<host><suffix>    records, each an Event; the first one names the version
-"""
+"""Writers of event files: what training reports about itself, as TensorBoard reads it."""
 
 from __future__ import annotations
 
-import posixpath
 import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
-from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, WritableFile, path_text, prepare_directory
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
-from tensorkeep.io.machine import host_name
-from tensorkeep.io.records import encode_record, read_records
+from tensorkeep.io.records import read_records
 from tensorkeep.metagraph.exporting import create_meta_graph_def
+from tensorkeep.ops._event_files import EventFile
 from tensorkeep.proto.messages import (
     Event,
     GraphDef,
     MetaGraphDef,
     SessionLog,
-    SourceMetadata,
     Summary,
     TaggedRunMetadata,
     parse,
     serialize,
 )
-
-_VERSION: Final = "brain.Event:2"
-_WRITER: Final = "tensorflow.core.util.events_writer"
-
-
-class EventFile:
-    """An event file being written. It begins with its first event, and each is in the file when `add` returns."""
-
-    def __init__(self, directory: str, suffix: str, clock: Callable[[], float], fs: FileSystem) -> None:
-        self._directory = directory
-        self._suffix = suffix
-        self._clock = clock
-        self._fs = fs
-        self._file: WritableFile | None = None
-        self._lock = threading.Lock()
-
-    def add(self, event: Event) -> None:
-        with self._lock:
-            if self._file is None:
-                self._file = self._begin()
-            self._file.write(encode_record(serialize(event)))
-
-    def _begin(self) -> WritableFile:
-        """A new file. Where one was begun in the same second, a later second makes the name another."""
-        now = self._clock()
-        seconds = int(now)
-        while self._fs.exists(path := self._path(seconds)):
-            seconds += 1
-        file = self._fs.create(path)
-        first = Event(wall_time=int(now), file_version=_VERSION, source_metadata=SourceMetadata(writer=_WRITER))
-        file.write(encode_record(serialize(first)))
-        return file
-
-    def _path(self, seconds: int) -> str:
-        name = f"events.out.tfevents.{seconds:010d}.{host_name()}{self._suffix}"
-        return posixpath.join(self._directory, name)
-
-    def close(self) -> None:
-        with self._lock:
-            if self._file is not None:
-                self._file.close()
-                self._file = None
+from tensorkeep.train.session_events import SessionEvents
 
 
 class FileWriter:
     """Writes events to a file of a folder, which is made if it is missing.
 
     A closed writer takes events and drops them, with a warning, until it is reopened; it goes on in another file.
-    `max_queue` and `flush_secs` are accepted and change nothing: no event is held back.
+    `max_queue` and `flush_secs` are accepted and change nothing: no event is held back. With a `session`, events are
+    written by operations of its graph, to a file that all writers of the session for that folder share.
     """
 
     clock: Callable[[], float] = staticmethod(time.time)
@@ -96,14 +51,13 @@ class FileWriter:
         filename_suffix: str | None = None,
         session: Any = None,
     ) -> None:
-        if session is not None:
-            raise UnimplementedError(
-                "FileWriter(session=...) writes by operations of the session's graph, which do not run here: leave the "
-                "session out, and give the writer what the session returns"
-            )
         self._logdir = path_text(logdir)
         prepare_directory(self.filesystem, self._logdir, Durability.CACHE)
-        self._events = EventFile(self._logdir, filename_suffix or "", self.clock, self.filesystem)
+        self._events: EventFile | SessionEvents = (
+            EventFile(self._logdir, filename_suffix or "", self.clock, self.filesystem)
+            if session is None
+            else SessionEvents(session, self._logdir, max_queue, flush_secs, filename_suffix)
+        )
         self._closed = False
         self._seen_tags: set[str] = set()
         self._run_tags: set[str] = set()
@@ -178,15 +132,20 @@ class FileWriter:
         return not self._closed
 
     def flush(self) -> None:
-        """Nothing is held back: this only warns if the writer is closed."""
+        """Nothing is held back: this only warns if the writer is closed; if it is a session's, it is an error."""
         self._is_open()
+        if isinstance(self._events, SessionEvents):
+            self._events.flush()
 
     def close(self) -> None:
-        self._events.close()
+        if not self._closed:
+            self._events.close()
         self._closed = True
 
     def reopen(self) -> None:
         """Lets a closed writer take events again."""
+        if self._closed and isinstance(self._events, SessionEvents):
+            self._events.open()
         self._closed = False
 
     def __enter__(self) -> FileWriter:

@@ -3,6 +3,9 @@
 After a save, in this order: the ledger (this checkpoint is ours, those are to go), the state file (it is the latest),
 and then the deletions, of each checkpoint first the file that makes it one. A crash at any moment leaves a state file
 whose latest checkpoint is whole; what was not yet deleted is deleted after the next save.
+
+Several writers may share a folder, in one process or in several: all of them list what all of them saved, and a policy
+is asked about what its own writer saved, and deletes nothing else.
 """
 
 from __future__ import annotations
@@ -11,7 +14,7 @@ import posixpath
 import re
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -70,8 +73,9 @@ def scan(directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = LO
 class CheckpointFolder:
     """The checkpoints that we wrote in a folder, kept and deleted as a policy says.
 
-    What was written there before, by us, is found again; what others wrote is left alone unless it is adopted. One
-    of these is to be in use for a folder at a time. The state file lists all that are kept, by relative paths.
+    What was written there before, by us, is found again; what others wrote is left alone unless it is adopted. Others
+    are also those who use the same ledger under another name than `writer`; who goes by the same name, in this process
+    or another one, or after a restart, is one and the same. The state file lists all that are kept, by relative paths.
     """
 
     def __init__(
@@ -79,6 +83,7 @@ class CheckpointFolder:
         directory: PathLike,
         policy: RetentionPolicy,
         *,
+        writer: str = "",
         filename: str = STATE_FILE,
         clock: Callable[[], float] = time.time,
         durability: Durability = Durability.DISK,
@@ -86,12 +91,14 @@ class CheckpointFolder:
     ) -> None:
         self.directory = path_text(directory)
         self.policy = checked_policy(policy)
+        self._writer = writer
         self._filename = filename
         self._clock = clock
         self._durability = durability
         self._fs = fs
-        self._entries = {entry.name: entry for entry in read_ledger(fs, self.directory, filename)}
-        self._history = policy.start(clock()).with_records(self._present())
+        self._entries: dict[str, Entry] = {}
+        self._history = policy.start(clock())
+        self._look()
 
     @property
     def records(self) -> tuple[Record, ...]:
@@ -106,19 +113,24 @@ class CheckpointFolder:
         metrics: Mapping[str, float] | None = None,
         pinned: bool = False,
         also: Sequence[str] = (),
+        before: Callable[[], Sequence[str]] = tuple,
     ) -> tuple[Record, ...]:
         """Takes in a checkpoint that was just saved, as the latest, and returns those that were deleted for it.
 
         `also` are names of other files of the folder that are deleted along with it one day; its `.meta` is so anyhow.
+        `before` gives the paths of checkpoints that are later than this one though they were taken in earlier.
         """
         text = path_text(path)
         if self._fs.canonical(posixpath.dirname(text) or ".") != self._fs.canonical(self.directory):
             raise InvalidArgumentError(f'"{text}" is not in the folder "{self.directory}"')
         number = step_of(text) if step is None else step
         record = Record(text, self._clock(), number, checked_metrics(metrics), pinned=pinned)
-        entry = describe(self._fs, self.directory, record, also)
-        history, doomed = self.policy.advance(self._history, entry.record(self.directory))
-        return self._carry_out(history, doomed, entry)
+        with self._fs.locked(self.directory):
+            self._look()
+            entry = replace(describe(self._fs, self.directory, record, also), writer=self._writer)
+            history, doomed = self.policy.advance(self._history, entry.record(self.directory))
+            self._insert(entry, {posixpath.basename(item) for item in before()})
+            return self._carry_out(history, doomed)
 
     def plan(self, policy: RetentionPolicy | None = None) -> tuple[Record, ...]:
         """What would be deleted if the latest checkpoint had just been saved, under this policy or another one."""
@@ -130,66 +142,110 @@ class CheckpointFolder:
 
     def sweep(self) -> tuple[Record, ...]:
         """Deletes what `plan` says, without a new checkpoint."""
-        doomed = self.plan()
-        kept = tuple(item for item in self.records if item not in doomed)
-        return self._carry_out(replace(self._history, kept=kept), doomed) if self.records else ()
+        if not self._fs.is_directory(self.directory):
+            return ()
+        with self._fs.locked(self.directory):
+            self._look()
+            doomed = self.plan()
+            kept = tuple(item for item in self.records if item not in doomed)
+            return self._carry_out(replace(self._history, kept=kept), doomed) if self.records else ()
 
     def pin(self, path: PathLike, pinned: bool = True) -> None:
         """Exempts a checkpoint from deletion by any rule, or ends that. It must be one of `records`."""
         name = posixpath.basename(path_text(path))
         if not any(posixpath.basename(item.path) == name for item in self.records):
-            known = ", ".join(posixpath.basename(item.path) for item in self.records) or "none"
-            raise NotFoundError(f'"{path_text(path)}" is none of the checkpoints kept here: {known}')
-        self._entries[name] = replace(self._entries[name], pinned=pinned)
-        self._write_ledger()
-        self._history = self._history.with_records(self._present())
-
-    def adopt(self) -> tuple[Record, ...]:
-        """Takes over the checkpoints that we did not write, and returns them; rules then apply to them too."""
-        found = [item.record for item in scan(self.directory, self._filename, fs=self._fs) if not item.is_ours]
-        for record in found:
-            entry = describe(self._fs, self.directory, record)
-            self._entries[entry.name] = entry
-        if found:
-            self._entries = dict(sorted(self._entries.items(), key=lambda item: item[1].time))
+            raise self._not_kept(path)
+        with self._fs.locked(self.directory):
+            self._look()
+            if name not in self._entries:
+                raise self._not_kept(path)
+            self._entries[name] = replace(self._entries[name], pinned=pinned)
             self._write_ledger()
             self._history = self._history.with_records(self._present())
+
+    def adopt(self) -> tuple[Record, ...]:
+        """Takes over the checkpoints that we did not write, and returns them; rules then apply to them too.
+
+        What other writers of the same ledger saved is theirs.
+        """
+        if not self._fs.is_directory(self.directory):
+            return ()
+        with self._fs.locked(self.directory):
+            self._look()
+            found = [item.record for item in scan(self.directory, self._filename, fs=self._fs) if not item.is_ours]
+            for record in found:
+                entry = replace(describe(self._fs, self.directory, record), writer=self._writer)
+                self._entries[entry.name] = entry
+            if found:
+                self._entries = dict(sorted(self._entries.items(), key=lambda item: item[1].time))
+                self._write_ledger()
+                self._history = self._history.with_records(self._present())
         return tuple(found)
 
     def _path(self, name: str) -> str:
         return posixpath.join(self.directory, name)
 
+    def _not_kept(self, path: PathLike) -> NotFoundError:
+        known = ", ".join(posixpath.basename(item.path) for item in self.records) or "none"
+        return NotFoundError(f'"{path_text(path)}" is none of the checkpoints kept here: {known}')
+
+    def _look(self) -> None:
+        """Reads what the ledger says now; others may have written to it."""
+        entries = {entry.name: entry for entry in read_ledger(self._fs, self.directory, self._filename)}
+        if entries != self._entries:
+            self._entries = entries
+            self._history = self._history.with_records(self._present())
+
     def _present(self) -> list[Record]:
-        """The checkpoints of the ledger that are there and are ours, in the order in which they were saved.
+        """This writer's checkpoints of the ledger that are there and are ours, in the order in which they were saved.
 
         Not by their times: a clock may have been set back since.
         """
-        entries = (entry for entry in self._entries.values() if not entry.doomed)
+        entries = (entry for entry in self._entries.values() if not entry.doomed and entry.writer == self._writer)
         return [entry.record(self.directory) for entry in entries if is_present(self._fs, self.directory, entry)]
 
-    def _carry_out(self, history: History, doomed: Sequence[Record], saved: Entry | None = None) -> tuple[Record, ...]:
-        if saved is not None:
-            self._entries.pop(saved.name, None)
+    def _insert(self, saved: Entry, later: Collection[str]) -> None:
+        """Notes a checkpoint as the latest but for some."""
+        self._entries.pop(saved.name, None)
+        after = [name for name in self._entries if name in later]
+        if after:
+            names = list(self._entries)
+            names = names[names.index(after[0]) :]
+            moved = {name: self._entries.pop(name) for name in names}
+            self._entries |= {saved.name: saved} | moved
+        else:
             self._entries[saved.name] = saved
+
+    def _carry_out(self, history: History, doomed: Sequence[Record]) -> tuple[Record, ...]:
         self._drop_deleted()
         for record in doomed:
             name = posixpath.basename(record.path)
             self._entries[name] = replace(self._entries[name], doomed=True)
         self._write_ledger()
-        latest = self._path(saved.name) if saved else history.kept[-1].path
+        self._history = history
+        self._write_state()
+        self._delete_doomed()
+        return tuple(doomed)
+
+    def _write_state(self) -> None:
+        """Lists all that are kept: by our policy, and by the others'."""
+        ours = {posixpath.basename(item.path) for item in self._history.kept}
+        kept = [entry.record(self.directory) for entry in self._entries.values() if self._is_listed(entry, ours)]
         write_checkpoint_state(
             self.directory,
-            latest,
-            [item.path for item in history.kept],
-            timestamps=[item.time for item in history.kept],
+            kept[-1].path,
+            [item.path for item in kept],
+            timestamps=[item.time for item in kept],
             relative=True,
             filename=self._filename,
             durability=self._durability,
             fs=self._fs,
         )
-        self._history = history
-        self._delete_doomed()
-        return tuple(doomed)
+
+    def _is_listed(self, entry: Entry, ours: Collection[str]) -> bool:
+        if entry.writer == self._writer:
+            return entry.name in ours
+        return not entry.doomed and is_present(self._fs, self.directory, entry)
 
     def _drop_deleted(self) -> None:
         """Forgets what was to be deleted and is."""
@@ -198,7 +254,7 @@ class CheckpointFolder:
                 del self._entries[entry.name]
 
     def _delete_doomed(self) -> None:
-        for entry in [item for item in self._entries.values() if item.doomed]:
+        for entry in [item for item in self._entries.values() if item.doomed and item.writer == self._writer]:
             try:
                 for path in remaining_files(self._fs, self.directory, entry):
                     self._fs.delete(path)

@@ -19,6 +19,8 @@ from tensorkeep.graph.building import device
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.ops.checkpoint_io import restore_v2
+from tensorkeep.train.embedding_initializing import embedding_shapes, initialize_from, slots_of_shards
+from tensorkeep.variables.embedding import EmbeddingVariable
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.saveable import sorted_saveables
 from tensorkeep.variables.store import variable_store
@@ -45,7 +47,9 @@ class Assignment:
         return ",".join(variable.name for variable in self.variables)
 
 
-def init_from_checkpoint(path: PathLike, assignment_map: AssignmentMap, *, fs: FileSystem = LOCAL) -> None:
+def init_from_checkpoint(
+    path: PathLike, assignment_map: AssignmentMap, *, reset_version: bool = False, fs: FileSystem = LOCAL
+) -> None:
     """Lets variables of the graph being built take their initial values from a checkpoint, or the latest of a folder.
 
     The map, or list of pairs, says which tensor of the checkpoint goes where:
@@ -56,16 +60,23 @@ def init_from_checkpoint(path: PathLike, assignment_map: AssignmentMap, *, fs: F
         "name": variable         that variable
         "name": [part, …]        those parts of a variable
 
+    Embedding variables and their slots go by the names of their variables. With `reset_version`, their keys count as
+    updated at step 0.
+
     Nothing changes unless all of it can be done: every name that is missing, and every shape that does not fit, is
     named in one InvalidArgumentError. Values are read when the initializers run.
     """
     checkpoint = checkpoint_named(path, fs=fs)
     with CheckpointDescription.open(checkpoint, fs=fs) as reader:
-        shapes = reader.shapes()
+        stored: Shapes = reader.shapes()
+    shapes: Shapes = {**embedding_shapes(checkpoint, stored, fs), **stored}
     planned = planned_assignments(assignment_map, shapes, variable_store().variables, path_text(path))
     for assignment in planned:
         for variable in assignment.variables:
-            _set_initializer(variable, checkpoint, assignment)
+            if isinstance(variable, EmbeddingVariable):
+                initialize_from(variable, checkpoint, assignment.tensor, reset_version)
+            else:
+                _set_initializer(variable, checkpoint, assignment)
         LOG.debug("Initialize variable %s from checkpoint %s with %s", assignment.name, path, assignment.tensor)
 
 
@@ -115,6 +126,10 @@ def _assignments(
         found = _variable(name, store)
         if found is not None:
             yield Assignment(*found, wanted)
+    for name, variable in slots_of_shards(scope, store):
+        wanted = _tensor_for(name, scope, tensor, target)
+        if wanted in shapes:  # else the slot begins anew
+            yield Assignment((variable,), True, wanted)
 
 
 Found: TypeAlias = tuple[tuple[Variable, ...], bool]
@@ -169,6 +184,8 @@ def _misfit(assignment: Assignment, shapes: Shapes) -> str | None:
     """How a tensor and the variables it is for do not fit; None if they do."""
     shape = list(shapes[assignment.tensor])
     for variable in assignment.variables:
+        if isinstance(variable, EmbeddingVariable):
+            continue  # rows of another width are cut or extended
         info = None if assignment.is_whole else variable._get_save_slice_info()
         if info is not None and list(info.full_shape or ()) != shape:
             whole = tuple(info.full_shape or ())

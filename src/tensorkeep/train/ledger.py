@@ -5,12 +5,13 @@ are without the folder, which can therefore be moved as a whole.
 
     {"version": 1, "checkpoints": [
         {"name": "model-7", "time": 1794725063.96, "step": 7, "metrics": {"loss": 0.25}, "pinned": false,
-         "files": {"model-7.index": 410, "model-7.data-00000-of-00001": 8192}, "crc32c": 305419896, "doomed": false}]}
+         "files": {"model-7.index": 410, "model-7.data-00000-of-00001": 8192}, "crc32c": 305419896, "doomed": false,
+         "writer": "save model"}]}
 
 `files` are in the order in which they are deleted: the first one is the file without which there is no checkpoint,
 so that none ever looks whole that is not. `crc32c` is of that file, or of its last mebibyte. By both we know our own
-files again: what somebody else wrote under the same name is not ours to delete. A number that is none of JSON's
-is written as text.
+files again: what somebody else wrote under the same name is not ours to delete. `writer` says which of those who save
+into the folder it was; each goes by a name of its own. A number that is none of JSON's is written as text.
 """
 
 from __future__ import annotations
@@ -57,6 +58,7 @@ class Entry:
     crc32c: int = 0
     doomed: bool = False
     """It was decided to delete it; perhaps not all of it is deleted yet."""
+    writer: str = ""
 
     def record(self, folder: str) -> Record:
         path = posixpath.join(folder, self.name)
@@ -171,6 +173,7 @@ def _encode(entry: Entry) -> dict[str, Any]:
         "files": dict(entry.files),
         "crc32c": entry.crc32c,
         "doomed": entry.doomed,
+        "writer": entry.writer,
     }
 
 
@@ -186,6 +189,7 @@ def _decode(item: Mapping[str, Any]) -> Entry:
         files=files,
         crc32c=int(item["crc32c"]),
         doomed=item["doomed"] is True,
+        writer=str(item.get("writer", "")),
     )
 
 

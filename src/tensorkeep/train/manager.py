@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import posixpath
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final, Protocol
 
@@ -24,6 +24,7 @@ from tensorkeep.train.folder import CheckpointFolder
 from tensorkeep.train.ledger import files_of
 from tensorkeep.train.objects import Checkpoint, CheckpointOptions
 from tensorkeep.train.retention import History, KeepActive, Record, RetentionPolicy, checked_metrics
+from tensorkeep.train.save_order import begin_save
 
 __all__ = ["CheckpointManager", "ManagerOptions"]
 
@@ -44,6 +45,7 @@ class Recorder(Protocol):
         step: int | None = None,
         metrics: Mapping[str, float] | None = None,
         pinned: bool = False,
+        before: Callable[[], Sequence[str]] = tuple,
     ) -> tuple[Record, ...]: ...
 
 
@@ -83,15 +85,19 @@ class StateFileRecorder:
         step: int | None = None,
         metrics: Mapping[str, float] | None = None,
         pinned: bool = False,
+        before: Callable[[], Sequence[str]] = tuple,
     ) -> tuple[Record, ...]:
         _check_place(metrics, pinned)
         record = Record(path_text(path), self._clock(), step)
         history, doomed = self._policy.advance(self._history, record)
         everything = [*(item for item in self._history.kept if item.path != record.path), record]
-        self._write(replace(self._history, kept=tuple(everything)))
+        is_latest = not before()
+        if is_latest:
+            self._write(replace(self._history, kept=tuple(everything)))
         for item in doomed:
             self._delete(item.path)
-        self._write(history)
+        if is_latest:
+            self._write(history)
         self._history = history
         return doomed
 
@@ -164,7 +170,10 @@ class CheckpointManager:
         clock, fs = self._options.clock, self._fs
         if isinstance(policy, KeepActive):
             return StateFileRecorder(self._directory, policy, clock, fs)
-        return CheckpointFolder(self._directory, policy, clock=clock, durability=self._options.durability, fs=fs)
+        options = self._options
+        return CheckpointFolder(
+            self._directory, policy, writer=options.name, clock=clock, durability=options.durability, fs=fs
+        )
 
     @property
     def directory(self) -> str:
@@ -211,11 +220,15 @@ class CheckpointManager:
             if not self._is_due(step, self._options.interval if check_interval else 0):
                 return None
             self._last_step = step
-        counted = self._count(session)
-        number = counted if checkpoint_number is None else self._number(checkpoint_number, session)
-        prefix = f"{posixpath.join(self._directory, self._options.name)}-{number}"
-        path = self._checkpoint.write_to(prefix, session, options, self._fs)
-        self._recorder.add(path, step=number if step is None else step, metrics=measured, pinned=pinned)
+        with begin_save(self._fs, self._directory) as turn:
+            counted = self._count(session)
+            number = counted if checkpoint_number is None else self._number(checkpoint_number, session)
+            prefix = f"{posixpath.join(self._directory, self._options.name)}-{number}"
+            path = self._checkpoint.write_to(prefix, session, options, self._fs)
+            with self._fs.locked(self._directory):
+                at = number if step is None else step
+                self._recorder.add(path, step=at, metrics=measured, pinned=pinned, before=turn.later)
+                turn.path = path
         self._latest = path
         return path
 

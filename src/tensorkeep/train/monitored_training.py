@@ -56,9 +56,15 @@ def monitored_training_session(
     save_checkpoint_steps: Any = USE_DEFAULT,
     summary_dir: PathLike | None = None,
     save_graph_def: bool = True,
+    save_incremental_checkpoint_secs: float | None = None,
 ) -> MonitoredSession:
-    """A session that resumes from `checkpoint_dir` and saves there, every ten minutes and at the end by default."""
+    """A session that resumes from `checkpoint_dir` and saves there, every ten minutes and at the end by default.
+
+    With `save_incremental_checkpoint_secs` it also saves, that often, what changed since the last full checkpoint.
+    """
     scaffold = scaffold or parts.scaffold()
+    if save_incremental_checkpoint_secs:
+        scaffold.incremental_save_restore = True
     if not is_chief:
         waiting = parts.worker(scaffold=scaffold, master=master, config=config, max_wait_secs=max_wait_secs)
         return parts.session(session_creator=waiting, hooks=hooks or [], stop_grace_period_secs=stop_grace_period_secs)
@@ -83,6 +89,7 @@ def monitored_training_session(
                     save_secs=seconds,
                     scaffold=scaffold,
                     save_graph_def=save_graph_def,
+                    incremental_save_secs=save_incremental_checkpoint_secs,
                 )
             )
     all_hooks.extend(hooks or ())

@@ -13,7 +13,7 @@ fed when they are saved, and filled when they are restored.
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -50,6 +50,7 @@ from tensorkeep.ops.checkpoint_io import (
 )
 from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
+from tensorkeep.train.save_order import do_alone
 from tensorkeep.train.saver_graph import on_processor
 from tensorkeep.variables.resource import ResourceVariable
 from tensorkeep.variables.saveable import (
@@ -113,7 +114,11 @@ class ObjectSaver:
         feeds: dict[Any, Any] = dict(zip(self._feeds, (serialize(described.graph), prefix), strict=True))
         for tensor, array in self._array_feeds.values():
             feeds[tensor] = array
-        written: bytes = session.run(self._save, feeds)
+        jobs: list[Callable[[], None]] = []
+        access = CheckpointAccess(submit=jobs.append)
+        with checkpoint_access(access):
+            written: bytes = session.run(self._save, feeds)
+        do_alone(jobs, fs, prefix, access.durability)
         return written.decode()
 
     def _build_save(self, described: DescribedObjects, writer: str | None) -> Tensor:
@@ -162,6 +167,11 @@ class ObjectSaver:
         found = [made.operation for made, is_usable in zip(known, usable, strict=True) if made and is_usable]
         new = [item for item, is_usable in zip(attributes, usable, strict=True) if not is_usable]
         return found + self._build_restore(sorted(new, key=lambda item: item.key))
+
+    def names_read(self, attributes: Sequence[Attribute]) -> set[str]:
+        """The tensors that the operations read which restore these, those of others among them."""
+        found = [self._restored.get((item.key, id(item.item))) for item in attributes]
+        return {name for made in found if made is not None for name in made.read_with}
 
     def _build_restore(self, attributes: Sequence[Attribute]) -> list[Operation]:
         tasks: dict[str, list[tuple[Attribute, Saveable]]] = {}
@@ -274,18 +284,24 @@ class Restoration:
                 with in_graph(_graph_of(of_graph)):
                     self._operations += self._saver.restore_operations(of_graph, self._infos)
             self._found += of_graph
-        if arrays:
-            self._check(arrays)
-            with open_prefix(self.path, ReadOptions(), self._fs) as reader:
+        if arrays:  # all that is found so far is looked at before the first of them is filled
+            self._check([*arrays, *self._found])
+            with open_prefix(self.path, ReadOptions(Checksums.ONCE), self._fs) as reader:
+                reader.verify_many({item.key for item in arrays} | self._saver.names_read(self._found))
                 for item in arrays:
                     item.item[...] = reader.read(item.key)
 
     def run(self, session: Any) -> None:
-        """Restores the variables; an error names all whose type or shape is another one, and then none is set."""
+        """Restores the variables; an error names all whose type or shape is another one, and then none is set.
+
+        Nor is any if the checkpoint is damaged.
+        """
         self._check(self._found)
         reader = open_prefix(self.path, ReadOptions(Checksums.ONCE), session.surroundings.filesystem)
         # One reader for all operations: there is one for each slot.
-        with reader, checkpoint_access(CheckpointAccess(open=lambda prefix, fs: reader)):
+        access = CheckpointAccess(open=lambda prefix, fs: reader, checks_first=False)
+        with reader, checkpoint_access(access):
+            reader.verify_many(self._saver.names_read(self._found))
             session.run(self._operations, {self._saver.prefix_feed(): self.path})
 
     def _attributes(self, number: int, item: Any) -> Iterator[Attribute]:

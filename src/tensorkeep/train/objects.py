@@ -30,6 +30,7 @@ from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.train.load_status import CheckpointLoadStatus, InitializationOnlyStatus, NameBasedSaverStatus
 from tensorkeep.train.object_saver import ObjectSaver, Restoration, in_graph, save_arrays
+from tensorkeep.train.save_order import begin_save
 from tensorkeep.train.trackable import AutoTrackable, GraphView, is_trackable, tracked
 from tensorkeep.variables.variable import Variable
 
@@ -131,11 +132,15 @@ class Checkpoint(AutoTrackable):
     ) -> str:
         """Saves to the prefix with a number after it, makes that the latest of its folder, and returns its path."""
         prefix = path_text(file_prefix)
-        number = self.count(session)
-        path = self.write_to(f"{prefix}-{number}", session, options, fs)
-        folder = posixpath.dirname(path) or "."
+        folder = posixpath.dirname(prefix)
         files = self.files(session, fs)
-        write_checkpoint_state(folder, path, [path], relative=True, fs=files)
+        with begin_save(files, folder) as turn:
+            number = self.count(session)
+            path = self.write_to(f"{prefix}-{number}", session, options, fs)
+            with files.locked(folder):
+                if not turn.later():
+                    write_checkpoint_state(folder or ".", path, [path], relative=True, fs=files)
+                turn.path = path
         return path
 
     def write(

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar
 
-from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
-from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.functions.array import shape as shape_of
 from tensorkeep.functions.array import unique
 from tensorkeep.functions.gradients import gradients
@@ -29,10 +29,12 @@ from tensorkeep.graph.collections import GraphKeys, get_collection, get_collecti
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.opspec import find_op, get_op
 from tensorkeep.train.slots import create_slot, create_slot_with_initializer, create_zeros_slot
 from tensorkeep.variables.assignments import assign_add
-from tensorkeep.variables.creation import is_resource_variable
+from tensorkeep.variables.creation import is_embedding_variable, is_resource_variable
+from tensorkeep.variables.embedding_slots import counts_of
+from tensorkeep.variables.global_step import get_or_create_global_step
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.variable import Variable
 
@@ -51,6 +53,7 @@ class Optimizer:
         self._name = name
         self._slots: dict[str, dict[Any, Any]] = {}
         self._non_slots: dict[tuple[str, Graph], Any] = {}
+        self._embedding_step: Any = None  # what stamps the keys of embedding variables
 
     def get_name(self) -> str:
         return self._name
@@ -148,6 +151,8 @@ class Optimizer:
             raise InvalidArgumentError(f"No gradients provided for any variable: {names}.")
         with init_scope():
             self._create_slots(trained)
+            if any(map(is_embedding_variable, trained)):
+                self._embedding_step = get_or_create_global_step() if global_step is None else global_step
         with name_scope(name or self._name) as scope:
             self._prepare()
             updates = []
@@ -172,6 +177,10 @@ class Optimizer:
 
     def _update(self, gradient: Any, variable: Any) -> Any:
         """Updates one variable, and holds it to its constraint."""
+        if is_embedding_variable(variable):
+            if variable.constraint is not None:
+                raise FailedConstraintError("Cannot use a constraint function on a sparse variable.")
+            return self._apply_embedding(_checked_slices(gradient, variable), variable)
         constraint = getattr(variable, "constraint", None)
         if isinstance(gradient, IndexedSlices):
             if constraint is not None and not is_resource_variable(variable):
@@ -266,6 +275,12 @@ class Optimizer:
     def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
         raise NotImplementedError(f"{type(self).__name__} has no update of a resource variable by slices")
 
+    def _apply_embedding(self, grad: IndexedSlices, var: Any) -> Any:
+        raise UnimplementedError(
+            f'{type(self).__name__} cannot train the embedding variable "{var.op.name}": use the optimizer for '
+            "gradient descent, Adagrad, AdagradDecay, Adam, AdamW, AdamAsync or Ftrl"
+        )
+
     def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
         values, indices = deduplicated(grad.values, grad.indices)
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
@@ -331,6 +346,28 @@ class RuleOptimizer(Optimizer):
         flags = {flag: getattr(self, attribute) for flag, attribute in self._flags.items()}
         return spec(*arguments, use_locking=self._use_locking, **flags)
 
+    def _apply_embedding(self, grad: IndexedSlices, var: Any) -> Any:
+        rule = self._rule_for(var)
+        if find_op(f"KvResourceSparseApply{rule}") is None:
+            return super()._apply_embedding(grad, var)
+        counts = counts_of(grad.indices)
+        spec = get_op(f"KvResourceSparseApply{rule}" + ("" if counts is None else "WithCounts"))
+        arguments = [self._embedding_argument(arg.name, grad, var, counts) for arg in spec.schema.inputs]
+        flags = {flag: getattr(self, name) for flag, name in self._flags.items() if flag in spec.schema.attr_by_name}
+        return spec(*arguments, use_locking=self._use_locking, **flags)
+
+    def _embedding_argument(self, argument: str, grad: IndexedSlices, var: Any, counts: Tensor | None) -> Any:
+        if argument in ("grad", "indices"):
+            return grad.values if argument == "grad" else grad.indices
+        if argument == "indices_counts":
+            return counts
+        if argument == "global_step":
+            return cast(self._embedding_step, INT64)
+        if argument == "var":
+            return var.handle
+        slot = self.get_slot(var, self._slot_arguments[argument]) if argument in self._slot_arguments else None
+        return self._number(argument, var) if slot is None else slot.handle
+
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         return self._apply("Apply", var, grad, None).op
 
@@ -348,6 +385,15 @@ def deduplicated(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """Slices with rows of equal index added up."""
     distinct, positions = unique(indices)
     return unsorted_segment_sum(values, positions, shape_of(distinct)[0]), distinct
+
+
+def _checked_slices(gradient: Any, variable: Any) -> IndexedSlices:
+    if isinstance(gradient, IndexedSlices):
+        return gradient
+    raise InvalidArgumentError(
+        f'the gradient of embedding variable "{variable.op.name}" is a whole tensor, expected IndexedSlices: the rows '
+        "that were looked up"
+    )
 
 
 def _as_gradient(gradient: Any) -> Any:

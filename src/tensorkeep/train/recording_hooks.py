@@ -62,6 +62,8 @@ class CheckpointSaverHook(SessionRunHook):
         scaffold: Any = None,
         listeners: Sequence[CheckpointSaverListener] | None = None,
         save_graph_def: bool = True,
+        *,
+        incremental_save_secs: float | None = None,
     ) -> None:
         LOG.info("Create CheckpointSaverHook.")
         if saver is not None and scaffold is not None:
@@ -71,6 +73,7 @@ class CheckpointSaverHook(SessionRunHook):
         self._save_path = posixpath.join(self._checkpoint_dir, checkpoint_basename)
         self._scaffold = scaffold
         self._timer = self.timer_type(every_secs=save_secs, every_steps=save_steps)
+        self._incremental = self.timer_type(every_secs=incremental_save_secs) if incremental_save_secs else None
         self._listeners = listeners or []
         self._steps_per_run = 1000000
         self._save_graph_def = save_graph_def
@@ -95,6 +98,8 @@ class CheckpointSaverHook(SessionRunHook):
         self._summary_writer.add_meta_graph(create_meta_graph_def(graph, graph_def=graph_def, saver_def=saver_def))
         self._save(session, step)
         self._timer.update_last_triggered_step(step)
+        if self._incremental is not None:
+            self._incremental.update_last_triggered_step(step)
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
@@ -107,6 +112,18 @@ class CheckpointSaverHook(SessionRunHook):
                 self._timer.update_last_triggered_step(step)
                 if self._save(run_context.session, step):
                     run_context.request_stop()
+                return  # a full checkpoint has all that an incremental one would
+        if self._incremental is not None:
+            self._save_incrementally(self._incremental, run_context.session, run_values.results)
+
+    def _save_incrementally(self, timer: SecondOrStepTimer, session: Any, about: int) -> None:
+        """Saves what changed since the last full checkpoint, if it is time to."""
+        if timer.should_trigger_for_step(about + self._steps_per_run):
+            step = session.run(self._global_step_tensor)
+            if timer.should_trigger_for_step(step):
+                timer.update_last_triggered_step(step)
+                LOG.info("Saving what changed until %d beside %s.", step, self._save_path)
+                self._get_saver().incremental_save(session, self._save_path, global_step=step)
 
     def end(self, session: Any) -> None:
         last_step = session.run(self._global_step_tensor)

@@ -6,8 +6,8 @@ objects.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
@@ -18,6 +18,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.ops.checkpoint_io import SliceSpec
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+from tensorkeep.train.restored_embeddings import IMPORTING, RestoredEmbeddings
 
 _READING: Final = frozenset(("RestoreV2", "Restore", "RestoreSlice"))
 _PASSING: Final = frozenset(("Identity", "Cast"))
@@ -47,6 +48,10 @@ class RestoreNodes:
     tensors: tuple[RestoredTensor, ...]
     others: tuple[Operation, ...]
     """Operations without which the restoring one cannot be done, but which take no tensor of a checkpoint."""
+    readings: int
+    """How many operations read: one begins when another has been assigned already."""
+    embeddings: RestoredEmbeddings = field(default_factory=RestoredEmbeddings)
+    """Operations that restore embedding variables, and read what they need by themselves."""
 
     @cached_property
     def wanted(self) -> tuple[Wanted, ...]:
@@ -55,24 +60,31 @@ class RestoreNodes:
     @classmethod
     def of(cls, restoring: Operation) -> RestoreNodes:
         """Follows an operation back to all that it reads."""
-        ops = _all_before(restoring)
+        ops = all_before(restoring)
         consumers: dict[Tensor, list[Operation]] = {}
         for op in ops:
             for tensor in op.inputs:
                 consumers.setdefault(tensor, []).append(op)
-        found = [item for op in ops if op.type in _READING for item in _tensors_of(op, consumers)]
+        reading = [op for op in ops if op.type in _READING]
+        found = [item for op in reading for item in _tensors_of(op, consumers)]
         sinks = {item.sink for item in found}
-        others = [op for op in restoring.control_inputs if op not in sinks and op.type != "NoOp"]
-        return cls(tuple(found), tuple(others))
+        importing = tuple(op for op in ops if op.type in IMPORTING)
+        known = {*sinks, *importing}
+        others = [op for op in restoring.control_inputs if op not in known and op.type != "NoOp"]
+        return cls(tuple(found), tuple(others), len(reading), RestoredEmbeddings(importing))
 
-    def without(self, keys: frozenset[str]) -> list[Operation]:
-        """The operations that restore everything but some tensors. What needs one of these is left out whole."""
+    def without(self, keys: frozenset[str], absent: Collection[Operation] = ()) -> list[Operation]:
+        """The operations that restore everything but some tensors. What needs one of these is left out whole.
+
+        `absent` are operations that restore embedding variables, and are left out too.
+        """
         left_out = {item.sink for item in self.tensors if item.wanted.key in keys}
         sinks = dict.fromkeys(item.sink for item in self.tensors if item.sink is not None)
-        return [*(sink for sink in sinks if sink not in left_out), *self.others]
+        importing = [op for op in self.embeddings.ops if op not in absent]
+        return [*(sink for sink in sinks if sink not in left_out), *importing, *self.others]
 
 
-def _all_before(op: Operation) -> list[Operation]:
+def all_before(op: Operation) -> list[Operation]:
     """The operation and all that it depends on, in the order of the graph."""
     seen = {op}
     pending = [op]

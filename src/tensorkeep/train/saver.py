@@ -11,39 +11,37 @@ from __future__ import annotations
 
 import logging
 import posixpath
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from threading import RLock
 from typing import Any, Final
 
-import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.finding import (
     checkpoint_exists,
     checkpoint_modified,
-    open_prefix,
     remove_checkpoint,
     what_else_is_there,
 )
 from tensorkeep.checkpoint.naming import meta_path
-from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.checkpoint.restore_items import RestoreOutcome
-from tensorkeep.checkpoint.restoring import exact_outcome, plan_restore, stored_exactly
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
-from tensorkeep.checkpoint.wanted import OnMismatch, Policy, Wanted, policy_of
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError, WrongTypeError
-from tensorkeep.graph.graph import Graph, Operation
+from tensorkeep.checkpoint.wanted import OnMismatch, Policy, policy_of
+from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
+from tensorkeep.graph.building import operation_of
+from tensorkeep.graph.graph import Graph
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.machine import collector_paused
 from tensorkeep.metagraph.files import write_debug_info
-from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access, is_large
+from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access
 from tensorkeep.proto.messages import SaverDef
-from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.train.background import Background, SaveHandle
 from tensorkeep.train.folder import CheckpointFolder
@@ -57,7 +55,10 @@ from tensorkeep.train.retention import (
     checked_metrics,
     checked_policy,
 )
+from tensorkeep.train.save_order import SaveTurn, begin_save, do_alone
+from tensorkeep.train.saved_embeddings import SavedEmbeddings
 from tensorkeep.train.saver_graph import V1, BaseSaverBuilder, BulkSaverBuilder, check_saver_def, saver_def_below
+from tensorkeep.train.session_restoring import restore_variables
 from tensorkeep.variables.listing import saveable_objects
 
 LOG: Final = logging.getLogger("tensorkeep")
@@ -144,9 +145,10 @@ class Saver:
         self.options = options
         self._graph = graph
         self._history: History = options.retention.start(options.clock())
-        self._folders: dict[tuple[str, str], CheckpointFolder] = {}
+        self._folders: dict[tuple[str, str, str], CheckpointFolder] = {}
         self._background = Background()
         self._nodes: RestoreNodes | None = None
+        self._saved: SavedEmbeddings | None = None
         self._exports = GraphExports()
         self.turn: Final = RLock()
         """Held while a save is asked for: threads that share a saver save one after the other, in that order."""
@@ -171,27 +173,41 @@ class Saver:
         and nobody was told, that is raised here. `metrics` are for retention by metrics.
         """
         measured = self._checked_metrics(metrics)
-        with self.turn:
-            self._background.wait()
+        with self.turn, ExitStack() as failing:
             text = path_text(path)
             prefix = self.options.naming.prefix(text, step)
+            fs = session.surroundings.filesystem
+            turn = begin_save(fs, posixpath.dirname(text), state_file or STATE_FILE)
+            failing.callback(turn.end)
+            self._background.wait()
             jobs: list[Callable[[], None]] = []
             with collector_paused():
                 saved = self._run_save(session, prefix, jobs.append)
-            fs = session.surroundings.filesystem
             if graph_file.is_written:
                 exported = self._exports.get(session.graph, self.saver_def, graph_file.strip_default_attrs)
                 jobs.append(partial(self._write_graph, exported, meta_path(prefix, graph_file.suffix), graph_file, fs))
             if state_file is not None:
                 record = Record(saved, 0.0, step, measured)
-                jobs.append(partial(self._record, text, record, state_file, graph_file.suffix, fs))
+                jobs.append(partial(self._record, text, record, state_file, graph_file.suffix, fs, turn))
             if wait:
                 with collector_paused():
-                    _do(jobs)
+                    self._do(jobs, fs, prefix)
                 return saved
             handle = SaveHandle(saved)
-            self._background.start(handle, partial(_do, jobs))
+            self._background.start(handle, partial(self._do, jobs, fs, prefix, turn))
+            failing.pop_all()
             return handle
+
+    def _do(
+        self, jobs: Sequence[Callable[[], None]], fs: FileSystem, prefix: str, turn: SaveTurn | None = None
+    ) -> None:
+        """Does what is left after the snapshot, and ends the turn if that is given."""
+        with turn or nullcontext():
+            if self.saver_def.sharded:
+                do_alone(jobs, fs, prefix, self.options.durability)
+                return
+            for job in jobs:
+                job()
 
     def _checked_metrics(self, metrics: Mapping[str, float] | None) -> dict[str, float]:
         checked = checked_metrics(metrics)
@@ -209,6 +225,9 @@ class Saver:
     def _run_save(self, session: Session, prefix: str, submit: Callable[[Callable[[], None]], None]) -> str:
         """Takes the snapshot: what is to be written is handed to `submit`."""
         self._check_graph(session, self.saver_def.filename_tensor_name)
+        if self._saved is None:
+            self._saved = SavedEmbeddings.of(operation_of(self._graph.element(self.saver_def.save_tensor_name)))
+        self._saved.check(session.resources)
         with checkpoint_access(CheckpointAccess(self.options.durability, submit)):
             feeds = {self.saver_def.filename_tensor_name: prefix}
             saved: bytes = session.run(self.saver_def.save_tensor_name, feeds)
@@ -230,27 +249,36 @@ class Saver:
 
     # ------------------------------------------------------------------------------------------- retention
 
-    def _record(self, path: str, record: Record, state_file: str, suffix: str, fs: FileSystem) -> None:
-        """Makes a checkpoint the latest, and deletes what is not kept any longer."""
+    def _record(self, path: str, record: Record, state_file: str, suffix: str, fs: FileSystem, turn: SaveTurn) -> None:
+        """Makes a checkpoint the latest, but for those asked for later, and deletes what is not kept any longer."""
         policy = self.options.retention
-        folder = posixpath.dirname(path) or "."
-        if not isinstance(policy, KeepRecent):
-            also = [posixpath.basename(meta_path(record.path, suffix))]
-            self._folder(folder, state_file, fs).add(record.path, step=record.step, metrics=record.metrics, also=also)
-            return
-        dated = Record(record.path, self.options.clock(), record.step)
-        self._history, doomed = policy.advance(self._history, dated)
+        directory, name = posixpath.split(path)
+        folder = directory or "."
+        with fs.locked(directory):
+            if isinstance(policy, KeepRecent):
+                dated = Record(record.path, self.options.clock(), record.step)
+                self._history, doomed = policy.advance(self._history, dated)
+                if not turn.later():
+                    self._write_state(folder, record.path, state_file, fs)
+            else:
+                doomed = ()
+                also = [posixpath.basename(meta_path(record.path, suffix))]
+                kept = self._folder(folder, name, state_file, fs)
+                kept.add(record.path, step=record.step, metrics=record.metrics, also=also, before=turn.later)
+            turn.path = record.path
+        for item in doomed:
+            self._delete(item.path, suffix, fs)
+
+    def _write_state(self, folder: str, latest: str, state_file: str, fs: FileSystem) -> None:
         write_checkpoint_state(
             folder,
-            record.path,
+            latest,
             [item.path for item in self._history.kept],
             relative=self.options.relative_paths,
             filename=state_file,
             durability=self.options.durability,
             fs=fs,
         )
-        for item in doomed:
-            self._delete(item.path, suffix, fs)
 
     def _delete(self, path: str, suffix: str, fs: FileSystem) -> None:
         format = CheckpointFormat.V1 if self.saver_def.version == V1 else CheckpointFormat.V2
@@ -259,14 +287,20 @@ class Saver:
         except TensorKeepError as error:  # the checkpoint was saved: that is what counts
             LOG.warning('"%s" stays for now, it could not be deleted: %s', path, error)
 
-    def _folder(self, folder: str, state_file: str, fs: FileSystem) -> CheckpointFolder:
-        key = (fs.canonical(folder), state_file)
+    def _folder(self, folder: str, name: str, state_file: str, fs: FileSystem) -> CheckpointFolder:
+        """Where the checkpoints of that name are kept. Names that differ in their numbers only are a series.
+
+        By it, and by the scope of its operations, a saver is known again after a restart.
+        """
+        writer = " ".join([posixpath.dirname(self.saver_def.save_tensor_name), re.sub("[0-9]+", "#", name)])
+        key = (fs.canonical(folder), state_file, writer)
         found = self._folders.get(key)
         if found is None:
             options = self.options
             found = self._folders[key] = CheckpointFolder(
                 folder,
                 options.retention,
+                writer=writer,
                 filename=state_file,
                 clock=options.clock,
                 durability=options.durability,
@@ -314,16 +348,7 @@ class Saver:
         self._check_graph(session, self.saver_def.restore_op_name)
         LOG.info("Restoring parameters from %s", text)
         nodes = self._restore_nodes()
-        with collector_paused(), open_prefix(text, ReadOptions(Checksums.ONCE), fs) as reader:
-            # Where functions do the restoring, the graph does not tell what is wanted, and there is nothing to compare.
-            stored = None if mapping else stored_exactly(nodes.wanted, reader) if nodes.wanted else []
-            if stored is None:
-                outcome = self._restore_as_planned(session, text, nodes, reader, mapping, on_mismatch)
-            else:
-                pairs = zip(nodes.wanted, stored, strict=True)
-                large = frozenset([item.key for item, info in pairs if is_large(info)]) if stored else None
-                self._run_restore(session, text, nodes, CheckpointAccess(open=lambda path, fs: reader, large=large))
-                outcome = exact_outcome(nodes.wanted, stored, reader)
+        outcome = restore_variables(session, self.saver_def, nodes, text, mapping, on_mismatch)
         outcome.log()
         return outcome
 
@@ -332,83 +357,11 @@ class Saver:
             self._nodes = RestoreNodes.of(self._graph.operation(self.saver_def.restore_op_name))
         return self._nodes
 
-    def _restore_as_planned(
-        self,
-        session: Session,
-        path: str,
-        nodes: RestoreNodes,
-        reader: CheckpointReader,
-        mapping: Mapping[str, str] | None,
-        on_mismatch: Policy,
-    ) -> RestoreOutcome:
-        """Restores from a checkpoint that is not quite what the graph wants."""
-        plan = plan_restore(nodes.wanted, reader, mapping=mapping, on_mismatch=on_mismatch)
-        view = plan.reader(reader, partial(_initial_value, session, nodes), placeholders=True)
-        outcome = plan.outcome()
-        skipped = frozenset(item.wanted.key for item in outcome.not_restored)
-        self._run_restore(session, path, nodes, CheckpointAccess(open=lambda path, fs: view), skipped)
-        return outcome
-
-    def _run_restore(
-        self,
-        session: Session,
-        path: str,
-        nodes: RestoreNodes,
-        access: CheckpointAccess,
-        skipped: frozenset[str] = frozenset(),
-    ) -> None:
-        restoring: Any = nodes.without(skipped) if skipped else self.saver_def.restore_op_name
-        is_new = not any(place.is_initialized for place in _places(session, nodes))
-        # Where no variable has a value, there is none to lose: what was assigned before an error is taken back.
-        with checkpoint_access(replace(access, checks_first=not is_new)):
-            try:
-                session.run(restoring, {self.saver_def.filename_tensor_name: path})
-            except BaseException:
-                for place in _places(session, nodes) if is_new else ():
-                    place.clear()
-                raise
-
 
 def existing_with_times(paths: Sequence[str], fs: FileSystem = LOCAL) -> list[tuple[str, float]]:
     """Those of the checkpoints that exist, with the times of their files."""
     times = [(path, checkpoint_modified(path, fs=fs)) for path in paths]
     return [(path, moment) for path, moment in times if moment is not None]
-
-
-def _do(jobs: Sequence[Callable[[], None]]) -> None:
-    for job in jobs:
-        job()
-
-
-def _initial_value(session: Session, nodes: RestoreNodes, wanted: Wanted) -> Array:
-    """What a variable holds that is restored in part: its value, or else its initial value."""
-    found = next((item.variable for item in nodes.tensors if item.wanted is wanted), None)
-    if found is None:
-        raise FailedPreconditionError(
-            f'"{wanted.key}" is not restored into a variable, so it cannot be restored in part'
-        )
-    place = _place(session, found)
-    if place is not None and place.is_initialized:
-        return place.read()
-    for op in found.graph.operations:
-        if op.type in ("Assign", "AssignVariableOp") and op.inputs[0].op is found:
-            return np.asarray(session.run(op.inputs[1]))  # the first assignment of a variable initialises it
-    raise FailedPreconditionError(f'variable "{found.name}" has neither a value nor an initializer to grow from')
-
-
-def _places(session: Session, nodes: RestoreNodes) -> Iterator[VariableResource]:
-    """Where a session keeps the variables that are restored, as far as it has come across them."""
-    found = (_place(session, item.variable) for item in nodes.tensors)
-    return (place for place in found if place is not None)
-
-
-def _place(session: Session, variable: Operation | None) -> VariableResource | None:
-    """Where a session keeps a variable; None if it has not come across it yet."""
-    if variable is None or variable.type not in ("Variable", "VariableV2", "VarHandleOp"):
-        return None
-    container, name = (variable.attr(attr).decode() for attr in ("container", "shared_name"))
-    found = session.resources.find(container, name or variable.name)
-    return found if isinstance(found, VariableResource) else None
 
 
 __all__ = ["GraphFile", "SaveHandle", "Saver", "SaverOptions", "SaverRecipe", "StepNaming", "existing_with_times"]

@@ -13,15 +13,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Final
 
+from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.array import placeholder_with_default, shape, where
+from tensorkeep.functions.array import placeholder_with_default, shape, stack, where
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.grouping import group, with_dependencies
+from tensorkeep.functions.math import cast
 from tensorkeep.functions.strings import regex_full_match, string_join
 from tensorkeep.graph.building import control_dependencies, current_graph, device, graph_of, name_scope
 from tensorkeep.graph.collections import collection_keys, get_collection
 from tensorkeep.graph.devices import DeviceSpec
 from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
 from tensorkeep.graph.saveable import Saveable, SaveableObject, SaveSpec
 from tensorkeep.ops.checkpoint_io import (
@@ -34,6 +37,14 @@ from tensorkeep.ops.checkpoint_io import (
 )
 from tensorkeep.ops.constants import identity
 from tensorkeep.proto.messages import SaverDef
+from tensorkeep.train.incremental_graph import (
+    add_incremental,
+    beginning_delta,
+    forgetting,
+    record_from_the_first_step,
+)
+from tensorkeep.variables.embedding_saving import EmbeddingSaveable
+from tensorkeep.variables.global_step import get_global_step
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.saveable import (
     ReferenceVariableSaveable,
@@ -65,11 +76,15 @@ class BaseSaverBuilder:
                 f"Unexpected write_version: {write_version}; expected SaverDef.V1 or SaverDef.V2"
             )
         self._write_version = write_version
+        self._is_incremental = False
 
     # ------------------------------------------------------------------------------------- to be overridden
 
     def save_op(self, filename_tensor: Tensor, saveables: Sequence[Saveable]) -> Operation:
         """An operation that writes saveables to a file."""
+        streamed = _streamed(saveables)
+        if streamed:
+            return self._save_streamed(filename_tensor, _plain(saveables), streamed)
         specs = [spec for saveable in saveables for spec in saveable.specs]
         names = [spec.name for spec in specs]
         slices = [spec.slice_spec for spec in specs]
@@ -77,6 +92,28 @@ class BaseSaverBuilder:
             written: Operation = save_slices(filename_tensor, names, slices, _tensors(saveables), name="save")
         else:
             written = save_v2(filename_tensor, names, slices, _tensors(saveables))
+        return written
+
+    def _save_streamed(
+        self, filename_tensor: Tensor, plain: Sequence[Saveable], streamed: Sequence[EmbeddingSaveable]
+    ) -> Operation:
+        if self._write_version == V1:
+            names = ", ".join(f'"{saveable.name}"' for saveable in streamed)
+            raise InvalidArgumentError(f"embedding variables cannot be saved in the old format, V1: {names}")
+        specs = [spec for saveable in plain for spec in saveable.specs]
+        begun = [beginning_delta(streamed)] if self._is_incremental else []
+        tensors = [_step(), *_tensors(plain)]
+        with control_dependencies(begun):
+            written: Operation = get_op("SaveV3")(
+                filename_tensor,
+                ["global_step", *(spec.name for spec in specs)],
+                ["", *(spec.slice_spec for spec in specs)],
+                [saveable.name for saveable in streamed],
+                stack([saveable.address for saveable in streamed]),
+                tensors,
+                ev_key_types=[saveable.key_dtype for saveable in streamed],
+                has_ev=True,
+            )
         return written
 
     def restore_op(self, filename_tensor: Tensor, saveable: Saveable, preferred_shard: int) -> list[Tensor]:
@@ -114,9 +151,11 @@ class BaseSaverBuilder:
         name: str | None = None,
         restore_sequentially: bool = False,
         filename: str | None = "model",
+        incremental: bool = False,
     ) -> SaverDef:
         """Adds the operations, and says what they are called."""
         saveables = sorted_saveables(names_to_saveables)
+        self._is_incremental = incremental
         graph = graph_of(_producers(saveables)) if saveables else current_graph()
         with name_scope(name or "save", graph):
             prefix = placeholder_with_default(filename or "model", shape=(), name="filename")
@@ -128,6 +167,11 @@ class BaseSaverBuilder:
             else:
                 saved = self._save(prefix, saveables)
                 restored = self._restore(prefix, saveables, restore_sequentially, reshape)
+            if incremental:
+                streamed = _streamed(saveables)
+                saved = forgetting(streamed, saved, prefix)
+                record_from_the_first_step(streamed)
+                add_incremental(prefix, _plain(saveables), streamed, _step())
         _make_whole(graph)
         return SaverDef(
             filename_tensor_name=prefix.name,
@@ -182,9 +226,14 @@ class BaseSaverBuilder:
         preferred_shard: int = -1,
         name: str = "restore_all",
     ) -> Operation:
-        tensors = iter(self.bulk_restore(prefix, saveables, preferred_shard, restore_sequentially))
+        plain = _plain(saveables)
+        read = self.bulk_restore(prefix, plain, preferred_shard, restore_sequentially) if plain or not saveables else ()
+        tensors = iter(read)
         assigned: list[Any] = []
         for saveable in saveables:
+            if isinstance(saveable, EmbeddingSaveable):
+                assigned.append(saveable.restore_from(prefix))
+                continue
             shapes = list(map(_shape_of, saveable.specs)) if reshape else None
             assigned.append(saveable.restore([next(tensors) for _ in saveable.specs], shapes))
         return group(*assigned, name=name)
@@ -254,6 +303,25 @@ def saver_def_without(saver_def: SaverDef, scope: str | None) -> SaverDef | None
     found = SaverDef.FromString(saver_def.SerializeToString())
     for field in _NAMES:
         setattr(found, field, strip_name_scope(getattr(found, field), scope))
+    return found
+
+
+def _plain(saveables: Sequence[Saveable]) -> list[Saveable]:
+    """Those that are made of tensors."""
+    return [saveable for saveable in saveables if not isinstance(saveable, EmbeddingSaveable)]
+
+
+def _streamed(saveables: Sequence[Saveable]) -> list[EmbeddingSaveable]:
+    """Those that write and read themselves."""
+    return [saveable for saveable in saveables if isinstance(saveable, EmbeddingSaveable)]
+
+
+def _step() -> Tensor:
+    """The step by which embedding variables tell which keys have not been used for long; 0 if nothing counts steps."""
+    step = get_global_step()
+    if step is None:
+        return constant(0, INT64, name="global_step")
+    found: Tensor = cast(step, INT64)
     return found
 
 

@@ -58,6 +58,8 @@ class Scaffold:
         saver: Any = None,
         copy_from_scaffold: Scaffold | None = None,
         local_init_feed_dict: Mapping[Any, Any] | None = None,
+        *,
+        incremental_save_restore: bool = False,
     ) -> None:
         if copy_from_scaffold is not None and not isinstance(copy_from_scaffold, Scaffold):
             raise WrongTypeError("copy_from_scaffold is not a Scaffold instance.")
@@ -74,6 +76,8 @@ class Scaffold:
         self._local_init_feed_dict = given(local_init_feed_dict, "local_init_feed_dict")
         self._summary_op = given(summary_op, "summary_op")
         self._saver = given(saver, "saver")
+        self.incremental_save_restore = incremental_save_restore
+        """Whether the saver that is made if none is given saves incrementally, too."""
 
     def finalize(self) -> Scaffold:
         """Makes what is missing in the graph being built, and lets nothing more be added to that."""
@@ -106,7 +110,8 @@ class Scaffold:
             )
         if savers:
             return savers[0]
-        saver = self.new_saver(sharded=True, allow_empty=True)
+        extra = {"incremental_save_restore": True} if self.incremental_save_restore else {}
+        saver = self.new_saver(sharded=True, allow_empty=True, **extra)
         add_to_collection(current_graph(), GraphKeys.SAVERS, saver)
         return saver
 

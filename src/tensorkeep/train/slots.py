@@ -15,7 +15,8 @@ from tensorkeep.functions.array import zeros
 from tensorkeep.graph.building import colocate_with
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.shapes import Shape
-from tensorkeep.variables.creation import is_resource_variable
+from tensorkeep.variables.creation import is_embedding_variable, is_resource_variable
+from tensorkeep.variables.embedding_slots import embedding_slot
 from tensorkeep.variables.initializers import Zeros
 from tensorkeep.variables.scope import get_variable_scope
 from tensorkeep.variables.scopes import get_variable, variable_scope
@@ -56,10 +57,18 @@ def _create(
     primary: Any, value: Any, shape: Any, dtype: DType | None, validated: bool, name: str, colocated: bool
 ) -> Any:
     with variable_scope(None, f"{primary.op.name}/{name}"):
+        if is_embedding_variable(primary):
+            return embedding_slot(primary, value, f"{get_variable_scope().name}/")
         if not colocated:
             return _slot_variable(primary, value, shape, dtype, validated)
         with colocate_with(primary):
             return _slot_variable(primary, value, shape, dtype, validated)
+
+
+def create_shared_slot(primary: Any, initializer: Callable[..., Any], shape: Any, dtype: Any, name: str) -> Any:
+    """A slot that is one value for the whole variable, also where others have a row for each key of it."""
+    with variable_scope(None, f"{primary.op.name}/{name}"), colocate_with(primary):
+        return _slot_variable(primary, initializer, shape, DType.of(dtype), True)
 
 
 def _slot_variable(primary: Any, value: Any, shape: Any, dtype: DType | None, validated: bool) -> Any:
@@ -78,7 +87,7 @@ def _slot_variable(primary: Any, value: Any, shape: Any, dtype: DType | None, va
         )
     finally:
         scope.set_partitioner(partitioner)
-    part = getattr(primary, "_save_slice_info", None)
+    part = None if is_embedding_variable(primary) else getattr(primary, "_save_slice_info", None)
     rank = slot.get_shape().rank
     if part is not None and rank != 0:
         own = slot.op.name[len(primary.op.name) + 1 :]

@@ -18,6 +18,7 @@ from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.constants import identity
 from tensorkeep.ops.state import assign_variable
 from tensorkeep.variables.assignments import assign
+from tensorkeep.variables.embedding import EmbeddingVariable
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.resource import ResourceVariable
 from tensorkeep.variables.variable import Variable
@@ -151,14 +152,22 @@ def _of_resource(variable: ResourceVariable, name: str) -> Iterator[Saveable]:
     yield ResourceVariableSaveable(variable._as_graph_element(), "", name)
 
 
+@saveables_for.register(EmbeddingVariable)
+def _of_embedding(variable: EmbeddingVariable, name: str) -> Iterator[Saveable]:
+    yield from variable._saveables(name)
+
+
 @saveables_for.register(list)
 @saveables_for.register(tuple)
 @saveables_for.register(PartitionedVariable)
 def _of_slices(slices: Iterable[Any], name: str) -> Iterator[Saveable]:
     whole: str | None = None
-    for part in slices:
+    for number, part in enumerate(slices):
         if isinstance(part, SaveableObject):
             yield part
+            continue
+        if isinstance(part, EmbeddingVariable):
+            yield from part._saveables(f"{name}/part_{number}")
             continue
         if not isinstance(part, Variable):
             raise InvalidArgumentError(f"Slices must all be Variables: {part}")
@@ -191,6 +200,9 @@ def _add_named(found: dict[str, Any], item: Any) -> None:
         found[item.name] = item
         return
     info = item._get_save_slice_info() if isinstance(item, Variable) else None
+    if isinstance(item, EmbeddingVariable):
+        _add_once(found, item.op.name, item)  # also one that is a shard: it is stored under its own name
+        return
     if info:
         parts = found.setdefault(str(info.full_name), [])
         if not isinstance(parts, list):
@@ -204,6 +216,10 @@ def _add_named(found: dict[str, Any], item: Any) -> None:
     if not isinstance(item, PartitionedVariable):
         item = _variable_tensor(item)
         name = item.op.inputs[0].op.name if item.op.type == "ReadVariableOp" else item.op.name
+    _add_once(found, name, item)
+
+
+def _add_once(found: dict[str, Any], name: str, item: Any) -> None:
     if name in found:
         raise InvalidArgumentError(f"At least two variables have the same name: {name}")
     found[name] = item

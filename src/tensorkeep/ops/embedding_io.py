@@ -1,0 +1,349 @@
+"""Saving and restoring embedding variables: the ops by which a graph writes tables to checkpoints and reads them.
+
+A save takes one snapshot for a table and all its slots, after the table has dropped what is due to be dropped, and
+writes it along with the plain tensors. A restore reads one column: the weights of a table, or a slot.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.dtypes import DType
+from tensorkeep.embedding.restoring import restore_column
+from tensorkeep.embedding.snapshot import TableSnapshot
+from tensorkeep.embedding.table import EmbeddingTable
+from tensorkeep.embedding.writing import StoredForm, add_embedding
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.opspec import Capability, not_differentiable, op
+from tensorkeep.io.filesystem import Durability, FileSystem
+from tensorkeep.io.machine import environment_variable
+from tensorkeep.ops._embedding import (
+    EmbeddingResource,
+    NumberedEmbeddings,
+    TableSettings,
+    embedding_of,
+    settings_of,
+)
+from tensorkeep.ops._sampling import check_scalars
+from tensorkeep.ops._shapes import SCALAR
+from tensorkeep.ops.checkpoint_io import (
+    SliceSpec,
+    access_in_force,
+    add_values,
+    opened_whole,
+    specs_of,
+    stored_values,
+    text_of,
+    texts_of,
+)
+from tensorkeep.ops.embedding import SETTINGS
+from tensorkeep.runtime.context import LOG, KernelContext
+from tensorkeep.shapes import Shape
+
+# ---------------------------------------------------------------------------------------------------- Numbers
+
+kv_resource_lookup_resource = op(
+    "KvResourceLookupResource(resource_handle: resource) -> output: int64",
+    "Tkeys: {int64, int32} = int64",
+    "dtype: type = float",
+    "stateful",
+)
+
+
+@kv_resource_lookup_resource.shape
+def kv_resource_lookup_resource_shape(resource_handle: Tensor) -> Shape:
+    return SCALAR
+
+
+def _numbered(ctx: KernelContext) -> NumberedEmbeddings:
+    """The numbers that the variables of a session have."""
+    return ctx.resources.get_or_create("", "numbers of embedding variables", NumberedEmbeddings, NumberedEmbeddings)
+
+
+@kv_resource_lookup_resource.stateful_kernel
+def kv_resource_lookup_resource_kernel(ctx: KernelContext, resource_handle: Any) -> Any:
+    variable = embedding_of(resource_handle)
+    variable.require_saveable()
+    return np.int64(_numbered(ctx).number_of(variable))
+
+
+# ---------------------------------------------------------------------------------------------------- Saving
+
+save_v3 = op(
+    "SaveV3(prefix: string, tensor_names: string, shape_and_slices: string, ev_names: string, ev_resources: int64, "
+    "tensors: dtypes)",
+    "dtypes: list(type)",
+    "ev_key_types: list(type) = []",
+    "has_ev: bool = false",
+    "stateful",
+    needs=Capability.WRITES_FILES,
+)
+
+
+@save_v3.shape
+def save_v3_shape(
+    prefix: Tensor,
+    tensor_names: Tensor,
+    shape_and_slices: Tensor,
+    ev_names: Tensor,
+    ev_resources: Tensor,
+    tensors: list[Tensor],
+) -> tuple[()]:
+    check_scalars(prefix)
+    return ()
+
+
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column of a snapshot that is written under a stem."""
+
+    stem: str
+    snapshot: TableSnapshot
+    column: str
+    form: StoredForm
+
+
+def _write_bundle(
+    fs: FileSystem, prefix: str, parts: SavedParts, durability: Durability, columns: Sequence[_Column]
+) -> None:
+    try:
+        with BundleWriter(prefix, durability=durability, fs=fs) as writer:
+            if parts.names:
+                add_values(writer, parts.names, parts.specs, parts.values)
+            for column in columns:
+                add_embedding(writer, column.stem, column.snapshot, column.column, column.form)
+    finally:
+        for snapshot in {id(column.snapshot): column.snapshot for column in columns}.values():
+            snapshot.close()
+
+
+def _taken(stems: Sequence[str], variables: Sequence[EmbeddingResource], step: int) -> list[_Column]:
+    """The columns to be written, with one snapshot for each table."""
+    for variable in variables:
+        if variable.owner is variable:
+            variable.table.evict(step)
+    snapshots: dict[EmbeddingTable, TableSnapshot] = {}
+    found = []
+    for stem, variable in sorted(zip(stems, variables, strict=True), key=lambda pair: pair[0]):
+        table = variable.table
+        if table not in snapshots:
+            snapshots[table] = table.snapshot()
+        form = variable.owner.settings.form(variable.key_dtype)
+        found.append(_Column(stem, snapshots[table], variable.column, form))
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class SavedParts:
+    """What a save is given: plain tensors under names, the stems of tables, and the step."""
+
+    names: list[str]
+    specs: list[SliceSpec | None]
+    values: list[Any]
+    stems: list[str]
+    step: int
+
+
+def saved_parts(
+    tensor_names: Any, shape_and_slices: Any, ev_names: Any, tensors: list[Any], dtypes: Sequence[DType], has_step: bool
+) -> SavedParts:
+    """Checks and takes apart what a save is given. Where there are tables, the first tensor is the step."""
+    count = np.size(tensor_names)
+    names, specs = texts_of(tensor_names, count, "tensor_names"), specs_of(shape_and_slices, count)
+    values, types, step = list(tensors), list(dtypes), 0
+    if has_step:
+        if not values:
+            raise InvalidArgumentError("a save of embedding variables is given the global step as its first tensor")
+        step = int(np.asarray(values[0]).reshape(()))
+        if len(names) == len(values):
+            names, specs = names[1:], specs[1:]
+        values, types = values[1:], types[1:]
+    if len(values) != len(names):
+        raise InvalidArgumentError(f"{len(names)} names of tensors are given for {len(values)} tensors")
+    stems = texts_of(np.asarray(ev_names).reshape(-1), np.size(ev_names), "ev_names")
+    return SavedParts(names, specs, stored_values(values, types, specs, names), stems, step)
+
+
+def numbered_embeddings(ctx: KernelContext, numbers: Any) -> list[EmbeddingResource]:
+    """The variables that have these numbers."""
+    return [_numbered(ctx).find(int(number)) for number in np.asarray(numbers).reshape(-1)]
+
+
+@save_v3.stateful_kernel
+def save_v3_kernel(
+    ctx: KernelContext,
+    prefix: Any,
+    tensor_names: Any,
+    shape_and_slices: Any,
+    ev_names: Any,
+    ev_resources: Any,
+    tensors: list[Any],
+    *,
+    dtypes: tuple[DType, ...],
+    has_ev: bool,
+) -> tuple[()]:
+    access = access_in_force()
+    path = text_of(prefix, "prefix")
+    parts = saved_parts(tensor_names, shape_and_slices, ev_names, tensors, dtypes, has_step=has_ev)
+    columns = _taken(parts.stems, numbered_embeddings(ctx, ev_resources), parts.step)
+    access.submit(partial(_write_bundle, ctx.filesystem, path, parts, access.durability, columns))
+    return ()
+
+
+# ---------------------------------------------------------------------------------------------------- Restoring
+
+_PARTITION = ("partition_id: int = 0", "partition_num: int = 1")
+_RESET = "reset_version: bool = false"
+
+kv_resource_import_v3 = op(
+    "KvResourceImportV3(prefix: string, resource_self: resource, tensor_names: string, empty_key: Tkeys)",
+    "Tkeys: {int64, int32}",
+    "dtype: type",
+    "shape: shape",
+    *_PARTITION,
+    _RESET,
+    "stateful",
+    needs=Capability.READS_FILES,
+)
+
+kv_resource_import_v2 = op(
+    "KvResourceImportV2(prefix: string, resource_self: resource, resource_primary: resource, value: dtype, "
+    "tensor_names: string, empty_key: Tkeys)",
+    "Tkeys: {int64, int32}",
+    "dtype: type",
+    "shape: shape",
+    *SETTINGS,
+    *_PARTITION,
+    _RESET,
+    "stateful",
+    needs=Capability.READS_FILES,
+)
+
+
+def _resets_versions(asked: bool) -> bool:
+    return asked or (environment_variable("TF_EV_RESET_VERSION") or "").lower() in ("1", "true")
+
+
+def _import(
+    ctx: KernelContext,
+    variable: EmbeddingResource,
+    prefix: Any,
+    tensor_names: Any,
+    partition: tuple[int, int],
+    reset_version: bool,
+) -> tuple[()]:
+    access = access_in_force()
+    path, stem = text_of(prefix, "prefix"), text_of(tensor_names, "tensor_names")
+    with opened_whole(access, path, ctx.filesystem) as reader:
+        report = restore_column(
+            variable.table,
+            reader,
+            access.renamed(stem),
+            column=variable.column,
+            partition=partition,
+            extend="initial" if variable.began_by_initializer else "zero",
+            reset_version=_resets_versions(reset_version),
+            fs=ctx.filesystem,
+        )
+    if not report.is_plain:
+        LOG.warning('restored from "%s", not as it was saved: %s', path, report)
+    variable.mark_rebased()
+    variable.mark_restored()
+    return ()
+
+
+@kv_resource_import_v3.shape
+def kv_resource_import_v3_shape(
+    prefix: Tensor, resource_self: Tensor, tensor_names: Tensor, empty_key: Tensor
+) -> tuple[()]:
+    return ()
+
+
+@kv_resource_import_v3.stateful_kernel
+def kv_resource_import_v3_kernel(
+    ctx: KernelContext,
+    prefix: Any,
+    resource_self: Any,
+    tensor_names: Any,
+    empty_key: Any,
+    *,
+    partition_id: int,
+    partition_num: int,
+    reset_version: bool,
+) -> tuple[()]:
+    variable = embedding_of(resource_self)
+    return _import(ctx, variable, prefix, tensor_names, (partition_id, partition_num), reset_version)
+
+
+@kv_resource_import_v2.shape
+def kv_resource_import_v2_shape(*inputs: Tensor) -> tuple[()]:
+    return ()
+
+
+@kv_resource_import_v2.stateful_kernel
+def kv_resource_import_v2_kernel(
+    ctx: KernelContext,
+    prefix: Any,
+    resource_self: Any,
+    resource_primary: Any,
+    value: Any,
+    tensor_names: Any,
+    empty_key: Any,
+    *,
+    emb_index: int,
+    slot_index: int,
+    steps_to_live: int,
+    filter_freq: int,
+    max_element_size: int,
+    counter_type: DType,
+    false_positive_probability: float,
+    l2_weight_threshold: float,
+    storage_type: int,
+    storage_path: bytes,
+    storage_size: tuple[int, ...],
+    default_value_no_permission: float,
+    record_freq: bool,
+    record_version: bool,
+    partition_id: int,
+    partition_num: int,
+    reset_version: bool,
+) -> tuple[()]:
+    settings: TableSettings = settings_of(
+        steps_to_live=steps_to_live,
+        filter_freq=filter_freq,
+        max_element_size=max_element_size,
+        counter_type=counter_type,
+        false_positive_probability=false_positive_probability,
+        l2_weight_threshold=l2_weight_threshold,
+        storage_type=storage_type,
+        storage_path=storage_path,
+        storage_size=storage_size,
+        default_value_no_permission=default_value_no_permission,
+        record_freq=record_freq,
+        record_version=record_version,
+        is_mutable=True,
+    )
+    variable = embedding_of(resource_self)
+    is_block = emb_index and not slot_index
+    variable.build(variable if is_block else embedding_of(resource_primary), np.asarray(value), settings)
+    return _import(ctx, variable, prefix, tensor_names, (partition_id, partition_num), reset_version)
+
+
+not_differentiable(kv_resource_lookup_resource, save_v3, kv_resource_import_v2, kv_resource_import_v3)
+
+__all__ = [
+    "SavedParts",
+    "kv_resource_import_v2",
+    "kv_resource_import_v3",
+    "kv_resource_lookup_resource",
+    "numbered_embeddings",
+    "save_v3",
+    "saved_parts",
+]

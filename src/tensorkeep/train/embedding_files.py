@@ -1,0 +1,48 @@
+"""Embeddings in checkpoints, as savers look at them. What reads them is imported when it is first needed.
+
+Most graphs have no embedding variables, and most checkpoints none either.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.embedding.naming import KEYS
+from tensorkeep.io.filesystem import FileSystem
+
+if TYPE_CHECKING:
+    from tensorkeep.embedding.stored import StoredEmbedding
+
+
+def stored_embeddings(reader: CheckpointReader, fs: FileSystem) -> Mapping[str, StoredEmbedding]:
+    """The embeddings of a checkpoint, by name, without `/part_<k>`."""
+    if not any(name.endswith(KEYS) for name in reader):
+        return {}
+    found: Mapping[str, StoredEmbedding] = import_module("tensorkeep.embedding.stored").stored_embeddings(reader, fs=fs)
+    return found
+
+
+def find_embedding(reader: CheckpointReader, stem: str, stored: Mapping[str, StoredEmbedding]) -> tuple[str, str]:
+    """The stored embedding and column that a stem means. NotFoundError, with the names that are there, if none."""
+    found: tuple[str, str] = import_module("tensorkeep.embedding.stored").find_embedding(reader, stem, stored)
+    return found
+
+
+def read_dense(reader: CheckpointReader, stem: str, rows: int | None, fs: FileSystem) -> npt.NDArray[Any]:
+    """An embedding whose keys are 0 to n - 1 as the dense array that they number the rows of."""
+    found: npt.NDArray[Any] = import_module("tensorkeep.embedding.restoring").read_dense(reader, stem, rows, fs=fs)
+    return found
+
+
+def newest_delta(full: str, fs: FileSystem) -> str | None:
+    """The prefix of the newest incremental checkpoint beside a full one that is newer; None if there is none."""
+    found: str | None = import_module("tensorkeep.embedding.incremental").newest_delta(full, fs=fs)
+    return found
+
+
+__all__ = ["find_embedding", "newest_delta", "read_dense", "stored_embeddings"]

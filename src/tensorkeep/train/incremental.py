@@ -1,0 +1,115 @@
+"""Incremental checkpoints: between full saves, what changed since the last of them.
+
+    <folder>/model.ckpt-100.index                                           full
+    <folder>/.incremental_checkpoint/checkpoint                             names the newest incremental ones
+    <folder>/.incremental_checkpoint/incremental_model.ckpt-150.index       what changed from step 100 to 150
+
+An incremental checkpoint holds everything since the full one, so the newest is all that is needed besides that.
+"""
+
+from __future__ import annotations
+
+import logging
+import posixpath
+import re
+from typing import Any, Final
+
+from tensorkeep.errors import UnimplementedError
+from tensorkeep.graph.graph import Graph
+from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.proto.messages import SaverDef
+from tensorkeep.runtime.session import Session
+from tensorkeep.train.embedding_files import newest_delta
+from tensorkeep.train.incremental_graph import SCOPE
+from tensorkeep.train.saver import GraphFile, Saver
+
+LOG: Final = logging.getLogger("tensorkeep")
+
+DELTA_FOLDER: Final = ".incremental_checkpoint"
+DELTA_BASE: Final = "incremental_model.ckpt"
+
+_NO_GRAPH: Final = GraphFile(is_written=False)
+
+
+def incremental_def(saver_def: SaverDef, graph: Graph) -> SaverDef | None:
+    """The operations for incremental checkpoints that stand beside those of a saver, if there are any."""
+    scope = saver_def.filename_tensor_name.rpartition("/")[0]
+    save, restore = (f"{scope}/{SCOPE}/{name}" for name in ("save", "restore"))
+    if save not in graph or restore not in graph:
+        return None
+    found = SaverDef.FromString(saver_def.SerializeToString())
+    found.save_tensor_name, found.restore_op_name, found.sharded = f"{save}:0", restore, False
+    return found
+
+
+def incremental_arguments(save_restore: bool, include_normal_var: bool) -> dict[str, Any]:
+    """What a builder of savers is told about incremental checkpoints, in DeepRec's words."""
+    if include_normal_var:
+        raise UnimplementedError(
+            "incremental_include_normal_var: an incremental checkpoint holds variables other than embedding variables "
+            "whole; leave it False"
+        )
+    return {"incremental": True} if save_restore else {}
+
+
+class IncrementalSaver:
+    """Saves what changed since the last full checkpoint of a saver, and restores it over that."""
+
+    def __init__(self, graph: Graph, saver_def: SaverDef, full: Saver) -> None:
+        self._saver = Saver(graph, saver_def, full.options)
+
+    @classmethod
+    def beside(cls, full: Saver, graph: Graph) -> IncrementalSaver | None:
+        """That of a saver, if its graph has the operations."""
+        found = incremental_def(full.saver_def, graph)
+        return None if found is None else cls(graph, found, full)
+
+    def save(self, session: Session, full_path: PathLike, step: int | None) -> str:
+        """Saves what changed since the full checkpoint that was saved to `full_path` last; gives the prefix."""
+        folder = posixpath.join(posixpath.dirname(path_text(full_path)) or ".", DELTA_FOLDER)
+        saved = self._saver.save(session, posixpath.join(folder, DELTA_BASE), step=step, graph_file=_NO_GRAPH)
+        assert isinstance(saved, str)
+        return saved
+
+    def restore(self, session: Session, prefix: PathLike) -> None:
+        """Puts an incremental checkpoint over what was restored from the full one that it goes with."""
+        self._saver.restore(session, prefix)
+
+    def restore_newest(self, session: Session, full: PathLike) -> str | None:
+        """Puts the newest incremental checkpoint that goes with a full one over it; None if there is none."""
+        fs = session.surroundings.filesystem
+        prefix = delta_of(path_text(full), fs)
+        if prefix is not None:
+            LOG.info("Restoring what changed since from %s", prefix)
+            self.restore(session, prefix)
+        return prefix
+
+
+def delta_of(full: str, fs: FileSystem) -> str | None:
+    """The newest incremental checkpoint that goes with a full one: no other full one lies between them."""
+    newest = newest_delta(full, fs)
+    if newest is None:
+        return None
+    folder, base = posixpath.dirname(full) or ".", posixpath.basename(full)
+    name, own = _split(base)
+    last = _split(newest)[1]
+    others = (_split(item.removesuffix(".index")) for item in fs.list(folder) if item.endswith(".index"))
+    between = [step for other, step in others if other == name and own < step <= last]
+    if between:
+        LOG.warning(
+            '"%s" does not go with "%s" but with a later full checkpoint, of step %d: it is not restored',
+            newest,
+            full,
+            max(between),
+        )
+        return None
+    return newest
+
+
+def _split(prefix: str) -> tuple[str, int]:
+    """The name of a checkpoint without its step, and the step; -1 if it has none."""
+    found = re.fullmatch(r"(.*)-([0-9]+)", prefix, re.DOTALL)
+    return (found[1], int(found[2])) if found else (prefix, -1)
+
+
+__all__ = ["IncrementalSaver", "delta_of", "incremental_arguments", "incremental_def"]

@@ -1,0 +1,175 @@
+"""Classic programs with embedding variables: two partitioned ones, saved, restored, changed in width, verified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tensorkeep.v1 as tf
+from tensorkeep.embedding.naming import NINE
+from tensorkeep.errors import NotFoundError
+
+IDS = [0, 1, 2, 5, 6, 7]
+
+
+@pytest.fixture(autouse=True)
+def _no_switches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    for name in ("TF_RECORD_FREQ", "TF_RECORD_VERSION", "INFERENCE_MODE"):
+        monkeypatch.delenv(name, raising=False)
+    with tf.Graph().as_default():
+        yield
+
+
+class Program:
+    """Two partitioned tables, of 5 and 3 numbers a row, of which six ids are looked up and trained."""
+
+    def __init__(self, dims: tuple[int, int] = (5, 3), shards: int = 4, fill: float = 1.0) -> None:
+        partitioner = tf.fixed_size_partitioner(num_shards=shards)
+        self.tables = [
+            tf.get_embedding_variable(
+                f"var_{number}", embedding_dim=dim, initializer=tf.constant_initializer(fill), partitioner=partitioner
+            )
+            for number, dim in enumerate(dims)
+        ]
+        ids = tf.cast(IDS, tf.int64)
+        self.rows = [tf.nn.embedding_lookup(table, ids) for table in self.tables]
+        fun = tf.multiply(tf.concat(self.rows, axis=1), 2.0, name="multiply")
+        self.loss = tf.reduce_sum(fun, name="reduce_sum")
+        self.step = tf.train.get_or_create_global_step()
+        optimizer = tf.train.AdagradOptimizer(0.1)
+        gradients = optimizer.compute_gradients(self.loss)
+        self.train = optimizer.apply_gradients(gradients, global_step=self.step)
+        self.init = tf.global_variables_initializer()
+        self.saver = tf.train.Saver(max_to_keep=2)
+
+
+def trained_checkpoint(folder: Path, steps: int = 3) -> tuple[str, list[Any]]:
+    """What the first program leaves, and the rows that it had."""
+    with tf.Graph().as_default():
+        program = Program()
+        with tf.Session() as session:
+            session.run(program.init)
+            for _ in range(steps):
+                session.run([program.train, program.loss])
+                prefix = program.saver.save(session, folder / "model.ckpt", global_step=program.step)
+            rows = session.run(program.rows)
+    return prefix, rows
+
+
+def test_a_second_program_has_the_rows_that_the_first_saved(tmp_path: Path) -> None:
+    prefix, rows = trained_checkpoint(tmp_path)
+    assert tf.train.latest_checkpoint(tmp_path) == prefix == str(tmp_path / "model.ckpt-3")
+    kept = sorted(path.name for path in tmp_path.glob("*.index"))
+    assert kept == ["model.ckpt-2.index", "model.ckpt-3.index"]
+    program = Program()
+    with tf.Session() as session:
+        program.saver.restore(session, prefix)
+        for found, wanted in zip(session.run(program.rows), rows, strict=True):
+            assert found.tolist() == wanted.tolist()
+        session.run(program.train)
+        assert session.run(program.step) == 4
+
+
+def test_a_save_before_initializing_is_an_error_that_names_the_tables(tmp_path: Path) -> None:
+    program = Program()
+    with tf.Session() as session, pytest.raises(NotFoundError, match='"var_0/part_0"'):
+        program.saver.save(session, tmp_path / "model.ckpt")
+
+
+def test_a_save_after_initializing_has_all_tensors_of_empty_tables(tmp_path: Path) -> None:
+    program = Program()
+    with tf.Session() as session:
+        session.run(program.init)
+        prefix = program.saver.save(session, tmp_path / "model.ckpt")
+    shapes = dict(tf.train.list_variables(prefix))
+    for stem in (f"var_1/part_{number}{slot}" for number in range(4) for slot in ("", "/Adagrad")):
+        assert {name.removeprefix(stem) for name in shapes if name.startswith(f"{stem}-")} == set(NINE)
+        assert shapes[f"{stem}-keys"] == [0]
+        assert shapes[f"{stem}-values"] == [0, 3]
+
+
+def test_a_save_after_a_lookup_has_the_six_keys(tmp_path: Path) -> None:
+    program = Program()
+    with tf.Session() as session:
+        session.run(program.init)
+        session.run(program.rows)
+        prefix = program.saver.save(session, tmp_path / "model.ckpt")
+    keys = [tf.train.load_variable(prefix, f"var_0/part_{number}-keys").tolist() for number in range(4)]
+    assert keys == [[0], [1, 5], [2, 6], [7]]
+    assert tf.train.load_variable(prefix, "var_0/part_1-values").tolist() == [[1.0] * 5] * 2
+
+
+@pytest.mark.parametrize("is_initialized", [True, False])
+@pytest.mark.parametrize("restores_all", [True, False])
+@pytest.mark.parametrize("dims", [(8, 2), (2, 8)])
+def test_tables_of_another_width_are_cut_or_extended(
+    is_initialized: bool, restores_all: bool, dims: tuple[int, int], tmp_path: Path
+) -> None:
+    prefix, rows = trained_checkpoint(tmp_path)
+    program = Program(dims, shards=3, fill=7.0)
+    tables = [part for table in program.tables for part in table]
+    saver = program.saver if restores_all else tf.train.Saver(tables)
+    with tf.Session() as session:
+        if is_initialized:
+            session.run(program.init)
+        saver.restore(session, prefix)
+        found = session.run(program.rows)
+    for mine, stored, dim in zip(found, rows, dims, strict=True):
+        common = min(dim, stored.shape[1])
+        assert mine[:, :common].tolist() == stored[:, :common].tolist()
+        assert set(np.unique(mine[:, common:])) <= {7.0 if is_initialized else 0.0}
+
+
+def test_some_of_the_tables_are_restored_and_the_others_stay(tmp_path: Path) -> None:
+    prefix, rows = trained_checkpoint(tmp_path)
+    program = Program(fill=7.0)
+    with tf.Session() as session:
+        session.run(program.init)
+        tf.train.Saver(list(program.tables[0])).restore(session, prefix)
+        found = session.run(program.rows)
+        assert found[0].tolist() == rows[0].tolist()
+        assert found[1].tolist() == [[7.0] * 3] * 6
+        session.run(program.train)  # the slots of the restored table have begun anew
+
+
+def test_a_script_verifies_a_checkpoint_by_its_graph(tmp_path: Path) -> None:
+    prefix, rows = trained_checkpoint(tmp_path)
+    with tf.Graph().as_default() as graph:
+        tf.train.import_meta_graph(f"{prefix}.meta")
+        handles = [node.name for node in graph.as_graph_def().node if node.op == "KvVarHandleOp"]
+    stems = [name for name in handles if name.split("/")[-1] not in ("Adagrad", "Adam", "Adam_1")]
+    assert sorted(stems) == [f"var_{table}/part_{part}" for table in range(2) for part in range(4)]
+    found: dict[int, Any] = {}
+    for stem in (stem for stem in stems if stem.startswith("var_0")):
+        keys, values, freqs, versions = (
+            tf.train.load_variable(prefix, stem + suffix) for suffix in ("-keys", "-values", "-freqs", "-versions")
+        )
+        assert (freqs.shape, versions.shape) == ((0,), (0,))
+        found.update(zip(keys.tolist(), values.tolist(), strict=True))
+    assert found == dict(zip(IDS, rows[0].tolist(), strict=True))
+
+
+def test_an_imported_graph_is_restored_and_trained_on(tmp_path: Path) -> None:
+    prefix, _ = trained_checkpoint(tmp_path)
+    program = Program()
+    with tf.Session() as session:
+        program.saver.restore(session, prefix)
+        session.run(program.train)
+        wanted = session.run(program.rows)
+    for scope in ("", "imported"):
+        with tf.Graph().as_default() as graph, tf.Session() as session:
+            saver = tf.train.import_meta_graph(f"{prefix}.meta", import_scope=scope)
+            saver.restore(session, prefix)
+            names = [name for name in (op.name for op in graph.get_operations()) if name.endswith("Adagrad")]
+            session.run(tf.get_collection(tf.GraphKeys.TRAIN_OP)[0])
+            tables = [part for part in tf.trainable_variables() if "var_0" in part.name]
+            assert [type(part) for part in tables] == [tf.EmbeddingVariable] * 4
+            found = session.run(tf.nn.embedding_lookup(tables, tf.constant(IDS, tf.int64)))
+            assert found.tolist() == wanted[0].tolist()
+            assert names
+            again = saver.save(session, tmp_path / f"again_{scope or 'root'}")
+            assert tf.train.load_variable(again, "var_0/part_0-keys").tolist() == [0]
