@@ -1,6 +1,7 @@
 """The model zoo: of every model whether it loads, runs and agrees with TensorFlow, and in how much of its time.
 
-    python -m benchmarks.zoo [name ...]         those whose names contain one of the words; all by default
+    python -m benchmarks.zoo [name ...]             those whose names contain one of the words; all by default
+    python -m benchmarks.zoo --markdown docs/zoo.md the same as a page of the documentation
 
 Models are made by live TensorFlow and Keras (tests/interop/model_zoo.py) with random weights. An output agrees if no
 element is off by more than 1e-5 of the largest one. An output whose elements are all alike proves nothing, and is
@@ -37,6 +38,19 @@ HEAD: Final = (
     "of TF's",
 )
 AGREES: Final = 1e-5
+PAGE: Final = """# The model zoo
+
+Models of the kinds that people export, made by TensorFlow {tensorflow} and Keras {keras} with random weights, loaded
+with `tensorkeep.load_saved_model` and called, beside TensorFlow in the same process. This page is written by
+`python -m benchmarks.zoo --markdown`; the tests compare the same models at every change.
+
+An output agrees if no element is off by more than {agrees:g} of the largest one; the largest error found is given the
+same way. Loading and the first call, which reads the variables, are given as a part of TensorFlow's time. Then follow
+the times of later calls, with a batch of one or two: medians of {rounds} rounds, taken in turn, on {cores} cores.
+Ratios below 1 are faster than TensorFlow.
+
+{table}
+"""
 _ROUND: Final = 0.05  # seconds, about, of calls in one round
 
 
@@ -115,10 +129,20 @@ def _line(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error).splitlines()[0].partition('. ')[0].partition(': tensorkeep')[0][:60]}"
 
 
+def page(rows: Sequence[Sequence[str]], rounds: int) -> str:
+    """The page of the documentation that has the table."""
+    import keras
+    import tensorflow as tf
+
+    versions = {"tensorflow": tf.__version__, "keras": keras.__version__}
+    return PAGE.format(table=table(HEAD, rows), agrees=AGREES, rounds=rounds, cores=os.cpu_count(), **versions)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.zoo", description=__doc__)
     parser.add_argument("names", nargs="*", help="only models whose names contain one of these")
     parser.add_argument("--rounds", type=int, default=5, help="rounds after the first, which warms up")
+    parser.add_argument("--markdown", type=Path, help="write a page of the documentation")
     options = parser.parse_args(arguments)
 
     from tests.interop.model_zoo import ZOO
@@ -130,6 +154,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rows.append(measured(name, ZOO[name], f"{folder}/model", options.rounds))
         print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
     print(table(HEAD, rows))
+    if options.markdown:
+        options.markdown.write_text(page(rows, options.rounds), encoding="utf-8")
     return 0 if all(row[3] == "yes" for row in rows) else 1
 
 

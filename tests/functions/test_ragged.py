@@ -13,9 +13,9 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions import ragged_dispatch as functions
 from tensorkeep.functions import ragged_factories, ragged_strings
 from tensorkeep.functions.ragged_tensor import RaggedTensor
-from tensorkeep.functions.ragged_value import RaggedTensorValue
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
+from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.runtime.session import Session
 
 ROWS = st.lists(st.lists(st.integers(-100, 100), max_size=4), min_size=1, max_size=4)

@@ -260,9 +260,10 @@ def _application(name: str, size: int) -> Export:
     return export
 
 
-for _name, _size in {
+NETWORKS: Final = {  # of keras.applications, with the size of the image they are given here
     "MobileNetV2": 96,
     "MobileNetV3Small": 96,
+    "MobileNetV3Large": 96,
     "ResNet50V2": 64,
     "EfficientNetB0": 64,
     "EfficientNetV2B0": 64,
@@ -272,5 +273,6 @@ for _name, _size in {
     "NASNetMobile": 96,
     "ConvNeXtTiny": 64,
     "VGG16": 48,
-}.items():
+}
+for _name, _size in NETWORKS.items():
     ZOO[_name] = _application(_name, _size)

@@ -102,6 +102,59 @@ def one_input_after_the_other(tf: Any) -> Any:
     return tf.train.batch_join([[image, label]], 7)
 
 
+def sparse(tf: Any, number: Any) -> Any:
+    """A tensor of 3 rows and 2 columns with an element in one of the rows."""
+    row = tf.cast(number % 3, tf.int64)
+    return tf.SparseTensor(tf.stack([[row, tf.zeros_like(row)]]), tf.reshape(number, [1]), [3, 2])
+
+
+@program
+def batches_of_sparse_tensors(tf: Any) -> Any:
+    image, label = slices(tf, shuffle=False)
+    return tf.train.batch([image, sparse(tf, label), label], 3)
+
+
+@program
+def sparse_tensors_alone(tf: Any) -> Any:
+    _, label = slices(tf, shuffle=False)
+    return [tf.train.batch([sparse(tf, label)], 2)]
+
+
+@program
+def sparse_tensors_in_a_dictionary(tf: Any) -> Any:
+    image, label = slices(tf, shuffle=False)
+    both = tf.train.batch({"s": sparse(tf, label), "image": image}, 2, dynamic_pad=True)
+    return [both["s"], both["image"]]
+
+
+@program
+def some_sparse_tensors(tf: Any) -> Any:
+    _, label = slices(tf, shuffle=False)
+    return tf.train.maybe_batch([label, sparse(tf, label)], tf.equal(label % 2, 0), 2)
+
+
+@program
+def several_sparse_examples_at_once(tf: Any) -> Any:
+    queue = tf.train.input_producer(tf.constant(LABELS), num_epochs=1, shuffle=False, element_shape=[])
+    found = queue.dequeue()
+    return tf.train.batch([sparse(tf, found), tf.fill([3], found)], 2, enqueue_many=True)
+
+
+@program
+def some_of_several_sparse_examples(tf: Any) -> Any:
+    queue = tf.train.input_producer(tf.constant(LABELS), num_epochs=1, shuffle=False, element_shape=[])
+    found = queue.dequeue()
+    kept = tf.constant([True, False, True])
+    return tf.train.maybe_batch([sparse(tf, found), tf.fill([3], found)], kept, 2, enqueue_many=True)
+
+
+@program
+def several_sparse_examples_if_at_all(tf: Any) -> Any:
+    queue = tf.train.input_producer(tf.constant(LABELS), num_epochs=1, shuffle=False, element_shape=[])
+    found = queue.dequeue()
+    return tf.train.maybe_batch([sparse(tf, found), tf.fill([3], found)], found > 2, 2, enqueue_many=True)
+
+
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda program: program.__name__)
 def test_a_program_gives_the_same_graph_and_the_same_batches(program: Any) -> None:
     graphs, found = [], []
@@ -125,9 +178,15 @@ def _all(tf: Any, fetches: Any, init: Any) -> list[Any]:
         threads = tf.train.start_queue_runners(session, coordinator)
         with coordinator.stop_on_exception():
             while not coordinator.should_stop():
-                values.append([np.asarray(value).tolist() for value in session.run(fetches)])
+                values.append([_listed(value) for value in session.run(fetches)])
         coordinator.join(threads)
     return values
+
+
+def _listed(value: Any) -> Any:
+    if hasattr(value, "dense_shape"):
+        return [part.tolist() for part in (value.indices, value.values, value.dense_shape)]
+    return np.asarray(value).tolist()
 
 
 def _assert_same(graph: Any, their_graph: Any) -> None:
@@ -161,13 +220,22 @@ def some_shuffled_of_several(tf: Any) -> Any:
     return tf.train.maybe_shuffle_batch_join(inputs, 2, 9, 4, inputs[0][1] > 2, seed=5)
 
 
+def shuffled_sparse_tensors_of_several(tf: Any) -> Any:
+    inputs = [[sparse(tf, label), label] for _, label in (slices(tf, seed=3), slices(tf, shuffle=False))]
+    return tf.train.shuffle_batch_join(inputs, 2, capacity=9, min_after_dequeue=4, seed=5)
+
+
 def some_of_several(tf: Any) -> Any:
     inputs = [slices(tf, shuffle=False), slices(tf, shuffle=False)]
     return tf.train.maybe_batch_join(inputs, inputs[0][1] > 2, 2)
 
 
 @pytest.mark.parametrize(
-    "program", [shuffled, shuffled_of_several, some_shuffled, some_shuffled_of_several, some_of_several]
+    "program",
+    [
+        *(shuffled, shuffled_of_several, some_shuffled, some_shuffled_of_several, some_of_several),
+        shuffled_sparse_tensors_of_several,
+    ],
 )
 def test_graphs_of_what_comes_in_any_order_are_the_same(program: Any) -> None:
     graphs = []
@@ -232,8 +300,11 @@ def test_the_same_is_refused_in_the_same_words() -> None:
     assert told[0] == told[1]
 
 
-def test_sparse_examples_are_refused_with_a_remedy() -> None:
-    with ours.Graph().as_default():
-        sparse = ours.SparseTensor([[0, 0]], [1], [2, 2])
-        with pytest.raises(NotImplementedError, match="pass its indices, values and dense shape"):
-            ours.train.batch([sparse], 2)
+def test_sparse_examples_of_another_form_are_refused() -> None:
+    for tf in (ours, theirs):
+        with tensorflow_1(), tf.Graph().as_default():
+            flat, deep = tf.SparseTensor([[0]], [1], [2]), tf.SparseTensor([[0, 0]], [1], [2, 2])
+            with pytest.raises(ValueError, match="Inconsistent SparseTensors list"):
+                tf.train.batch_join([[flat], [deep]], 2)
+            with pytest.raises(ValueError, match="Inconsistent SparseTensors list"):
+                tf.train.batch_join([[flat], [tf.constant([1])]], 2)

@@ -20,7 +20,7 @@ LINALG = {
     **{
         name: name
         for name in linear_algebra.__all__
-        if name.startswith(("adjoint", "logdet", "lu", "matrix_rank", "matvec", "pinv", "tridiagonal"))
+        if name.startswith(("adjoint", "logdet", "lu", "matrix_rank", "matvec", "normalize", "pinv", "tridiagonal"))
     },
 }
 OURS = our_names(
@@ -102,6 +102,11 @@ MATRICES: dict[str, Program] = {
         tf.norm(A, 1, axis=(0, 1)),
         tf.norm(A, np.inf, axis=[-2, -1], keep_dims=True),
         tf.norm(tf.constant(COMPLEX)),
+    ],
+    "normalized": lambda tf: [
+        *tf.linalg.normalize(A),
+        *tf.linalg.normalize(A, 1, axis=1, name="rows"),
+        *tf.linalg.normalize(tf.constant(COMPLEX)),
     ],
     "traces": lambda tf: [tf.trace(SQUARE), tf.trace(SQUARES, name="t")],
     "eye": lambda tf: [

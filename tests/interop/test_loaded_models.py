@@ -13,40 +13,19 @@ import pytest
 import tensorflow as tf
 
 import tensorkeep as tk
-from benchmarks.zoo import AGREES, off, proves
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
-from tensorkeep.functions.composites import SparseTensorValue
-from tensorkeep.functions.ragged_value import RaggedTensorValue
+from tensorkeep.runtime.composite_values import RaggedTensorValue, SparseTensorValue
 from tensorkeep.saved_model.model import LoadedModel
-from tests.interop.model_zoo import SERVING, ZOO
+from tests.interop.model_zoo import NETWORKS, SERVING, ZOO
+from tests.interop.running_models import expect_agreement
 
-SMALL = [
-    "dense",
-    "conv + batch norm",
-    "LSTM",
-    "GRU",
-    "Conv3D",
-    "transposed convolutions",
-    "transformer",
-    "text vectorisation",
-    "control flow",
-    "tf.Example parsing",
-    "NMS post-processing",
-    "STFT audio",
-    "image decoding",
-]
-
+SMALL = [name for name in ZOO if name not in NETWORKS]  # see test_networks.py for those
 TEXT, FLOATS = tf.TensorSpec([None], tf.string), tf.TensorSpec([None])
 
 
 @pytest.mark.parametrize("name", SMALL)
 def test_a_model_of_the_zoo_agrees_with_tensorflow(name: str, tmp_path: Path) -> None:
-    signature, inputs = ZOO[name](str(tmp_path))
-    oracle = tf.saved_model.load(str(tmp_path)).signatures[signature]
-    wanted = {key: value.numpy() for key, value in oracle(**{k: tf.constant(v) for k, v in inputs.items()}).items()}
-    assert proves(wanted)
-    with tk.load_saved_model(tmp_path, on_fingerprint=tk.OnFingerprint.RAISE) as model:
-        assert off(model.signatures[signature](**inputs), wanted) <= AGREES
+    expect_agreement(ZOO[name], tmp_path)
 
 
 @contextmanager

@@ -430,3 +430,29 @@ def test_a_graph_without_variables_has_no_saver() -> None:
             proto = module.train.export_meta_graph()
         with module.Graph().as_default():
             assert module.train.import_meta_graph(proto) is None
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@pytest.mark.parametrize(
+    "options", [{}, {"clear_devices": True}, {"clear_extraneous_savers": True}, {"export_scope": "a"}], ids=str
+)
+def test_a_saver_exports_the_fields_that_tensorflow_s_exports(name: str, options: dict[str, Any]) -> None:
+    """Fields that are there and empty are so in both: they take two bytes."""
+    found = []
+    for tf1, graph in ((ours, our_graph(PROGRAMS[name])), (v1, their_graph(PROGRAMS[name]))):
+        with graph.as_default():
+            exported = tf1.train.Saver(allow_empty=True).export_meta_graph(**options)
+        exported.graph_def.ClearField("node")
+        found.append(exported.graph_def.SerializeToString(deterministic=True))
+    assert found[0] == found[1]
+
+
+def test_the_file_may_be_given_as_bytes_as_in_tensorflow(tmp_path: Path) -> None:
+    path = tmp_path / "graph.meta"
+    for tf1 in (ours, v1):
+        with tf1.Graph().as_default():
+            tf1.Variable(1.0, name="v")
+            tf1.train.Saver().export_meta_graph(str(path))
+        with tf1.Graph().as_default() as graph:
+            assert isinstance(tf1.train.import_meta_graph(str(path).encode()), tf1.train.Saver)
+            assert graph.get_operation_by_name("v").type == "VariableV2"

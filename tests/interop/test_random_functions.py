@@ -33,6 +33,7 @@ NAMES = {
     "categorical": v1.random.categorical,
     "uniform_candidate_sampler": v1.random.uniform_candidate_sampler,
     "log_uniform_candidate_sampler": v1.random.log_uniform_candidate_sampler,
+    "fixed_unigram_candidate_sampler": v1.random.fixed_unigram_candidate_sampler,
     "all_candidate_sampler": v1.random.all_candidate_sampler,
     "compute_accidental_hits": v1.nn.compute_accidental_hits,
 }
@@ -85,6 +86,15 @@ STATEFUL: dict[str, Program] = {
         tf.log_uniform_candidate_sampler(TRUE_CLASSES, 2, 7, True, 9),
         tf.log_uniform_candidate_sampler(TRUE_CLASSES, 2, 50, False, 1000),
         tf.log_uniform_candidate_sampler(TRUE_CLASSES, 2, 600, True, 100_000, name="many"),
+    ],
+    "unigram candidates": lambda tf: [
+        tf.fixed_unigram_candidate_sampler(TRUE_CLASSES, 2, 6, True, 9, unigrams=[1, 5, 2, 0, 9, 3, 3, 1, 8]),
+        tf.fixed_unigram_candidate_sampler(
+            TRUE_CLASSES, 2, 300, False, 8, distortion=0.75, num_reserved_ids=2, unigrams=[4, 1, 7, 2, 2, 30], name="u"
+        ),
+        tf.fixed_unigram_candidate_sampler(
+            TRUE_CLASSES, 2, 500, False, 1000, unigrams=[1000 / (i + 1) for i in range(3000)], num_shards=3, shard=1
+        ),
     ],
     "all candidates": lambda tf: tf.all_candidate_sampler(TRUE_CLASSES, 2, 8, True),
     "accidental hits": lambda tf: tf.compute_accidental_hits(TRUE_CLASSES, np.array([3, 1, 9, 3]), 2),

@@ -17,10 +17,13 @@ from tensorkeep.graph.schema import OpSchema
 from tensorkeep.proto.messages import OpDef
 from tensorkeep.runtime.session import Session
 from tests.ops.sample import Sample, all_samples
-from tests.ops.walking import OneNode, assert_close, import_all_ops
+from tests.ops.walking import NOT_IN_TENSORFLOW, OneNode, assert_close, import_all_ops
 
 import_all_ops()
 v1 = tf.compat.v1
+
+# Outputs whose static shapes TensorFlow states wrongly: its kernels give one element more.
+MISSTATED = {(name, index) for name in ("FractionalAvgPool", "FractionalMaxPool") for index in (1, 2)}
 
 
 def tensorflow_op_def(name: str) -> OpDef | None:
@@ -30,7 +33,14 @@ def tensorflow_op_def(name: str) -> OpDef | None:
     return None if found is None else OpDef.FromString(found.SerializeToString())
 
 
-@pytest.mark.parametrize("name", sorted(name for name in registered_ops() if not name.startswith("Test")))
+def test_what_tensorflow_is_said_not_to_have_it_does_not_have() -> None:
+    assert not [name for name in NOT_IN_TENSORFLOW if tensorflow_op_def(name) is not None]
+    assert set(registered_ops()) >= NOT_IN_TENSORFLOW
+
+
+@pytest.mark.parametrize(
+    "name", sorted(name for name in registered_ops().keys() - NOT_IN_TENSORFLOW if not name.startswith("Test"))
+)
 def test_the_signature_is_tensorflows(name: str) -> None:
     theirs = tensorflow_op_def(name)
     assert theirs is not None, "TensorFlow has no such op"
@@ -97,6 +107,8 @@ def test_static_shapes_equal_tensorflows(name: str, shapes: str) -> None:
         node = OneNode(name, sample, shapes)
         twin = Twin(node)
         for tensor in node.outputs:
+            if (name, tensor.index) in MISSTATED:
+                continue
             theirs = twin.tensor(tensor).shape
             dims = None if theirs.rank is None else tuple(theirs.as_list())
             what = f"{name}, sample {number}, {tensor.name}"

@@ -11,7 +11,6 @@ import tensorflow as tf
 
 from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import FailedPreconditionError, NotFoundError, OutOfRangeError, TensorKeepError
-from tensorkeep.functions.composites import IndexedSlicesValue
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building, control_dependencies
@@ -22,6 +21,7 @@ from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops import scatter_updates, state
 from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.runtime.composite_values import IndexedSlicesValue
 from tensorkeep.runtime.session import Session
 
 assert scatter_updates

@@ -103,6 +103,22 @@ def test_file_functions_are_tensorflows(tmp_path: Path) -> None:
     build(program, OURS, THEIRS).expect_same_values()
 
 
+def test_patterns_match_the_files_that_tensorflow_finds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub" / ".deep").mkdir(parents=True)
+    for name in ("a.txt", "b.txt", ".hidden", "x*y", "[z]", "q?", "back\\slash", "sub/c.txt", "sub/.deep/d.txt"):
+        (tmp_path / name).touch()
+    patterns = [
+        *("*", "*.txt", "./*.txt", "sub/*", f"{tmp_path}/*.txt", f"/{tmp_path}/a*", f"file://{tmp_path}/a*", "?.txt"),
+        *("x\\*y", "x*y", "\\[z\\]", "[[]z]", "q\\?", "[!a].txt", "[^a].txt", "[b-a].txt", "back*", "back\\\\slash"),
+        *("a.txt", "./a.txt", "sub/", "*/", "*/*", "*/*/*", "**/*.txt", f"../{tmp_path.name}/a*", "sub/../a*", "/", ""),
+        *("[", "[a", "none*", "none", "a.txt/*", "{a,b}.txt", "sub/.d*/*"),
+    ]
+    for pattern in patterns:
+        build(lambda tf, pattern=pattern: [tf.matching_files(pattern)], OURS, THEIRS).expect_same_values()
+    build(lambda tf: [tf.matching_files(["*.txt", "a*", "a.txt"])], OURS, THEIRS).expect_same_values()
+
+
 def test_python_functions_are_tensorflows(monkeypatch: pytest.MonkeyPatch) -> None:
     from tensorflow.python.ops import script_ops
 

@@ -13,15 +13,17 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, TensorKeepError
+from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, TensorKeepError, UnimplementedError
 from tensorkeep.ops import image_files
 from tensorkeep.ops._bmp import decode_bmp
 from tensorkeep.ops._gif import decode_gif
 from tensorkeep.ops._jpeg import JpegOptions, decode_jpeg, jpeg_shape
 from tensorkeep.ops._jpeg_encoding import JpegFormat, encode_jpeg
 from tensorkeep.ops._png import decode_png, encode_png
+from tensorkeep.ops._webp import decode_webp
 from tests.ops.picture_files import chunk, png
 from tests.ops.samples.image_files import BMP, GIF, GRAY, JPEG, LONG, MOVING, PNG, PNGS, PROGRESSIVE
+from tests.ops.webp_files import webp
 
 FILES = [JPEG, GRAY, PROGRESSIVE, PNG, *PNGS[::7], GIF, MOVING, BMP]
 
@@ -143,8 +145,22 @@ def test_what_is_not_supported_says_so() -> None:
     arithmetic = JPEG.replace(b"\xff\xc0", b"\xff\xc9", 1)
     with pytest.raises(InvalidArgumentError, match="SOF9"):
         decode_jpeg(arithmetic, JpegOptions())
-    with pytest.raises(InvalidArgumentError, match="WebP"):
-        decoded(b"RIFF\x10\x00\x00\x00WEBPVP8 ")
+    for name in (b"VP8 ", b"ANMF"):
+        with pytest.raises(UnimplementedError, match="WebP"):
+            decoded(b"RIFF\x10\x00\x00\x00WEBP" + name + bytes(4))
+
+
+def test_damage_to_a_webp_file_is_an_error_or_another_image() -> None:
+    file = webp(9, 7, "pcg", cache=2, shift=2)
+    for at in range(20, len(file), 7):
+        damaged = file[:at] + bytes([file[at] ^ 0x5A]) + file[at + 1 :]
+        try:
+            assert decode_webp(damaged, 0).ndim == 4
+        except (InvalidArgumentError, UnimplementedError):
+            continue
+    for at in range(0, len(file), 11):
+        with pytest.raises(InvalidArgumentError):
+            decode_webp(file[:at], 0)
 
 
 def test_a_gif_is_as_large_as_its_largest_frame() -> None:

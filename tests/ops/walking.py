@@ -10,6 +10,7 @@ import numpy as np
 
 import tensorkeep.functions
 import tensorkeep.ops
+import tests.ops.samples.embedding
 from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
@@ -17,6 +18,9 @@ from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops.constants import placeholder
 from tests.ops.sample import Sample
+
+NOT_IN_TENSORFLOW = frozenset(tests.ops.samples.embedding.ELSEWHERE)
+"""Ops of DeepRec, under its names; TensorFlow cannot say whether they are right, so tests of their own do."""
 
 TOLERANCES = {
     "float16": 4e-3,

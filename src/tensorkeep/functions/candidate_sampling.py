@@ -39,6 +39,38 @@ def log_uniform_candidate_sampler(
     return sampler(true_classes, range_max=range_max, name=name, **attrs, **seed_attrs(seed))
 
 
+def fixed_unigram_candidate_sampler(
+    true_classes: Any,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: str = "",
+    distortion: float = 1.0,
+    num_reserved_ids: int = 0,
+    num_shards: int = 1,
+    shard: int = 0,
+    unigrams: Any = (),
+    seed: int | None = None,
+    name: str | None = None,
+) -> Any:
+    """Classes drawn by how often they were counted, raised to the power of `distortion`."""
+    attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
+    return sampling_ops.fixed_unigram_candidate_sampler(
+        true_classes,
+        range_max=range_max,
+        vocab_file=vocab_file,
+        distortion=distortion,
+        num_reserved_ids=num_reserved_ids,
+        num_shards=num_shards,
+        shard=shard,
+        unigrams=unigrams,
+        name=name,
+        **attrs,
+        **seed_attrs(seed),
+    )
+
+
 def all_candidate_sampler(
     true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
 ) -> Any:
@@ -58,6 +90,7 @@ def compute_accidental_hits(
 __all__ = [
     "all_candidate_sampler",
     "compute_accidental_hits",
+    "fixed_unigram_candidate_sampler",
     "log_uniform_candidate_sampler",
     "uniform_candidate_sampler",
 ]

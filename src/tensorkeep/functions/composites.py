@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
@@ -11,23 +11,8 @@ from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops._expressions import first_size
+from tensorkeep.runtime.composite_values import IndexedSlicesValue, SparseTensorValue
 from tensorkeep.runtime.fetches import register_fetch
-
-
-class IndexedSlicesValue(NamedTuple):
-    """The fetched value of IndexedSlices."""
-
-    values: Any
-    indices: Any
-    dense_shape: Any
-
-
-class SparseTensorValue(NamedTuple):
-    """The fetched value of a SparseTensor, or one to feed."""
-
-    indices: Any
-    values: Any
-    dense_shape: Any
 
 
 def _expand_slices(slices: IndexedSlices) -> tuple[Sequence[Any], Callable[[list[Any]], Any]]:

@@ -4,10 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32
-from tensorkeep.errors import WrongTypeError
-from tensorkeep.functions.array import either, transpose
-from tensorkeep.functions.math import cast
+from tensorkeep.dtypes import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT32, INT64
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.functions.array import (
+    concat,
+    either,
+    expand_dims,
+    ones_like,
+    pad,
+    reshape,
+    scope_of,
+    shape,
+    transpose,
+    where,
+)
+from tensorkeep.functions.array import unique as find_unique
+from tensorkeep.functions.higher_order import map_fn
+from tensorkeep.functions.math import cast, logical_and, not_equal
+from tensorkeep.functions.math import range as number_range
+from tensorkeep.functions.reductions import reduce_max, reduce_sum
+from tensorkeep.functions.slicing import boolean_mask, scatter_nd, sequence_mask
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -75,4 +91,99 @@ def ctc_beam_search_decoder_v2(
     return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, merge_repeated=False)
 
 
-__all__ = ["ctc_beam_search_decoder", "ctc_beam_search_decoder_v2", "ctc_greedy_decoder", "ctc_loss"]
+def ctc_loss_v2(
+    labels: Any,
+    logits: Any,
+    label_length: Any,
+    logit_length: Any,
+    logits_time_major: bool = True,
+    unique: Any = None,
+    blank_index: int | None = None,
+    name: str | None = None,
+) -> Tensor:
+    """The loss of labels, sparse or [batch, label], for sequences of logits. `unique` saves no work here.
+
+    Dense labels become sparse ones. Labels that are too long for their sequence are an error.
+    """
+    logits = convert(logits, name="logits")
+    if isinstance(labels, SparseTensor):
+        if blank_index is None:
+            raise InvalidArgumentError("Argument `blank_index` must be provided when labels is a SparseTensor.")
+        classes = size_along(logits, 2)
+        blank = blank_index + classes if blank_index < 0 else blank_index
+        if isinstance(classes, Tensor) or blank != classes - 1:
+            logits, labels = _blank_last(logits, labels, blank)
+        return ctc_loss(labels, logits, logit_length, time_major=logits_time_major)
+    with scope_of(name, "ctc_loss_dense", logits, labels, label_length, logit_length):
+        sparse = _sparse_labels(convert(labels, name="labels"), convert(label_length, name="label_length"))
+        blank = 0 if blank_index is None else blank_index
+        blank = blank + size_along(logits, 2) if blank < 0 else blank
+        logits, sparse = _blank_last(logits, sparse, blank)
+        return ctc_loss(sparse, logits, cast(logit_length, INT32), time_major=logits_time_major)
+
+
+def _blank_last(logits: Tensor, labels: SparseTensor, blank: Any) -> tuple[Tensor, SparseTensor]:
+    """Logits whose last class is the blank, and labels to go with them."""
+    parts = [logits[:, :, :blank], logits[:, :, blank + 1 :], logits[:, :, blank : blank + 1]]
+    moved = concat(parts, axis=2)
+    values = where(labels.values < blank, labels.values, labels.values - 1)
+    return moved, SparseTensor(labels.indices, values, labels.dense_shape)
+
+
+def _sparse_labels(labels: Tensor, lengths: Tensor) -> SparseTensor:
+    """As many labels of each row as its length says."""
+    is_label = sequence_mask(lengths, size_along(labels, 1))
+    values = cast(boolean_mask(labels, is_label), INT32)
+    return SparseTensor(where(is_label), values, shape(labels, out_type=INT64))
+
+
+def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """Labels of which repeats in a row are merged, and the lengths that are left."""
+    with scope_of(name, "collapse_repeated_labels", labels, seq_length):
+        labels, seq_length = convert(labels, name="labels"), convert(seq_length, name="seq_length")
+        is_first = concat([ones_like(labels[:, :1], BOOL), not_equal(labels[:, 1:], labels[:, :-1])], axis=1)
+        is_kept = logical_and(is_first, sequence_mask(seq_length, maxlen=size_along(labels, 1)))
+        lengths = reduce_sum(cast(is_kept, INT32), axis=1)
+        longest = reduce_max(lengths)
+        is_place = sequence_mask(lengths, maxlen=longest)
+        flat_labels, flat_kept = reshape(labels, [-1]), reshape(is_kept, [-1])
+        flat_place = reshape(is_place, [-1])
+        numbers = number_range(size_along(flat_place, 0))
+        flat = scatter_nd(
+            indices=expand_dims(boolean_mask(numbers, flat_place), axis=1),
+            updates=boolean_mask(flat_labels, flat_kept),
+            shape=shape(flat_place),
+        )
+        rows = size_along(labels, 0)
+        return reshape(flat, [rows, longest]), cast(lengths, seq_length.dtype)
+
+
+def ctc_unique_labels(labels: Any, name: str | None = None) -> list[Tensor]:
+    """The different labels of each row, padded with zeros, and where among them each label is."""
+    with scope_of(name, "ctc_unique_labels", labels):
+        labels = convert(labels, name="labels")
+
+        def of_row(row: Tensor) -> list[Tensor]:
+            found = find_unique(row)
+            padded = pad(found.y, [[0, size_along(found.idx, 0) - size_along(found.y, 0)]])
+            return [cast(padded, INT64), found.idx]
+
+        each: list[Tensor] = map_fn(of_row, labels, dtype=[INT64, INT32])
+        return each
+
+
+def size_along(tensor: Tensor, axis: int) -> Any:
+    """How many elements a tensor has along an axis: a number if it is known and not 0, else a tensor."""
+    known = tensor.static_shape
+    return (None if known.rank is None else known[axis]) or shape(tensor)[axis]
+
+
+__all__ = [
+    "collapse_repeated",
+    "ctc_beam_search_decoder",
+    "ctc_beam_search_decoder_v2",
+    "ctc_greedy_decoder",
+    "ctc_loss",
+    "ctc_loss_v2",
+    "ctc_unique_labels",
+]

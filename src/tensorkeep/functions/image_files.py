@@ -88,6 +88,12 @@ def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Ten
     return found
 
 
+def decode_webp(contents: Any, channels: int = 0, dtype: Any = UINT8, name: str | None = None) -> Tensor:
+    """The frames of a WebP file."""
+    found: Tensor = image_files.decode_webp(contents, channels=channels, dtype=dtype, name=name)
+    return found
+
+
 def decode_image(
     contents: Any,
     channels: int | None = None,
@@ -159,6 +165,7 @@ __all__ = [
     "decode_image",
     "decode_jpeg",
     "decode_png",
+    "decode_webp",
     "encode_jpeg",
     "encode_png",
     "extract_jpeg_shape",

@@ -110,6 +110,14 @@ def _other_norm(x: Tensor, ord: Any, axes: Any, is_matrix: bool) -> Tensor:
     return power(reduce_sum(power(x, ord), axes, keepdims=True), 1.0 / ord)
 
 
+def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
+    """The tensor divided by its norm along axes, and the norm."""
+    with scope_of(name, "normalize", tensor):
+        tensor = convert(tensor)
+        length = cast(norm(tensor, ord, axis, keepdims=True), tensor.dtype)
+        return tensor / length, length
+
+
 def trace(x: Any, name: str | None = None) -> Tensor:
     """The sum along the diagonal of matrices."""
     with scope_of(name, "Trace", x) as scope:
@@ -543,6 +551,7 @@ __all__ = [
     "matrix_triangular_solve",
     "matvec",
     "norm",
+    "normalize",
     "pinv",
     "qr",
     "self_adjoint_eig",

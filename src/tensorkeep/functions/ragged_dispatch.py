@@ -9,14 +9,21 @@ from typing import Any, TypeVar
 
 from tensorkeep.functions import (
     array,
+    assertions,
     clipping,
+    decoding,
+    embedding,
+    image_colors,
     math,
     nn,
     operators,  # noqa: F401 - which are given their ragged forms below
+    products,
     ragged_arrays,
     ragged_gradients,  # noqa: F401 - so that ragged tensors have gradients
     ragged_indexing,  # noqa: F401 - so that ragged tensors can be indexed
     ragged_math,
+    ragged_products,
+    ragged_rearranging,
     ragged_strings,
     reductions,
     segments,
@@ -27,8 +34,8 @@ from tensorkeep.functions import (
 from tensorkeep.functions import ragged_broadcasting as broadcasting
 from tensorkeep.functions.array import either, scope_of
 from tensorkeep.functions.ragged_tensor import RAGGED_OPERATORS, RaggedTensor
-from tensorkeep.functions.ragged_value import RaggedTensorValue
 from tensorkeep.graph.graph import OPERATORS
+from tensorkeep.runtime.composite_values import RaggedTensorValue
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -186,6 +193,25 @@ substr = _unary(strings.substr)
 clip_by_value = _unary(clipping.clip_by_value)
 unicode_script = _unary(ragged_strings.unicode_script)
 unicode_transcode = _unary(ragged_strings.unicode_transcode)
+bitwise_invert = _unary(math.bitwise_invert)
+decode_compressed = _unary(decoding.decode_compressed)
+adjust_brightness = _unary(image_colors.adjust_brightness)
+adjust_gamma = _unary(image_colors.adjust_gamma)
+convert_image_dtype = _unary(image_colors.convert_image_dtype)
+random_brightness = _unary(image_colors.random_brightness)
+bessel_j0 = _unary(special.bessel_j0)
+bessel_j1 = _unary(special.bessel_j1)
+bessel_k0 = _unary(special.bessel_k0)
+bessel_k0e = _unary(special.bessel_k0e)
+bessel_k1 = _unary(special.bessel_k1)
+bessel_k1e = _unary(special.bessel_k1e)
+bessel_y0 = _unary(special.bessel_y0)
+bessel_y1 = _unary(special.bessel_y1)
+dawsn = _unary(special.dawsn)
+expint = _unary(special.expint)
+fresnel_cos = _unary(special.fresnel_cos)
+fresnel_sin = _unary(special.fresnel_sin)
+spence = _unary(special.spence)
 
 add = _binary(math.add)
 atan2 = _binary(math.atan2)
@@ -254,6 +280,24 @@ unsorted_segment_min = _dispatched(segments.unsorted_segment_min, ragged_math.se
 unsorted_segment_max = _dispatched(segments.unsorted_segment_max, ragged_math.segment_max)
 add_n = _dispatched(math.add_n, ragged_math.add_n)
 cumsum = _dispatched(math.cumsum, ragged_math.running_sum)
+batch_gather = _dispatched(slicing.batch_gather, ragged_rearranging.batch_gather)
+gather_nd = _dispatched(slicing.gather_nd, ragged_rearranging.gather_nd)
+bitcast = _dispatched(array.bitcast, ragged_rearranging.bitcast)
+dynamic_partition = _dispatched(array.dynamic_partition, ragged_rearranging.dynamic_partition)
+one_hot = _dispatched(array.one_hot, ragged_rearranging.one_hot)
+reverse = _dispatched(array.reverse, ragged_rearranging.reverse)
+split = _dispatched(array.split, ragged_rearranging.split)
+squeeze = _dispatched(array.squeeze, ragged_rearranging.squeeze)
+matmul = _dispatched(products.matmul, ragged_products.matmul)
+dropout = _dispatched(nn.dropout, ragged_products.dropout)
+embedding_lookup = _dispatched(embedding.embedding_lookup, ragged_products.embedding_lookup)
+embedding_lookup_sparse = _dispatched(embedding.embedding_lookup_sparse, ragged_products.embedding_lookup_sparse)
+safe_embedding_lookup_sparse = _dispatched(
+    embedding.safe_embedding_lookup_sparse, ragged_products.safe_embedding_lookup_sparse
+)
+unsorted_segment_mean = _dispatched(segments.unsorted_segment_mean, ragged_products.segment_mean)
+unsorted_segment_sqrt_n = _dispatched(segments.unsorted_segment_sqrt_n, ragged_products.segment_sqrt_n)
+assert_type = _dispatched(assertions.assert_type, ragged_products.assert_type)
 
 # --------------------------------------------------------------------------------------------------- Operators
 
@@ -307,18 +351,32 @@ __all__ = [
     "acosh",
     "add",
     "add_n",
+    "adjust_brightness",
+    "adjust_gamma",
     "angle",
     "as_string",
     "asin",
     "asinh",
+    "assert_type",
     "atan",
     "atan2",
     "atanh",
+    "batch_gather",
     "bessel_i0",
     "bessel_i0e",
     "bessel_i1",
     "bessel_i1e",
+    "bessel_j0",
+    "bessel_j1",
+    "bessel_k0",
+    "bessel_k0e",
+    "bessel_k1",
+    "bessel_k1e",
+    "bessel_y0",
+    "bessel_y1",
+    "bitcast",
     "bitwise_and",
+    "bitwise_invert",
     "bitwise_or",
     "bitwise_xor",
     "cast",
@@ -328,15 +386,22 @@ __all__ = [
     "complex",
     "concat",
     "conj",
+    "convert_image_dtype",
     "cos",
     "cosh",
     "cumsum",
+    "dawsn",
     "decode_base64",
+    "decode_compressed",
     "digamma",
     "div",
     "div_no_nan",
     "divide",
+    "dropout",
+    "dynamic_partition",
     "elu",
+    "embedding_lookup",
+    "embedding_lookup_sparse",
     "encode_base64",
     "equal",
     "erf",
@@ -345,12 +410,16 @@ __all__ = [
     "erfinv",
     "exp",
     "expand_dims",
+    "expint",
     "expm1",
     "floor",
     "floor_div",
     "floordiv",
     "floormod",
+    "fresnel_cos",
+    "fresnel_sin",
     "gather",
+    "gather_nd",
     "greater",
     "greater_equal",
     "imag",
@@ -370,6 +439,7 @@ __all__ = [
     "logical_not",
     "logical_or",
     "logical_xor",
+    "matmul",
     "maximum",
     "minimum",
     "multiply",
@@ -378,8 +448,10 @@ __all__ = [
     "negative",
     "nextafter",
     "not_equal",
+    "one_hot",
     "ones_like",
     "pow",
+    "random_brightness",
     "rank",
     "real",
     "realdiv",
@@ -399,10 +471,12 @@ __all__ = [
     "regex_replace",
     "relu",
     "relu6",
+    "reverse",
     "right_shift",
     "rint",
     "round",
     "rsqrt",
+    "safe_embedding_lookup_sparse",
     "saturate_cast",
     "scalar_mul",
     "selu",
@@ -414,9 +488,12 @@ __all__ = [
     "size",
     "softplus",
     "softsign",
+    "spence",
+    "split",
     "sqrt",
     "square",
     "squared_difference",
+    "squeeze",
     "stack",
     "string_join",
     "string_length",
@@ -445,8 +522,10 @@ __all__ = [
     "unicode_script",
     "unicode_transcode",
     "unsorted_segment_max",
+    "unsorted_segment_mean",
     "unsorted_segment_min",
     "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n",
     "unsorted_segment_sum",
     "where",
     "xdivy",

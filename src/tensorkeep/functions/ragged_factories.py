@@ -33,7 +33,6 @@ from tensorkeep.functions.ragged_tensor import (
     as_ragged_or_tensor,
     is_ragged,
 )
-from tensorkeep.functions.ragged_value import RaggedTensorValue
 from tensorkeep.functions.reductions import reduce_all, reduce_any, reduce_max, reduce_sum
 from tensorkeep.functions.row_partition import RowPartition, integers
 from tensorkeep.functions.slicing import boolean_mask, sequence_mask
@@ -43,6 +42,7 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.ragged import ragged_range
+from tensorkeep.runtime.composite_values import RaggedTensorValue
 
 # ---------------------------------------------------------------------------------------------------- Of lists
 

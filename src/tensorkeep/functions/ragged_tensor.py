@@ -15,7 +15,6 @@ from tensorkeep.functions.array import shape as shape_of
 from tensorkeep.functions.assertions import assert_equal, assert_rank_at_least
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.math import cast, maximum
-from tensorkeep.functions.ragged_value import RaggedTensorValue
 from tensorkeep.functions.reductions import reduce_max, reduce_prod
 from tensorkeep.functions.row_partition import RowPartition, check_flag
 from tensorkeep.functions.slicing import gather
@@ -25,6 +24,7 @@ from tensorkeep.graph.graph import EXTENSIONS, Graph, Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops.ragged import ragged_tensor_to_sparse, ragged_tensor_to_tensor
 from tensorkeep.ops.ragged_variants import ragged_tensor_from_variant, ragged_tensor_to_variant
+from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.runtime.fetches import register_fetch
 
 Values: TypeAlias = Union[Tensor, "RaggedTensor"]

@@ -22,6 +22,7 @@ from tensorkeep.functions.array import (
     scope_of,
     shape,
     size,
+    split,
     where,
     zeros,
     zeros_like,
@@ -208,7 +209,10 @@ class _Framing:
             axis = range(len(sizes))[self._axis]
             outer, own, inner = np.split(sizes, [axis, axis + 1])
             return outer, own.item(), inner, axis
-        raise UnimplementedError("frames of a signal whose shape is not known before running")
+        count = rank(self._signal)
+        place = span(count)[self._axis]
+        before, own_size, behind = split(self._sizes, [place, 1, count - 1 - place])
+        return before, reshape(own_size, []), behind, place
 
     def _frame_shape(self, pad_end: bool) -> TensorShape | None:
         dims = self._signal.static_shape.dims

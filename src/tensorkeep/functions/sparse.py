@@ -31,7 +31,6 @@ from tensorkeep.functions.array import (
     zeros_like,
 )
 from tensorkeep.functions.assertions import assert_equal, assert_less_equal
-from tensorkeep.functions.composites import SparseTensorValue
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.grouping import with_dependencies
 from tensorkeep.functions.math import add, cast, maximum, minimum, not_equal
@@ -46,6 +45,7 @@ from tensorkeep.graph.graph import OPERATORS, Tensor
 from tensorkeep.graph.opspec import OpSpec
 from tensorkeep.ops import sparse, sparse_crosses, sparse_parts
 from tensorkeep.ops._indexing import static_value
+from tensorkeep.runtime.composite_values import SparseTensorValue
 from tensorkeep.shapes import Shape
 
 

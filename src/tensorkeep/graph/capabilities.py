@@ -38,6 +38,7 @@ _OPS: Final[dict[Effect, str]] = {
     Effect.READS_FILES: """
         ReadFile MatchingFiles MatchingFilesDataset ExperimentalMatchingFilesDataset ImmutableConst Skipgram
         Restore RestoreSlice RestoreV2 DTensorRestoreV2 LoadAndRemapMatrix GenerateVocabRemapping
+        KvResourceImportV2 KvResourceImportV3 KvResourceIncrImport
         InitializeTableFromTextFile InitializeTableFromTextFileV2
         TFRecordReader TFRecordReaderV2 TextLineReader TextLineReaderV2 WholeFileReader WholeFileReaderV2
         FixedLengthRecordReader FixedLengthRecordReaderV2 LMDBReader RecordInput
@@ -51,7 +52,7 @@ _OPS: Final[dict[Effect, str]] = {
         CreateSummaryFileWriter CreateSummaryDbWriter WriteSummary WriteScalarSummary WriteHistogramSummary
         WriteImageSummary WriteAudioSummary WriteGraphSummary WriteRawProtoSummary ImportEvent
         StatsAggregatorSetSummaryWriter SaveDataset SaveDatasetV2 DatasetToTFRecord ExperimentalDatasetToTFRecord
-        CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2
+        CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2 SaveV3 KvIncrSave
     """,
     Effect.USES_NETWORK: """
         RpcCall RpcCheckStatus RpcClient RpcGetValue RpcServer RpcServerRegister RpcServerStart
@@ -150,6 +151,16 @@ def _sampled(node: NodeDef) -> Iterator[Effect]:
         yield Effect.READS_FILES
 
 
+STORED_IN_FILES: Final = frozenset((4, 5, 12, 14, 101, 102))
+"""The kinds of storage of an embedding variable that keep rows in a file."""
+
+
+def _stored(node: NodeDef) -> Iterator[Effect]:
+    """An embedding variable may keep rows in a file of its own, in a folder that the attributes name."""
+    if "storage_type" in node.attr and node.attr["storage_type"].i in STORED_IN_FILES:
+        yield Effect.WRITES_FILES
+
+
 _BY_ATTRIBUTE: Final[dict[str, Callable[[NodeDef], Iterator[Effect]]]] = {
     **dict.fromkeys(("Copy", "CopyHost"), _debugged),
     **dict.fromkeys(("DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DebugNanCount"), _debugged),
@@ -157,7 +168,8 @@ _BY_ATTRIBUTE: Final[dict[str, Callable[[NodeDef], Iterator[Effect]]]] = {
     "PrintV2": _printed,
     **dict.fromkeys(("DecodeProtoV2", "EncodeProto"), _described),
     "FixedUnigramCandidateSampler": _sampled,
+    **dict.fromkeys(("InitializeKvVariableOp", "InitializeKvVariableV2Op", "KvResourceImportV2"), _stored),
 }
 
 
-__all__ = ["Effect", "effects_of_node", "effects_of_op", "tensorflow_ops"]
+__all__ = ["STORED_IN_FILES", "Effect", "effects_of_node", "effects_of_op", "tensorflow_ops"]

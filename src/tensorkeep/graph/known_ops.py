@@ -52,7 +52,6 @@ BarrierTakeMany(handle: Ref(string), num_elements: int32) -> indices: int64, key
 Batch(in_tensors: T) -> batched_tensors: T, batch_index: int64, id: int64; num_batch_threads: int; max_batch_size: int; max_enqueued_batches: int = 10; batch_timeout_micros: int; allowed_batch_sizes: list(int) = []; grad_timeout_micros: int; container: string = ''; shared_name: string = ''; batching_queue: string = ''; T: list(type) >= 1; distributed
 BatchDataset(input_dataset: variant, batch_size: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 BatchDatasetV2(input_dataset: variant, batch_size: int64, drop_remainder: bool) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; parallel_copy: bool = false; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-BatchFunction(in_tensors: Tin, captured_tensors: Tcaptured) -> out_tensors: Tout; f: func; num_batch_threads: int; max_batch_size: int; batch_timeout_micros: int; max_enqueued_batches: int = 10; allowed_batch_sizes: list(int) = []; container: string = ''; shared_name: string = ''; batching_queue: string = ''; low_priority_max_batch_size: int = 0; low_priority_batch_timeout_micros: int = 0; low_priority_allowed_batch_sizes: list(int) = []; low_priority_max_enqueued_batches: int = 0; mixed_priority_policy: {'low_priority_padding_with_max_batch_size', 'low_priority_padding_with_next_allowed_batch_size', 'priority_isolation', 'priority_merge'} = 'low_priority_padding_with_max_batch_size'; batch_padding_policy: {'PAD_UP', 'BATCH_DOWN', 'MINIMIZE_TPU_COST_PER_REQUEST'} = 'PAD_UP'; Tin: list(type) >= 1; Tcaptured: list(type) >= 0; Tout: list(type) >= 1; enable_large_batch_splitting: bool = false; distributed
 Binary(a: T, b: T) -> out: T; T: type
 BoostedTreesAggregateStats(node_ids: int32, gradients: float, hessians: float, feature: int32) -> stats_summary: float; max_splits: int >= 1; num_buckets: int >= 1
 BoostedTreesBucketize(float_values: num_features * float, bucket_boundaries: num_features * float) -> buckets: num_features * int32; num_features: int >= 0
@@ -94,7 +93,6 @@ CalibrationStatisticsSaver(args: Tin); Tin: list(type) >= 0; ids: list(string) >
 CheckPinned(tensor: T) -> output: T; T: type
 ChooseFastestBranchDataset(input_dataset: variant, ratio_numerator: int64, ratio_denominator: int64, other_arguments: Targuments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; Targuments: list(type) >= 0; num_elements_per_branch: int >= 1; branches: list(func) >= 1; other_arguments_lengths: list(int) >= 1; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 ChooseFastestDataset(input_datasets: N * variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; N: int >= 2; num_experiments: int; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-CloseSummaryWriter(writer: resource); stateful
 CollateTPUEmbeddingMemory(memory_configs: N * string) -> merged_memory_config: string; N: int >= 1; stateful
 CollectiveAllToAllV2(input: T, group_size: int32, group_key: int32, instance_key: int32, ordering_token: Nordering_token * resource) -> data: T; T: {bfloat16, float, half, double, int32, int64}; communication_hint: string = 'auto'; timeout_seconds: float = 0.0; is_stateless: bool = false; Nordering_token: int >= 0 = 0; stateful; distributed
 CollectiveAllToAllV3(input: T, communicator: resource, group_assignment: int32) -> data: T; T: {bfloat16, float, half, double, int32, int64}; timeout_seconds: float = 0.0; stateful; distributed
@@ -140,7 +138,6 @@ CopyOp(a: T) -> b: T; T: type
 CopyToMesh(input: T) -> output: T; mesh: string; T: type
 CopyToMeshGrad(input: T, forward_input: T) -> output: T; T: type
 CreateSummaryDbWriter(writer: resource, db_uri: string, experiment_name: string, run_name: string, user_name: string); stateful
-CreateSummaryFileWriter(writer: resource, logdir: string, max_queue: int32, flush_millis: int32, filename_suffix: string); stateful
 CrossReplicaSum(input: T, group_assignment: int32) -> output: T; T: {half, bfloat16, float, double, int32, uint32}; stateful
 CudnnRNN(input: T, input_h: T, input_c: T, params: T) -> output: T, output_h: T, output_c: T, reserve_space: T; T: {bfloat16, half, float, double}; rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0.0; seed: int = 0; seed2: int = 0; is_training: bool = true; stateful
 CudnnRNNBackprop(input: T, input_h: T, input_c: T, params: T, output: T, output_h: T, output_c: T, output_backprop: T, output_h_backprop: T, output_c_backprop: T, reserve_space: T) -> input_backprop: T, input_h_backprop: T, input_c_backprop: T, params_backprop: T; T: {bfloat16, half, float, double}; rnn_mode: {'rnn_relu', 'rnn_tanh', 'lstm', 'gru'} = 'lstm'; input_mode: {'linear_input', 'skip_input', 'auto_select'} = 'linear_input'; direction: {'unidirectional', 'bidirectional'} = 'unidirectional'; dropout: float = 0.0; seed: int = 0; seed2: int = 0; stateful
@@ -181,8 +178,6 @@ DebugNanCount(input: T) -> output: int64; T: type; device_name: string = ''; ten
 DebugNumericSummary(input: T) -> output: double; T: type; device_name: string = ''; tensor_name: string = ''; debug_urls: list(string) = []; lower_bound: float = -inf; upper_bound: float = inf; mute_if_healthy: bool = false; gated_grpc: bool = false; allows_uninitialized_input
 DebugNumericSummaryV2(input: T) -> output: output_dtype; output_dtype: {float, double} = float; T: type; tensor_debug_mode: int = -1; tensor_id: int = -1
 DecodeJxl(contents: string) -> image: dtype; channels: int = 0; dtype: {uint8} = uint8
-DecodeProtoV2(bytes: string) -> sizes: int32, values: output_types; message_type: string; field_names: list(string); output_types: list(type) >= 0; descriptor_source: string = 'local://'; message_format: string = 'binary'; sanitize: bool = false
-DecodeWebP(contents: string) -> image: dtype; channels: int = 0; dtype: {uint8} = uint8
 DefaultAttrs(); string_val: string = 'abc'; string_list_val: list(string) = ['abc', '']; int_val: int = 123; int_list_val: list(int) = [1, 2, 3]; float_val: float = 10.0; float_list_val: list(float) = [10.0]; bool_val: bool = true; bool_list_val: list(bool) = [true, false]; type_val: type = int32; type_list_val: list(type) = [int32, float]; shape_val: shape = [2, 1]; shape_list_val: list(shape) = [[], [1]]; tensor_val: tensor = tensor 'dtype: DT_INT32\ntensor_shape {\n}\nint_val: 1\n'; tensor_list_val: list(tensor) = [tensor 'dtype: DT_INT32\ntensor_shape {\n}\nint_val: 1\n']
 DeleteIterator(handle: resource, deleter: variant); stateful
 DeleteMemoryCache(handle: resource, deleter: variant); stateful
@@ -205,7 +200,6 @@ DumpTensor(tensor_data: T); log_dir_path: string; file_name: string; T: type; en
 DynamicEnqueueTPUEmbeddingArbitraryTensorBatch(sample_indices_or_row_splits: N * T1, embedding_indices: N * T2, aggregation_weights: N * T3, mode_override: string, device_ordinal: int32); T1: {int32, int64} = int32; T2: {int32, int64} = int32; T3: {float, double} = float; N: int >= 1; combiners: list(string) = []; stateful
 DynamicEnqueueTPUEmbeddingRaggedTensorBatch(sample_splits: N * T1, embedding_indices: N * T2, aggregation_weights: N * T3, mode_override: string, device_ordinal: int32); T1: {int32, int64} = int32; T2: {int32, int64} = int32; T3: {float, double} = float; N: int >= 1; combiners: list(string) = []; table_ids: list(int); max_sequence_lengths: list(int) = []; num_features: list(int) = []; stateful
 EmptyTensorMap() -> handle: variant
-EncodeProto(sizes: int32, values: Tinput_types) -> bytes: string; field_names: list(string); message_type: string; descriptor_source: string = 'local://'; Tinput_types: list(type) >= 1
 EnqueueTPUEmbeddingArbitraryTensorBatch(sample_indices_or_row_splits: N * T1, embedding_indices: N * T2, aggregation_weights: N * T3, mode_override: string); T1: {int32, int64} = int32; T2: {int32, int64} = int32; T3: {float, double} = float; N: int >= 1; device_ordinal: int = -1; combiners: list(string) = []; stateful
 EnqueueTPUEmbeddingBatch(batch: N * string, mode_override: string); N: int >= 1; device_ordinal: int = -1; combiners: list(string) = []; stateful
 EnqueueTPUEmbeddingIntegerBatch(batch: N * int32, mode_override: string); N: int >= 1; device_ordinal: int = -1; stateful
@@ -252,7 +246,6 @@ ExperimentalUnbatchDataset(input_dataset: variant) -> handle: variant :: DATASET
 ExperimentalUniqueDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 FFTND(input: Tcomplex, fft_length: int32, axes: int32) -> output: Tcomplex; Tcomplex: {complex64, complex128} = complex64
 Fact() -> fact: string
-FakeQueue(resource: resource) -> handle: Ref(string); stateful
 FileSystemSetConfiguration(scheme: string, key: string, value: string); stateful
 FilterByLastComponentDataset(input_dataset: variant) -> output: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 FilterDataset(input_dataset: variant, other_arguments: Targuments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; predicate: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
@@ -263,25 +256,15 @@ Fingerprint(data: T, method: string) -> fingerprint: uint8; T: type
 FiveFloatOutputs() -> a: float, b: float, c: float, d: float, e: float
 FixedLengthRecordDataset(filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
 FixedLengthRecordDatasetV2(filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64, compression_type: string) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
-FixedLengthRecordReader() -> reader_handle: Ref(string); header_bytes: int = 0; record_bytes: int; footer_bytes: int = 0; hop_bytes: int = 0; container: string = ''; shared_name: string = ''; stateful; deprecated 26 'Use FixedLengthRecordReaderV2'
-FixedLengthRecordReaderV2() -> reader_handle: resource; header_bytes: int = 0; record_bytes: int; footer_bytes: int = 0; hop_bytes: int = 0; container: string = ''; shared_name: string = ''; encoding: string = ''; stateful
-FixedUnigramCandidateSampler(true_classes: int64) -> sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; range_max: int >= 1; vocab_file: string = ''; distortion: float = 1.0; num_reserved_ids: int = 0; num_shards: int >= 1 = 1; shard: int >= 0 = 0; unigrams: list(float) = []; seed: int = 0; seed2: int = 0; stateful
 FlatMapDataset(input_dataset: variant, other_arguments: Targuments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 FloatInput(a: float)
 FloatOutput() -> a: float
 FloatOutputStringOutput() -> a: float, b: string
-FlushSummaryWriter(writer: resource); stateful
 Foo1(a: float, b: int32, c: int32) -> d: float, e: int32
 Foo2(a: float, b: string, c: string) -> d: float, e: int32
 Foo3(a: float, b: string, c: float) -> d: float, e: int32
-FractionalAvgPool(value: T) -> output: T, row_pooling_sequence: int64, col_pooling_sequence: int64; pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; deterministic: bool = false; seed: int = 0; seed2: int = 0; T: {float, double, int32, int64}
-FractionalAvgPoolGrad(orig_input_tensor_shape: int64, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64) -> output: T; overlapping: bool = false; T: {float, double, int32, int64}
-FractionalMaxPool(value: T) -> output: T, row_pooling_sequence: int64, col_pooling_sequence: int64; pooling_ratio: list(float) >= 4; pseudo_random: bool = false; overlapping: bool = false; deterministic: bool = false; seed: int = 0; seed2: int = 0; T: {float, double, int32, int64}
-FractionalMaxPoolGrad(orig_input: T, orig_output: T, out_backprop: T, row_pooling_sequence: int64, col_pooling_sequence: int64) -> output: T; overlapping: bool = false; T: {float, double, int32, int64}
 FuncAttr(); f: func
 FuncListAttr(); f: list(func)
-FusedPadConv2D(input: T, paddings: int32, filter: T) -> output: T; T: {half, bfloat16, float, double}; mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}
-FusedResizeAndPadConv2D(input: T, size: int32, paddings: int32, filter: T) -> output: T; T: {half, float, double}; resize_align_corners: bool = false; mode: {'REFLECT', 'SYMMETRIC'}; strides: list(int); padding: {'SAME', 'VALID'}
 GeneratorDataset(init_func_other_args: Tinit_func_args, next_func_other_args: Tnext_func_args, finalize_func_other_args: Tfinalize_func_args) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; init_func: func; next_func: func; finalize_func: func; Tinit_func_args: list(type) >= 0; Tnext_func_args: list(type) >= 0; Tfinalize_func_args: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
 GetDeadline() -> deadline_from_epoch_micros: int64
 GetElementAtIndex(dataset: variant, index: int64) -> components: output_types; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
@@ -301,11 +284,8 @@ GroupByWindowDataset(input_dataset: variant, key_func_other_arguments: Tkey_func
 HostConst() -> output: dtype; value: tensor; dtype: type
 IFFTND(input: Tcomplex, fft_length: int32, axes: int32) -> output: Tcomplex; Tcomplex: {complex64, complex128} = complex64
 IRFFTND(input: Tcomplex, fft_length: int32, axes: int32) -> output: Treal; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
-IdentityReader() -> reader_handle: Ref(string); container: string = ''; shared_name: string = ''; stateful; deprecated 26 'Use IdentityReaderV2'
-IdentityReaderV2() -> reader_handle: resource; container: string = ''; shared_name: string = ''; stateful
 IgnoreErrorsDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; log_warning: bool = false
 ImmutableConst() -> tensor: dtype; dtype: type; shape: shape; memory_region_name: string
-ImportEvent(writer: resource, event: string); stateful
 InPolymorphicTwice(a: N * T, b: M * T); T: type = int32; N: int >= 0; M: int >= 0
 IndexFlatMapDataset(input_dataset: variant, map_func_other_args: Tmap_func_args, index_map_func_other_args: Tindex_map_func_args, output_cardinality: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; map_func: func; index_map_func: func; Tmap_func_args: list(type) >= 0; Tindex_map_func_args: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 InfeedDequeue() -> output: dtype; dtype: type; shape: shape; stateful
@@ -411,7 +391,6 @@ NcclBroadcast(input: T) -> output: T; T: {half, float, double, int32, int64}; sh
 NcclReduce(input: num_devices * T) -> data: T; reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; num_devices: int >= 1; stateful
 NearestNeighbors(points: float, centers: float, k: int64) -> nearest_center_indices: int64, nearest_center_distances: float
 NegTrain(w_in: Ref(float), w_out: Ref(float), examples: int32, labels: int32, lr: float); vocab_count: list(int); num_negative_samples: int; stateful; deprecated 19 'Moving word2vec into tensorflow_models/tutorials and deprecating its ops here as a result'
-NonDeterministicInts(shape: shape_dtype) -> output: dtype; dtype: type = int64; shape_dtype: type = int64; stateful
 NonSerializableDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 None()
 Old(); deprecated 8 'For reasons'
@@ -503,20 +482,6 @@ RandomDatasetV2(seed: int64, seed2: int64, seed_generator: resource) -> handle: 
 RandomIndexShuffle(index: dtype, seed: Tseed, max_index: dtype) -> output: dtype; rounds: int = 4; dtype: {int32, uint32, int64, uint64}; Tseed: {int32, uint32, int64, uint64}
 RangeDataset(start: int64, stop: int64, step: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; replicate_on_split: bool = false; stateful
 ReadVariableXlaSplitND(resource: resource) -> outputs: N * T; T: type; N: int >= 1; num_splits: list(int); paddings: list(int) = []; stateful
-ReaderNumRecordsProduced(reader_handle: Ref(string)) -> records_produced: int64
-ReaderNumRecordsProducedV2(reader_handle: resource) -> records_produced: int64; stateful
-ReaderNumWorkUnitsCompleted(reader_handle: Ref(string)) -> units_completed: int64
-ReaderNumWorkUnitsCompletedV2(reader_handle: resource) -> units_completed: int64; stateful
-ReaderRead(reader_handle: Ref(string), queue_handle: Ref(string)) -> key: string, value: string
-ReaderReadUpTo(reader_handle: Ref(string), queue_handle: Ref(string), num_records: int64) -> keys: string, values: string
-ReaderReadUpToV2(reader_handle: resource, queue_handle: resource, num_records: int64) -> keys: string, values: string; stateful
-ReaderReadV2(reader_handle: resource, queue_handle: resource) -> key: string, value: string; stateful
-ReaderReset(reader_handle: Ref(string))
-ReaderResetV2(reader_handle: resource); stateful
-ReaderRestoreState(reader_handle: Ref(string), state: string)
-ReaderRestoreStateV2(reader_handle: resource, state: string); stateful
-ReaderSerializeState(reader_handle: Ref(string)) -> state: string
-ReaderSerializeStateV2(reader_handle: resource) -> state: string; stateful
 RebatchDataset(input_dataset: variant, num_replicas: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; use_fallback: bool = true
 RebatchDatasetV2(input_dataset: variant, batch_sizes: int64, drop_remainder: bool) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 RecordInput() -> records: string; file_pattern: string; file_random_seed: int = 301; file_shuffle_shift_ratio: float = 0.0; file_buffer_size: int = 10000; file_parallelism: int = 16; batch_size: int = 32; compression_type: string = ''; stateful
@@ -616,8 +581,6 @@ RiscTranspose(x: T, perm: Tperm) -> y: T; T: type; Tperm: {int32, int64} = int32
 RiscTriangularSolve(matrix: T, rhs: T) -> output: T; lower: bool = true; adjoint: bool = false; T: {bfloat16, half, float, double}
 RiscUnary(x: T) -> y: T; op_type: {'ABL', 'CEIL', 'COS', 'EXP', 'FLOOR', 'IMAG', 'LOG', 'NEG', 'REAL', 'SIGN'}; T: {bfloat16, half, float, double}
 RiscWhile(input: T) -> output: T; T: list(type) >= 0; cond: func; body: func; output_shapes: list(shape) = []; parallel_iterations: int = 10; stateful
-RngReadAndSkip(resource: resource, alg: int32, delta: uint64) -> value: int64; stateful
-RngSkip(resource: resource, algorithm: int64, delta: int64); stateful
 RpcCall(client: resource, method_name: string, args: Tin, timeout_in_ms: int64) -> future: resource, deleter: variant; Tin: list(type) >= 0; stateful
 RpcCheckStatus(status_or: resource) -> error_code: int64, error: string; stateful
 RpcClient(server_address: string, timeout_in_ms: int64) -> client: resource, method_specs: string; shared_name: string = ''; list_registered_methods: bool = false; stateful
@@ -686,13 +649,7 @@ Stage(values: dtypes); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtype
 StageClear(); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
 StagePeek(index: int32) -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 StageSize() -> size: int32; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
-StatefulRandomBinomial(resource: resource, algorithm: int64, shape: S, counts: T, probs: T) -> output: dtype; S: {int32, int64}; T: {half, float, double, int32, int64} = double; dtype: {half, float, double, int32, int64} = int64; stateful
 StatefulStandardNormal(resource: resource, shape: shape_dtype) -> output: dtype; dtype: type = float; shape_dtype: type = int64; stateful; deprecated 29 'Use StatefulStandardNormalV2 instead'
-StatefulStandardNormalV2(resource: resource, algorithm: int64, shape: shape_dtype) -> output: dtype; dtype: type = float; shape_dtype: type = int64; stateful
-StatefulTruncatedNormal(resource: resource, algorithm: int64, shape: shape_dtype) -> output: dtype; dtype: type = float; shape_dtype: type = int64; stateful
-StatefulUniform(resource: resource, algorithm: int64, shape: shape_dtype) -> output: dtype; dtype: type = float; shape_dtype: type = int64; stateful
-StatefulUniformFullInt(resource: resource, algorithm: int64, shape: shape_dtype) -> output: dtype; dtype: type = uint64; shape_dtype: type = int64; stateful
-StatefulUniformInt(resource: resource, algorithm: int64, shape: shape_dtype, minval: dtype, maxval: dtype) -> output: dtype; dtype: type = int64; shape_dtype: type = int64; stateful
 StatelessParameterizedTruncatedNormal(shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype) -> output: dtype; S: {int32, int64}; Tseed: {int32, int64} = int64; dtype: {half, float, double}
 StatsAggregatorHandle() -> handle: resource; container: string = ''; shared_name: string = ''; stateful
 StatsAggregatorHandleV2() -> handle: resource; container: string = ''; shared_name: string = ''; stateful
@@ -702,12 +659,9 @@ StochasticCastToInt(input: Tin, key: uint64, counter: uint64, alg: int32) -> out
 StoreMinibatchStatisticsInFdo(program_key: string, max_ids: int32, max_uniques: int32); sample_count: int >= 1; num_replica: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; table_name: string; mini_batch_splits: string; stateful
 StringListAttr(); a: list(string); b: string
 StubResourceHandleOp() -> resource: resource; container: string = ''; shared_name: string = ''; stateful
-SummaryWriter() -> writer: resource; shared_name: string = ''; container: string = ''; stateful
 SyncDevice(); stateful
 TFRecordDataset(filenames: string, compression_type: string, buffer_size: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
 TFRecordDatasetV2(filenames: string, compression_type: string, buffer_size: int64, byte_offsets: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
-TFRecordReader() -> reader_handle: Ref(string); container: string = ''; shared_name: string = ''; compression_type: string = ''; stateful; deprecated 26 'Use TFRecordReaderV2'
-TFRecordReaderV2() -> reader_handle: resource; container: string = ''; shared_name: string = ''; compression_type: string = ''; stateful
 TPUAnnotateTensorsWithDynamicShape(tensors: T) -> tpu_tensors: T; T: list(type) >= 1; stateful
 TPUCompilationResult() -> output: string
 TPUCompile(dynamic_shapes: NumDynamicShapes * int64, guaranteed_constants: Tguaranteed_constants) -> compilation_status: string, program: num_computations * string, may_modify_variables: num_computations * bool; num_computations: int >= 0; function: func; metadata: string; NumDynamicShapes: int >= 0; Tguaranteed_constants: list(type) >= 0; stateful
@@ -741,8 +695,6 @@ TensorSliceDataset(components: Toutput_types) -> handle: variant :: DATASET[FOR_
 TestAttr() -> out: T; T: {float, double}; stateful
 TestStringOutput(input: float) -> output1: float, output2: string
 TextLineDataset(filenames: string, compression_type: string, buffer_size: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
-TextLineReader() -> reader_handle: Ref(string); skip_header_lines: int = 0; container: string = ''; shared_name: string = ''; stateful; deprecated 26 'Use TextLineReaderV2'
-TextLineReaderV2() -> reader_handle: resource; skip_header_lines: int = 0; container: string = ''; shared_name: string = ''; stateful
 ThreadPoolDataset(input_dataset: variant, thread_pool: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 ThreadPoolHandle() -> handle: resource; num_threads: int; max_intra_op_parallelism: int = 1; display_name: string; container: string = ''; shared_name: string = ''; stateful
 ThreadUnsafeUnigramCandidateSampler(true_classes: int64) -> sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; range_max: int >= 1; seed: int = 0; seed2: int = 0; stateful
@@ -779,8 +731,6 @@ Unstage() -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0;
 UnwrapDatasetVariant(input_handle: variant) -> output_handle: variant
 UpdateTaskIdAndGlobalCoreArray(tpu_task_id_to_shard_id: task_count * int32); task_count: int >= 1; stateful
 WeightedFlatMapDataset(input_datasets: N * variant, weights: M * double) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; N: int >= 2; M: int >= 2; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-WholeFileReader() -> reader_handle: Ref(string); container: string = ''; shared_name: string = ''; stateful
-WholeFileReaderV2() -> reader_handle: resource; container: string = ''; shared_name: string = ''; stateful
 WindowDataset(input_dataset: variant, size: int64, shift: int64, stride: int64, drop_remainder: bool) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 WindowOp(inputs: Tinputs) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; Tinputs: list(type) >= 1
 WorkerHeartbeat(request: string) -> response: string; stateful

@@ -15,8 +15,12 @@ OP_FAMILIES: Final = {
     "audio": """
         AudioSpectrogram DecodeWav EncodeWav Mfcc
     """,
+    "batching": """
+        BatchFunction
+    """,
     "candidate_sampling": """
-        AllCandidateSampler ComputeAccidentalHits LogUniformCandidateSampler UniformCandidateSampler
+        AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler LogUniformCandidateSampler
+        UniformCandidateSampler
     """,
     "casting": """
         Cast
@@ -86,20 +90,45 @@ OP_FAMILIES: Final = {
     "einsum": """
         Einsum
     """,
+    "embedding": """
+        DestroyKvResourceOp EVGetFrequency EVGetVersion InitializeKvVariableOp InitializeKvVariableV2Op KvResourceExport
+        KvResourceGather KvResourceGatherV1 KvResourceInitCacheStrategyOp KvResourceLookupTier KvVarHandleOp
+        KvVarIsInitializedOp KvVariableShape
+    """,
+    "embedding_incremental": """
+        KvBeginDelta KvForgetTouched KvIncrSave KvRecordTouched KvResourceIncrImport RecordSparseIndices
+    """,
+    "embedding_io": """
+        KvResourceImportV2 KvResourceImportV3 KvResourceLookupResource SaveV3
+    """,
+    "embedding_updates": """
+        KvResourceSparseApplyAdagrad KvResourceSparseApplyAdagradDecay KvResourceSparseApplyAdagradDecayWithCounts
+        KvResourceSparseApplyAdagradWithCounts KvResourceSparseApplyAdam KvResourceSparseApplyAdamAsync
+        KvResourceSparseApplyAdamAsyncWithCounts KvResourceSparseApplyAdamW KvResourceSparseApplyAdamWWithCounts
+        KvResourceSparseApplyAdamWithCounts KvResourceSparseApplyFtrl KvResourceSparseApplyFtrlV2
+        KvResourceSparseApplyFtrlV2WithCounts KvResourceSparseApplyFtrlWithCounts KvResourceSparseApplyGradientDescent
+        KvResourceSparseApplyGradientDescentWithCounts
+    """,
     "files": """
         MatchingFiles ReadFile WriteFile
+    """,
+    "fractional_pooling": """
+        FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
     """,
     "functional": """
         Case DeviceIndex FakeParam For If PartitionedCall StatefulPartitionedCall StatelessCase StatelessIf
         StatelessWhile SymbolicGradient ToBool While
+    """,
+    "fused_convolution": """
+        FusedPadConv2D FusedResizeAndPadConv2D
     """,
     "gathering": """
         EditDistance Gather GatherNd GatherV2 ListDiff LowerBound Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
         UpperBound Where
     """,
     "image_files": """
-        DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng EncodeJpeg EncodeJpegVariableQuality
-        EncodePng ExtractJpegShape
+        DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP EncodeJpeg
+        EncodeJpegVariableQuality EncodePng ExtractJpegShape
     """,
     "joining": """
         Concat ConcatOffset ConcatV2 DynamicPartition DynamicStitch Pack ParallelConcat ParallelDynamicStitch Split
@@ -156,6 +185,9 @@ OP_FAMILIES: Final = {
         AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad MaxPool3DGradGrad MaxPoolGrad
         MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradV2 MaxPoolGradWithArgmax MaxPoolV2 MaxPoolWithArgmax
     """,
+    "protos": """
+        DecodeProtoV2 EncodeProto
+    """,
     "quantization": """
         FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient
         FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient QuantizeAndDequantize
@@ -183,6 +215,13 @@ OP_FAMILIES: Final = {
     """,
     "ranking": """
         InTopK InTopKV2 NthElement TopK TopKV2
+    """,
+    "readers": """
+        FakeQueue FixedLengthRecordReader FixedLengthRecordReaderV2 IdentityReader IdentityReaderV2
+        ReaderNumRecordsProduced ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompleted ReaderNumWorkUnitsCompletedV2
+        ReaderRead ReaderReadUpTo ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2 ReaderRestoreState
+        ReaderRestoreStateV2 ReaderSerializeState ReaderSerializeStateV2 TFRecordReader TFRecordReaderV2 TextLineReader
+        TextLineReaderV2 WholeFileReader WholeFileReaderV2
     """,
     "recurrent": """
         BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBlockCellGrad LSTMBlockCell
@@ -265,6 +304,10 @@ OP_FAMILIES: Final = {
         DestroyTemporaryVariable DisableCopyOnRead IsVariableInitialized ReadVariableOp ResourceCountUpTo ResourceGather
         ResourceGatherNd TemporaryVariable VarHandleOp VarIsInitializedOp Variable VariableShape VariableV2
     """,
+    "stateful_random": """
+        NonDeterministicInts RngReadAndSkip RngSkip StatefulRandomBinomial StatefulStandardNormalV2
+        StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt
+    """,
     "stateless_random": """
         StatelessMultinomial StatelessRandomBinomial StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomGetAlg
         StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg StatelessRandomNormal StatelessRandomNormalV2
@@ -281,6 +324,9 @@ OP_FAMILIES: Final = {
     "summaries": """
         AudioSummary AudioSummaryV2 HistogramSummary ImageSummary MergeSummary ScalarSummary TensorSummary
         TensorSummaryV2
+    """,
+    "summary_writers": """
+        CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter ImportEvent SummaryWriter
     """,
     "tensor_list": """
         EmptyTensorList TensorListConcat TensorListConcatLists TensorListConcatV2 TensorListElementShape

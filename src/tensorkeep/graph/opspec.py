@@ -47,7 +47,7 @@ Kernel: TypeAlias = Callable[..., Any]
 GradientRule: TypeAlias = Callable[..., Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-UNKNOWN_DTYPE: Final = DType(0, "unknown", "invalid", object, "")
+UNKNOWN_DTYPE: Final = DType(0, "unknown", "invalid", "object", "", 0)
 
 
 class Capability(Enum):
@@ -71,6 +71,7 @@ class OpSpec:
             self._parts = signature
             self.name = signature[0].partition("(")[0].strip()
         self.needs = needs
+        self.needs_by_attrs: Callable[[Callable[[str], Attr]], Capability | None] | None = None
         self.shape_rule: ShapeRule | None = None
         self.shape_rule_takes_operation = False
         self.kernel_function: Kernel | None = None

@@ -212,6 +212,16 @@ def poisson(generator: PhiloxGenerator, samples: Sequence[int], rate: Array, dty
     return _per_sample(samples, (rate,), result_type, draw)
 
 
+def binomial_parameters(counts: Array, probs: Array) -> tuple[int, ...]:
+    """The shape that the parameters have together."""
+    try:
+        return np.broadcast_shapes(counts.shape, probs.shape)
+    except ValueError:
+        raise InvalidArgumentError(
+            f"counts and probs must have compatible batch dimensions: {list(counts.shape)} vs. {list(probs.shape)}"
+        ) from None
+
+
 def binomial(
     generator: PhiloxGenerator, samples: Sequence[int], counts: Array, probabilities: Array, dtype: npt.DTypeLike
 ) -> Array:

@@ -21,7 +21,7 @@ from tensorkeep.ops._examples import (
     read_values,
     readable,
 )
-from tensorkeep.ops.strings import string_array
+from tensorkeep.ops._string_arrays import string_array
 
 
 def by_key(wanted: Sequence[Wanted]) -> dict[bytes, int]:

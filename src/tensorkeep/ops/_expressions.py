@@ -164,11 +164,17 @@ def reduced_shape(input_shape: Any, axes: Tensor) -> Any:
         sizes = known_shape.astype(np.int32)
         sizes[known_axes.astype(np.int32)] = 1
         return sizes
+    return stitched_shape(input_shape, axes)
+
+
+def stitched_shape(input_shape: Tensor, axes: Tensor) -> Tensor:
+    """The sizes of a reduction's result that keeps its dimensions, as operations find them."""
     rank = size_of(input_shape, out_type=axes.dtype.base_dtype)
     wrapped = plain("FloorMod", plain("AddV2", axes, rank, "add"), rank, "mod")
     axes_shape = shape_of(wrapped)
     whole = span(0, rank)
-    return get_op("DynamicStitch")([whole, wrapped], [input_shape, ones(axes_shape, input_shape.dtype.base_dtype)])
+    sizes = [input_shape, ones(axes_shape, input_shape.dtype.base_dtype)]
+    return get_op("DynamicStitch")([whole, wrapped], sizes)  # type: ignore[no-any-return]
 
 
 # ---------------------------------------------------------------------------------------------------- Operators

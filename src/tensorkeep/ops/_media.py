@@ -1,36 +1,17 @@
-"""Pictures and sounds as files: PNG and WAV.
+"""Sounds as files: WAV.
 
-png = signature chunk(IHDR) chunk(IDAT) chunk(IEND)       chunk = length type data crc32
 wav = "RIFF" size "WAVE" "fmt " … "data" size samples     samples of 16 bits, channels side by side
 """
 
 from __future__ import annotations
 
 import struct
-import zlib
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-
-_SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
-_COLOR_TYPES: Final = {1: 0, 2: 4, 3: 2, 4: 6}  # by channels: gray, gray with alpha, RGB, RGBA
-
-
-def png_of_image(image: Array) -> bytes:
-    """A PNG file of an array of bytes: height, width, one to four channels."""
-    height, width, channels = image.shape
-    header = struct.pack(">IIBBBBB", width, height, 8, _COLOR_TYPES[channels], 0, 0, 0)
-    rows = np.zeros((height, 1 + width * channels), np.uint8)  # each begins with its filter, which is none
-    rows[:, 1:] = image.reshape(height, -1)
-    parts = [(b"IHDR", header), (b"IDAT", zlib.compress(rows.tobytes())), (b"IEND", b"")]
-    return _SIGNATURE + b"".join(_chunk(kind, data) for kind, data in parts)
-
-
-def _chunk(kind: bytes, data: bytes) -> bytes:
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
 
 
 def wav_of_samples(samples: Array, sample_rate: float) -> bytes:

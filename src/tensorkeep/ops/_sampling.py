@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import prod
-from secrets import randbits
+from random import SystemRandom
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,10 @@ def stream_of(ctx: KernelContext, seed: int, seed2: int) -> PhiloxStream:
     """The stream of an op with state, which goes on from run to run. Without seeds, nobody knows where it begins."""
 
     def begin() -> PhiloxStream:
-        return PhiloxStream(seed, seed2) if seed or seed2 else PhiloxStream(randbits(63) + 1, randbits(63))
+        if seed or seed2:
+            return PhiloxStream(seed, seed2)
+        system = SystemRandom()
+        return PhiloxStream(system.getrandbits(63) + 1, system.getrandbits(63))
 
     return ctx.keep("stream", begin)
 

@@ -9,10 +9,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import OpSpec, op
 from tensorkeep.ops._philox import PhiloxGenerator, by_c_library, long_integers, unit_doubles
+from tensorkeep.ops._picking import Picker
 from tensorkeep.ops._sampling import stream_of
 from tensorkeep.ops._shapes import with_rank
 from tensorkeep.runtime.context import KernelContext
@@ -142,6 +143,70 @@ def _sampler(name: str, draw: Draw, chance: Callable[[Array, int], Array]) -> Op
 
 uniform_candidate_sampler = _sampler("UniformCandidateSampler", _uniform, _uniform_chance)
 log_uniform_candidate_sampler = _sampler("LogUniformCandidateSampler", _log_uniform, _log_uniform_chance)
+
+fixed_unigram_candidate_sampler = op(
+    f"FixedUnigramCandidateSampler(true_classes: int64) -> {_OUTPUTS}",
+    *_COUNTS,
+    "range_max: int >= 1",
+    "vocab_file: string = ''",
+    "distortion: float = 1.0",
+    "num_reserved_ids: int = 0",
+    "num_shards: int >= 1 = 1",
+    "shard: int >= 0 = 0",
+    "unigrams: list(float) = []",
+    *_SEEDS,
+)
+fixed_unigram_candidate_sampler.shape(_sampler_shape)
+
+
+@fixed_unigram_candidate_sampler.stateful_kernel
+def fixed_unigram_candidate_sampler_kernel(
+    ctx: KernelContext,
+    true_classes: Any,
+    *,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    range_max: int,
+    vocab_file: bytes,
+    distortion: float,
+    num_reserved_ids: int,
+    num_shards: int,
+    shard: int,
+    unigrams: tuple[float, ...],
+    seed: int,
+    seed2: int,
+) -> Any:
+    if bool(vocab_file) == bool(unigrams):
+        wanted = "only provide one of vocab_file and unigrams" if unigrams else "provide either vocab_file or unigrams"
+        raise InvalidArgumentError(f"Must {wanted}.")
+    if vocab_file:
+        raise UnimplementedError(
+            f'counts in a file, "{vocab_file.decode()}", are not read: give them in the attribute `unigrams`'
+        )
+    classes = _check_true_classes(true_classes, num_true, range_max)
+    if unique and num_sampled > range_max:
+        raise InvalidArgumentError("Sampler's range is too small.")
+    picker = ctx.keep(
+        "picker", lambda: Picker(_kept_weights(unigrams, distortion, num_reserved_ids, num_shards, shard))
+    )
+    if len(picker) != range_max:
+        raise InvalidArgumentError(f"range is {range_max} must be the same as number of items {len(picker)}")
+    generator = stream_of(ctx, seed, seed2).reserve(_WORDS_PER_SAMPLE * num_sampled // 4)
+    samples, tries = _picked(picker.draw(_blocks(generator)), num_sampled, unique)
+    expected = [_expected(picker.chances[values], num_sampled, tries) for values in (classes, samples)]
+    return samples, *expected
+
+
+def _kept_weights(unigrams: tuple[float, ...], distortion: float, reserved: int, shards: int, shard: int) -> Array:
+    """The weights of the classes of a shard; reserved ones are never drawn."""
+    weights = np.power(np.array(unigrams, np.float32), np.float32(distortion))
+    every = np.concatenate([np.zeros(reserved, np.float32), weights])
+    kept: Array = every[np.arange(len(every)) % shards == shard]
+    if not kept.size or not np.isfinite(kept).all() or (kept < 0).any() or not kept.any():
+        raise InvalidArgumentError("unigrams must be counts of at least one class, none negative, not all zero")
+    return kept
+
 
 all_candidate_sampler = op(f"AllCandidateSampler(true_classes: int64) -> {_OUTPUTS}", *_COUNTS, *_SEEDS)
 all_candidate_sampler.shape(_sampler_shape)

@@ -35,7 +35,7 @@ from tensorkeep.graph.opspec import Capability, not_differentiable, op
 from tensorkeep.io.filesystem import Durability, FileSystem
 from tensorkeep.ops._sampling import check_scalars
 from tensorkeep.ops._shapes import with_rank
-from tensorkeep.ops.strings import string_array
+from tensorkeep.ops._string_arrays import string_array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -59,6 +59,10 @@ class CheckpointAccess:
     """Gives the reader of a checkpoint, which stays open until the run is over. None: kernels open and close it."""
     large: frozenset[str] | None = None
     """The names of large tensors, if it is known that everything asked for is there as it is asked for."""
+    whole: CheckpointReader | None = None
+    """All that is stored, for kernels that find by themselves what they need. None: what `open` gives."""
+    renamed: Callable[[str], str] = str
+    """Under which name such a kernel finds what the graph calls otherwise."""
     checks_first: bool = True
     """Whether large tensors are checked before any is assigned, which reads them twice; else when they are read."""
 
@@ -75,6 +79,11 @@ def checkpoint_access(access: CheckpointAccess) -> Iterator[None]:
         yield
     finally:
         _ACCESS.reset(token)
+
+
+def access_in_force() -> CheckpointAccess:
+    """How a kernel that this thread runs reaches checkpoints."""
+    return _ACCESS.get(_PLAIN)
 
 
 # ---------------------------------------------------------------------------------------------------- Arguments
@@ -109,7 +118,8 @@ class SliceSpec(NamedTuple):
         return " ".join([*map(str, self.shape), str(self.part)])
 
 
-def _text(value: Any, what: str) -> str:
+def text_of(value: Any, what: str) -> str:
+    """The text that an input holds, which has to be one."""
     array = np.asarray(value)
     if array.size != 1:
         raise InvalidArgumentError(f"{what} should have one element, got a tensor of shape {list(array.shape)}")
@@ -117,15 +127,17 @@ def _text(value: Any, what: str) -> str:
     return found.decode()
 
 
-def _texts(value: Any, count: int, what: str) -> list[str]:
+def texts_of(value: Any, count: int, what: str) -> list[str]:
+    """The texts that an input holds, which have to be so many."""
     array = np.asarray(value)
     if array.shape != (count,):
         raise InvalidArgumentError(f"{what} should be a list of {count}, got a tensor of shape {list(array.shape)}")
     return [item.decode() for item in array.tolist()]
 
 
-def _specs(value: Any, count: int) -> list[SliceSpec | None]:
-    texts = _texts(value, count, "shape_and_slices")
+def specs_of(value: Any, count: int) -> list[SliceSpec | None]:
+    """The slices that are given beside names."""
+    texts = texts_of(value, count, "shape_and_slices")
     return [SliceSpec.parse(text) for text in texts] if any(texts) else [None] * count
 
 
@@ -151,23 +163,30 @@ def _write_bundle(
     durability: Durability,
 ) -> None:
     with BundleWriter(prefix, durability=durability, fs=fs) as writer:
-        writer.reserve(sum([value.nbytes for value in values]))
-        whole = dict(zip(names, values, strict=True))
-        if not any(specs) and len(whole) == len(names):
-            writer.add_many(whole)
-            return
-        whole = {}
-        for name, spec, value in zip(names, specs, values, strict=True):
-            if spec is None and name not in whole:
-                whole[name] = value
-                continue
-            writer.add_many(whole)
-            whole = {}
-            if spec is None:
-                writer.add(name, value)  # says that it was added before
-            else:
-                writer.add_slice(name, spec.shape, spec.part, value)
+        add_values(writer, names, specs, values)
+
+
+def add_values(
+    writer: BundleWriter, names: Sequence[str], specs: Sequence[SliceSpec | None], values: Sequence[Any]
+) -> None:
+    """Writes tensors, and slices of tensors, to a checkpoint in the making."""
+    writer.reserve(sum([value.nbytes for value in values]))
+    whole = dict(zip(names, values, strict=True))
+    if not any(specs) and len(whole) == len(names):
         writer.add_many(whole)
+        return
+    whole = {}
+    for name, spec, value in zip(names, specs, values, strict=True):
+        if spec is None and name not in whole:
+            whole[name] = value
+            continue
+        writer.add_many(whole)
+        whole = {}
+        if spec is None:
+            writer.add(name, value)  # says that it was added before
+        else:
+            writer.add_slice(name, spec.shape, spec.part, value)
+    writer.add_many(whole)
 
 
 def _write_slice_file(
@@ -186,11 +205,19 @@ def _write_slice_file(
                 writer.add_slice(name, spec.shape, spec.part, value)
 
 
-def _stored(value: Any, dtype: DType, spec: SliceSpec | None, name: str) -> Any:
+def stored_value(value: Any, dtype: DType, spec: SliceSpec | None, name: str) -> Any:
     """A value as a writer takes it: itself, where the array alone tells the type."""
     if spec is None and plain_dtype(value) is dtype:
         return value
     return _source(value, dtype, spec, name)
+
+
+def stored_values(
+    tensors: Sequence[Any], dtypes: Sequence[DType], specs: Sequence[SliceSpec | None], names: Sequence[str]
+) -> list[Any]:
+    """Values as a writer takes them."""
+    is_plain = not any(specs) and not any(dtype.is_object or dtype.is_quantized for dtype in set(dtypes))
+    return list(tensors) if is_plain else list(map(stored_value, tensors, dtypes, specs, names))
 
 
 save_v2 = op(
@@ -225,12 +252,11 @@ def save_v2_kernel(
     *,
     dtypes: tuple[DType, ...],
 ) -> tuple[()]:
-    access = _ACCESS.get(_PLAIN)
-    path = _text(prefix, "prefix")
-    names = _texts(tensor_names, len(tensors), "tensor_names")
-    specs = _specs(shape_and_slices, len(tensors))
-    is_plain = not any(specs) and not any(dtype.is_object or dtype.is_quantized for dtype in set(dtypes))
-    values = tensors if is_plain else list(map(_stored, tensors, dtypes, specs, names))
+    access = access_in_force()
+    path = text_of(prefix, "prefix")
+    names = texts_of(tensor_names, len(tensors), "tensor_names")
+    specs = specs_of(shape_and_slices, len(tensors))
+    values = stored_values(tensors, dtypes, specs, names)
     access.submit(partial(_write_bundle, ctx.filesystem, path, names, specs, values, access.durability))
     return ()
 
@@ -247,9 +273,9 @@ save_slices.shape(save_v2_shape)
 def _save_slice_file(
     ctx: KernelContext, filename: Any, names: Any, specs: Sequence[SliceSpec | None], data: list[Any], dtypes: Any
 ) -> tuple[()]:
-    access = _ACCESS.get(_PLAIN)
-    path = _text(filename, "filename")
-    keys = _texts(names, len(data), "tensor_names")
+    access = access_in_force()
+    path = text_of(filename, "filename")
+    keys = texts_of(names, len(data), "tensor_names")
     values = list(map(_source, data, dtypes, specs, keys))
     access.submit(partial(_write_slice_file, ctx.filesystem, path, keys, specs, values, access.durability))
     return ()
@@ -265,7 +291,7 @@ def save_slices_kernel(
     *,
     T: tuple[DType, ...],  # noqa: N803 - the attribute's name
 ) -> tuple[()]:
-    return _save_slice_file(ctx, filename, tensor_names, _specs(shapes_and_slices, len(data)), data, T)
+    return _save_slice_file(ctx, filename, tensor_names, specs_of(shapes_and_slices, len(data)), data, T)
 
 
 save = op(
@@ -318,9 +344,9 @@ def merge_v2_checkpoints_kernel(
     delete_old_dirs: bool,
     allow_missing_files: bool,
 ) -> tuple[()]:
-    access = _ACCESS.get(_PLAIN)
-    prefixes = _texts(checkpoint_prefixes, np.size(checkpoint_prefixes), "checkpoint_prefixes")
-    target = _text(destination_prefix, "destination_prefix")
+    access = access_in_force()
+    prefixes = texts_of(checkpoint_prefixes, np.size(checkpoint_prefixes), "checkpoint_prefixes")
+    target = text_of(destination_prefix, "destination_prefix")
     access.submit(
         lambda: merge_bundles(
             prefixes,
@@ -347,7 +373,7 @@ def sharded_filename_shape(*inputs: Tensor) -> Shape:
 
 @sharded_filename.kernel
 def sharded_filename_kernel(basename: Any, shard: Any, num_shards: Any) -> Any:
-    return string_array([shard_path(_text(basename, "basename"), int(shard), int(num_shards)).encode()], ())
+    return string_array([shard_path(text_of(basename, "basename"), int(shard), int(num_shards)).encode()], ())
 
 
 sharded_filespec = op("ShardedFilespec(basename: string, num_shards: int32) -> filename: string")
@@ -356,7 +382,7 @@ sharded_filespec.shape(sharded_filename_shape)
 
 @sharded_filespec.kernel
 def sharded_filespec_kernel(basename: Any, num_shards: Any) -> Any:
-    return string_array([shard_pattern(_text(basename, "basename"), int(num_shards)).encode()], ())
+    return string_array([shard_pattern(text_of(basename, "basename"), int(num_shards)).encode()], ())
 
 
 # ---------------------------------------------------------------------------------------------------- Reading
@@ -390,7 +416,17 @@ class StoredTensor:
 
 
 @contextmanager
-def _opened(access: CheckpointAccess, path: str, fs: FileSystem) -> Iterator[CheckpointReader]:
+def opened_whole(access: CheckpointAccess, path: str, fs: FileSystem) -> Iterator[CheckpointReader]:
+    """The reader that is in force for kernels that find by themselves what they need."""
+    if access.whole is not None:
+        yield access.whole
+        return
+    with opened_checkpoint(access, path, fs) as reader:
+        yield reader
+
+
+@contextmanager
+def opened_checkpoint(access: CheckpointAccess, path: str, fs: FileSystem) -> Iterator[CheckpointReader]:
     """The reader that is in force, which stays open; or one for the moment."""
     if access.open is not None:
         yield access.open(path, fs)
@@ -479,11 +515,11 @@ def restore_v2_shape(
 def restore_v2_kernel(
     ctx: KernelContext, prefix: Any, tensor_names: Any, shape_and_slices: Any, *, dtypes: tuple[DType, ...]
 ) -> list[Any]:
-    access = _ACCESS.get(_PLAIN)
-    path = _text(prefix, "prefix")
-    names = _texts(tensor_names, len(dtypes), "tensor_names")
-    specs = _specs(shape_and_slices, len(dtypes))
-    with _opened(access, path, ctx.filesystem) as reader:
+    access = access_in_force()
+    path = text_of(prefix, "prefix")
+    names = texts_of(tensor_names, len(dtypes), "tensor_names")
+    specs = specs_of(shape_and_slices, len(dtypes))
+    with opened_checkpoint(access, path, ctx.filesystem) as reader:
         return _restored(access, reader, names, specs, dtypes)
 
 
@@ -503,11 +539,11 @@ def restore_shape(file_pattern: Tensor, tensor_name: Tensor) -> Shape:
 
 
 def _restored_one(ctx: KernelContext, pattern: Any, name: Any, dtype: DType, spec: SliceSpec | None) -> Any:
-    access = _ACCESS.get(_PLAIN)
-    key = _text(name, "tensor_name")
-    path = _text(pattern, "file_pattern")
+    access = access_in_force()
+    key = text_of(name, "tensor_name")
+    path = text_of(pattern, "file_pattern")
     part = None if spec is None else spec.part
-    with _opened(access, path, ctx.filesystem) as reader:
+    with opened_checkpoint(access, path, ctx.filesystem) as reader:
         _checked_info(reader, key, dtype, spec)
         return reader.read(key, part)
 
@@ -537,7 +573,7 @@ def restore_slice_shape(file_pattern: Tensor, tensor_name: Tensor, shape_and_sli
 def restore_slice_kernel(
     ctx: KernelContext, file_pattern: Any, tensor_name: Any, shape_and_slice: Any, *, dt: DType
 ) -> Any:
-    spec = SliceSpec.parse(_text(shape_and_slice, "shape_and_slice"))
+    spec = SliceSpec.parse(text_of(shape_and_slice, "shape_and_slice"))
     return _restored_one(ctx, file_pattern, tensor_name, dt, spec)
 
 
@@ -547,9 +583,13 @@ not_differentiable(restore, restore_slice, restore_v2, sharded_filename, sharded
 __all__ = [
     "CheckpointAccess",
     "SliceSpec",
+    "access_in_force",
+    "add_values",
     "checkpoint_access",
     "is_large",
     "merge_v2_checkpoints",
+    "opened_checkpoint",
+    "opened_whole",
     "restore",
     "restore_slice",
     "restore_v2",
@@ -558,4 +598,8 @@ __all__ = [
     "save_v2",
     "sharded_filename",
     "sharded_filespec",
+    "specs_of",
+    "stored_values",
+    "text_of",
+    "texts_of",
 ]

@@ -21,7 +21,7 @@ from tensorkeep.ops._example_tensors import listed
 from tensorkeep.ops._json_examples import example_of_json
 from tensorkeep.ops._sampling import check_scalars
 from tensorkeep.ops._shapes import same
-from tensorkeep.ops.strings import string_array
+from tensorkeep.ops._string_arrays import string_array
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 decode_raw = op(

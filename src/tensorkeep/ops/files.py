@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import posixpath
-import re
-from collections.abc import Iterator
-from fnmatch import translate
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from tensorkeep.errors import InvalidArgumentError, TensorKeepError
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import Capability, op
 from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
+from tensorkeep.io.globbing import matching_paths
+from tensorkeep.io.places import place_of
 from tensorkeep.ops._sampling import check_scalars
-from tensorkeep.ops.strings import string_array
+from tensorkeep.ops._string_arrays import string_array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 
@@ -84,32 +84,15 @@ def matching_files_kernel(ctx: KernelContext, pattern: Any) -> Any:
         raise InvalidArgumentError(
             f"Input patterns tensor must be scalar or vector, but had shape: {list(array.shape)}"
         )
-    found = [name for item in array.reshape(-1).tolist() for name in _matches(ctx.filesystem, item.decode())]
-    return string_array((name.encode() for name in found), (len(found),))
-
-
-_WILD = re.compile(r"[*?\[]")
+    patterns = [item.decode() for item in array.reshape(-1).tolist()]
+    found = sorted(path for item in patterns for path in _matches(ctx.filesystem, item))
+    return string_array((path.encode() for path in found), (len(found),))
 
 
 def _matches(filesystem: FileSystem, pattern: str) -> list[str]:
-    """The names of files and folders that match; a star stays within one folder."""
-    start = "/" if pattern.startswith("/") else ""
-    parts = [part for part in pattern.split("/") if part]
-    return sorted(_expanded(filesystem, start, parts)) if parts else []
+    def names_in(path: str) -> Sequence[str]:
+        place = place_of(path)
+        folder = "" if place == "." else place
+        return filesystem.list(folder) if filesystem.is_directory(folder) else []
 
-
-def _expanded(filesystem: FileSystem, folder: str, parts: list[str]) -> Iterator[str]:
-    part, rest = parts[0], parts[1:]
-    names = [part]
-    if _WILD.search(part):
-        matches = re.compile(translate(part.replace("[^", "[!"))).match
-        try:
-            names = [name for name in filesystem.list(folder or ".") if matches(name)]
-        except TensorKeepError:
-            return
-    for name in names:
-        path = posixpath.join(folder, name)
-        if rest:
-            yield from _expanded(filesystem, path, rest)
-        elif filesystem.exists(path):
-            yield path
+    return matching_paths(pattern, exists=lambda path: filesystem.exists(place_of(path)), names_in=names_in)

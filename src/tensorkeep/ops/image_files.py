@@ -1,4 +1,4 @@
-"""Images as files: JPEG, PNG, GIF and BMP, decoded and encoded."""
+"""Images as files: JPEG, PNG, GIF, BMP and WebP, decoded and encoded."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import op
-from tensorkeep.ops import _bmp, _gif, _jpeg, _png
+from tensorkeep.ops import _bmp, _gif, _jpeg, _png, _webp
 from tensorkeep.ops._dimensions import of_rank
 from tensorkeep.ops._jpeg import Array, JpegOptions
 from tensorkeep.ops._jpeg import decode_jpeg as jpeg_pixels
@@ -40,6 +40,7 @@ decode_image = op(
     "dtype: {uint8, uint16, float} = uint8",
     "expand_animations: bool = true",
 )
+decode_webp = op("DecodeWebP(contents: string) -> image: dtype", "channels: int = 0", "dtype: {uint8} = uint8")
 extract_jpeg_shape = op(
     "ExtractJpegShape(contents: string) -> image_shape: output_type", "output_type: {int32, int64} = int32"
 )
@@ -53,6 +54,11 @@ def decoded_shape(contents: Tensor, *, channels: int) -> Shape:
     if channels < 0:
         raise InvalidArgumentError(f"channels must be non-negative, got {channels}")
     return Shape((None, None, channels or None))
+
+
+@decode_webp.shape
+def decode_webp_shape(contents: Tensor, *, channels: int) -> Shape:
+    return Shape((None, *decoded_shape(contents, channels=channels)))
 
 
 @decode_and_crop_jpeg.shape
@@ -100,9 +106,9 @@ def _kind(data: bytes) -> str:
     ):
         if data.startswith(signature):
             return kind
-    if data[:4] == b"RIFF" and data[8:12] == b"WEBP":
-        raise InvalidArgumentError("WebP images are not supported: JPEG, PNG, GIF and BMP are")
-    raise InvalidArgumentError("Unknown image file format. One of JPEG, PNG, GIF, BMP required.")
+    if _webp.is_webp(data):
+        return "WebP"
+    raise InvalidArgumentError("Unknown image file format. One of JPEG, PNG, GIF, BMP, WebP required.")
 
 
 def _decoded(op_name: str, data: bytes, options: JpegOptions, is_wide: bool = False, first_only: bool = False) -> Array:
@@ -122,6 +128,12 @@ def _decoded(op_name: str, data: bytes, options: JpegOptions, is_wide: bool = Fa
         if channels not in (0, 3):
             raise InvalidArgumentError(f"channels must be 0 or 3 for GIF, got {channels}")
         return _gif.decode_gif(data, first_only)
+    if kind == "WebP":
+        if channels == 1:
+            raise InvalidArgumentError("WebP only supports 3 or 4 channels")
+        if is_wide:
+            raise InvalidArgumentError("WebP only supports uint8 for dtype")
+        return _webp.decode_webp(data, channels)
     if op_name not in ("DecodeBmp", "DecodeImage"):
         raise InvalidArgumentError(
             f"Trying to decode BMP format using a wrong op. Use `decode_bmp` or `decode_image` instead. Op: {op_name}"
@@ -212,6 +224,12 @@ def decode_gif_kernel(contents: Any) -> Any:
 def decode_bmp_kernel(contents: Any, *, channels: int) -> Any:
     _check_channels(channels)
     return _decoded("DecodeBmp", _file(contents), JpegOptions(channels))
+
+
+@decode_webp.kernel
+def decode_webp_kernel(contents: Any, *, channels: int) -> Any:
+    _check_channels(channels)
+    return _decoded("DecodeWebP", _file(contents), JpegOptions(channels))
 
 
 @decode_image.kernel

@@ -10,7 +10,6 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import control_dependencies
-from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
 from tensorkeep.io.parallel import processors
@@ -26,8 +25,7 @@ from tensorkeep.ops._sampling import (
     sizes_of,
     stated_shape,
 )
-from tensorkeep.ops._shapes import with_rank
-from tensorkeep.ops.random import checked_logits
+from tensorkeep.ops.random import checked_logits, multinomial_shape
 from tensorkeep.shapes import Shape
 
 # ---------------------------------------------------------------------------------------------------- Seeds
@@ -221,12 +219,7 @@ stateless_multinomial = op(
 @stateless_multinomial.shape
 def stateless_multinomial_shape(logits: Tensor, num_samples: Tensor, seed: Tensor) -> Shape:
     _check_seed(seed)
-    rows = with_rank(logits, 2)[0]
-    check_scalars(num_samples)
-    count = constant_value(num_samples)
-    if count is not None and count < 0:
-        raise InvalidArgumentError(f"Dimension size, given by scalar input 1, must be non-negative but is {count}")
-    return Shape((rows, None if count is None else int(count)))
+    return multinomial_shape(logits, num_samples)
 
 
 @stateless_multinomial.kernel
@@ -249,12 +242,7 @@ stateless_binomial.shape(_seeded_shape)
 @stateless_binomial.kernel
 def stateless_binomial_kernel(shape: Any, seed: Any, counts: Any, probs: Any, *, dtype: DType) -> Any:
     counts, probs = np.asarray(counts), np.asarray(probs)
-    try:
-        parameters = np.broadcast_shapes(counts.shape, probs.shape)
-    except ValueError:
-        raise InvalidArgumentError(
-            f"counts and probs must have compatible batch dimensions: {list(counts.shape)} vs. {list(probs.shape)}"
-        ) from None
+    parameters = distributions.binomial_parameters(counts, probs)
     samples = distributions.sample_shape(sizes_of(shape), parameters)
     generator = seeded_generator(seed)
     return distributions.binomial(generator, samples, counts, probs, dtype.array_dtype)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from binascii import Error as Base64Error
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from math import prod
 from typing import Any, Final
 
@@ -21,18 +21,12 @@ from tensorkeep.ops._hashes import fingerprints, keyed_hashes, old_hashes
 from tensorkeep.ops._re2 import expression, rewriting
 from tensorkeep.ops._sampling import check_scalars
 from tensorkeep.ops._shapes import broadcast, same, with_rank
+from tensorkeep.ops._string_arrays import string_array
 from tensorkeep.ops._text import formatted
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Array = npt.NDArray[Any]
-
-
-def string_array(items: Iterable[bytes], shape: Sequence[int]) -> Array:
-    """Strings as an array of a shape."""
-    flat = np.empty(prod(shape), object)
-    flat[:] = list(items)
-    return flat.reshape(tuple(shape))
 
 
 def _mapped(function: Callable[[bytes], bytes], input: Any) -> Array:

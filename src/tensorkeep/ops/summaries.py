@@ -13,9 +13,10 @@ from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.attrs import shape_to_proto
 from tensorkeep.graph.opspec import not_differentiable, op
-from tensorkeep.ops._media import png_of_image, wav_of_samples
+from tensorkeep.ops._media import wav_of_samples
+from tensorkeep.ops._png import encode_png
 from tensorkeep.ops._shapes import scalar
-from tensorkeep.ops.strings import string_array
+from tensorkeep.ops._string_arrays import string_array
 from tensorkeep.proto.messages import HistogramProto, Summary, SummaryMetadata, TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.context import KernelContext
@@ -133,7 +134,7 @@ def image_summary_kernel(tag: Any, tensor: Any, *, max_images: int, bad_color: T
     for i in range(min(max_images, count)):
         shown = images[i] if images.dtype == np.uint8 else _as_bytes(images[i], color[:channels])
         image = Summary.Image(height=height, width=width, colorspace=channels)
-        image.encoded_image_string = png_of_image(shown)
+        image.encoded_image_string = encode_png(shown, compression=-1)
         summary.value.add(tag=f"{name}/image" if max_images == 1 else f"{name}/image/{i}", image=image)
     return _summary(summary)
 

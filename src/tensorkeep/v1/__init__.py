@@ -7,11 +7,9 @@ the graph and session that are in force when a program names none.
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import TensorKeepError as OpError
 from tensorkeep.functions.array import (
-    bitcast,
     broadcast_dynamic_shape,
     broadcast_static_shape,
     broadcast_to,
-    dynamic_partition,
     dynamic_stitch,
     edit_distance,
     ensure_shape,
@@ -22,14 +20,12 @@ from tensorkeep.functions.array import (
     invert_permutation,
     matrix_transpose,
     meshgrid,
-    one_hot,
     ones,
     pad,
     parallel_stack,
     placeholder,
     placeholder_with_default,
     reshape,
-    reverse,
     reverse_sequence,
     reverse_v2,
     roll,
@@ -37,8 +33,6 @@ from tensorkeep.functions.array import (
     shape,
     shape_n,
     sparse_placeholder,
-    split,
-    squeeze,
     stop_gradient,
     transpose,
     unique,
@@ -66,19 +60,16 @@ from tensorkeep.functions.assertions import (
     assert_rank_in,
     assert_same_float_dtype,
     assert_scalar,
-    assert_type,
     is_non_decreasing,
     is_numeric_tensor,
     is_strictly_increasing,
 )
 from tensorkeep.functions.cases import case, switch_case
 from tensorkeep.functions.clipping import clip_by_average_norm, clip_by_global_norm, clip_by_norm, global_norm
-from tensorkeep.functions.composites import SparseTensorValue
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import Assert, cond, while_loop
 from tensorkeep.functions.counting import bincount, confusion_matrix, histogram_fixed_width, histogram_fixed_width_bins
 from tensorkeep.functions.decoding import (
-    decode_compressed,
     decode_csv,
     decode_json_example,
     decode_raw,
@@ -142,7 +133,7 @@ from tensorkeep.functions.patches import (
     space_to_batch_nd,
     space_to_depth,
 )
-from tensorkeep.functions.products import einsum, matmul, sparse_matmul, tensordot
+from tensorkeep.functions.products import einsum, sparse_matmul, tensordot
 from tensorkeep.functions.quantization import (
     dequantize,
     fake_quant_with_min_max_args,
@@ -165,9 +156,12 @@ from tensorkeep.functions.ragged_dispatch import (
     as_string,
     asin,
     asinh,
+    assert_type,
     atan,
     atan2,
     atanh,
+    batch_gather,
+    bitcast,
     cast,
     ceil,
     check_numerics,
@@ -179,10 +173,12 @@ from tensorkeep.functions.ragged_dispatch import (
     cosh,
     cumsum,
     decode_base64,
+    decode_compressed,
     digamma,
     div,
     div_no_nan,
     divide,
+    dynamic_partition,
     encode_base64,
     equal,
     erf,
@@ -195,6 +191,7 @@ from tensorkeep.functions.ragged_dispatch import (
     floordiv,
     floormod,
     gather,
+    gather_nd,
     greater,
     greater_equal,
     imag,
@@ -211,11 +208,13 @@ from tensorkeep.functions.ragged_dispatch import (
     logical_not,
     logical_or,
     logical_xor,
+    matmul,
     maximum,
     minimum,
     multiply,
     negative,
     not_equal,
+    one_hot,
     ones_like,
     pow,
     rank,
@@ -231,6 +230,7 @@ from tensorkeep.functions.ragged_dispatch import (
     reduce_prod,
     reduce_sum,
     regex_replace,
+    reverse,
     rint,
     round,
     rsqrt,
@@ -241,9 +241,11 @@ from tensorkeep.functions.ragged_dispatch import (
     sin,
     sinh,
     size,
+    split,
     sqrt,
     square,
     squared_difference,
+    squeeze,
     stack,
     string_join,
     string_strip,
@@ -267,8 +269,10 @@ from tensorkeep.functions.ragged_dispatch import (
     truncatediv,
     truncatemod,
     unsorted_segment_max,
+    unsorted_segment_mean,
     unsorted_segment_min,
     unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
     unsorted_segment_sum,
     where,
     zeros_like,
@@ -301,14 +305,10 @@ from tensorkeep.functions.segments import (
     sparse_segment_mean,
     sparse_segment_sqrt_n,
     sparse_segment_sum,
-    unsorted_segment_mean,
-    unsorted_segment_sqrt_n,
 )
 from tensorkeep.functions.signal import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
 from tensorkeep.functions.slicing import (
-    batch_gather,
     boolean_mask,
-    gather_nd,
     repeat,
     scatter_nd,
     searchsorted,
@@ -352,6 +352,14 @@ from tensorkeep.functions.sparse import (
 )
 from tensorkeep.functions.special import betainc, igamma, igammac, lbeta, polygamma
 from tensorkeep.functions.tensor_array import TensorArray
+from tensorkeep.functions.type_specs import (
+    IndexedSlicesSpec,
+    RaggedTensorSpec,
+    SparseTensorSpec,
+    TensorSpec,
+    TypeSpec,
+    type_spec_from_value,
+)
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.devices import DeviceSpec
@@ -370,6 +378,7 @@ from tensorkeep.proto.messages import (
     SummaryMetadata,
     TensorInfo,
 )
+from tensorkeep.runtime.composite_values import SparseTensorValue
 from tensorkeep.v1 import (
     app,
     audio,
@@ -391,6 +400,7 @@ from tensorkeep.v1 import (
     losses,
     manip,
     math,
+    metrics,
     nest,
     nn,
     python_io,
@@ -490,6 +500,14 @@ from tensorkeep.v1.framework import (
 )
 from tensorkeep.v1.graphs import Graph
 from tensorkeep.v1.objects import Module
+from tensorkeep.v1.readers import (
+    FixedLengthRecordReader,
+    IdentityReader,
+    ReaderBase,
+    TextLineReader,
+    TFRecordReader,
+    WholeFileReader,
+)
 from tensorkeep.v1.sessions import (
     ConfigProto,
     GPUOptions,
@@ -500,6 +518,7 @@ from tensorkeep.v1.sessions import (
     RunOptions,
     Session,
 )
+from tensorkeep.v1.tracing import function
 from tensorkeep.v1.version import (
     COMPILER_VERSION,
     GIT_VERSION,
@@ -525,6 +544,24 @@ from tensorkeep.variables.assignments import (
     scatter_sub,
     scatter_update,
 )
+from tensorkeep.variables.embedding import EmbeddingVariable
+from tensorkeep.variables.embedding_blocks import (
+    DynamicEmbeddingVariable,
+    get_dynamic_dimension_embedding_variable,
+)
+from tensorkeep.variables.embedding_options import (
+    CacheStrategy,
+    CBFFilter,
+    CheckpointOption,
+    CounterFilter,
+    EmbeddingVariableOption,
+    GlobalStepEvict,
+    InitializerOption,
+    L2WeightEvict,
+    StorageOption,
+    StorageType,
+)
+from tensorkeep.variables.embedding_store import get_embedding_variable
 from tensorkeep.variables.initializers import Constant as constant_initializer
 from tensorkeep.variables.initializers import GlorotNormal as glorot_normal_initializer
 from tensorkeep.variables.initializers import GlorotUniform as glorot_uniform_initializer
@@ -553,6 +590,7 @@ from tensorkeep.variables.listing import (
     variables_initializer,
 )
 from tensorkeep.variables.modes import AUTO_REUSE, VariableAggregation, VariableSynchronization
+from tensorkeep.variables.multihash import MultiHashVariable, get_multihash_variable
 from tensorkeep.variables.partitioners import (
     fixed_size_partitioner,
     min_max_variable_partitioner,
@@ -578,29 +616,43 @@ __all__ = [
     "AggregationMethod",
     "Assert",
     "AttrValue",
+    "CBFFilter",
     "COMPILER_VERSION",
+    "CacheStrategy",
+    "CheckpointOption",
     "ConfigProto",
+    "CounterFilter",
     "DType",
     "DeviceSpec",
     "Dimension",
+    "DynamicEmbeddingVariable",
+    "EmbeddingVariable",
+    "EmbeddingVariableOption",
     "Event",
     "FIFOQueue",
     "FixedLenFeature",
     "FixedLenSequenceFeature",
+    "FixedLengthRecordReader",
     "GIT_VERSION",
     "GPUOptions",
     "GRAPH_DEF_VERSION",
     "GRAPH_DEF_VERSION_MIN_CONSUMER",
     "GRAPH_DEF_VERSION_MIN_PRODUCER",
+    "GlobalStepEvict",
     "Graph",
     "GraphDef",
     "GraphKeys",
     "GraphOptions",
     "HistogramProto",
+    "IdentityReader",
     "IndexedSlices",
+    "IndexedSlicesSpec",
+    "InitializerOption",
     "InteractiveSession",
+    "L2WeightEvict",
     "MetaGraphDef",
     "Module",
+    "MultiHashVariable",
     "NameAttrList",
     "NoGradient",
     "NodeDef",
@@ -614,7 +666,9 @@ __all__ = [
     "QUANTIZED_DTYPES",
     "QueueBase",
     "RaggedTensor",
+    "RaggedTensorSpec",
     "RandomShuffleQueue",
+    "ReaderBase",
     "RegisterGradient",
     "RunMetadata",
     "RunOptions",
@@ -622,13 +676,20 @@ __all__ = [
     "SessionLog",
     "SparseFeature",
     "SparseTensor",
+    "SparseTensorSpec",
     "SparseTensorValue",
+    "StorageOption",
+    "StorageType",
     "Summary",
     "SummaryMetadata",
+    "TFRecordReader",
     "Tensor",
     "TensorArray",
     "TensorInfo",
     "TensorShape",
+    "TensorSpec",
+    "TextLineReader",
+    "TypeSpec",
     "UnconnectedGradients",
     "VERSION",
     "VarLenFeature",
@@ -636,6 +697,7 @@ __all__ = [
     "VariableAggregation",
     "VariableScope",
     "VariableSynchronization",
+    "WholeFileReader",
     "__version__",
     "abs",
     "accumulate_n",
@@ -806,14 +868,18 @@ __all__ = [
     "floormod",
     "foldl",
     "foldr",
+    "function",
     "gather",
     "gather_nd",
     "get_collection",
     "get_collection_ref",
     "get_default_graph",
     "get_default_session",
+    "get_dynamic_dimension_embedding_variable",
+    "get_embedding_variable",
     "get_local_variable",
     "get_logger",
+    "get_multihash_variable",
     "get_seed",
     "get_static_value",
     "get_variable",
@@ -906,6 +972,7 @@ __all__ = [
     "matrix_triangular_solve",
     "maximum",
     "meshgrid",
+    "metrics",
     "min_max_variable_partitioner",
     "minimum",
     "mod",
@@ -1122,6 +1189,7 @@ __all__ = [
     "truncatediv",
     "truncatemod",
     "tuple",
+    "type_spec_from_value",
     "uint16",
     "uint32",
     "uint64",

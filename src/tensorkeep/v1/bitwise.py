@@ -9,11 +9,13 @@ from tensorkeep.functions.ragged_dispatch import (
     left_shift,
     right_shift,
 )
+from tensorkeep.functions.ragged_dispatch import bitwise_invert as invert
 
 __all__ = [
     "bitwise_and",
     "bitwise_or",
     "bitwise_xor",
+    "invert",
     "left_shift",
     "right_shift",
 ]

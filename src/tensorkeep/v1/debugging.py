@@ -22,13 +22,14 @@ from tensorkeep.functions.assertions import (
     assert_same_float_dtype,
     assert_scalar,
     assert_shapes,
-    assert_type,
     is_non_decreasing,
     is_numeric_tensor,
     is_strictly_increasing,
 )
 from tensorkeep.functions.control_flow import Assert
+from tensorkeep.functions.logging import verify_tensor_all_finite as assert_all_finite
 from tensorkeep.functions.ragged_dispatch import (
+    assert_type,
     check_numerics,
     is_finite,
     is_inf,
@@ -37,6 +38,7 @@ from tensorkeep.functions.ragged_dispatch import (
 
 __all__ = [
     "Assert",
+    "assert_all_finite",
     "assert_equal",
     "assert_greater",
     "assert_greater_equal",

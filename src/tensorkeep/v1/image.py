@@ -14,16 +14,12 @@ from tensorkeep.functions.image_boxes import (
     sample_distorted_bounding_box,
 )
 from tensorkeep.functions.image_colors import (
-    adjust_brightness,
     adjust_contrast,
-    adjust_gamma,
     adjust_hue,
     adjust_jpeg_quality,
     adjust_saturation,
-    convert_image_dtype,
     grayscale_to_rgb,
     hsv_to_rgb,
-    random_brightness,
     random_contrast,
     random_hue,
     random_jpeg_quality,
@@ -42,6 +38,7 @@ from tensorkeep.functions.image_files import (
     decode_image,
     decode_jpeg,
     decode_png,
+    decode_webp,
     encode_jpeg,
     encode_png,
     extract_jpeg_shape,
@@ -78,7 +75,9 @@ from tensorkeep.functions.images import (
     transpose,
     transpose_image,
 )
+from tensorkeep.functions.padded_suppression import non_max_suppression_padded
 from tensorkeep.functions.patches import extract_image_patches, extract_patches
+from tensorkeep.functions.ragged_dispatch import adjust_brightness, adjust_gamma, convert_image_dtype, random_brightness
 from tensorkeep.functions.random import random_crop
 
 __all__ = [
@@ -100,6 +99,7 @@ __all__ = [
     "decode_image",
     "decode_jpeg",
     "decode_png",
+    "decode_webp",
     "draw_bounding_boxes",
     "encode_jpeg",
     "encode_png",
@@ -116,6 +116,7 @@ __all__ = [
     "is_jpeg",
     "non_max_suppression",
     "non_max_suppression_overlaps",
+    "non_max_suppression_padded",
     "non_max_suppression_with_scores",
     "pad_to_bounding_box",
     "per_image_standardization",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from tensorkeep.functions.decoding import (
-    decode_compressed,
     decode_csv,
     decode_json_example,
     decode_raw,
@@ -27,12 +26,27 @@ from tensorkeep.functions.parsing import (
     parse_single_example,
     parse_single_sequence_example,
 )
+from tensorkeep.functions.protos import decode_proto, encode_proto
 from tensorkeep.functions.ragged_dispatch import (
     decode_base64,
+    decode_compressed,
     encode_base64,
 )
 from tensorkeep.train.input_producers import match_filenames_once
 from tensorkeep.v1 import io_gfile as gfile
+from tensorkeep.v1.image import (
+    decode_and_crop_jpeg,
+    decode_bmp,
+    decode_gif,
+    decode_image,
+    decode_jpeg,
+    decode_png,
+    decode_webp,
+    encode_jpeg,
+    encode_png,
+    extract_jpeg_shape,
+    is_jpeg,
+)
 from tensorkeep.v1.importing import write_graph
 from tensorkeep.v1.python_io import (
     TFRecordCompressionType,
@@ -40,24 +54,42 @@ from tensorkeep.v1.python_io import (
     TFRecordWriter,
     tf_record_iterator,
 )
+from tensorkeep.v1.queue import PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
 
 __all__ = [
     "FixedLenFeature",
     "FixedLenSequenceFeature",
+    "PaddingFIFOQueue",
+    "PriorityQueue",
+    "QueueBase",
     "RaggedFeature",
+    "RandomShuffleQueue",
     "SparseFeature",
     "TFRecordCompressionType",
     "TFRecordOptions",
     "TFRecordWriter",
     "VarLenFeature",
+    "decode_and_crop_jpeg",
     "decode_base64",
+    "decode_bmp",
     "decode_compressed",
     "decode_csv",
+    "decode_gif",
+    "decode_image",
+    "decode_jpeg",
     "decode_json_example",
+    "decode_png",
+    "decode_proto",
+    "decode_webp",
     "decode_raw",
     "deserialize_many_sparse",
     "encode_base64",
+    "encode_jpeg",
+    "encode_png",
+    "encode_proto",
+    "extract_jpeg_shape",
     "gfile",
+    "is_jpeg",
     "match_filenames_once",
     "matching_files",
     "parse_example",

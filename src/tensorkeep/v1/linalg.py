@@ -17,6 +17,7 @@ from tensorkeep.functions.linear_algebra import (
     lu_solve,
     matrix_rank,
     norm,
+    normalize,
     pinv,
     qr,
     svd,
@@ -42,7 +43,8 @@ from tensorkeep.functions.linear_algebra import self_adjoint_eig as eigh
 from tensorkeep.functions.linear_algebra import self_adjoint_eigvals as eigvalsh
 from tensorkeep.functions.math import cross
 from tensorkeep.functions.normalization import l2_normalize
-from tensorkeep.functions.products import einsum, matmul, matvec, tensordot
+from tensorkeep.functions.products import einsum, matvec, tensordot
+from tensorkeep.functions.ragged_dispatch import matmul
 
 __all__ = [
     "adjoint",
@@ -72,6 +74,7 @@ __all__ = [
     "matrix_transpose",
     "matvec",
     "norm",
+    "normalize",
     "pinv",
     "qr",
     "set_diag",

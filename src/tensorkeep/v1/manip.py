@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.array import reshape, reverse, roll
+from tensorkeep.functions.array import reshape, roll
 from tensorkeep.functions.patches import batch_to_space_nd, space_to_batch_nd
 from tensorkeep.functions.ragged_dispatch import (
+    gather_nd,
+    reverse,
     tile,
 )
-from tensorkeep.functions.slicing import gather_nd, scatter_nd
+from tensorkeep.functions.slicing import scatter_nd
 
 __all__ = [
     "batch_to_space_nd",

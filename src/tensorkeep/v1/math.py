@@ -97,8 +97,10 @@ from tensorkeep.functions.ragged_dispatch import (
     tanh,
     truediv,
     unsorted_segment_max,
+    unsorted_segment_mean,
     unsorted_segment_min,
     unsorted_segment_prod,
+    unsorted_segment_sqrt_n,
     unsorted_segment_sum,
     xdivy,
     xlog1py,
@@ -106,16 +108,9 @@ from tensorkeep.functions.ragged_dispatch import (
     zeta,
 )
 from tensorkeep.functions.reductions import argmax, argmin, count_nonzero, reduce_euclidean_norm, reduce_logsumexp
-from tensorkeep.functions.segments import (
-    segment_max,
-    segment_mean,
-    segment_min,
-    segment_prod,
-    segment_sum,
-    unsorted_segment_mean,
-    unsorted_segment_sqrt_n,
-)
+from tensorkeep.functions.segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
 from tensorkeep.functions.special import betainc, igamma, igammac, lbeta, polygamma
+from tensorkeep.v1 import math_special as special
 
 __all__ = [
     "abs",
@@ -227,6 +222,7 @@ __all__ = [
     "softmax",
     "softplus",
     "softsign",
+    "special",
     "sqrt",
     "square",
     "squared_difference",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tensorkeep.functions.candidate_sampling import (
     all_candidate_sampler,
     compute_accidental_hits,
+    fixed_unigram_candidate_sampler,
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
 )
@@ -42,16 +43,19 @@ from tensorkeep.functions.cross_entropies import (
     weighted_cross_entropy_with_logits,
 )
 from tensorkeep.functions.ctc import (
+    collapse_repeated,
     ctc_beam_search_decoder,
     ctc_beam_search_decoder_v2,
     ctc_greedy_decoder,
     ctc_loss,
+    ctc_loss_v2,
+    ctc_unique_labels,
 )
-from tensorkeep.functions.embedding import embedding_lookup, embedding_lookup_sparse, safe_embedding_lookup_sparse
+from tensorkeep.functions.fractional_pooling import fractional_avg_pool, fractional_max_pool
+from tensorkeep.functions.group_embedding import group_embedding_lookup, group_embedding_lookup_sparse
 from tensorkeep.functions.nn import (
     bias_add,
     crelu,
-    dropout,
     in_top_k,
     relu_layer,
     softmax,
@@ -89,11 +93,15 @@ from tensorkeep.functions.pooling import (
     pool,
 )
 from tensorkeep.functions.ragged_dispatch import (
+    dropout,
     elu,
+    embedding_lookup,
+    embedding_lookup_sparse,
     leaky_relu,
     log_softmax,
     relu,
     relu6,
+    safe_embedding_lookup_sparse,
     selu,
     sigmoid,
     silu,
@@ -126,6 +134,7 @@ __all__ = [
     "batch_normalization",
     "bias_add",
     "bidirectional_dynamic_rnn",
+    "collapse_repeated",
     "compute_accidental_hits",
     "conv1d",
     "conv1d_transpose",
@@ -144,6 +153,8 @@ __all__ = [
     "ctc_beam_search_decoder_v2",
     "ctc_greedy_decoder",
     "ctc_loss",
+    "ctc_loss_v2",
+    "ctc_unique_labels",
     "depth_to_space",
     "depthwise_conv2d",
     "depthwise_conv2d_backprop_filter",
@@ -158,7 +169,12 @@ __all__ = [
     "embedding_lookup",
     "embedding_lookup_sparse",
     "erosion2d",
+    "fixed_unigram_candidate_sampler",
+    "fractional_avg_pool",
+    "fractional_max_pool",
     "fused_batch_norm",
+    "group_embedding_lookup",
+    "group_embedding_lookup_sparse",
     "in_top_k",
     "l2_loss",
     "l2_normalize",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tensorkeep.functions.candidate_sampling import (
     all_candidate_sampler,
+    fixed_unigram_candidate_sampler,
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
 )
@@ -35,6 +36,7 @@ __all__ = [
     "Algorithm",
     "all_candidate_sampler",
     "categorical",
+    "fixed_unigram_candidate_sampler",
     "fold_in",
     "gamma",
     "get_seed",

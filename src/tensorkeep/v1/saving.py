@@ -15,11 +15,13 @@ from tensorkeep.checkpoint.wanted import OnMismatch, Policy
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys
+from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.io.filesystem import Durability, PathLike, path_text
 from tensorkeep.metagraph.collections import register_proto_function
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import write_exported
 from tensorkeep.proto.messages import MetaGraphDef, SaverDef
+from tensorkeep.train.incremental import IncrementalSaver, incremental_arguments
 from tensorkeep.train.retention import KeepAll, RetentionPolicy
 from tensorkeep.train.saver import GraphFile, SaveHandle, SaverOptions, SaverRecipe, StepNaming, existing_with_times
 from tensorkeep.train.saver import Saver as CoreSaver
@@ -60,6 +62,8 @@ class Saver:
         *,
         retention: RetentionPolicy | None = None,
         durability: Durability = Durability.DISK,
+        incremental_save_restore: bool = False,
+        incremental_include_normal_var: bool = False,
     ) -> None:
         if defer_build and var_list:
             raise InvalidArgumentError(
@@ -78,12 +82,14 @@ class Saver:
                 "name": name,
                 "restore_sequentially": restore_sequentially,
                 "filename": filename,
+                **incremental_arguments(incremental_save_restore, incremental_include_normal_var),
             },
             allow_empty,
             retention,
             SaverOptions(KeepAll(), StepNaming(8 if pad_step_number else 0), save_relative_paths, durability),
         )
         self._core: CoreSaver | None = None
+        self._incremental: IncrementalSaver | None = None
         self._is_built = False
         self._known_before: list[tuple[str, float]] | None = None  # checkpoints that were set before it was built
         self.saver_def = saver_def
@@ -96,6 +102,7 @@ class Saver:
             self._is_built = True
             self._core = self._recipe.make(current_graph())
             self.saver_def = None if self._core is None else self._core.saver_def
+            self._incremental = None if self._core is None else IncrementalSaver.beside(self._core, current_graph())
             if self._core is not None and self._known_before is not None:
                 self._core.set_last_checkpoints(self._known_before)
 
@@ -136,6 +143,20 @@ class Saver:
                 wait=wait,
             )
 
+    def incremental_save(self, sess: Any, save_path: PathLike | bytes, global_step: Any = None) -> str:
+        """Saves what changed since the full checkpoint at `save_path`, to a folder beside it; gives the prefix."""
+        self._require_built()
+        if self._incremental is None:
+            raise FailedPreconditionError("this saver saves whole checkpoints only: incremental_save_restore=True")
+        return self._incremental.save(core_session(sess), _text(save_path), _step(sess, global_step))
+
+    def incremental_restore(self, sess: Any, save_path: PathLike | bytes) -> None:
+        """Puts an incremental checkpoint over what was restored from the full one. `restore` does so by itself."""
+        self._require_built()
+        if self._incremental is None:
+            raise FailedPreconditionError("this saver restores whole checkpoints only: incremental_save_restore=True")
+        self._incremental.restore(core_session(sess), _text(save_path))
+
     def _require_built(self) -> None:
         if not self._is_built:
             raise FailedPreconditionError("`build()` should be called before save if defer_build==True")
@@ -174,8 +195,10 @@ class Saver:
         save_debug_info: bool = False,
     ) -> MetaGraphDef:
         """The graph being built, with this saver; put into a file if one is named."""
+        graph = current_graph()
         exported = export_meta_graph(
-            current_graph(),
+            graph,
+            graph_def=export_graph(graph, add_shapes=True),
             saver_def=self.saver_def,
             collection_list=collection_list,
             export_scope=export_scope,
@@ -202,7 +225,11 @@ class Saver:
         if self._core is None or save_path is None:
             self._require_built()
             return None
-        return self._core.restore(core_session(sess), _text(save_path), mapping=mapping, on_mismatch=on_mismatch)
+        session, path = core_session(sess), _text(save_path)
+        outcome = self._core.restore(session, path, mapping=mapping, on_mismatch=on_mismatch)
+        if self._incremental is not None:
+            self._incremental.restore_newest(session, path)
+        return outcome
 
     # ------------------------------------------------------------------------------------------- retention
 

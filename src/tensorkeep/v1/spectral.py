@@ -16,11 +16,14 @@ from tensorkeep.functions.signal import (
     rfft2d,
     rfft3d,
 )
+from tensorkeep.functions.spectra import dct, idct
 
 __all__ = [
+    "dct",
     "fft",
     "fft2d",
     "fft3d",
+    "idct",
     "ifft",
     "ifft2d",
     "ifft3d",

@@ -26,6 +26,7 @@ from tensorkeep.train.batching import (
     shuffle_batch_join,
 )
 from tensorkeep.train.coordinator import Coordinator, LooperThread
+from tensorkeep.train.decaying_optimizers import AdagradDecayOptimizer, AdamAsyncOptimizer, AdamWOptimizer
 from tensorkeep.train.device_setter import ClusterSpec, replica_device_setter
 from tensorkeep.train.hooks import (
     FeedFnHook,
@@ -129,8 +130,11 @@ from tensorkeep.variables.global_step import (
 __all__ = [
     "AdadeltaOptimizer",
     "AdagradDAOptimizer",
+    "AdagradDecayOptimizer",
     "AdagradOptimizer",
+    "AdamAsyncOptimizer",
     "AdamOptimizer",
+    "AdamWOptimizer",
     "BytesList",
     "Checkpoint",
     "CheckpointManager",

@@ -90,6 +90,8 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
     save_checkpoint_steps: Any = USE_DEFAULT,
     summary_dir: PathLike | None = None,
     save_graph_def: bool = True,
+    *,
+    save_incremental_checkpoint_secs: float | None = None,
 ) -> Any:
     """A session that resumes from `checkpoint_dir` and saves there, every ten minutes and at the end by default."""
     return monitored_training_session(_PARTS, **locals())

@@ -29,6 +29,7 @@ _CALLS = "tests/interop/test_functional.py::test_functions_of_tensorflow_2_give_
 _GRADIENTS = "tests/interop/test_function_gradients.py::test_gradients_of_calls_are_tensorflows_nodes_and_values"
 
 ELSEWHERE = {
+    "BatchFunction": "tests/interop/test_batching.py",
     "If": "tests/interop/test_functional.py::test_if_takes_conditions_of_any_type_as_tensorflow_does",
     "StatelessIf": _CALLS,
     "Case": "tests/runtime/test_calling.py::test_a_case_takes_its_last_branch_for_an_index_beyond_them",

@@ -11,6 +11,7 @@ from tensorkeep.ops._jpeg_encoding import JpegFormat, encode_jpeg
 from tests.ops.picture_files import bmp, chunk, gif, gif_frame, palette, png
 from tests.ops.sample import sample
 from tests.ops.samples.array import ints
+from tests.ops.webp_files import webp
 
 U8, U16 = np.uint8, np.uint16
 
@@ -124,6 +125,22 @@ def refused(*files: bytes, **attrs: Any) -> list[Any]:
     return [sample(file(data), **attrs, fails=True) for data in files]
 
 
+WEBPS = [
+    webp(23, 19, transforms, seed=seed, **options)
+    for seed, (transforms, options) in enumerate(
+        [
+            ("", {}),
+            ("g", {"cache": 3}),
+            ("c", {"shift": 2}),
+            ("p", {}),
+            ("pcg", {"cache": 5, "shift": 3}),
+            *(("i", {"palette": size}) for size in (2, 4, 16, 200)),
+            ("pi", {"palette": 9}),
+        ]
+    )
+]
+OPAQUE = webp(40, 3, "g", alpha=False)
+
 SAMPLES = {
     "DecodeJpeg": [
         *[sample(file(data), channels=channels) for data in JPEGS for channels in (0, 1, 3)],
@@ -178,6 +195,16 @@ SAMPLES = {
         *BROKEN,
         *refused(PNG, channels=2),
         *refused(png(5, 5, 8, 3), png(5, 5, 8, 2, extra=chunk(b"ABCD", b"")), BMP),
+    ],
+    "DecodeWebP": [
+        *[sample(file(data)) for data in WEBPS],
+        sample(file(WEBPS[0]), channels=4),
+        sample(file(OPAQUE), channels=3),
+        sample(file(OPAQUE)),
+        *refused(WEBPS[0], channels=3),
+        *refused(OPAQUE, channels=4),
+        *refused(OPAQUE, channels=1),
+        *refused(WEBPS[0][:60], WEBPS[0][:14], b"RIFF    WEBP"),
     ],
     "DecodeGif": [*[sample(file(data)) for data in (*GIFS, PNG, JPEG)], *BROKEN, *refused(BMP, gif(9, 7, 3))],
     "DecodeBmp": [

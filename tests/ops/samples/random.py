@@ -159,7 +159,22 @@ ELSEWHERE = dict.fromkeys(
         "RandomPoisson",
         "RandomPoissonV2",
         "UniformCandidateSampler",
+        "FixedUnigramCandidateSampler",
         "LogUniformCandidateSampler",
     ),
     STATEFUL,
+)
+ELSEWHERE |= dict.fromkeys(
+    (
+        "NonDeterministicInts",
+        "RngReadAndSkip",
+        "RngSkip",
+        "StatefulRandomBinomial",
+        "StatefulStandardNormalV2",
+        "StatefulTruncatedNormal",
+        "StatefulUniform",
+        "StatefulUniformFullInt",
+        "StatefulUniformInt",
+    ),
+    "tests/interop/test_stateful_random_ops.py",
 )

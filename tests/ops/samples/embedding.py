@@ -1,0 +1,37 @@
+"""Ops of embedding variables: they keep tables behind handles, which tests in tests/ops and tests/variables show."""
+
+from __future__ import annotations
+
+_OPS = "tests/ops/test_embedding.py"
+_UPDATES = "tests/ops/test_embedding_updates.py"
+_FILES = "tests/ops/test_embedding_io.py"
+_DELTAS = "tests/train/test_incremental.py"
+
+RULES = ("GradientDescent", "Adagrad", "AdagradDecay", "Adam", "AdamW", "AdamAsync", "Ftrl", "FtrlV2")
+
+ELSEWHERE = {
+    "KvVarHandleOp": _OPS,
+    "InitializeKvVariableOp": _OPS,
+    "InitializeKvVariableV2Op": _OPS,
+    "KvVarIsInitializedOp": _OPS,
+    "KvResourceInitCacheStrategyOp": _OPS,
+    "DestroyKvResourceOp": _OPS,
+    "KvResourceGather": _OPS,
+    "KvResourceGatherV1": _OPS,
+    "KvVariableShape": _OPS,
+    "EVGetFrequency": _OPS,
+    "EVGetVersion": _OPS,
+    "KvResourceLookupTier": _OPS,
+    "KvResourceExport": _OPS,
+    **{f"KvResourceSparseApply{rule}{form}": _UPDATES for rule in RULES for form in ("", "WithCounts")},
+    "KvResourceLookupResource": _FILES,
+    "SaveV3": _FILES,
+    "KvResourceImportV2": _FILES,
+    "KvResourceImportV3": _FILES,
+    "KvResourceIncrImport": _DELTAS,
+    "KvRecordTouched": _DELTAS,
+    "KvBeginDelta": _DELTAS,
+    "KvForgetTouched": _DELTAS,
+    "KvIncrSave": _DELTAS,
+    "RecordSparseIndices": _DELTAS,
+}
