@@ -65,7 +65,7 @@ def test_floating_point_numbers_are_averaged_in_double_precision(rows: list[list
         save_checkpoint(f"m{number}", {"w": array, "step": np.int64(number)}, fs=fs)
     average([f"m{number}" for number in range(len(arrays))], "out", fs=fs)
     found = load_tensors("out", fs=fs)
-    exact = sum(array.astype(np.float64) * (1 / len(arrays)) for array in arrays)
+    exact = sum(array.astype(np.float64) for array in arrays) / len(arrays)
     assert found["w"].dtype == dtype
     np.testing.assert_array_equal(found["w"], np.asarray(exact).astype(dtype))
     assert found["step"] == len(arrays) - 1

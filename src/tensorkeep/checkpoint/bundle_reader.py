@@ -258,6 +258,28 @@ class BundleReader(CheckpointReader):
             self._compare_stretches(entry, crcs)
         super().verify_many(other, threads=threads)
 
+    def plain_entry(self, name: str) -> Entry | None:
+        """Where a tensor lies, if its bytes are stored in one piece and as they are in memory; else None."""
+        info = self[name]
+        if info.slices or info.dtype.is_object or not self._is_native(info.dtype):
+            return None
+        entry = self.entry(name)
+        with _Locating(self, entry):
+            self.check_extent(entry)
+        return entry
+
+    def read_stretch(self, entry: Entry, start: int, buffer: memoryview, crc: int = 0) -> int:
+        """Fills a buffer with bytes of a tensor from `start` on; gives the checksum of `crc` and them."""
+        with _Locating(self, entry):
+            self.shard(entry.shard).read_into(entry.offset + start, buffer)
+        return crc32c(buffer, crc)
+
+    def compare_checksum(self, entry: Entry, crc: int) -> None:
+        """DataLossError unless all bytes of a tensor have that checksum, or nobody wants to know."""
+        if self.options.checksums is not Checksums.OFF:
+            with _Locating(self, entry):
+                self._compare(entry, crc)
+
     def _checksum_of_stretch(self, task: tuple[Entry, int]) -> int:
         entry, start = task
         end = min(start + _TASK, entry.size)

@@ -105,12 +105,20 @@ def _groups(reader: CheckpointReader, names: Sequence[str]) -> Iterator[tuple[li
     size = 0
     for name in names:
         group.append(name)
-        size += reader[name].nbytes
+        size += _size(reader, name)
         if size >= _GROUP:
             yield group, size
             group, size = [], 0
     if group:
         yield group, size
+
+
+def _size(reader: CheckpointReader, name: str) -> int:
+    """The bytes of a tensor; none of one that is too damaged to tell."""
+    try:
+        return reader[name].nbytes
+    except TensorKeepError:
+        return 0
 
 
 def _problem(reader: CheckpointReader, name: str) -> TensorProblem | None:

@@ -6,24 +6,24 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from enum import Enum
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
+from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.streams import in_step
+from tensorkeep.edit.averaging import Mean, averaged_stretches
 from tensorkeep.edit.plan import Array, EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
-from tensorkeep.io.parallel import ahead
 
 _DEFAULT: Final = EditOptions()
 _MOST_LISTED: Final = 10
-_LARGE: Final = 4 << 20  # bytes of a tensor from which on other threads add up
-_BLOCK: Final = 1 << 14  # elements that are added up at a time: few enough to stay in the processor's cache
+_LARGE: Final = 4 << 20  # bytes of a tensor from which on several threads work on it
 
 
 class Conflict(Enum):
@@ -153,26 +153,13 @@ def _require_alike(readers: Sequence[CheckpointReader]) -> None:
 
 def _averaged(readers: Sequence[CheckpointReader], name: str, shares: Sequence[float]) -> Iterator[Array]:
     info = readers[-1][name]
-    exact = np.dtype(np.complex128 if info.dtype.is_complex else np.float64)
-    work = partial(_sum, shares=shares, exact=exact, dtype=info.dtype.array_dtype)
-    chunks = in_step([map(np.asarray, reader.source(name).chunks) for reader in readers])
-    return ahead(work, chunks) if info.nbytes > _LARGE else map(work, chunks)
-
-
-def _sum(chunks: Sequence[Array], shares: Sequence[float], exact: np.dtype[Any], dtype: np.dtype[Any]) -> Array:
-    """The sum of chunks, each times its share, worked out exactly and rounded at the end."""
-    result = np.empty(chunks[0].size, dtype)
-    sums: Array = np.empty(min(_BLOCK, result.size), exact)
-    term: Array = np.empty(sums.size, exact)
-    for at in range(0, result.size, _BLOCK):
-        block = slice(at, min(at + _BLOCK, result.size))
-        total, part = sums[: block.stop - at], term[: block.stop - at]
-        np.multiply(chunks[0][block], shares[0], out=total, dtype=exact, casting="unsafe")
-        for chunk, share in zip(chunks[1:], shares[1:], strict=True):
-            np.multiply(chunk[block], share, out=part, dtype=exact, casting="unsafe")
-            np.add(total, part, out=total)
-        result[block] = total
-    return result
+    mean = Mean(info.dtype.array_dtype, shares)
+    if info.nbytes > _LARGE:
+        places = [(reader, reader.plain_entry(name)) for reader in readers if isinstance(reader, BundleReader)]
+        plain = [(reader, entry) for reader, entry in places if entry is not None]
+        if len(plain) == len(readers):
+            return averaged_stretches(plain, mean)
+    return map(mean.of, in_step([map(np.asarray, reader.source(name).chunks) for reader in readers]))
 
 
 def _listed(names: Sequence[str]) -> str:

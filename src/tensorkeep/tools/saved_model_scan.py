@@ -7,9 +7,9 @@ import sys
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.local import LOCAL
-from tensorkeep.saved_model.layout import meta_graph_with_tags, read_file, read_saved_model
-from tensorkeep.saved_model.scan_report import NOT_SCANNED, ScanPolicy, ScanReport
+from tensorkeep.saved_model.layout import meta_graph_with_tags, read_saved_model
+from tensorkeep.saved_model.scan_policies import scan_policy
+from tensorkeep.saved_model.scan_report import NOT_SCANNED, ScanReport
 from tensorkeep.saved_model.scanning import scan_model
 from tensorkeep.saved_model.show_text import denylist_text
 
@@ -47,24 +47,12 @@ def _warn(report: ScanReport) -> None:
 def _report(flags: argparse.Namespace, form: str) -> int:
     if form not in _FORMS:
         raise InvalidArgumentError(f"--report is one of {', '.join(_FORMS)}, not {form!r}")
-    report = scan_model(flags.dir, ScanPolicy.of(_names(flags.allow), _only(flags.allow_ops)))
+    report = scan_model(flags.dir, scan_policy(flags.allow, flags.allow_ops))
     texts = {"text": report.__str__, "json": report.to_json, "sarif": report.to_sarif}
     sys.stdout.write(texts[form]() + "\n")
     if NOT_SCANNED in report.counts:
         return INCOMPLETE
     return 0 if report.is_clean else FOUND
-
-
-def _names(text: str | None) -> list[str]:
-    return [name.strip() for name in (text or "").split(",") if name.strip()]
-
-
-def _only(text: str | None) -> list[str] | None:
-    """The ops that are allowed; None if all are. A file has them separated by commas or white space."""
-    if text is None or not text.startswith("@"):
-        return None if text is None else _names(text)
-    lines = read_file(text[1:], LOCAL).decode("utf-8", "replace").splitlines()
-    return _names(",".join(",".join(line.partition("#")[0].split()) for line in lines))
 
 
 __all__ = ["main"]

@@ -1,0 +1,1 @@
+"""The program `tensorkeep`: looks into model files and works on them."""

@@ -1,0 +1,137 @@
+"""The commands of the program: what each is called, in which module it is, and what it does in a line.
+
+A command is a module, or one of several in a module, and is imported when it is asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Final, NamedTuple
+
+from tensorkeep.cli.command import Command
+from tensorkeep.errors import InvalidArgumentError
+
+
+class Listed(NamedTuple):
+    """A command, as it is listed."""
+
+    module: str
+    summary: str
+
+
+COMMANDS: Final[dict[str, Listed]] = {
+    "what": Listed("what", "Say what a file or folder is, what wrote it, and what is in it"),
+    "list": Listed("list_tensors", "List the tensors of a checkpoint: names, types, shapes, bytes"),
+    "show": Listed("show", "Show a checkpoint as a whole: format, files, totals, a tree of scopes"),
+    "print": Listed("print_tensor", "Print a tensor of a checkpoint, or a part of it"),
+    "verify": Listed("verify", "Read all of a checkpoint and compare every checksum"),
+    "stats": Listed("stats", "Show the range, mean, spread and oddities of the numbers in a checkpoint"),
+    "health": Listed("stats", "Tell by the exit code whether checkpoints are fit for use"),
+    "diff": Listed("diff", "Compare two checkpoints or models, or tell how far the tensors of a run moved"),
+    "graph": Listed("graph", "Show what a graph consists of and what it costs, and draw it"),
+    "report": Listed("report", "Write a page for a browser about a checkpoint or a model"),
+    "rename": Listed("change_names", "Give the tensors of a checkpoint other names"),
+    "keep": Listed("change_names", "Write a checkpoint with some of the tensors"),
+    "drop": Listed("change_names", "Write a checkpoint without some of the tensors"),
+    "strip-optimizer": Listed("change_names", "Leave out what optimizers keep for training"),
+    "ema-swap": Listed("change_names", "Let variables and their moving averages change names"),
+    "cast": Listed("change_values", "Give tensors another type"),
+    "set": Listed("change_values", "Give tensors other values"),
+    "merge": Listed("combine", "Put the tensors of several checkpoints into one"),
+    "average": Listed("combine", "Average checkpoints of one model"),
+    "interpolate": Listed("combine", "Make a checkpoint between two others"),
+    "split": Listed("change_form", "Write a checkpoint in data files of limited size"),
+    "convert-format": Listed("change_form", "Write a checkpoint in the other format, V1 or V2"),
+    "objects-to-names": Listed("change_form", "Write an object-based checkpoint by names"),
+    "names-to-objects": Listed("change_form", "Write a checkpoint of names as one of objects"),
+    "dedupe": Listed("change_form", "Store what several checkpoints share once"),
+    "salvage": Listed("repair", "Save what is good in a damaged checkpoint"),
+    "repair-state": Listed("repair", "Write the state file of a folder anew"),
+    "gc": Listed("repair", "List, or delete, what saves that died have left"),
+    "retain": Listed("retain", "Keep the checkpoints of a folder that some rules want"),
+    "scan": Listed("scan", "Report what models in folders do besides computing"),
+    "sign": Listed("sign", "Write the digests of a model's files"),
+    "check": Listed("sign", "Compare a model with the digests of its files"),
+    "ev stats": Listed("embeddings", "Show what the embedding tables of a checkpoint hold"),
+    "ev lookup": Listed("embeddings", "Look keys up in an embedding table"),
+    "ev compare": Listed("embeddings", "Compare the keys of weights and slots"),
+    "ev repartition": Listed("embedding_changes", "Give embedding tables another number of parts"),
+    "ev prune": Listed("embedding_changes", "Leave keys of embedding tables out"),
+    "ev quantise": Listed("embedding_changes", "Give embedding tables values of fewer bits"),
+    "ev repair": Listed("embedding_changes", "Give weights and slots the same keys"),
+    "ev compact": Listed("embedding_changes", "Put an incremental checkpoint over a full one"),
+    "ev export": Listed("embedding_changes", "Write an embedding table as Parquet, CSV, npz or for Redis"),
+    "ev import": Listed("embedding_changes", "Make a checkpoint of a table in Parquet or CSV"),
+    "saved-model show": Listed("saved_model_show", "Show the tags, signatures, functions and ops of a SavedModel"),
+    "saved-model run": Listed("saved_model_run", "Run a signature of a SavedModel"),
+    "saved-model scan": Listed("saved_model_scan", "Report what a model does besides computing"),
+    "saved-model add-signature": Listed("saved_model_signatures", "Add a signature, made of tensors of the graph"),
+    "saved-model rename-signature": Listed("saved_model_signatures", "Give a signature another name"),
+    "saved-model drop-signature": Listed("saved_model_signatures", "Leave a signature out"),
+    "saved-model add-input": Listed("saved_model_ends", "Give a signature another input"),
+    "saved-model add-output": Listed("saved_model_ends", "Give a signature another output"),
+    "saved-model rename-input": Listed("saved_model_ends", "Give an input of a signature another name"),
+    "saved-model rename-output": Listed("saved_model_ends", "Give an output of a signature another name"),
+    "saved-model drop-input": Listed("saved_model_ends", "Leave an input of a signature out"),
+    "saved-model drop-output": Listed("saved_model_ends", "Leave an output of a signature out"),
+    "saved-model retag": Listed("saved_model_graphs", "Give a meta graph other tags"),
+    "saved-model drop-tags": Listed("saved_model_graphs", "Leave the meta graph with some tags out"),
+    "saved-model prune": Listed("saved_model_graphs", "Keep what some signatures need, and nothing else"),
+    "saved-model strip": Listed("saved_model_graphs", "Leave out devices, default attributes or objects"),
+    "saved-model freeze": Listed("saved_model_freeze", "Put constants in the place of variables"),
+    "saved-model set-variables": Listed("saved_model_variables", "Give variables other values"),
+    "saved-model extract-assets": Listed("saved_model_assets", "Copy the files that a model reads into a folder"),
+    "saved-model replace-asset": Listed("saved_model_assets", "Put another file in the place of an asset"),
+    "saved-model warmup": Listed("saved_model_warmup", "Write requests that TensorFlow Serving warms a model up with"),
+    "completion": Listed("completion", "Print what makes a shell complete the words of this program"),
+}  # fmt: skip
+
+
+class UnknownCommandError(InvalidArgumentError):
+    """There is no such command."""
+
+
+def split_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
+    """The command that the arguments begin with, and the rest; an empty command if they begin with none.
+
+    A command of two words may be a group of which the second word is missing: then it is the group.
+    """
+    if not arguments or arguments[0].startswith("-"):
+        return "", list(arguments)
+    for count in (2, 1):
+        name = " ".join(arguments[:count])
+        if name in COMMANDS:
+            return name, list(arguments[count:])
+    first = arguments[0]
+    if not members(first):
+        raise UnknownCommandError(f'there is no command "{first}"{_nearest(first, _first_words())}')
+    if len(arguments) == 1 or arguments[1].startswith("-"):
+        return first, list(arguments[1:])
+    seconds = [name.partition(" ")[2] for name in members(first)]
+    raise UnknownCommandError(f'"{first}" has no command "{arguments[1]}"{_nearest(arguments[1], seconds)}')
+
+
+def members(group: str) -> list[str]:
+    """The commands of a group."""
+    return [name for name in COMMANDS if name.startswith(f"{group} ")]
+
+
+def _first_words() -> list[str]:
+    return list(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
+
+
+def _nearest(word: str, known: Sequence[str]) -> str:
+    near = get_close_matches(word, known, 1)
+    return f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(known)}"
+
+
+def load_command(name: str) -> Command:
+    """The command of that name, whose module is imported."""
+    module = import_module(f"tensorkeep.cli.{COMMANDS[name].module}")
+    found: Command = module.COMMANDS[name]
+    return found
+
+
+__all__ = ["COMMANDS", "Listed", "UnknownCommandError", "load_command", "members", "split_command"]

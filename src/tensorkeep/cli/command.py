@@ -1,0 +1,100 @@
+"""What a command is, and how its arguments are understood."""
+
+from __future__ import annotations
+
+from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final, NoReturn
+
+from tensorkeep.cli.output import Output
+
+DONE: Final = 0
+FAILED: Final = 1
+WRONG_ARGUMENTS: Final = 2
+FOUND: Final = 3
+INCOMPLETE: Final = 4
+INTERRUPTED: Final = 130
+PIPE_CLOSED: Final = 141
+
+EXIT_CODES: Final = {
+    DONE: "done, and nothing is wrong",
+    FAILED: "an error, which is said on standard error",
+    WRONG_ARGUMENTS: "the arguments are wrong",
+    FOUND: "done, and something was found: damage, differences, or what a scan reports",
+    INCOMPLETE: "a scan could not look at everything",
+    INTERRUPTED: "interrupted by Ctrl-C; nothing is left half-written",
+    PIPE_CLOSED: "whoever read the output has gone",
+}
+
+
+class Parser(ArgumentParser):
+    """Understands arguments; an option may be spelled with hyphens or with underscores, as TensorFlow spells its own.
+
+    Commands add arguments by `add_argument` of the parser itself, not of groups.
+    """
+
+    def __init__(self, name: str, description: str, epilog: str) -> None:
+        self._spellings: dict[str, str] = {}
+        super().__init__(
+            prog=f"tensorkeep {name}",
+            description=description,
+            epilog=epilog,
+            formatter_class=RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+
+    def add_argument(self, *names: Any, **keywords: Any) -> Any:
+        self._spellings.update((name.replace("_", "-"), name) for name in names if name.startswith("--"))
+        return super().add_argument(*names, **keywords)
+
+    def understand(self, arguments: Iterable[str]) -> Namespace:
+        """The values of the arguments. Ends the program where they are wrong, or where help is wanted."""
+        return self.parse_args([self._spelled(item) for item in arguments])
+
+    def _spelled(self, item: str) -> str:
+        name, equals, value = item.partition("=")
+        return self._spellings.get(name.replace("_", "-"), name) + equals + value if item.startswith("--") else item
+
+    def error(self, message: str) -> NoReturn:
+        self.exit(WRONG_ARGUMENTS, f"error: {message}\n{self.format_usage()}Try '{self.prog} --help'.\n")
+
+    @property
+    def options(self) -> Sequence[str]:
+        """The long options, for completion."""
+        return sorted(self._spellings.values())
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command: its help, its arguments, and what it does with them. It gives an exit code."""
+
+    description: str
+    examples: Sequence[str]
+    """Command lines without the program's name, `#` before a remark."""
+    add_arguments: Callable[[Parser], None]
+    run: Callable[[Namespace, Output], int]
+
+    def parser(self, name: str) -> Parser:
+        """What understands the arguments of the command under that name."""
+        listed = "\n".join(f"  tensorkeep {example}" for example in self.examples)
+        parser = Parser(name, self.description, f"examples:\n{listed}")
+        self.add_arguments(parser)
+        parser.add_argument("--json", action="store_true", help="print one JSON document in place of text")
+        parser.add_argument("--plain", action="store_true", help="print as for a program, even on a terminal")
+        parser.add_argument("--table", action="store_true", help="print as on a terminal, even into a pipe")
+        return parser
+
+
+__all__ = [
+    "DONE",
+    "EXIT_CODES",
+    "FAILED",
+    "FOUND",
+    "INCOMPLETE",
+    "INTERRUPTED",
+    "PIPE_CLOSED",
+    "WRONG_ARGUMENTS",
+    "Command",
+    "Parser",
+]

@@ -1,0 +1,136 @@
+"""Commands that change a SavedModel: their arguments, where the changed model goes, and what is said of it."""
+
+from __future__ import annotations
+
+import posixpath
+from argparse import Namespace
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tensorkeep.cli.command import DONE, Parser
+from tensorkeep.cli.output import Output, shown
+from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError
+from tensorkeep.io.directories import is_empty_directory, replace_directory
+from tensorkeep.io.local import LOCAL
+from tensorkeep.proto.messages import SavedModel
+from tensorkeep.saved_model.layout import read_saved_model, signature_keys
+from tensorkeep.saved_model.rewriting import Edit, rewrite_model
+
+
+def add_change(parser: Parser) -> None:
+    """Adds the arguments of a command that changes a model."""
+    parser.add_argument("model", metavar="MODEL", help="the directory of a SavedModel")
+    add_place(parser)
+
+
+def add_place(parser: Parser) -> None:
+    """Adds the arguments that say where a changed model goes."""
+    parser.add_argument("--output", metavar="DIR", help="where the changed model goes; it appears whole or not at all")
+    parser.add_argument("--force", action="store_true", help="replace what is there; without --output: MODEL")
+    parser.add_argument("--dry-run", action="store_true", help="change nothing, and say what would be written")
+
+
+def add_tags(parser: Parser) -> None:
+    """Adds the argument that names a meta graph."""
+    parser.add_argument("--tag_set", metavar="TAGS", help="only the meta graph with these tags; all by default")
+
+
+def change_model(given: Namespace, output: Output, *edits: Edit) -> int:
+    """Applies changes to the model that is named, and says what became of it."""
+    check_place(given)
+    if given.dry_run:
+        model = read_saved_model(given.model)
+        for edit in edits:
+            model = edit(model)
+        return report_change(given, output, model)
+    written: list[SavedModel] = []
+
+    def write(target: str | None) -> None:
+        written.append(rewrite_model(given.model, target, *edits))
+
+    if given.output is None or _is_same(given):
+        write(None)
+    else:
+        write_directory(given.output, given.force, write)
+    return report_change(given, output, written[0])
+
+
+def check_place(given: Namespace) -> None:
+    """Refuses to write over what is there, unless it is said that this is wanted."""
+    if given.output is None or _is_same(given):
+        if not given.force:
+            raise FailedPreconditionError(
+                f'this would change "{given.model}" itself: say --output DIR to write another one, or --force'
+            )
+    elif not given.force:
+        _check_free(given.output)
+
+
+def _is_same(given: Namespace) -> bool:
+    return LOCAL.canonical(given.output) == LOCAL.canonical(given.model)
+
+
+def _check_free(target: str) -> None:
+    if LOCAL.exists(target) and not is_empty_directory(LOCAL, target):
+        raise AlreadyExistsError(f'"{target}" is there already: say --force to replace it, or choose another place')
+
+
+def write_directory(target: str, force: bool, write: Callable[[str], None]) -> None:
+    """Has a folder written, in the place of the one that is there if that is wanted."""
+    if force and LOCAL.exists(target) and not is_empty_directory(LOCAL, target):
+        replace_directory(LOCAL, target, write)
+    else:
+        _check_free(target)
+        write(target)
+
+
+def report_change(given: Namespace, output: Output, model: SavedModel | None = None) -> int:
+    """Says what was written, or would be."""
+    target = given.output or given.model
+    graphs = [] if model is None else [_graph_data(item) for item in model.meta_graphs]
+    data = {"source": given.model, "target": target, "is_dry_run": given.dry_run, "meta_graphs": graphs}
+    if output.is_json:
+        output.data("saved-model.change/1", data)
+        return DONE
+    output.line(f"{'would write' if given.dry_run else 'wrote'} {shown(target)}")
+    for graph in graphs:
+        tags, keys = ",".join(graph["tags"]), ", ".join(graph["signatures"]) or "no signatures"
+        output.line(f"  {shown(tags)}: {shown(keys)}; {graph['nodes']:,} nodes")
+    return DONE
+
+
+def _graph_data(item: Any) -> dict[str, Any]:
+    return {
+        "tags": list(item.meta_info_def.tags),
+        "signatures": signature_keys(item),
+        "nodes": len(item.graph_def.node),
+        "functions": len(item.graph_def.library.function),
+    }
+
+
+def report_files(given: Namespace, output: Output, paths: Sequence[str]) -> int:
+    """Says which files were written, or would be."""
+    if output.is_json:
+        output.data("saved-model.files/1", {"source": given.model, "is_dry_run": given.dry_run, "files": list(paths)})
+        return DONE
+    for path in paths:
+        output.line(f"{'would write' if given.dry_run else 'wrote'} {shown(posixpath.normpath(path))}")
+    return DONE
+
+
+def edit_with(function: Callable[..., SavedModel], *arguments: Any, **keywords: Any) -> Edit:
+    """A change: the function with these arguments after the model."""
+    return lambda model: function(model, *arguments, **keywords)
+
+
+__all__ = [
+    "add_change",
+    "add_place",
+    "add_tags",
+    "change_model",
+    "check_place",
+    "edit_with",
+    "report_change",
+    "report_files",
+    "write_directory",
+]

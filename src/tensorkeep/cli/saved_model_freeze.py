@@ -1,0 +1,48 @@
+"""`tensorkeep saved-model freeze`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from tensorkeep.cli.command import Command, Parser
+from tensorkeep.cli.model_changes import add_change, check_place, report_change, write_directory
+from tensorkeep.cli.output import Output
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.freezing import Selection
+from tensorkeep.proto.messages import SavedModel
+from tensorkeep.saved_model.layout import read_saved_model
+from tensorkeep.saved_model.rewriting import freeze_model
+
+
+def _add_arguments(parser: Parser) -> None:
+    add_change(parser)
+    parser.add_argument("--only", metavar="NAME", nargs="+", help="only these variables become constants")
+    parser.add_argument("--keep", metavar="NAME", nargs="+", help="these stay variables")
+
+
+def _run(given: Namespace, output: Output) -> int:
+    if given.output is None:
+        raise InvalidArgumentError("say where the frozen model goes: --output DIR")
+    check_place(given)
+    if given.dry_run:
+        return report_change(given, output, read_saved_model(given.model))
+    written: list[SavedModel] = []
+
+    def write(target: str) -> None:
+        written.append(freeze_model(given.model, target, selection=Selection(given.only, given.keep)))
+
+    write_directory(given.output, given.force, write)
+    return report_change(given, output, written[0])
+
+
+COMMANDS = {
+    "saved-model freeze": Command(
+        "Writes a model with constants in the place of variables, and only what its signatures need.",
+        (
+            "saved-model freeze export/1 --output export/2",
+            "saved-model freeze export/1 --output export/2 --dry-run --json",
+        ),
+        _add_arguments,
+        _run,
+    )
+}

@@ -1,0 +1,40 @@
+"""`tensorkeep saved-model set-variables`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+
+from tensorkeep.cli.command import Command, Parser
+from tensorkeep.cli.model_changes import add_change, check_place, report_change, write_directory
+from tensorkeep.cli.output import Output
+from tensorkeep.io.local import LOCAL
+from tensorkeep.saved_model.layout import read_saved_model
+from tensorkeep.saved_model.rewriting import change_variables
+from tensorkeep.saved_model.running import InputTexts
+
+
+def _add_arguments(parser: Parser) -> None:
+    add_change(parser)
+    parser.add_argument("--files", metavar="NAME=FILE", default="", help="dense/kernel=kernel.npy;b=all.npz[b]")
+    parser.add_argument("--values", metavar="NAME=EXPR", default="", help="scale=np.float32(2)")
+
+
+def _run(given: Namespace, output: Output) -> int:
+    values = InputTexts(given.files, given.values).values(output.note)
+    check_place(given)
+    if not given.dry_run:
+        if given.output is None or LOCAL.canonical(given.output) == LOCAL.canonical(given.model):
+            change_variables(given.model, None, values)
+        else:
+            write_directory(given.output, given.force, lambda target: change_variables(given.model, target, values))
+    return report_change(given, output, read_saved_model(given.model))
+
+
+COMMANDS = {
+    "saved-model set-variables": Command(
+        "Writes a model with other values for some variables, each of the dtype and shape that it has.",
+        ("saved-model set-variables export/1 --files dense/kernel=kernel.npy --output export/2",),
+        _add_arguments,
+        _run,
+    )
+}

@@ -1,0 +1,102 @@
+"""Reports about model files, as data: what the program `tensorkeep` prints, and others can use.
+
+    listing = tensorkeep.inspect.list_checkpoint("run/model-1000")
+    listing.tensors[0].name, listing.nbytes
+    tensorkeep.inspect.identify("export/1").kind
+
+Every name is imported when it is first asked for.
+"""
+
+from importlib import import_module as _import_module
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+if _TYPE_CHECKING:
+    from tensorkeep.inspect.comparing import Comparison, Drift, TensorDifference, compare, drift
+    from tensorkeep.inspect.costs import Cost, graph_cost
+    from tensorkeep.inspect.drawing import Picture, graphviz, picture, svg
+    from tensorkeep.inspect.graph_differences import GraphComparison, compare_graphs
+    from tensorkeep.inspect.graphs import GraphSummary, read_graphs, summarize_graphs
+    from tensorkeep.inspect.health import HealthReport, examine
+    from tensorkeep.inspect.identifying import Identification, identify
+    from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, list_checkpoint
+    from tensorkeep.inspect.page import PageData, gather, html
+    from tensorkeep.inspect.plotting import line_plot
+    from tensorkeep.inspect.reader_listing import list_with_reader
+    from tensorkeep.inspect.scanning import sarif, scan_all
+    from tensorkeep.inspect.scopes import Scope, scope_tree
+    from tensorkeep.inspect.selecting import Order, SortKey, selected
+    from tensorkeep.inspect.statistics import TensorStatistics, checkpoint_statistics, tensor_statistics
+
+_NAMES = {
+    "comparing": "Comparison Drift TensorDifference compare drift",
+    "costs": "Cost graph_cost",
+    "drawing": "Picture graphviz picture svg",
+    "graph_differences": "GraphComparison compare_graphs",
+    "graphs": "GraphSummary read_graphs summarize_graphs",
+    "health": "HealthReport examine",
+    "identifying": "Identification identify",
+    "listing": "CheckpointListing StoredTensor list_checkpoint",
+    "page": "PageData gather html",
+    "plotting": "line_plot",
+    "reader_listing": "list_with_reader",
+    "scanning": "sarif scan_all",
+    "scopes": "Scope scope_tree",
+    "selecting": "Order SortKey selected",
+    "statistics": "TensorStatistics checkpoint_statistics tensor_statistics",
+}
+_LATER = {name: module for module, names in _NAMES.items() for name in names.split()}
+
+if not _TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _LATER:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        found = getattr(_import_module(f"{__name__}.{_LATER[name]}"), name)
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_LATER})
+
+
+__all__ = [
+    "CheckpointListing",
+    "Comparison",
+    "Cost",
+    "Drift",
+    "GraphComparison",
+    "GraphSummary",
+    "HealthReport",
+    "Identification",
+    "Order",
+    "PageData",
+    "Picture",
+    "Scope",
+    "SortKey",
+    "StoredTensor",
+    "TensorDifference",
+    "TensorStatistics",
+    "checkpoint_statistics",
+    "compare",
+    "compare_graphs",
+    "drift",
+    "examine",
+    "gather",
+    "graph_cost",
+    "graphviz",
+    "html",
+    "identify",
+    "line_plot",
+    "list_checkpoint",
+    "list_with_reader",
+    "picture",
+    "read_graphs",
+    "sarif",
+    "scan_all",
+    "scope_tree",
+    "selected",
+    "summarize_graphs",
+    "svg",
+    "tensor_statistics",
+]

@@ -1,0 +1,183 @@
+"""How two checkpoints differ, tensor by tensor; and how far the tensors of a run have moved from step to step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.reader import TensorInfo
+from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.checkpoint.streams import in_step
+
+Array = npt.NDArray[Any]
+
+
+class Tensors(Protocol):
+    """Tensors by name that can be gone through: an open checkpoint, or anything else that has some."""
+
+    def __iter__(self) -> Iterator[str]: ...
+
+    def __contains__(self, name: object, /) -> bool: ...
+
+    def __getitem__(self, name: str) -> TensorInfo: ...
+
+    def source(self, name: str) -> ArraySource: ...
+
+
+@dataclass(frozen=True)
+class TensorDifference:
+    """How the numbers of a tensor differ between two checkpoints. Pairs with NaN or infinity are left out of sums."""
+
+    differing: int
+    """How many elements are not the same; two NaN count as the same."""
+    count: int
+    largest: float = 0.0
+    mean: float = 0.0
+    """The mean of the absolute differences."""
+    relative: float | None = None
+    """The norm of the difference, as a part of the norm of the first; None if that is 0, or for strings."""
+    cosine: float | None = None
+    """Of the angle between both; None if one of them is 0, or for strings."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """How two checkpoints differ."""
+
+    removed: tuple[str, ...]
+    """In the first only."""
+    added: tuple[str, ...]
+    """In the second only."""
+    reshaped: Mapping[str, tuple[TensorInfo, TensorInfo]]
+    """Of another type or shape."""
+    changed: Mapping[str, TensorDifference]
+    same: tuple[str, ...]
+
+    @property
+    def is_same(self) -> bool:
+        return not (self.removed or self.added or self.reshaped or self.changed)
+
+
+def compare(
+    first: Tensors,
+    second: Tensors,
+    *,
+    rename: Callable[[str], str] | None = None,
+    tolerance: float = 0.0,
+) -> Comparison:
+    """Compares tensors by name: their types, shapes, and every element.
+
+    `rename` says what a name of the second is in the first. Numbers that differ by no more than `tolerance` are the
+    same. Tensors are read in chunks, side by side.
+    """
+    new_names = {(name if rename is None else rename(name)): name for name in second}
+    old_names = list(first)
+    reshaped: dict[str, tuple[TensorInfo, TensorInfo]] = {}
+    changed: dict[str, TensorDifference] = {}
+    same: list[str] = []
+    for name in old_names:
+        if name not in new_names:
+            continue
+        before, after = first[name], second[new_names[name]]
+        if (before.dtype, before.shape) != (after.dtype, after.shape):
+            reshaped[name] = before, after
+            continue
+        difference = _difference(first.source(name), second.source(new_names[name]), tolerance)
+        if difference.differing:
+            changed[name] = difference
+        else:
+            same.append(name)
+    known = set(old_names)
+    removed = tuple(name for name in old_names if name not in new_names)
+    added = tuple(name for name in new_names if name not in known)
+    return Comparison(removed, added, reshaped, changed, tuple(same))
+
+
+def _difference(first: ArraySource, second: ArraySource, tolerance: float) -> TensorDifference:
+    if first.dtype.is_object:
+        pairs = list(zip(first.elements(), second.elements(), strict=True))
+        return TensorDifference(sum(left != right for left, right in pairs), len(pairs))
+    sums = _Sums()
+    for left, right in in_step([map(np.asarray, first.chunks), map(np.asarray, second.chunks)]):
+        sums.add(_wide(left), _wide(right), tolerance)
+    return sums.difference()
+
+
+def _wide(chunk: Array) -> Array:
+    return chunk.astype(np.complex128 if np.iscomplexobj(chunk) else np.float64)
+
+
+class _Sums:
+    """What adds up from chunk to chunk."""
+
+    def __init__(self) -> None:
+        self.count = self.differing = self.compared = 0
+        self.largest = self.total = self.squares = self.first = self.second = self.product = 0.0
+
+    def add(self, left: Array, right: Array, tolerance: float) -> None:
+        self.count += left.size
+        with np.errstate(invalid="ignore", over="ignore"):
+            is_same = (left == right) | (np.isnan(left) & np.isnan(right))
+            apart = np.abs(right - left)
+            if tolerance:
+                is_same |= apart <= tolerance
+            self.differing += left.size - int(is_same.sum())
+            sound = np.isfinite(left) & np.isfinite(right)
+            if not sound.all():
+                left, right, apart = left[sound], right[sound], apart[sound]
+            if not left.size:
+                return
+            self.compared += left.size
+            self.largest = max(self.largest, float(apart.max()))
+            self.total += float(apart.sum())
+            self.squares += float(np.dot(apart, apart))
+            self.first += float(np.vdot(left, left).real)
+            self.second += float(np.vdot(right, right).real)
+            self.product += float(np.vdot(left, right).real)
+
+    def difference(self) -> TensorDifference:
+        norms = np.sqrt(self.first) * np.sqrt(self.second)
+        return TensorDifference(
+            self.differing,
+            self.count,
+            self.largest,
+            self.total / self.compared if self.compared else 0.0,
+            float(np.sqrt(self.squares) / np.sqrt(self.first)) if self.first else None,
+            float(np.clip(self.product / norms, -1, 1)) if norms else None,
+        )
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How far tensors have moved over the checkpoints of a run."""
+
+    labels: tuple[str, ...]
+    """What the checkpoints are called, in order."""
+    steps: Mapping[str, tuple[float | None, ...]]
+    """For each tensor that all have, the relative change from each checkpoint to the next."""
+    total: Mapping[str, float | None]
+    """The relative change from the first to the last."""
+
+
+def drift(checkpoints: Sequence[tuple[str, Tensors]]) -> Drift:
+    """How far the floating-point tensors that all checkpoints have, of one shape, moved from each one to the next."""
+    tensors = [item for _, item in checkpoints]
+    names = [name for name in tensors[0] if _is_shared(name, tensors)] if tensors else []
+    steps: dict[str, tuple[float | None, ...]] = {}
+    total: dict[str, float | None] = {}
+    for name in names:
+        steps[name] = tuple(_difference(a.source(name), b.source(name), 0.0).relative for a, b in pairwise(tensors))
+        total[name] = _difference(tensors[0].source(name), tensors[-1].source(name), 0.0).relative
+    return Drift(tuple(label for label, _ in checkpoints), steps, total)
+
+
+def _is_shared(name: str, tensors: Sequence[Tensors]) -> bool:
+    info = tensors[0][name]
+    if not info.dtype.is_floating:
+        return False
+    return all(name in item and (item[name].dtype, item[name].shape) == (info.dtype, info.shape) for item in tensors)

@@ -1,0 +1,184 @@
+"""How much a graph computes: floating-point operations, told from shapes alone.
+
+A multiplication and an addition are two operations. Dimensions that are not known, such as the number of examples,
+count as 1; ops of which the shapes are not known at all are left out, and so are those that only move data. The numbers
+of TensorFlow's profiler are the same where it has some.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from math import prod
+from typing import Any, Final
+
+import tensorkeep.ops.every  # noqa: F401 - a graph may have any op
+from tensorkeep.errors import TensorKeepError
+from tensorkeep.graph.attrs import FunctionRef
+from tensorkeep.graph.functions import find_function, function_body
+from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.proto.messages import FunctionDef, GraphDef
+
+_DEEPEST: Final = 50  # functions that call functions
+_CALLS: Final = ("f", "body", "then_branch", "else_branch")
+
+_SIMPLE: Final = (
+    *("Abs", "Add", "AddV2", "AssignAdd", "AssignSub", "BiasAdd", "Ceil", "Cos", "Div", "Equal", "Erf", "Exp", "Expm1"),
+    *("Floor", "FloorDiv", "FloorMod", "Greater", "GreaterEqual", "LeakyRelu", "Less", "LessEqual", "Log", "Log1p"),
+    *("Maximum", "Minimum", "Mul", "Neg", "NotEqual", "Pow", "RealDiv", "Reciprocal", "Relu", "Relu6", "Round", "Sign"),
+    *("Sin", "Sqrt", "Square", "Sub"),
+)
+_PER_ELEMENT: Final[dict[str, int]] = {
+    **dict.fromkeys(_SIMPLE, 1),
+    **dict.fromkeys(("Rsqrt", "SquaredDifference", "Xdivy", "Xlogy"), 2),
+    **dict.fromkeys(("Elu", "Selu", "Sigmoid", "Softplus", "Softsign", "Tanh"), 4),
+    **dict.fromkeys(("LogSoftmax", "Softmax", "FusedBatchNorm", "FusedBatchNormV2", "FusedBatchNormV3"), 5),
+}
+
+
+@dataclass(frozen=True)
+class Cost:
+    """Floating-point operations, if all of a graph runs once."""
+
+    by_op: Mapping[str, int]
+    """The most expensive op first."""
+    unknown: Mapping[str, int]
+    """How often each op occurs of which nothing can be said, as its shapes are not known."""
+
+    @property
+    def total(self) -> int:
+        return sum(self.by_op.values())
+
+
+def graph_cost(graph_def: GraphDef) -> Cost:
+    """What a graph costs, with the functions that it calls. A TensorKeepError if it is no sound graph."""
+    graph = Graph()
+    import_graph(graph_def, graph, name="")
+    counting = _Counting({function.signature.name: function for function in graph_def.library.function})
+    counting.add(graph, 0)
+    return Cost(dict(counting.known.most_common()), dict(counting.unknown.most_common()))
+
+
+class _Counting:
+    def __init__(self, library: Mapping[str, FunctionDef]) -> None:
+        self.library = library
+        self.known: Counter[str] = Counter()
+        self.unknown: Counter[str] = Counter()
+
+    def add(self, graph: Graph, depth: int) -> None:
+        for op in graph.operations:
+            rule = _rule(op.type)
+            if rule is not None:
+                self._count(op, rule)
+            elif depth < _DEEPEST:
+                for name in _CALLS:
+                    self._call(op, name, depth)
+
+    def _count(self, op: Operation, rule: Callable[[Operation], int | None]) -> None:
+        cost = rule(op)
+        if cost is None:
+            self.unknown[op.type] += 1
+        elif cost:
+            self.known[op.type] += cost
+
+    def _call(self, op: Operation, name: str, depth: int) -> None:
+        function = op.attrs.get(name)
+        if not isinstance(function, FunctionRef) or function.name not in self.library:
+            return
+        arguments = op.inputs[1:] if name.endswith("_branch") else op.inputs
+        try:
+            body = function_body(
+                find_function(function.name, self.library),
+                self.library,
+                function.attrs,
+                [tensor.static_shape for tensor in arguments],
+            )
+        except TensorKeepError:
+            self.unknown[op.type] += 1
+            return
+        self.add(body.graph, depth + 1)
+
+
+def _rule(op_type: str) -> Callable[[Operation], int | None] | None:
+    if op_type in _PER_ELEMENT:
+        return lambda op: _times(_PER_ELEMENT[op_type], _dims(op.outputs[0]))
+    return _RULES.get(op_type)
+
+
+def _dims(tensor: Tensor) -> list[int] | None:
+    """The dimensions of a tensor, 1 for those that are not known; None if not even their number is."""
+    shape = tensor.static_shape
+    return None if shape.rank is None else [1 if size is None else size for size in shape]
+
+
+def _times(factor: int, *lists: list[int] | None) -> int | None:
+    """The product of a factor and all dimensions; None if some are not known."""
+    total = factor
+    for dims in lists:
+        if dims is None:
+            return None
+        total *= prod(dims)
+    return total
+
+
+def _matrix_product(op: Operation) -> int | None:
+    first, out = _dims(op.inputs[0]), _dims(op.outputs[0])
+    if first is None or len(first) < 2:
+        return None
+    is_turned = op.attrs.get("transpose_a") or op.attrs.get("adj_x")
+    return _times(2 * first[-2 if is_turned else -1], out)
+
+
+def _convolution(op: Operation) -> int | None:
+    """Every element of the output is a sum over the filter, of which the last dimension counts the outputs."""
+    kernel = _dims(op.inputs[1])
+    return None if kernel is None else _times(2 * prod(kernel[:-1]), _dims(op.outputs[0]))
+
+
+def _depthwise(op: Operation) -> int | None:
+    kernel = _dims(op.inputs[1])
+    return None if kernel is None else _times(2 * prod(kernel[:2]), _dims(op.outputs[0]))
+
+
+def _convolution_to_input(op: Operation) -> int | None:
+    """A transposed convolution: every element that comes in is spread over the filter."""
+    kernel = _dims(op.inputs[1])
+    return None if kernel is None else _times(2 * prod(kernel[:-1]), _dims(op.inputs[2]))
+
+
+def _pooling(op: Operation) -> int | None:
+    window: Any = op.attrs.get("ksize") or ()
+    return _times(prod(int(size) for size in window), _dims(op.outputs[0]))
+
+
+def _reduction(op: Operation) -> int | None:
+    """Every element that comes in is taken up once, and a mean is divided in the end."""
+    taken, left = _times(1, _dims(op.inputs[0])), _times(1, _dims(op.outputs[0]))
+    if taken is None or left is None:
+        return None
+    return taken if op.type == "Mean" else max(taken - left, 0)
+
+
+def _sum_of_many(op: Operation) -> int | None:
+    return _times(len(op.inputs) - 1, _dims(op.inputs[0]))
+
+
+def _half_of_squares(op: Operation) -> int | None:
+    size = _times(1, _dims(op.inputs[0]))
+    return None if size is None else 3 * size - 1
+
+
+_RULES: Final[dict[str, Callable[[Operation], int | None]]] = {
+    **dict.fromkeys(("MatMul", "BatchMatMul", "BatchMatMulV2", "BatchMatMulV3"), _matrix_product),
+    **dict.fromkeys(("Conv2D", "Conv3D"), _convolution),
+    "DepthwiseConv2dNative": _depthwise,
+    "Conv2DBackpropInput": _convolution_to_input,
+    **dict.fromkeys(("AvgPool", "AvgPool3D", "MaxPool", "MaxPool3D"), _pooling),
+    **dict.fromkeys(("ArgMax", "ArgMin", "Max", "Mean", "Min", "Prod", "Sum"), _reduction),
+    "AddN": _sum_of_many,
+    "L2Loss": _half_of_squares,
+}
+
+__all__ = ["Cost", "graph_cost"]

@@ -1,0 +1,89 @@
+"""Whether a checkpoint is fit to be used: whole, and with numbers that make sense."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+from tensorkeep.checkpoint.checking import check_checkpoint
+from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import Checksums, ReadOptions
+from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, checkpoint_statistics
+from tensorkeep.inspect.watching import Progress, Watch, Watched, bytes_of, phase
+from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.local import LOCAL
+from tensorkeep.saved_model.layout import contains_saved_model, variables_path
+
+
+class Ailment(Enum):
+    """What may be wrong with a checkpoint."""
+
+    DAMAGED = "damaged"
+    NOT_A_NUMBER = "not a number"
+    INFINITE = "infinite"
+    ABSURD = "absurdly large"
+    ALL_ZERO = "all zero"
+    CONSTANT = "constant"
+
+    @property
+    def is_error(self) -> bool:
+        """Whether the checkpoint should not be used; else it may be as it should."""
+        return self in (Ailment.DAMAGED, Ailment.NOT_A_NUMBER, Ailment.INFINITE)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong, or may be."""
+
+    ailment: Ailment
+    tensor: str | None
+    """The tensor it befell; None if it concerns a file as a whole."""
+    detail: str
+
+
+@dataclass(frozen=True)
+class HealthReport:
+    """What an examination found."""
+
+    path: str
+    tensors: int
+    """How many could be looked at."""
+    findings: tuple[Finding, ...]
+
+    @property
+    def is_healthy(self) -> bool:
+        return not any(finding.ailment.is_error for finding in self.findings)
+
+
+def examine(
+    path: PathLike, *, absurd: float = ABSURD, progress: Progress | None = None, fs: FileSystem = LOCAL
+) -> HealthReport:
+    """Looks at all of a checkpoint, or of a SavedModel's: at checksums first, then at the numbers of what is intact."""
+    given = path_text(path)
+    prefix = variables_path(given) if contains_saved_model(given, fs) else given
+    checked = check_checkpoint(prefix, fs=fs, progress=phase(progress, 0, 2))
+    findings = [Finding(Ailment.DAMAGED, problem.tensor, str(problem)) for problem in checked.problems]
+    if checked.intact:
+        with open_checkpoint(checked.path, ReadOptions(checksums=Checksums.OFF), fs=fs) as reader:
+            watched = Watched(reader, Watch(phase(progress, 1, 2), bytes_of(reader, checked.intact)))
+            for item in checkpoint_statistics(watched, checked.intact, absurd=absurd):
+                findings += findings_of(item, absurd)
+    return HealthReport(checked.path, len(checked.intact), tuple(findings))
+
+
+def findings_of(item: TensorStatistics, absurd: float) -> list[Finding]:
+    """What the numbers of a tensor give rise to."""
+    found: list[Finding] = []
+    if item.nans:
+        found.append(Finding(Ailment.NOT_A_NUMBER, item.name, f"{item.nans:,} of {item.count:,} numbers"))
+    if item.infinities:
+        found.append(Finding(Ailment.INFINITE, item.name, f"{item.infinities:,} of {item.count:,} numbers"))
+    if item.absurd and item.dtype.is_floating:
+        what = "1 number is" if item.absurd == 1 else f"{item.absurd:,} numbers are"
+        found.append(Finding(Ailment.ABSURD, item.name, f"{what} beyond {absurd:g}"))
+    if item.is_constant and item.dtype.is_floating and len(item.shape) > 1:
+        if item.minimum == 0:
+            found.append(Finding(Ailment.ALL_ZERO, item.name, f"all {item.count:,} numbers"))
+        else:
+            found.append(Finding(Ailment.CONSTANT, item.name, f"all {item.count:,} numbers are {item.minimum:g}"))
+    return found

@@ -1,0 +1,212 @@
+"""What is at a path: a checkpoint, a SavedModel, a graph, or something else; what wrote it, and what is in it."""
+
+from __future__ import annotations
+
+import posixpath
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from tensorkeep.checkpoint.finding import checkpoint_exists, checkpoints_in, what_else_is_there
+from tensorkeep.checkpoint.latest import latest_checkpoint
+from tensorkeep.checkpoint.naming import index_path, meta_path, prefix_of_file
+from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.state import STATE_FILE
+from tensorkeep.errors import MissingFileError, TensorKeepError
+from tensorkeep.inspect.listing import CheckpointListing, file_size, list_checkpoint
+from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.local import LOCAL
+from tensorkeep.proto.identification import FileKind, Identity, identify_proto
+from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, parse
+from tensorkeep.proto.text import parse_text
+from tensorkeep.saved_model.layout import (
+    contains_saved_model,
+    model_file,
+    read_saved_model,
+    signature_keys,
+    variables_path,
+)
+
+_MOST_LISTED: Final = 20
+_MOST_BYTES: Final = (1 << 31) - 1  # of a message
+
+
+@dataclass(frozen=True)
+class Identification:
+    """What is at a path."""
+
+    path: str
+    kind: str
+    """One of "checkpoint", "checkpoint folder", "SavedModel", or the kind of a file, such as "a GraphDef"."""
+    writer: str
+    """What wrote it, as far as it says: "TensorFlow 2.21.0", or nothing."""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    """What is in it."""
+
+
+def identify(path: PathLike, *, fs: FileSystem = LOCAL) -> Identification:
+    """Says what is at a path. A prefix of a checkpoint is a path too; MissingFileError if there is nothing."""
+    given = path_text(path)
+    if fs.is_directory(given) and contains_saved_model(given, fs):
+        return _saved_model(given, fs)
+    if fs.exists(index_path(given)):
+        return _checkpoint(given, fs)
+    if fs.is_directory(given):
+        return _folder(given, fs)
+    if fs.exists(given):
+        return _file(given, fs)
+    if checkpoint_exists(given, fs=fs):
+        return _checkpoint(given, fs)
+    raise MissingFileError(f'there is nothing at "{given}"{what_else_is_there(given, fs)}')
+
+
+# --------------------------------------------------------------------------------------------------------- checkpoints
+
+
+def _checkpoint(prefix: str, fs: FileSystem) -> Identification:
+    listing = list_checkpoint(prefix, fs=fs)
+    facts = checkpoint_facts(listing)
+    meta = meta_path(prefix)
+    writer = ""
+    if fs.exists(meta):
+        facts["graph"] = meta
+        writer = _writer_of_meta(meta, fs)
+    return Identification(prefix, "checkpoint", writer, facts)
+
+
+def checkpoint_facts(listing: CheckpointListing) -> dict[str, Any]:
+    """What there is to say of a checkpoint as a whole."""
+    names = {tensor.name for tensor in listing.tensors}
+    return {
+        "format": listing.format,
+        "saved by": "objects (TensorFlow 2)" if OBJECT_GRAPH_KEY in names else "names",
+        "tensors": len(listing.tensors),
+        "elements": listing.elements,
+        "bytes": listing.nbytes,
+        "types": listing.types,
+        "files": {posixpath.basename(path): size for path, size in listing.files.items()},
+    }
+
+
+def _writer_of_meta(path: str, fs: FileSystem) -> str:
+    try:
+        return _version(parse(MetaGraphDef, _contents(path, fs), path))
+    except TensorKeepError:
+        return ""
+
+
+def _version(meta_graph: MetaGraphDef) -> str:
+    version = meta_graph.meta_info_def.tensorflow_version
+    return f"TensorFlow {version}" if version else ""
+
+
+def _folder(directory: str, fs: FileSystem) -> Identification:
+    found = checkpoints_in(directory, fs)
+    prefixes = [posixpath.basename(prefix) for prefix in found if fs.exists(index_path(prefix))]
+    versions = [name for name in fs.list(directory) if contains_saved_model(posixpath.join(directory, name), fs)]
+    if versions:
+        return Identification(directory, "folder of SavedModels", "", {"models": versions[:_MOST_LISTED]})
+    if not prefixes and not fs.exists(posixpath.join(directory, STATE_FILE)):
+        return Identification(directory, "folder", "", {"entries": list(fs.list(directory))[:_MOST_LISTED]})
+    latest = latest_checkpoint(directory, fs=fs)
+    facts = {"checkpoints": prefixes[:_MOST_LISTED], "latest": None if latest is None else posixpath.basename(latest)}
+    writer = "" if latest is None else _writer_of_meta(meta_path(latest), fs) if fs.exists(meta_path(latest)) else ""
+    return Identification(directory, "checkpoint folder", writer, facts)
+
+
+# ---------------------------------------------------------------------------------------------------------- SavedModels
+
+
+def _saved_model(directory: str, fs: FileSystem) -> Identification:
+    model = read_saved_model(directory, fs)
+    path = model_file(directory, fs)
+    graphs = [
+        {
+            "tags": list(item.meta_info_def.tags),
+            "signatures": signature_keys(item),
+            "nodes": len(item.graph_def.node),
+            "functions": len(item.graph_def.library.function),
+            "objects": len(item.object_graph_def.nodes),
+        }
+        for item in model.meta_graphs
+    ]
+    facts: dict[str, Any] = {"file": posixpath.basename(path or ""), "meta graphs": graphs}
+    variables = variables_path(directory)
+    if fs.exists(index_path(variables)):
+        listing = list_checkpoint(variables, fs=fs)
+        facts["variables"] = {"tensors": len(listing.tensors), "bytes": listing.nbytes}
+    versions = list(dict.fromkeys(filter(None, map(_version, model.meta_graphs))))
+    return Identification(directory, "SavedModel", ", ".join(versions), facts)
+
+
+# --------------------------------------------------------------------------------------------------------------- files
+
+
+def _file(path: str, fs: FileSystem) -> Identification:
+    with closing(fs.open(path)) as file:
+        data = file.map(0, file.size) if file.size else memoryview(b"")
+        found = identify_proto(data)
+        facts: dict[str, Any] = {"bytes": file.size}
+        prefix = prefix_of_file(path)
+        if prefix is not None and fs.exists(index_path(prefix)):
+            facts["part of"] = prefix
+        if found.damage:
+            facts["damage"] = found.damage
+        writer = ""
+        describe = _DESCRIPTIONS.get(found.kind)
+        if describe is not None and not found.damage and file.size <= _MOST_BYTES:
+            writer, more = describe(_message(path, bytes(data), found))
+            facts.update(more)
+        if found.kind is FileKind.CHECKPOINT_TABLE and not path.endswith(".index"):
+            return _checkpoint(path, fs)
+        return Identification(path, found.kind.value, writer, facts)
+
+
+def _message(path: str, data: bytes, found: Identity) -> Message:
+    kind = _TYPES[found.kind]
+    return parse_text(kind, data, path) if found.is_text else parse(kind, data, path)
+
+
+def _meta_graph_facts(message: Any) -> tuple[str, dict[str, Any]]:
+    writer, facts = _graph_facts(message.graph_def)
+    facts["tags"] = list(message.meta_info_def.tags)
+    facts["signatures"] = sorted(message.signature_def)
+    facts["collections"] = {key: _length(message.collection_def[key]) for key in sorted(message.collection_def)}
+    return _version(message) or writer, facts
+
+
+def _length(collection: Any) -> int:
+    kind = collection.WhichOneof("kind")
+    return len(getattr(collection, kind).value) if kind else 0
+
+
+def _graph_facts(message: Any) -> tuple[str, dict[str, Any]]:
+    ops = Counter(node.op for node in message.node)
+    inputs = [node.name for node in message.node if node.op in ("Placeholder", "PlaceholderV2")]
+    facts = {
+        "nodes": len(message.node),
+        "functions": len(message.library.function),
+        "ops": dict(sorted(ops.items(), key=lambda item: (-item[1], item[0]))[:_MOST_LISTED]),
+        "placeholders": inputs[:_MOST_LISTED],
+    }
+    if message.versions.producer:
+        facts["graph version"] = str(message.versions.producer)
+    return "", facts
+
+
+_TYPES: Final[dict[FileKind, type[Message]]] = {FileKind.GRAPH: GraphDef, FileKind.META_GRAPH: MetaGraphDef}
+_DESCRIPTIONS: Final[dict[FileKind, Callable[[Any], tuple[str, dict[str, Any]]]]] = {
+    FileKind.GRAPH: _graph_facts,
+    FileKind.META_GRAPH: _meta_graph_facts,
+}
+
+
+def _contents(path: str, fs: FileSystem) -> bytes:
+    size = file_size(path, fs) or 0
+    with closing(fs.open(path)) as file:
+        return bytes(file.read(0, size))
+
+
+__all__ = ["Identification", "checkpoint_facts", "identify"]

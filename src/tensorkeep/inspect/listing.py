@@ -1,0 +1,129 @@
+"""What a checkpoint holds, told from its index.
+
+A small index is read here, without NumPy, whose import takes longer than all the rest. What is large, damaged, or of
+the first version is left to the readers of checkpoints (see reader_listing.py), which know how to deal with it.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from typing import Final
+
+from tensorkeep import inspect
+from tensorkeep.checkpoint.bundle import HEADER_KEY, Entry, Header, decode_name
+from tensorkeep.checkpoint.naming import data_path, index_path, prefix_of_file
+from tensorkeep.checkpoint.slices import slice_key
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import DataLossError
+from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.local import LOCAL
+from tensorkeep.shapes import element_count
+from tensorkeep.table.table import Table
+
+_MOST_BYTES: Final = 1 << 17  # of an index that is read here: some two thousand tensors
+_MOST_FILES: Final = 10_000  # that are looked for; no honest checkpoint has more
+_IN_MODEL: Final = "variables/variables"  # where a SavedModel has its checkpoint
+
+
+@dataclass(frozen=True, slots=True)
+class StoredTensor:
+    """A tensor in a checkpoint."""
+
+    name: str
+    dtype: DType
+    shape: tuple[int, ...]
+    nbytes: int | None
+    """The bytes that it takes in the data files; None where only reading it would tell."""
+    shards: tuple[int, ...] = ()
+    """The numbers of the data files that it is in."""
+    slices: int = 0
+    """How many slices it is stored in; 0 if it is stored whole."""
+
+    @property
+    def elements(self) -> int:
+        return element_count(self.shape)
+
+
+@dataclass(frozen=True, slots=True)
+class CheckpointListing:
+    """What a checkpoint holds."""
+
+    path: str
+    """The prefix, or the pattern of several files."""
+    format: str
+    """"V1" or "V2"."""
+    files: Mapping[str, int | None]
+    """The paths of its files, with their sizes; None for one that is missing."""
+    tensors: tuple[StoredTensor, ...]
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all tensors whose size is known."""
+        return sum(tensor.nbytes or 0 for tensor in self.tensors)
+
+    @property
+    def elements(self) -> int:
+        return sum(tensor.elements for tensor in self.tensors)
+
+    @property
+    def types(self) -> dict[str, int]:
+        """How many tensors there are of each type, the most frequent first."""
+        counts = Counter(tensor.dtype.name for tensor in self.tensors)
+        return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def list_checkpoint(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointListing:
+    """What the checkpoint at a path holds, in order of name: a prefix, one of its files, a folder, or a SavedModel."""
+    given = path_text(path)
+    prefix = _bundle_prefix(given, fs)
+    if prefix is not None:
+        with closing(fs.open(index_path(prefix))) as file:
+            if file.size <= _MOST_BYTES:
+                try:
+                    return _listed(prefix, Table(file), fs)
+                except DataLossError:  # the reader says what is left
+                    return inspect.list_with_reader(prefix, fs=fs)
+    return inspect.list_with_reader(given if prefix is None else prefix, fs=fs)
+
+
+def _bundle_prefix(given: str, fs: FileSystem) -> str | None:
+    """The prefix of the V2 checkpoint that is meant, if it is plain which."""
+    candidates = (given, prefix_of_file(given), f"{given.rstrip('/')}/{_IN_MODEL}")
+    return next((prefix for prefix in candidates if prefix and fs.exists(index_path(prefix))), None)
+
+
+def _listed(prefix: str, table: Table, fs: FileSystem) -> CheckpointListing:
+    values = dict(table.items())
+    header = Header.decode(values.pop(HEADER_KEY, b""), f'"{table.path}": header')
+    entries = {key: Entry.decode(decode_name(key), value, f'"{table.path}"') for key, value in values.items()}
+    parts = {slice_key(key, part) for key, entry in entries.items() for part in entry.slices}
+    tensors = [_stored(key, entry, entries) for key, entry in entries.items() if key not in parts]
+    return CheckpointListing(prefix, "V2", bundle_files(prefix, header.shard_count, fs), tuple(tensors))
+
+
+def _stored(key: bytes, entry: Entry, entries: Mapping[bytes, Entry]) -> StoredTensor:
+    kept = [entries.get(slice_key(key, part)) for part in entry.slices] if entry.slices else [entry]
+    sizes = [part.size for part in kept if part is not None]
+    shards = tuple(sorted({part.shard for part in kept if part is not None}))
+    return StoredTensor(entry.name, entry.dtype, entry.shape, sum(sizes), shards, len(entry.slices))
+
+
+def bundle_files(prefix: str, shard_count: int, fs: FileSystem) -> dict[str, int | None]:
+    """The files of a V2 checkpoint, with their sizes."""
+    shards = range(min(shard_count, _MOST_FILES))
+    paths = [index_path(prefix), *(data_path(prefix, shard, shard_count) for shard in shards)]
+    return {path: file_size(path, fs) for path in paths}
+
+
+def file_size(path: str, fs: FileSystem) -> int | None:
+    """The size of a file; None if there is none."""
+    if not fs.exists(path):
+        return None
+    with closing(fs.open(path)) as file:
+        return file.size
+
+
+__all__ = ["CheckpointListing", "StoredTensor", "bundle_files", "file_size", "list_checkpoint"]

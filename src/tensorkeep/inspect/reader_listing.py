@@ -1,0 +1,58 @@
+"""What a checkpoint of any kind and size holds, told by its reader."""
+
+from __future__ import annotations
+
+from tensorkeep.checkpoint.bundle_columns import decode_entries
+from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
+from tensorkeep.checkpoint.v1 import SliceFileReader
+from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, bundle_files, file_size
+from tensorkeep.io.filesystem import FileSystem, PathLike
+from tensorkeep.io.local import LOCAL
+
+
+def list_with_reader(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointListing:
+    """What the checkpoint at a path holds, in order of name."""
+    with open_checkpoint(path, fs=fs) as reader:
+        if isinstance(reader, BundleReader):
+            files = bundle_files(reader.path, reader.shard_count, fs)
+            tensors = _stored_in(reader)
+        else:
+            files = {file: file_size(file, fs) for file in _slice_files(reader)}
+            tensors = [_stored_v1(name, info) for name, info in reader.items()]
+        return CheckpointListing(reader.path, reader.format, files, tuple(tensors))
+
+
+def _stored_in(reader: BundleReader) -> list[StoredTensor]:
+    """The tensors of a V2 checkpoint. Entries of the usual form are taken apart together, the others one by one."""
+    infos = dict(reader.items())
+    columns = decode_entries([reader.encoded_entry(name) for name in infos])
+    found = []
+    for (name, info), is_usual, shard, size in zip(
+        infos.items(), columns.usual.tolist(), columns.shards.tolist(), columns.sizes.tolist(), strict=True
+    ):
+        if is_usual:
+            found.append(StoredTensor(name, info.dtype, info.shape, size, (shard,)))
+        else:
+            found.append(_stored(name, info, reader))
+    return found
+
+
+def _stored(name: str, info: TensorInfo, reader: BundleReader) -> StoredTensor:
+    parts = [reader.entry(name, part) for part in info.slices] if info.slices else [reader.entry(name)]
+    shards = tuple(sorted({part.shard for part in parts}))
+    return StoredTensor(name, info.dtype, info.shape, sum(part.size for part in parts), shards, len(info.slices))
+
+
+def _slice_files(reader: CheckpointReader) -> list[str]:
+    return list(reader.files) if isinstance(reader, SliceFileReader) else [reader.path]
+
+
+def _stored_v1(name: str, info: TensorInfo) -> StoredTensor:
+    nbytes = None if info.dtype.is_object else info.size * info.dtype.itemsize
+    slices = len(info.slices) if len(info.slices) > 1 else 0
+    return StoredTensor(name, info.dtype, info.shape, nbytes, (), slices)
+
+
+__all__ = ["list_with_reader"]

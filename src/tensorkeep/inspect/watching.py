@@ -1,0 +1,74 @@
+"""Tensors that are gone through while somebody is told how far it got."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from tensorkeep.checkpoint.reader import TensorInfo
+from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.inspect.comparing import Tensors
+
+Progress: TypeAlias = Callable[[int, int], None]
+"""Told as work goes on: how many bytes are done, and of how many."""
+
+
+class Watch:
+    """Adds up what several sources of tensors have given, of a total that is known before."""
+
+    def __init__(self, progress: Progress | None, total: int) -> None:
+        self._progress = progress
+        self._total = total
+        self._done = 0
+
+    def add(self, count: int) -> None:
+        """Some more bytes are done."""
+        self._done += count
+        if self._progress is not None:
+            self._progress(min(self._done, self._total), self._total)
+
+
+class Watched:
+    """The same tensors; what is read of them is counted."""
+
+    def __init__(self, tensors: Tensors, watch: Watch) -> None:
+        self._tensors = tensors
+        self._watch = watch
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._tensors)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tensors
+
+    def __getitem__(self, name: str) -> TensorInfo:
+        return self._tensors[name]
+
+    def source(self, name: str) -> ArraySource:
+        found = self._tensors.source(name)
+        if found.dtype.is_object:
+            return found
+        return ArraySource(found.dtype, found.shape, self._counted(found.chunks))
+
+    def _counted(self, chunks: Iterable[Any]) -> Iterator[Any]:
+        for chunk in chunks:
+            yield chunk
+            self._watch.add(int(np.asarray(chunk).nbytes))
+
+
+def bytes_of(tensors: Tensors, names: Iterable[str] | None = None) -> int:
+    """The bytes that reading some tensors, or all, gives; strings are not counted."""
+    infos = (tensors[name] for name in (tensors if names is None else names))
+    return sum(info.size * info.dtype.itemsize for info in infos if not info.dtype.is_object)
+
+
+def phase(progress: Progress | None, number: int, count: int) -> Progress | None:
+    """What is told of one of several passes over the same bytes, so that all together they are one piece of work."""
+    if progress is None:
+        return None
+    return lambda done, total: progress(number * total + done, count * total)
+
+
+__all__ = ["Progress", "Watch", "Watched", "bytes_of", "phase"]

@@ -1,0 +1,54 @@
+"""A folder with the files that the examples are about, and the program run in it."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from tensorkeep.cli.main import main
+
+
+class Result(NamedTuple):
+    """What the program said."""
+
+    code: int
+    out: str
+    err: str
+
+
+Program = Callable[..., Result]
+
+
+@pytest.fixture(scope="session")
+def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files, made once and not to be changed."""
+    from tests.cli.world import make_world  # which needs the facade, as these tests then do
+
+    folder = tmp_path_factory.mktemp("world")
+    make_world(folder)
+    return folder
+
+
+@pytest.fixture
+def world(original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the files, in which the program runs."""
+    folder = tmp_path / "world"
+    shutil.copytree(original, folder)
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.fixture
+def program(world: Path, capsys: pytest.CaptureFixture[str]) -> Program:
+    """Runs the program with arguments: `program("list", "run")`."""
+
+    def run(*arguments: str) -> Result:
+        code = main(arguments)
+        said = capsys.readouterr()
+        return Result(code, said.out, said.err)
+
+    return run

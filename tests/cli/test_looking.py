@@ -1,0 +1,256 @@
+"""What `what`, `list`, `show`, `print` and `verify` print, to the letter."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tensorkeep as tk
+from tests.cli.conftest import Program
+from tests.support.golden import ROOT
+
+LIST = """\
+name          type     shape  elements  bytes
+dense/bias    float32  [3]           3   12 B
+dense/kernel  float32  [4,3]        12   48 B
+global_step   int64    []            1    8 B
+3 tensors, 16 elements, 68 B
+"""
+PLAIN_LIST = """\
+dense/bias\tfloat32\t[3]\t3\t12\t0\t0
+dense/kernel\tfloat32\t[4,3]\t12\t48\t0\t0
+global_step\tint64\t[]\t1\t8\t0\t0
+"""
+SHOW = """\
+checkpoint  run/model-1000
+format      V2
+tensors     3
+elements    16
+bytes       68 (68 B)
+types       float32 2, int64 1
+files       2 files, 255 bytes
+
+scope or tensor  type       shape  bytes
+dense/           2 tensors          60 B
+  bias           float32    [3]     12 B
+  kernel         float32    [4,3]   48 B
+global_step      int64      []       8 B
+"""
+WHAT_MODEL = """\
+path\texport/1
+kind\tSavedModel
+written by\tTensorFlow 2.21.0
+file\tsaved_model.pb
+meta graph 0\ttags serve, signatures serving_default with_rate, nodes 67, functions 0, objects 0
+variables\ttensors 3, bytes 68
+"""
+WHAT_CHECKPOINT = """\
+path\trun/model-1000
+kind\tcheckpoint
+written by\tTensorFlow 2.21.0
+format\tV2
+saved by\tnames
+tensors\t3
+elements\t16
+bytes\t68
+types\tfloat32 2, int64 1
+files\tmodel-1000.index 187, model-1000.data-00000-of-00001 68
+graph\trun/model-1000.meta
+"""
+
+
+# ---------------------------------------------------------------------------------------------------------------- list
+
+
+def test_list_lines_tensors_up_for_people(program: Program) -> None:
+    assert program("list", "--table", "run/model-1000") == (0, LIST, "")
+
+
+@pytest.mark.parametrize("path", ["run/model-1000", "run", "run/model-1000.index", "export/1"])
+def test_list_puts_tabs_between_for_programs(program: Program, path: str) -> None:
+    assert program("list", path) == (0, PLAIN_LIST, "")
+
+
+def test_list_has_columns_for_shards_and_slices_where_there_are_such(program: Program) -> None:
+    found = program("list", "--table", str(ROOT / "g05_v2_partitioned_sharded"))
+    assert found.out == (
+        "name       type     shape  elements  bytes  shards  slices\n"
+        "b0         float32  [5]           5   20 B  2            0\n"
+        "b1         float32  [2,2]         4   16 B  0            0\n"
+        "big/table  float32  [9,5]        45  180 B  1,2,3        4\n"
+        "3 tensors, 54 elements, 216 B\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("flags", "names"),
+    [
+        (("--match", "dense/*"), ["dense/bias", "dense/kernel"]),
+        (("--match", "*bias", "--match", "glob*"), ["dense/bias", "global_step"]),
+        (("--exclude", "dense/*"), ["global_step"]),
+        (("--regex", "s$"), ["dense/bias"]),
+        (("--sort", "bytes"), ["dense/kernel", "dense/bias", "global_step"]),
+        (("--sort", "type", "--reverse"), ["global_step", "dense/kernel", "dense/bias"]),
+        (("--match", "nothing"), []),
+    ],
+)
+def test_list_chooses_and_sorts(program: Program, flags: tuple[str, ...], names: list[str]) -> None:
+    assert program("list", "run", "--names", *flags).out.splitlines() == names
+
+
+def test_list_says_how_many_there_are_besides(program: Program) -> None:
+    found = program("list", "run", "--table", "--match", "global_step")
+    assert found.out.splitlines()[-1] == "1 tensor, 1 element, 8 B, of 3 tensors"
+
+
+def test_list_spells_out_what_would_move_a_cursor(program: Program, world: Path) -> None:
+    tk.save_checkpoint(str(world / "odd"), {"a\x1b[2J\tb\nc": np.zeros(2)})
+    assert program("list", "odd", "--names").out == "a\\x1b[2J\\tb\\nc\n"
+
+
+def test_a_list_of_a_first_version_knows_no_size_of_strings(program: Program) -> None:
+    lines = [line.split("\t") for line in program("list", str(ROOT / "g13_v1_dtypes" / "all.v1")).out.splitlines()]
+    sizes = {kind: size for _, kind, _, _, size, _, _ in lines}
+    assert {kind for kind, size in sizes.items() if size == "?"} == {"string"}
+
+
+def test_a_regular_expression_that_is_none_is_an_error(program: Program) -> None:
+    found = program("list", "run", "--regex", "(")
+    assert found.code == 1
+    assert found.err.startswith('error: "(" is not a regular expression: ')
+
+
+# ------------------------------------------------------------------------------------------------- show, print, verify
+
+
+def test_show_gives_the_whole_and_a_tree(program: Program) -> None:
+    assert program("show", "--table", "run/model-1000") == (0, SHOW, "")
+
+
+def test_show_goes_as_deep_as_it_is_told(program: Program) -> None:
+    found = program("show", "run", "--depth", "1")
+    assert found.out.splitlines()[-2:] == ["dense/\t2 tensors\t\t60", "global_step\tint64\t[]\t8"]
+
+
+def test_show_names_missing_files(program: Program, world: Path) -> None:
+    (world / "run" / "model-1000.data-00000-of-00001").unlink()
+    assert "missing     model-1000.data-00000-of-00001\n" in program("show", "--table", "run/model-1000").out
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ((), "[[ 0.  1.  2.]\n [ 3.  4.  5.]\n [ 6.  7.  8.]\n [ 9. 10. 11.]]\n"),
+        (("0:2",), "[[0. 1. 2.]\n [3. 4. 5.]]\n"),
+        (("-1",), "[ 9. 10. 11.]\n"),
+        ((":,0",), "[0. 3. 6. 9.]\n"),
+        (("1,2",), "5.0\n"),
+        (("2:99, -1:",), "[[ 8.]\n [11.]]\n"),
+    ],
+)
+def test_print_gives_a_tensor_or_a_part_of_it(program: Program, part: tuple[str, ...], text: str) -> None:
+    assert program("print", "run", "dense/kernel", *part) == (0, text, "")
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        ("4", '"4": 4 is out of range, there are 4'),
+        ("0,0,0", '"0,0,0" has 3 items, and "dense/kernel" is float32 [4, 3]'),
+        ("a", '"a" is no part of a tensor: "a" is neither a number nor start:stop'),
+    ],
+)
+def test_print_refuses_parts_that_are_none(program: Program, part: str, reason: str) -> None:
+    assert program("print", "run", "dense/kernel", part) == (1, "", f"error: {reason}\n")
+
+
+def test_print_on_a_terminal_says_what_it_is(program: Program) -> None:
+    found = program("print", "--table", "run", "global_step:0")
+    assert found.out == "global_step  int64 []\n0\n"
+
+
+def test_print_names_tensors_that_are_there(program: Program) -> None:
+    found = program("print", "run", "kernel")
+    assert (found.code, found.out) == (1, "")
+    assert '"dense/kernel"' in found.err
+
+
+def test_verify_finds_all_intact(program: Program) -> None:
+    assert program("verify", "run/model-1000", "export/1") == (
+        0,
+        '"run/model-1000": all 3 tensors are intact\n"export/1/variables/variables": all 3 tensors are intact\n',
+        "",
+    )
+
+
+def test_verify_says_all_that_is_wrong_and_its_code_tells(program: Program, world: Path) -> None:
+    data = world / "run" / "model-1000.data-00000-of-00001"
+    contents = bytearray(data.read_bytes())
+    contents[20] ^= 1
+    data.write_bytes(contents)
+    found = program("verify", "run/model-1000")
+    first, second = found.out.splitlines()
+    assert (found.code, found.err) == (3, "")
+    assert first == '"run/model-1000": 1 problem, 2 tensors are intact'
+    assert "checksum" in second
+    assert "dense/kernel" in second
+
+
+# ---------------------------------------------------------------------------------------------------------------- what
+
+
+def test_what_knows_a_model(program: Program) -> None:
+    assert program("what", "export/1") == (0, WHAT_MODEL, "")
+
+
+def test_what_knows_a_checkpoint(program: Program) -> None:
+    assert program("what", "run/model-1000") == (0, WHAT_CHECKPOINT, "")
+
+
+def test_what_knows_a_folder_of_checkpoints(program: Program) -> None:
+    assert program("what", "run").out == (
+        "path\trun\nkind\tcheckpoint folder\nwritten by\tTensorFlow 2.21.0\n"
+        "checkpoints\tmodel-1000\nlatest\tmodel-1000\n"
+    )
+
+
+def test_what_knows_a_meta_graph(program: Program) -> None:
+    found = dict(line.split("\t") for line in program("what", "run/model-1000.meta").out.splitlines())
+    assert found["kind"] == "a MetaGraphDef (a .meta file)"
+    assert found["written by"] == "TensorFlow 2.21.0"
+    assert found["part of"] == "run/model-1000"
+    assert found["placeholders"] == "x"
+    assert found["collections"] == "global_step 1, trainable_variables 2, variables 3"
+
+
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("export", "folder of SavedModels"),
+        ("export/1/saved_model.pb", "a SavedModel"),
+        ("x.npy", "a NumPy array (.npy)"),
+        ("vocab.txt", "text of another kind"),
+        ("run/checkpoint", "a checkpoint state file, which names checkpoints"),
+        ("run/model-1000.index", "the index of a checkpoint, or a checkpoint of the first version"),
+        ("export/words/assets", "folder"),
+        (str(ROOT / "g34_tf2_checkpoint"), "checkpoint folder"),
+    ],
+)
+def test_what_knows_files_and_folders(program: Program, path: str, kind: str) -> None:
+    assert program("what", path).out.splitlines()[1] == f"kind\t{kind}"
+
+
+def test_what_says_that_there_is_nothing(program: Program) -> None:
+    found = program("what", "run/model")
+    assert found.code == 1
+    assert found.err == 'error: there is nothing at "run/model"; the folder holds model-1000\n'
+
+
+@pytest.mark.parametrize("case", sorted(path.name for path in ROOT.iterdir() if path.is_dir()))
+def test_what_has_an_answer_to_every_golden_file(program: Program, case: str) -> None:
+    for path in sorted((ROOT / case).rglob("*")):
+        found = program("what", str(path))
+        assert found.code == 0 or found.err.startswith("error: "), path
+        assert "Traceback" not in found.err

@@ -1,0 +1,289 @@
+"""The program as a whole: help, version, errors, exit codes, what it goes to, and how quickly it is there."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tensorkeep._version import __version__
+from tensorkeep.cli import catalog, main, print_tensor
+from tensorkeep.cli.command import EXIT_CODES
+from tensorkeep.cli.output import Form, Output, size_text
+from tensorkeep.io.terminal import Terminal
+from tests.cli.conftest import Program
+
+EXAMPLES = [(name, example) for name in catalog.COMMANDS for example in catalog.load_command(name).examples]
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def process(*arguments: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "tensorkeep", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, check=False, **options)  # type: ignore[call-overload]
+
+
+# ---------------------------------------------------------------------------------------------------------------- help
+
+
+def test_the_help_lists_every_command_and_every_exit_code(program: Program) -> None:
+    found = program("--help")
+    assert (found.code, found.err) == (0, "")
+    for name, listed in catalog.COMMANDS.items():
+        assert f"  {name} " in found.out
+        assert listed.summary in found.out
+    for code, meaning in EXIT_CODES.items():
+        assert f"  {code:<3}  {meaning}\n" in found.out
+    assert max(map(len, found.out.splitlines())) <= 110
+    assert program() == found
+    assert program("help") == found
+
+
+@pytest.mark.parametrize("name", list(catalog.COMMANDS))
+def test_every_command_has_help_with_examples(program: Program, name: str) -> None:
+    found = program(*name.split(), "--help")
+    assert (found.code, found.err) == (0, "")
+    assert found.out.startswith(f"usage: tensorkeep {name} ")
+    assert "\nexamples:\n  tensorkeep " in found.out
+    assert "--json" in found.out
+    assert program("help", *name.split()).out == found.out
+
+
+def test_a_group_lists_its_commands(program: Program) -> None:
+    found = program("saved-model", "--help")
+    assert found.code == 0
+    assert found.out.startswith("usage: tensorkeep saved-model COMMAND [ARGUMENTS] [--json]\n\ncommands:\n")
+    assert program("saved-model").code == 2
+
+
+def test_every_command_is_in_the_module_that_the_catalog_names() -> None:
+    for name in catalog.COMMANDS:
+        assert catalog.load_command(name).description
+
+
+def test_the_guide_names_every_command_and_every_exit_code() -> None:
+    guide = (ROOT / "docs" / "guide" / "command-line.md").read_text(encoding="utf-8")
+    for name in {name.partition(" ")[0] for name in catalog.COMMANDS}:
+        assert f"`{name}`" in guide, name
+    for code, meaning in EXIT_CODES.items():
+        assert f"| {code} | {meaning} |" in guide
+
+
+@pytest.mark.parametrize(("name", "example"), EXAMPLES, ids=[example for _, example in EXAMPLES])
+def test_every_example_in_the_help_works(program: Program, world: Path, name: str, example: str) -> None:
+    words = shlex.split(example, comments=True)
+    assert " ".join(words[: name.count(" ") + 1]) == name
+    if ">" in words:
+        words = words[: words.index(">")]
+    found = program(*words)
+    assert found.code in ((0, 3) if name == "diff" else (0,)), found.err
+    assert found.out
+
+
+def test_the_examples_of_the_whole_work(program: Program) -> None:
+    lines = program("--help").out.partition("\nexamples:\n")[2].partition("\n\n")[0].splitlines()
+    assert len(lines) == 5
+    for line in lines:
+        words = shlex.split(line, comments=True)
+        assert program(*words[1:]).code == 0, line
+
+
+def test_the_version_is_told(program: Program) -> None:
+    assert program("--version") == (0, f"tensorkeep {__version__}\n", "")
+
+
+# -------------------------------------------------------------------------------------------------------------- errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("lst",), 'error: there is no command "lst"; did you mean "list"?\n'),
+        (("qqq",), 'error: there is no command "qqq"; there are what, list, '),
+        (("saved-model", "rnu"), 'error: "saved-model" has no command "rnu"; did you mean "run"?\n'),
+        (("--nonsense",), "error: there is no option --nonsense\n"),
+        (("list",), "error: the following arguments are required: PATH\n"),
+        (("list", "run", "--sort", "colour"), "error: argument --sort: invalid choice: 'colour'"),
+        (("list", "run", "--jso"), "error: unrecognized arguments: --jso\n"),
+    ],
+)
+def test_wrong_arguments_are_told_with_where_help_is(program: Program, arguments: tuple[str, ...], said: str) -> None:
+    found = program(*arguments)
+    assert (found.code, found.out) == (2, "")
+    assert found.err.startswith(said)
+    assert "--help'.\n" in found.err
+
+
+def test_an_error_is_one_message_without_a_traceback() -> None:
+    found = process("list", "nothing/here")
+    assert (found.returncode, found.stdout) == (1, "")
+    assert found.stderr == (
+        'error: "nothing/here" holds no checkpoint: neither "nothing/here.index" (V2) nor "nothing/here" (V1) nor '
+        '"nothing/here-00000-of-00001" or the like (V1 in several files) exists; there is no folder "nothing"\n'
+    )
+
+
+def test_what_the_library_warns_of_is_a_note(program: Program) -> None:
+    found = program("print", "run/model-1000.index", "global_step")
+    assert found == (0, "0\n", 'note: "run/model-1000.index" is one file of a checkpoint; opening "run/model-1000"\n')
+
+
+def test_options_may_be_spelled_with_hyphens_or_underscores(program: Program) -> None:
+    for option in ("--signature_def", "--signature-def"):
+        found = program("saved-model", "show", "export/1", "--tag-set=serve", option, "serving_default")
+        assert found.code == 0
+
+
+def test_ctrl_c_ends_with_a_word_and_its_code(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(path: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(print_tensor, "open_checkpoint", interrupted)
+    assert program("print", "run", "global_step") == (130, "", "stopped: interrupted\n")
+
+
+def test_no_memory_is_an_error_like_others(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    def exhausted(path: str) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(print_tensor, "open_checkpoint", exhausted)
+    assert program("print", "run", "global_step") == (1, "", "error: there is not enough memory for it\n")
+
+
+@pytest.mark.skipif(not hasattr(signal, "SIGPIPE"), reason="there are no such pipes here")
+def test_a_reader_that_goes_away_is_no_disaster(world: Path) -> None:
+    command = f"{shlex.quote(sys.executable)} -m tensorkeep --help | true; echo ${{PIPESTATUS[0]}}"
+    for _ in range(3):
+        found = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=True)
+        assert found.stdout.strip() in ("0", "141")
+        assert found.stderr == ""
+
+
+# ------------------------------------------------------------------------------------------------- what it goes to
+
+
+def test_a_terminal_gets_colours_and_a_pipe_gets_none(capsys: pytest.CaptureFixture[str], world: Path) -> None:
+    terminal = Terminal(is_watched=True, width=100, has_colour=True)
+    assert main.run(["verify", "run"], Output(sys.stdout, sys.stderr, Form.TABLE, terminal, terminal)) == 0
+    assert capsys.readouterr().out == '\x1b[32m"run/model-1000": all 3 tensors are intact\x1b[0m\n'
+    assert main.run(["verify", "run"], Output(sys.stdout, sys.stderr, Form.PLAIN)) == 0
+    assert "\x1b" not in capsys.readouterr().out
+
+
+def test_a_terminal_gets_a_table(world: Path) -> None:
+    script = (
+        "import os, pty, sys\n"
+        "def read(descriptor):\n    return os.read(descriptor, 65536)\n"
+        "code = pty.spawn([sys.executable, '-m', 'tensorkeep', 'list', 'run'], read)\n"
+        "sys.exit(os.waitstatus_to_exitcode(code))"
+    )
+    environment = {**os.environ, "TERM": "xterm", "NO_COLOR": ""}
+    found = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment, check=True)
+    lines = found.stdout.replace("\r", "").splitlines()
+    assert lines[0].startswith("\x1b[1mname        \x1b[0m")
+    assert lines[-1] == "\x1b[2m3 tensors, 16 elements, 68 B\x1b[0m"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1 kB"),
+        (1536, "1.54 kB"),
+        (999_999, "1000 kB"),
+        (1_000_000, "1 MB"),
+        (4 << 30, "4.29 GB"),
+        (10**19, "10000 PB"),
+    ],
+)
+def test_sizes_are_told_in_three_digits(size: int, text: str) -> None:
+    assert size_text(size) == text
+
+
+# ---------------------------------------------------------------------------------------------------------- completion
+
+
+def test_bash_completes_commands_and_options(program: Program, world: Path) -> None:
+    (world / "completion.bash").write_text(program("completion", "bash").out)
+    script = (
+        "source completion.bash\n"
+        'ask() { COMP_WORDS=(tensorkeep "$@"); COMP_CWORD=$#; COMPREPLY=(); _tensorkeep; echo ${COMPREPLY[*]}; }\n'
+        "ask li; ask saved-model fr; ask saved-model run --ou; ask list --so"
+    )
+    found = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
+    assert found.stdout.splitlines() == ["list", "freeze", "--outdir", "--sort"]
+    assert found.stderr == ""
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_every_command_is_in_every_completion(program: Program, shell: str) -> None:
+    found = program("completion", shell).out
+    for name in catalog.COMMANDS:
+        assert name.split()[-1] in found
+
+
+# -------------------------------------------------------------------------------------------------------------- quick
+
+
+@pytest.mark.parametrize(
+    "arguments", [("--help",), ("--version",), ("list", "run/model-1000"), ("show", "run/model-1000")]
+)
+def test_small_commands_do_without_numpy(world: Path, arguments: tuple[str, ...]) -> None:
+    script = (
+        "import sys\nfrom tensorkeep.cli.main import main\n"
+        f"code = main({arguments!r})\nassert code == 0\nassert 'numpy' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+def test_running_a_model_does_without_what_builds_and_trains_models(world: Path) -> None:
+    script = (
+        "import sys\nfrom tensorkeep.cli.main import main\n"
+        "assert main(['saved-model', 'run', 'export/1', '--inputs', 'x=x.npy']) == 0\n"
+        "heavy = ('tensorkeep.functions', 'tensorkeep.variables', 'tensorkeep.layers', 'tensorkeep.train')\n"
+        "found = [name for name in sys.modules if name.startswith(heavy)]\nassert not found, found"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True, capture_output=True)
+
+
+_ARRAYS = ("numpy", "ml_dtypes", "concurrent.futures", "asyncio")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "heavy", "most"),
+    [
+        (("--help",), (*_ARRAYS, "google.protobuf"), 15),
+        (("--version",), (*_ARRAYS, "google.protobuf"), 15),
+        (("saved-model", "--help"), (*_ARRAYS, "google.protobuf"), 15),
+        (("list", "run/model-1000"), _ARRAYS, 60),
+    ],
+)
+def test_what_takes_time_to_import_is_not_imported_for_help_and_lists(
+    world: Path, arguments: tuple[str, ...], heavy: tuple[str, ...], most: int
+) -> None:
+    script = (
+        "import sys\nfrom tensorkeep.cli.start import main\n"
+        f"sys.argv[1:] = {arguments!r}\nassert main() == 0\n"
+        f"found = set({heavy!r}).intersection(sys.modules)\nassert not found, found\n"
+        f"ours = [name for name in sys.modules if name.startswith('tensorkeep.')]\nassert len(ours) <= {most}, ours"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+
+
+def test_ctrl_c_while_the_program_is_imported_is_a_word_too() -> None:
+    script = (
+        "import sys\n"
+        "class Impatient:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'tensorkeep.cli.main':\n            raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Impatient())\n"
+        "from tensorkeep.cli.start import main\nsys.exit(main())"
+    )
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped: interrupted\n")
