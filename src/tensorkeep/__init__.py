@@ -5,112 +5,169 @@ Write one:            tensorkeep.save_checkpoint("run/model-1001", {"dense/kerne
 Check one:            print(tensorkeep.check_checkpoint("run/model-1000"))
 Use a SavedModel:     with tensorkeep.load_saved_model("export/1") as model: model.signatures["predict"](x=array)
 
-What needs graphs and their operations is imported when it is first asked for, so that reading a checkpoint stays quick.
+Every name is imported when it is first asked for, so that what is not used costs nothing.
 """
 
 from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from tensorkeep._about import About, about
 from tensorkeep._version import __version__
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
-from tensorkeep.checkpoint.checking import CheckpointReport, TensorProblem, check_checkpoint
-from tensorkeep.checkpoint.merge import merge_bundles
-from tensorkeep.checkpoint.object_saving import load_objects, save_objects
-from tensorkeep.checkpoint.objects import ObjectGraph, RenamedReader, SavedAttribute, SlotVariable
-from tensorkeep.checkpoint.opening import (
-    latest_checkpoint,
-    list_tensors,
-    load_tensor,
-    load_tensors,
-    open_checkpoint,
-)
-from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
-from tensorkeep.checkpoint.restore_items import RestoreItem, RestoreOutcome
-from tensorkeep.checkpoint.restoring import RestorePlan, plan_restore, restore_arrays
-from tensorkeep.checkpoint.saving import (
-    CheckpointFormat,
-    Piece,
-    SaveOptions,
-    ShardByName,
-    ShardBySize,
-    Sharding,
-    save_checkpoint,
-)
-from tensorkeep.checkpoint.slices import TensorSlice
-from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray, Variant
-from tensorkeep.checkpoint.state import CheckpointState, read_checkpoint_state, write_checkpoint_state
-from tensorkeep.checkpoint.suggestions import Suggestion
-from tensorkeep.checkpoint.v1 import SliceFileReader, SliceFileWriter
-from tensorkeep.checkpoint.wanted import Adapt, OnMismatch, Remedy, Wanted
-from tensorkeep.dtypes import DType
-from tensorkeep.errors import (
-    AbortedError,
-    AlreadyExistsError,
-    CancelledError,
-    DataLossError,
-    DeadlineExceededError,
-    FailedPreconditionError,
-    InternalError,
-    InvalidArgumentError,
-    MissingFileError,
-    NotFoundError,
-    OutOfRangeError,
-    PermissionDeniedError,
-    ResourceExhaustedError,
-    StorageError,
-    TensorKeepError,
-    UnauthenticatedError,
-    UnavailableError,
-    UnimplementedError,
-    UnknownError,
-    WrongTypeError,
-)
-from tensorkeep.io.filesystem import Durability, FileSystem
-from tensorkeep.io.local import LocalFileSystem
-from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.shapes import Shape
-from tensorkeep.train.folder import CheckpointFolder
-from tensorkeep.train.retention import (
-    AllOf,
-    AnyOf,
-    History,
-    KeepActive,
-    KeepAll,
-    KeepBest,
-    KeepBytes,
-    KeepEvery,
-    KeepLatest,
-    KeepRecent,
-    KeepSteps,
-    Record,
-    RetentionPolicy,
-    Rule,
-)
 
 if _TYPE_CHECKING:
+    from tensorkeep import convert as convert
+    from tensorkeep import edit as edit
+    from tensorkeep import inspect as inspect
     from tensorkeep import saved_model as saved_model
+    from tensorkeep._about import About, about
+    from tensorkeep.checkpoint.bundle_reader import BundleReader
+    from tensorkeep.checkpoint.bundle_writer import BundleWriter
+    from tensorkeep.checkpoint.checking import CheckpointReport, TensorProblem, check_checkpoint
+    from tensorkeep.checkpoint.merge import merge_bundles
+    from tensorkeep.checkpoint.object_saving import load_objects, save_objects
+    from tensorkeep.checkpoint.objects import ObjectGraph, RenamedReader, SavedAttribute, SlotVariable
+    from tensorkeep.checkpoint.opening import (
+        latest_checkpoint,
+        list_tensors,
+        load_tensor,
+        load_tensors,
+        open_checkpoint,
+    )
+    from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
+    from tensorkeep.checkpoint.restore_items import RestoreItem, RestoreOutcome
+    from tensorkeep.checkpoint.restoring import RestorePlan, plan_restore, restore_arrays
+    from tensorkeep.checkpoint.saving import (
+        CheckpointFormat,
+        Piece,
+        SaveOptions,
+        ShardByName,
+        ShardBySize,
+        Sharding,
+        save_checkpoint,
+    )
+    from tensorkeep.checkpoint.slices import TensorSlice
+    from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray, Variant
+    from tensorkeep.checkpoint.state import CheckpointState, read_checkpoint_state, write_checkpoint_state
+    from tensorkeep.checkpoint.suggestions import Suggestion
+    from tensorkeep.checkpoint.v1 import SliceFileReader, SliceFileWriter
+    from tensorkeep.checkpoint.wanted import Adapt, OnMismatch, Remedy, Wanted
+    from tensorkeep.dtypes import DType
+    from tensorkeep.embedding.table import EmbeddingTable
+    from tensorkeep.errors import (
+        AbortedError,
+        AlreadyExistsError,
+        CancelledError,
+        DataLossError,
+        DeadlineExceededError,
+        FailedPreconditionError,
+        InternalError,
+        InvalidArgumentError,
+        MissingFileError,
+        NotFoundError,
+        OutOfRangeError,
+        PermissionDeniedError,
+        ResourceExhaustedError,
+        StorageError,
+        TensorKeepError,
+        UnauthenticatedError,
+        UnavailableError,
+        UnimplementedError,
+        UnknownError,
+        WrongTypeError,
+    )
+    from tensorkeep.io.filesystem import Durability, FileSystem
+    from tensorkeep.io.local import LocalFileSystem
+    from tensorkeep.io.memory import MemoryFileSystem
     from tensorkeep.saved_model.fingerprint import OnFingerprint
     from tensorkeep.saved_model.loading import load_saved_model
     from tensorkeep.saved_model.model import LoadedModel
+    from tensorkeep.shapes import Shape
+    from tensorkeep.train.folder import CheckpointFolder
+    from tensorkeep.train.retention import (
+        AllOf,
+        AnyOf,
+        History,
+        KeepActive,
+        KeepAll,
+        KeepBest,
+        KeepBytes,
+        KeepEvery,
+        KeepLatest,
+        KeepRecent,
+        KeepSteps,
+        Record,
+        RetentionPolicy,
+        Rule,
+    )
 
-# Names that are imported when they are first asked for, and the modules that have them.
-_LATER = {
-    "LoadedModel": "tensorkeep.saved_model.model",
-    "OnFingerprint": "tensorkeep.saved_model.fingerprint",
-    "load_saved_model": "tensorkeep.saved_model.loading",
+# Where the names are that this package offers.
+_NAMES = {
+    "_about": "About about",
+    "checkpoint.bundle_reader": "BundleReader",
+    "checkpoint.bundle_writer": "BundleWriter",
+    "checkpoint.checking": "CheckpointReport TensorProblem check_checkpoint",
+    "checkpoint.merge": "merge_bundles",
+    "checkpoint.object_saving": "load_objects save_objects",
+    "checkpoint.objects": "ObjectGraph RenamedReader SavedAttribute SlotVariable",
+    "checkpoint.opening": "latest_checkpoint list_tensors load_tensor load_tensors open_checkpoint",
+    "checkpoint.reader": "CheckpointReader Checksums ReadOptions TensorInfo",
+    "checkpoint.restore_items": "RestoreItem RestoreOutcome",
+    "checkpoint.restoring": "RestorePlan plan_restore restore_arrays",
+    "checkpoint.saving": "CheckpointFormat Piece SaveOptions ShardByName ShardBySize Sharding save_checkpoint",
+    "checkpoint.slices": "TensorSlice",
+    "checkpoint.sources": "ArraySource PartitionedArray Variant",
+    "checkpoint.state": "CheckpointState read_checkpoint_state write_checkpoint_state",
+    "checkpoint.suggestions": "Suggestion",
+    "checkpoint.v1": "SliceFileReader SliceFileWriter",
+    "checkpoint.wanted": "Adapt OnMismatch Remedy Wanted",
+    "dtypes": "DType",
+    "embedding.table": "EmbeddingTable",
+    "errors": """
+        AbortedError AlreadyExistsError CancelledError DataLossError DeadlineExceededError
+        FailedPreconditionError InternalError InvalidArgumentError MissingFileError NotFoundError
+        OutOfRangeError PermissionDeniedError ResourceExhaustedError StorageError TensorKeepError
+        UnauthenticatedError UnavailableError UnimplementedError UnknownError WrongTypeError
+    """,
+    "io.filesystem": "Durability FileSystem",
+    "io.local": "LocalFileSystem",
+    "io.memory": "MemoryFileSystem",
+    "saved_model.fingerprint": "OnFingerprint",
+    "saved_model.loading": "load_saved_model",
+    "saved_model.model": "LoadedModel",
+    "shapes": "Shape",
+    "train.folder": "CheckpointFolder",
+    "train.retention": """
+        AllOf AnyOf History KeepActive KeepAll KeepBest KeepBytes KeepEvery KeepLatest KeepRecent KeepSteps
+        Record RetentionPolicy Rule
+    """,
 }
+_LATER = {name: module for module, names in _NAMES.items() for name in names.split()}
+_MODULES = (
+    "checkpoint",
+    "convert",
+    "dtypes",
+    "edit",
+    "embedding",
+    "errors",
+    "graph",
+    "inspect",
+    "io",
+    "proto",
+    "saved_model",
+    "shapes",
+    "table",
+    "train",
+)
 
+if not _TYPE_CHECKING:
 
-def __getattr__(name: str) -> object:
-    if name == "saved_model":
-        return _import_module("tensorkeep.saved_model")
-    if name not in _LATER:
-        raise AttributeError(f"module 'tensorkeep' has no attribute {name!r}")
-    found: object = getattr(_import_module(_LATER[name]), name)
-    globals()[name] = found
-    return found
+    def __getattr__(name: str) -> object:
+        if name in _MODULES:
+            return _import_module(f"tensorkeep.{name}")
+        if name not in _LATER:
+            raise AttributeError(f"module 'tensorkeep' has no attribute {name!r}")
+        found = getattr(_import_module(f"tensorkeep.{_LATER[name]}"), name)
+        globals()[name] = found
+        return found
 
 
 def __dir__() -> list[str]:
@@ -138,6 +195,7 @@ __all__ = [
     "DataLossError",
     "DeadlineExceededError",
     "Durability",
+    "EmbeddingTable",
     "FailedPreconditionError",
     "FileSystem",
     "History",

@@ -18,8 +18,9 @@ PACKAGE: Final = "tensorkeep"
 # The layers, lowest first: a layer may import itself, those named beside it, and all that these may import.
 STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "_version": (),
+    "_later": (),  # NumPy, when it is first used
     "errors": ("_version",),
-    "dtypes": ("errors",),
+    "dtypes": ("_later", "errors"),
     "shapes": ("dtypes",),
     "io": ("shapes",),
     "native": ("io",),  # compiled code and what to do without it
@@ -29,6 +30,7 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     # Two columns that do not know of each other: arrays on disk …
     "checkpoint": ("table",),
     "embedding": ("checkpoint",),
+    "edit": ("embedding",),
     # … and graphs,
     "graph": ("proto",),
     "onnx": ("graph",),
@@ -41,10 +43,11 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "metagraph": ("layers",),
     "train": ("metagraph",),
     "saved_model": ("train",),
-    "convert": ("saved_model",),
-    "inspect": ("saved_model",),
-    "__init__": ("_about", "convert", "inspect", "layers"),
+    "convert": ("edit", "saved_model"),
+    "inspect": ("edit", "saved_model"),
+    "__init__": ("_about", "convert", "edit", "inspect", "layers"),
     "cli": ("__init__",),
+    "__main__": ("cli",),  # `python -m tensorkeep`
     "tools": ("__init__", "layers"),  # TensorFlow's own command-line scripts, run as modules
     "serving": ("__init__",),
     "viewer": ("__init__",),

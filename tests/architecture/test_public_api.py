@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.metadata
 import inspect
 import subprocess
 import sys
+from pathlib import Path
 from types import ModuleType
 
 import pytest
@@ -53,3 +55,40 @@ def test_importing_the_package_imports_nothing_heavy() -> None:
     script = f"import sys, tensorkeep; print(sorted({heavy!r} & set(sys.modules)))"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert result.stdout == "[]\n"
+
+
+def _names_for_type_checkers(path: Path) -> dict[str, str]:
+    """Where a type checker is told to look for the names of a package."""
+    tree = ast.parse(path.read_text())
+    blocks = [node.body for node in tree.body if isinstance(node, ast.If)]
+    imports = [node for body in blocks for node in body if isinstance(node, ast.ImportFrom)]
+    return {alias.name: str(node.module) for node in imports for alias in node.names}
+
+
+@pytest.mark.parametrize(
+    "package", [tensorkeep, tensorkeep.inspect, tensorkeep.saved_model], ids=lambda item: item.__name__
+)
+def test_type_checkers_and_programs_find_names_in_the_same_modules(package: ModuleType) -> None:
+    told = _names_for_type_checkers(Path(str(package.__file__)))
+    told = {name: module for name, module in told.items() if module != package.__name__}  # less its own parts
+    found = {name: module.removeprefix("tensorkeep.") for name, module in package._LATER.items()}
+    if package is not tensorkeep:
+        folder = package.__name__.removeprefix("tensorkeep.")
+        found = {name: module if module.startswith(folder) else f"{folder}.{module}" for name, module in found.items()}
+    assert {name: f"tensorkeep.{module}" for name, module in found.items()} == told
+
+
+def test_importing_the_package_imports_nothing_but_itself() -> None:
+    script = (
+        "import sys, tensorkeep\n"
+        "print(sorted(name for name in sys.modules if name.startswith(('tensorkeep', 'numpy', 'google'))))"
+    )
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout == "['tensorkeep', 'tensorkeep._version']\n"
+
+
+@pytest.mark.parametrize("name", ["checkpoint", "dtypes", "errors", "inspect", "io", "saved_model", "train"])
+def test_its_parts_are_reached_through_it(name: str) -> None:
+    script = f"import tensorkeep; print(tensorkeep.{name}.__name__)"
+    result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert result.stdout == f"tensorkeep.{name}\n"

@@ -54,6 +54,8 @@ COMMANDS: Final[dict[str, Listed]] = {
     "scan": Listed("scan", "Report what models in folders do besides computing"),
     "sign": Listed("sign", "Write the digests of a model's files"),
     "check": Listed("sign", "Compare a model with the digests of its files"),
+    "convert": Listed("convert_tensors", "Write tensors in another format: safetensors, npz, HDF5, PyTorch, ..."),
+    "presets": Listed("convert_tensors", "List the rules by which convert changes layouts and names"),
     "ev stats": Listed("embeddings", "Show what the embedding tables of a checkpoint hold"),
     "ev lookup": Listed("embeddings", "Look keys up in an embedding table"),
     "ev compare": Listed("embeddings", "Compare the keys of weights and slots"),

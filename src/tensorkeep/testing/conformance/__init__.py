@@ -9,9 +9,13 @@ A file system or a checkpoint format of yours is tested by a subclass of a few l
     class TestMyFormat(CheckpointFormatConformance):
         def save(self, fs, path, tensors): ...
         def open(self, fs, path): ...
+
+    class TestMyFileOfTensors(TensorFormatConformance):
+        format, path, held = MY_FORMAT, "out/x.mine", (FLOAT32, FLOAT64)
 """
 
 from tensorkeep.testing.conformance.checkpoint_format import CheckpointFormatConformance
 from tensorkeep.testing.conformance.file_system import FileSystemConformance
+from tensorkeep.testing.conformance.tensor_format import TensorFormatConformance
 
-__all__ = ["CheckpointFormatConformance", "FileSystemConformance"]
+__all__ = ["CheckpointFormatConformance", "FileSystemConformance", "TensorFormatConformance"]

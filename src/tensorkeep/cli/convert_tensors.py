@@ -1,0 +1,144 @@
+"""`tensorkeep convert` and `presets`."""
+
+from __future__ import annotations
+
+from argparse import Namespace
+from typing import Any
+
+from tensorkeep.cli.checkpoint_changes import add_writing, has_selection, pairs_of
+from tensorkeep.cli.command import DONE, Command, Parser
+from tensorkeep.cli.output import Column, Output, counted, shape_text, shown, size_text
+from tensorkeep.cli.progress import ProgressBar
+from tensorkeep.cli.sizes import size_of
+from tensorkeep.cli.tensor_filters import add_selection, selection_of
+from tensorkeep.convert import PRESETS, Converted, ConvertOptions, Explanation, ModelOptions, convert, explain
+from tensorkeep.convert.rules import AnyRule
+from tensorkeep.edit.names import RenameExactly
+from tensorkeep.errors import InvalidArgumentError
+
+_EXPLAINED = (Column("tensor"), Column("becomes", "cyan"), Column("type"), Column("shape"), Column("how"))
+
+
+def _add_convert(parser: Parser) -> None:
+    parser.add_argument("source", metavar="SOURCE", help="a checkpoint, .safetensors, .npz, .h5, .pt, .pb, SavedModel")
+    parser.add_argument("target", metavar="TARGET", help="what to write; the end of the name says the format")
+    parser.add_argument("--to", metavar="FORMAT", help="the format, where the name does not say it: checkpoint-v1, ...")
+    parser.add_argument("--preset", metavar="NAME", action="append", default=[], help="rules by name; see `presets`")
+    parser.add_argument("--map", metavar="OLD=NEW", action="append", default=[], help="give a tensor another name")
+    add_selection(parser, "tensors to convert; all by default")
+    parser.add_argument("--explain", action="store_true", help="show what becomes of every tensor, and write nothing")
+    parser.add_argument("--prove", action="store_true", help="read the result back and write TARGET.proof.json")
+    parser.add_argument("--max-shard-size", metavar="SIZE", help="500MB, 2GiB, or bytes; for formats in several files")
+    parser.add_argument("--graph", metavar="FILE", help="the graph of a model to write: .meta, .pb or .pbtxt")
+    parser.add_argument("--outputs", metavar="NODE,...", default="", help="what a frozen graph shall compute")
+    parser.add_argument("--ev", metavar="NAME", help="the embedding table, for Parquet")
+    add_writing(parser)
+
+
+def _rules(given: Namespace) -> list[str | AnyRule]:
+    if unknown := [name for name in given.preset if name not in PRESETS]:
+        raise InvalidArgumentError(f"there is no preset {unknown[0]!r}; there are {', '.join(sorted(PRESETS))}")
+    exact: list[str | AnyRule] = [RenameExactly(pairs_of(given.map, "--map"))] if given.map else []
+    return [*exact, *given.preset]
+
+
+def _run_convert(given: Namespace, output: Output) -> int:
+    only = selection_of(given) if has_selection(given) else None
+    if given.explain:
+        return _report_explanation(explain(given.source, _rules(given), only=only), output)
+    bar = ProgressBar(output)
+    options = ConvertOptions(
+        to=given.to,
+        only=only,
+        prove=given.prove,
+        overwrite=given.force,
+        dry_run=given.dry_run,
+        shard_bytes=size_of(given.max_shard_size) if given.max_shard_size else None,
+        model=ModelOptions(given.graph, tuple(filter(None, given.outputs.split(","))), table=given.ev),
+        progress=bar,
+    )
+    try:
+        done = convert(given.source, given.target, _rules(given), options)
+    finally:
+        bar.clear()
+    if output.is_json:
+        output.data("convert/1", _data(done))
+        return DONE
+    verb = "would write" if done.is_dry_run else "wrote"
+    proven = ", proven" if done.proof is not None else ""
+    count = counted(len(done.explanation.tensors), "tensor")
+    output.line(f"{verb} {shown(done.target)} ({done.target_format}): {count}, {size_text(done.nbytes)}{proven}")
+    return DONE
+
+
+def _data(done: Converted) -> dict[str, Any]:
+    return {
+        "source": done.source,
+        "target": done.target,
+        "source_format": done.source_format,
+        "target_format": done.target_format,
+        "is_dry_run": done.is_dry_run,
+        "files": list(done.files),
+        "tensors": len(done.explanation.tensors),
+        "bytes": done.nbytes,
+        "is_proven": done.proof is not None,
+    }
+
+
+def _report_explanation(found: Explanation, output: Output) -> int:
+    if output.is_json:
+        tensors = [
+            {
+                "origins": list(item.origins),
+                "name": item.name,
+                "dtype": item.dtype.name,
+                "shape": list(item.shape),
+                "history": list(item.history),
+            }
+            for item in found.tensors
+        ]
+        data = {"tensors": tensors, "left_out": dict(found.left_out), "idle": list(found.idle)}
+        output.data("convert.explain/1", data)
+        return DONE
+    rows = [
+        (" + ".join(item.origins), item.name, item.dtype, shape_text(item.shape), "; ".join(item.history) or "-")
+        for item in found.tensors
+    ]
+    output.table(_EXPLAINED, rows)
+    for name, why in found.left_out.items():
+        output.line(f"{shown(name)} is left out: {shown(why)}")
+    for rule in found.idle:
+        output.note(f"{rule} found nothing to do")
+    return DONE
+
+
+def _run_presets(given: Namespace, output: Output) -> int:
+    if output.is_json:
+        presets = [{"name": name, "summary": PRESETS[name].summary} for name in sorted(PRESETS)]
+        output.data("presets/1", {"presets": presets})
+        return DONE
+    output.table((Column("preset", "cyan"), Column("what it does")), [(k, PRESETS[k].summary) for k in sorted(PRESETS)])
+    return DONE
+
+
+COMMANDS = {
+    "convert": Command(
+        "Writes tensors in another format, by the end of the target's name: a checkpoint prefix, .safetensors, .npz,\n"
+        ".h5, .pt, .parquet for an embedding table, .pb and SavedModels where there is a graph. What a format cannot\n"
+        "hold is refused by name before anything is written.",
+        (
+            "convert run/model-1000 model.safetensors",
+            "convert run/model-1000 model.safetensors --preset tensorflow-to-torch --explain",
+            "convert train/model-2 model.npz --preset without-optimizer --prove",
+            "convert run/model-1000 old/model --to checkpoint-v1",
+        ),
+        _add_convert,
+        _run_convert,
+    ),
+    "presets": Command(
+        "Lists the rules by which `convert` changes layouts and names.",
+        ("presets",),
+        lambda parser: None,
+        _run_presets,
+    ),
+}

@@ -1,0 +1,198 @@
+"""TensorFlow's checkpoints, in either format, as one format among others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from types import TracebackType
+from typing import Final
+
+from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.finding import checkpoint_exists, checkpoints_in
+from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
+from tensorkeep.checkpoint.saving import CheckpointFormat, Piece, SaveOptions, ShardBySize, save_checkpoint
+from tensorkeep.checkpoint.slices import Part
+from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.checkpoint.v1 import SliceFileWriter
+from tensorkeep.convert.arrays import stretches
+from tensorkeep.convert.hub import Array, SinkOptions, Tensors, TensorSink, TensorSource
+from tensorkeep.errors import DataLossError, TensorKeepError
+from tensorkeep.io.crc32c import crc32c, unmask
+from tensorkeep.io.filesystem import FileSystem, prepare_directory
+from tensorkeep.proto.identification import FileKind, identify_proto
+from tensorkeep.saved_model.layout import contains_saved_model
+
+_ONCE: Final = ReadOptions(checksums=Checksums.ONCE)
+
+
+class CheckpointTensors(Mapping[str, TensorInfo]):
+    """An open checkpoint as a source: what lies whole in a data file is read from there in large steps."""
+
+    def __init__(self, reader: CheckpointReader) -> None:
+        self.reader = reader
+        self.path = reader.path
+        self.format = reader.format
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.reader)
+
+    def __len__(self) -> int:
+        return len(self.reader)
+
+    def __getitem__(self, name: str) -> TensorInfo:
+        return self.reader[name]
+
+    def read(self, name: str, part: Part | None = None) -> Array:
+        return self.reader.read(name, part)
+
+    def source(self, name: str) -> ArraySource:
+        info = self.reader[name]
+        is_plain = not (info.slices or info.dtype.is_object or info.dtype.bits)
+        if not isinstance(self.reader, BundleReader) or not is_plain or self.reader.header.byte_order != "<":
+            return self.reader.source(name)
+        return ArraySource(info.dtype, info.shape, _chunks(self.reader, name))
+
+    def close(self) -> None:
+        self.reader.close()
+
+    def __enter__(self) -> CheckpointTensors:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _chunks(reader: BundleReader, name: str) -> Iterator[Array]:
+    """The elements of a tensor; that its checksum is wrong is found with the last of them."""
+    entry = reader.entry(name)
+    reader.check_extent(entry)
+    file = reader.shard(entry.shard)
+    crc = 0
+    for data in stretches(file, entry.offset, entry.size):
+        crc = crc32c(data.data, crc)
+        yield data.view(entry.dtype.array_dtype)
+    if (stored := unmask(entry.masked_crc)) != crc:
+        raise DataLossError(
+            f'"{file.path}": tensor "{name}" ({entry.extent}): its checksum is {crc:#010x}, expected {stored:#010x}: '
+            "the data file or the index is damaged"
+        )
+
+
+class BundleFormat:
+    """V2 checkpoints: tensor bundles."""
+
+    name = "checkpoint"
+    endings = (".ckpt", ".index")
+
+    def holds(self, path: str, fs: FileSystem) -> bool:
+        if fs.exists(index_path(path.removesuffix(".index"))):
+            return True
+        if fs.is_directory(path):
+            return not contains_saved_model(path, fs) and bool(checkpoints_in(path, fs))
+        return not fs.exists(path) and checkpoint_exists(path, fs=fs)
+
+    def open_source(self, path: str, fs: FileSystem) -> TensorSource:
+        return CheckpointTensors(open_checkpoint(_prefix(path, fs), _ONCE, fs=fs))
+
+    def problems(self, tensors: Tensors) -> list[str]:
+        return [
+            f'"{name}" is {tensor.dtype}, and no checkpoint can hold that'
+            for name, tensor in tensors.items()
+            if not tensor.dtype.is_storable
+        ]
+
+    def files(self, path: str, tensors: Tensors, options: SinkOptions) -> list[str]:
+        return [index_path(path.removesuffix(".index"))]
+
+    def create_sink(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> TensorSink:
+        return _BundleSink(path.removesuffix(".index"), tensors, options, fs)
+
+
+class SliceFileFormat:
+    """V1 checkpoints. No ending tells them: they are written if they are asked for by name."""
+
+    name = "checkpoint-v1"
+    endings = ()
+
+    def holds(self, path: str, fs: FileSystem) -> bool:
+        if not fs.exists(path) or fs.is_directory(path):
+            return False
+        file = fs.open(path)
+        try:
+            return bool(file.size) and identify_proto(file.map(0, file.size)).kind is FileKind.CHECKPOINT_TABLE
+        finally:
+            file.close()
+
+    def open_source(self, path: str, fs: FileSystem) -> TensorSource:
+        return open_checkpoint(path, _ONCE, fs=fs)
+
+    def problems(self, tensors: Tensors) -> list[str]:
+        writer = SliceFileWriter("unwritten")  # it writes nothing before it is told to commit
+        problems: list[str] = []
+        for name, tensor in tensors.items():
+            try:
+                writer.add(name, ArraySource(tensor.dtype, tensor.shape, ()))
+            except TensorKeepError as error:
+                problems.append(error.message)
+        return problems
+
+    def files(self, path: str, tensors: Tensors, options: SinkOptions) -> list[str]:
+        return [path]
+
+    def create_sink(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> TensorSink:
+        return _SliceFileSink(path, tensors, options, fs)
+
+
+class _BundleSink:
+    def __init__(self, prefix: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> None:
+        self.order = tuple(sorted(tensors))
+        pieces = [Piece(name, None, tensors[name].nbytes) for name in self.order]
+        limit = options.shard_bytes
+        numbers = [0] * len(pieces) if limit is None else ShardBySize(limit).assign(pieces)
+        self._shards = dict(zip(self.order, numbers, strict=True))
+        prepare_directory(fs, prefix.rpartition("/")[0], options.durability)
+        self._writer = BundleWriter(prefix, durability=options.durability, fs=fs)
+
+    def write(self, name: str, source: ArraySource) -> None:
+        self._writer.add(name, source, shard=self._shards[name])
+
+    def commit(self) -> None:
+        self._writer.commit()
+
+    def abort(self) -> None:
+        self._writer.abort()
+
+
+class _SliceFileSink:
+    """Sources are kept, and read one after the other, when the file is written at last."""
+
+    def __init__(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> None:
+        self.order = tuple(sorted(tensors))
+        self._path = path
+        self._options = SaveOptions(CheckpointFormat.V1, durability=options.durability)
+        self._fs = fs
+        self._sources: dict[str, ArraySource] = {}
+
+    def write(self, name: str, source: ArraySource) -> None:
+        self._sources[name] = source
+
+    def commit(self) -> None:
+        save_checkpoint(self._path, self._sources, self._options, fs=self._fs)
+
+    def abort(self) -> None:
+        self._sources.clear()
+
+
+def _prefix(path: str, fs: FileSystem) -> str:
+    prefix = path.removesuffix(".index")
+    return prefix if prefix != path and fs.exists(path) else path
+
+
+BUNDLE: Final = BundleFormat()
+SLICE_FILE: Final = SliceFileFormat()
+
+__all__ = ["BUNDLE", "SLICE_FILE", "BundleFormat", "SliceFileFormat"]

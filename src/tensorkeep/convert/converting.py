@@ -1,0 +1,283 @@
+"""Converting: any file of tensors to any other, tensor by tensor, by rules."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack, closing
+from dataclasses import dataclass, field
+from typing import Final
+
+from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.convert.ahead import read_ahead
+from tensorkeep.convert.checkpoints import BUNDLE, SLICE_FILE
+from tensorkeep.convert.formats import format_named, format_of_source, format_of_target
+from tensorkeep.convert.hub import (
+    Array,
+    Format,
+    ModelFormat,
+    ModelOptions,
+    OpenTensors,
+    SinkOptions,
+    TensorFormat,
+    TensorSink,
+    TensorSource,
+    listed,
+    refuse,
+)
+from tensorkeep.convert.parquet import PARQUET
+from tensorkeep.convert.presets import OBJECT_PATHS, rule_of
+from tensorkeep.convert.proof import Digest, Proof, ProvenTensor, check_tensors, digest_of, write_proof
+from tensorkeep.convert.rules import AnyRule, Applied, Explanation, apply_rules
+from tensorkeep.convert.steps import Lazy, stored
+from tensorkeep.edit.names import Selection
+from tensorkeep.edit.plan import Made, Progress
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, UnimplementedError
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.local import LOCAL
+
+_LARGE: Final = 8 << 20  # bytes; from here on it pays to have another thread read
+_NO_MODEL: Final = ModelOptions()
+_CHECKPOINTS: Final = (BUNDLE, SLICE_FILE)
+
+
+@dataclass(frozen=True)
+class ConvertOptions:
+    """How a conversion is done."""
+
+    to: str | None = None
+    """The format by name, where the end of the target's name does not say it."""
+    only: Selection | None = None
+    """The tensors that are converted, by the names they are stored by. All, unless it is said."""
+    prove: bool = False
+    """Whether to read the result back, to compare it, and to write a report beside it: `<target>.proof.json`."""
+    overwrite: bool = False
+    """Whether what is at the target may be replaced."""
+    dry_run: bool = False
+    """Whether only to find out what would be done, and all that is wrong with it."""
+    shard_bytes: int | None = None
+    """How large a file may be, where a format knows several."""
+    model: ModelOptions = _NO_MODEL
+    """What is needed beside tensors, where the target is a graph or one table."""
+    durability: Durability = Durability.DISK
+    progress: Progress | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class Converted:
+    """What a conversion has written, or would have."""
+
+    source: str
+    target: str
+    source_format: str
+    target_format: str
+    files: Sequence[str]
+    """The files that were written, or of several files those that name the others."""
+    nbytes: int
+    explanation: Explanation
+    """What became of every tensor."""
+    proof: Proof | None = None
+    is_dry_run: bool = False
+
+    def __str__(self) -> str:
+        verb = "would be converted" if self.is_dry_run else "was converted"
+        proven = ", proven" if self.proof is not None else ""
+        return (
+            f'"{self.source}" ({self.source_format}) {verb} to "{self.target}" ({self.target_format}): '
+            f"{len(self.explanation.tensors):,} tensors, {self.nbytes:,} bytes{proven}"
+        )
+
+
+_DEFAULT: Final = ConvertOptions()
+_NOTHING: Final = Explanation(())
+
+
+def convert(
+    source: PathLike,
+    target: PathLike,
+    rules: Sequence[str | AnyRule] = (),
+    options: ConvertOptions = _DEFAULT,
+    *,
+    fs: FileSystem = LOCAL,
+) -> Converted:
+    """Converts a file of tensors to another format: the one that the end of the target's name says.
+
+    What the source is, its contents say. `rules` are presets by name, rules, and renamings of `tensorkeep.edit`,
+    applied one after the other. Tensors go through memory in small pieces. All that stands against it is said in one
+    error before anything is written; the target appears whole or not at all.
+    """
+    given, path = path_text(source), path_text(target)
+    from_format = format_of_source(given, fs)
+    to_format = format_named(options.to) if options.to is not None else format_of_target(path)
+    if from_format is PARQUET and to_format is BUNDLE:
+        _require_plain(rules, options, to_format)
+        _require_free([path, *BUNDLE.files(path, {}, _sink_options(options))], options, fs)
+        files = PARQUET.restore(given, path, options.model, fs, dry_run=options.dry_run)
+        return _made(given, path, from_format, to_format, files, options)
+    if not isinstance(to_format, TensorFormat):
+        return _convert_model(given, path, from_format, to_format, rules, options, fs)
+    with closing(from_format.open_source(given, fs)) as opened:
+        applied = _applied(opened, rules, options.only, to_format)
+        made = {name: Made(item.dtype, item.shape, item.chunks) for name, item in applied.tensors.items()}
+        refuse(f'cannot convert "{given}" to "{path}"', applied.problems + to_format.problems(made))
+        sink_options = _sink_options(options)
+        files = to_format.files(path, made, sink_options)
+        _require_free([*files, f"{path}.index.json"], options, fs)
+        digests: dict[str, Digest] | None = {} if options.prove else None
+        if not options.dry_run:
+            sink = to_format.create_sink(path, made, sink_options, fs)
+            _write(sink, applied.tensors, digests, options.progress)
+        proof = None
+        if digests is not None and not options.dry_run:
+            proof = _proven(opened, path, applied.tensors, digests)
+            check_tensors(proof, files[-1] if to_format not in _CHECKPOINTS else path, fs)
+            write_proof(proof, f"{path}.proof.json", fs)
+    return Converted(
+        source=given,
+        target=path,
+        source_format=from_format.name,
+        target_format=to_format.name,
+        files=files,
+        nbytes=sum(item.nbytes for item in applied.tensors.values()),
+        explanation=applied.explanation(),
+        proof=proof,
+        is_dry_run=options.dry_run,
+    )
+
+
+def explain(
+    source: PathLike,
+    rules: Sequence[str | AnyRule] = (),
+    *,
+    only: Selection | None = None,
+    fs: FileSystem = LOCAL,
+) -> Explanation:
+    """What rules would do to each tensor of a file; InvalidArgumentError with all that is wrong."""
+    with open_tensors(source, fs=fs) as opened:
+        applied = _applied(opened, rules, only, None)
+        refuse(f'cannot apply the rules to "{opened.path}"', applied.problems)
+        return applied.explanation()
+
+
+def open_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> TensorSource:
+    """Opens a file of tensors of any format. Use it with `with`."""
+    given = path_text(path)
+    return format_of_source(given, fs).open_source(given, fs)
+
+
+def _sink_options(options: ConvertOptions) -> SinkOptions:
+    return SinkOptions(options.durability, options.shard_bytes)
+
+
+def _applied(
+    opened: TensorSource, rules: Sequence[str | AnyRule], only: Selection | None, to_format: Format | None
+) -> Applied:
+    """The tensors to write, and all that is wrong with them so far."""
+    names = list(opened) if only is None else only.of(opened)
+    wanted: list[AnyRule] = [rule_of(rule) for rule in rules]
+    if OBJECT_GRAPH_KEY in names and to_format is not None and to_format not in _CHECKPOINTS:
+        wanted.insert(0, OBJECT_PATHS)
+    found = apply_rules({name: stored(opened, name) for name in names}, wanted)
+    if only is None and isinstance(opened, OpenTensors):
+        found.problems += [
+            f'"{name}" is no tensor: {what} (choose others by only=)' for name, what in opened.others.items()
+        ]
+    if not found.tensors:
+        found.problems.append("there is no tensor to convert")
+    return found
+
+
+def _require_free(files: Sequence[str], options: ConvertOptions, fs: FileSystem) -> None:
+    if not options.overwrite and (there := [path for path in files if fs.exists(path)]):
+        raise AlreadyExistsError(f"{listed(there)} exists already; say so if it shall be replaced (overwrite=True)")
+
+
+def _write(
+    sink: TensorSink, tensors: Mapping[str, Lazy], digests: dict[str, Digest] | None, progress: Progress | None
+) -> None:
+    told = _Told(progress, sum(item.nbytes for item in tensors.values()))
+    with ExitStack() as stack:
+        try:
+            for name in sink.order:
+                tensor = tensors[name]
+                chunks = tensor.chunks()
+                if tensor.nbytes >= _LARGE:
+                    chunks = stack.enter_context(closing(read_ahead(chunks)))
+                chunks = told.counted(chunks)
+                if digests is not None:
+                    digests[name] = Digest(tensor.dtype)
+                    chunks = digests[name].of(chunks)
+                sink.write(name, ArraySource(tensor.dtype, tensor.shape, chunks))
+            sink.commit()
+        except BaseException:
+            sink.abort()
+            raise
+
+
+@dataclass
+class _Told:
+    """Tells how many bytes have passed."""
+
+    progress: Progress | None
+    total: int
+    done: int = 0
+
+    def counted(self, chunks: Iterator[Array]) -> Iterator[Array]:
+        for chunk in chunks:
+            yield chunk
+            self.done += chunk.nbytes
+            if self.progress is not None:
+                self.progress(min(self.done, self.total), self.total)
+
+
+def _proven(opened: TensorSource, path: str, tensors: Mapping[str, Lazy], digests: Mapping[str, Digest]) -> Proof:
+    """What was written, with the digests of what it was made of: read once more where that was not the same."""
+    proven: dict[str, ProvenTensor] = {}
+    for name, tensor in tensors.items():
+        written = digests[name].text()
+        made_of = dict.fromkeys(tensor.origins, written)
+        if tensor.history:
+            made_of = {origin: _stored_digest(opened, origin) for origin in tensor.origins}
+        proven[name] = ProvenTensor(tensor.dtype.name, tensor.shape, made_of, written)
+    return Proof(opened.path, path, proven)
+
+
+def _stored_digest(opened: TensorSource, name: str) -> str:
+    tensor = stored(opened, name)
+    return digest_of(tensor.dtype, tensor.chunks())
+
+
+# ------------------------------------------------------------------------------------------------- graphs and tables
+
+
+def _convert_model(
+    given: str,
+    path: str,
+    from_format: Format,
+    to_format: Format,
+    rules: Sequence[str | AnyRule],
+    options: ConvertOptions,
+    fs: FileSystem,
+) -> Converted:
+    """To a format that is more than tensors. It is made of a model as it is."""
+    if not isinstance(to_format, ModelFormat):
+        raise UnimplementedError(f"{to_format.name} can be read, and not be written")
+    _require_plain(rules, options, to_format)
+    _require_free([path], options, fs)
+    files = to_format.make(given, path, options.model, _sink_options(options), fs, dry_run=options.dry_run)
+    return _made(given, path, from_format, to_format, files, options)
+
+
+def _require_plain(rules: Sequence[str | AnyRule], options: ConvertOptions, to_format: Format) -> None:
+    asked = {"rules": bool(rules), "only": options.only is not None, "prove": options.prove}
+    if wrong := [name for name, is_asked in asked.items() if is_asked]:
+        raise InvalidArgumentError(f"{to_format.name} is made of a model as it is: {', '.join(wrong)} cannot be used")
+
+
+def _made(
+    given: str, path: str, from_format: Format, to_format: Format, files: Sequence[str], options: ConvertOptions
+) -> Converted:
+    return Converted(given, path, from_format.name, to_format.name, files, 0, _NOTHING, is_dry_run=options.dry_run)
+
+
+__all__ = ["ConvertOptions", "Converted", "convert", "explain", "open_tensors"]

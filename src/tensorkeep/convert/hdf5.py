@@ -1,0 +1,307 @@
+"""HDF5, by h5py (the extra `convert`): datasets by their paths, and the weights of Keras models by their names.
+
+plain            every dataset by its path: layers/dense/vars/0 (Keras 3, `.weights.h5`)
+Keras before 3   the attribute "layer_names" of the file, or of its group "model_weights", names groups, whose
+                 attribute "weight_names" names datasets: dense/kernel:0. What an optimizer keeps is not read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.checkpoint.codec import check_shape
+from tensorkeep.checkpoint.reader import TensorInfo
+from tensorkeep.checkpoint.slices import Box, box_shape, whole_box
+from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.convert.arrays import boxes
+from tensorkeep.convert.hub import (
+    Array,
+    OpenTensors,
+    SinkOptions,
+    Tensors,
+    TensorSink,
+    TensorSource,
+    head_of,
+    unholdable,
+)
+from tensorkeep.dtypes import ALL_DTYPES, STRING, DType
+from tensorkeep.embedding.formats.streams import Input
+from tensorkeep.errors import DataLossError, StorageError, TensorKeepError, UnimplementedError
+from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write, prepare_directory, temporary_path
+from tensorkeep.io.local import LocalFileSystem
+from tensorkeep.shapes import element_count
+
+_MAGIC: Final = b"\x89HDF\r\n\x1a\n"
+_HELD: Final = frozenset(
+    dtype for dtype in ALL_DTYPES if not dtype.quantized and not dtype.is_object and dtype.numpy_name[:1] != "."
+) | {STRING}
+_CHUNK: Final = 16 << 20
+_MOST_UNPACKED: Final = 1100  # times as much as is stored: more than any compression of HDF5 gives
+_SLACK: Final = 1 << 24
+_MOST_DATASETS: Final = 1_000_000
+_ERRORS: Final = (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError)
+
+
+class Hdf5Format:
+    """HDF5 files."""
+
+    name = "hdf5"
+    endings = (".h5", ".hdf5", ".keras.h5")
+
+    def holds(self, path: str, fs: FileSystem) -> bool:
+        return head_of(path, fs).startswith(_MAGIC)
+
+    def open_source(self, path: str, fs: FileSystem) -> TensorSource:
+        h5py = _h5py()
+        file = fs.open(path)  # which says clearly what is wrong with a path
+        if isinstance(fs, LocalFileSystem):
+            file.close()
+        try:
+            opened = h5py.File(path if isinstance(fs, LocalFileSystem) else Input(file), "r")
+        except _ERRORS as error:
+            raise DataLossError(f'"{path}" cannot be read as HDF5: {error}') from error
+        try:
+            arrays, others = _found(h5py, opened, path)
+        except BaseException:
+            opened.close()
+            raise
+        return OpenTensors(path, self.name, arrays, opened.close, others)
+
+    def problems(self, tensors: Tensors) -> list[str]:
+        names = set(tensors)
+        problems = unholdable(tensors, _HELD, "HDF5")
+        for name, tensor in tensors.items():
+            parts = name.split("/")
+            if "" in parts or "." in parts or "\0" in name:
+                problems.append(f'"{name}" cannot be a path in an HDF5 file')
+            elif above := [path for at in range(1, len(parts)) if (path := "/".join(parts[:at])) in names]:
+                problems.append(f'"{name}" would lie in "{above[0]}", which is a tensor itself')
+            if tensor.dtype is STRING and any(b"\0" in bytes(item) for chunk in tensor.chunks() for item in chunk.flat):
+                problems.append(f'"{name}" has strings with zeros in them, which HDF5 cannot hold')
+        return problems
+
+    def files(self, path: str, tensors: Tensors, options: SinkOptions) -> list[str]:
+        return [path]
+
+    def create_sink(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> TensorSink:
+        return _Hdf5Sink(path, tensors, options, fs)
+
+
+def _h5py() -> Any:
+    try:
+        import h5py
+    except ImportError as error:
+        raise UnimplementedError(
+            f'HDF5 needs the package h5py, which cannot be imported ({error}): pip install "tensorkeep[convert]"'
+        ) from error
+    return h5py
+
+
+# ----------------------------------------------------------------------------------------------------------- reading
+
+
+def _found(h5py: Any, file: Any, path: str) -> tuple[dict[str, _DatasetArray], dict[str, str]]:
+    try:
+        keras = next((group for group in (file.get("model_weights"), file) if _names(group, "layer_names")), None)
+        datasets = _keras_datasets(keras) if keras is not None else dict(_datasets(h5py, file))
+        arrays: dict[str, _DatasetArray] = {}
+        others: dict[str, str] = {}
+        for name, dataset in datasets.items():
+            dtype = _dtype(h5py, dataset)
+            if dtype is None or dataset.shape is None:
+                others[name] = f"a dataset of {dataset.dtype}"
+            else:
+                arrays[name] = _checked(dataset, dtype, f'"{path}": dataset "{dataset.name}"')
+    except TensorKeepError:
+        raise
+    except _ERRORS as error:
+        raise DataLossError(f'"{path}" cannot be read as HDF5: {error}') from error
+    return arrays, others
+
+
+def _datasets(h5py: Any, file: Any) -> Iterator[tuple[str, Any]]:
+    """All datasets by path. Links that lead out of the file are not followed, and no group is gone into twice."""
+    groups = [("", file)]
+    seen: set[Any] = set()
+    while groups:
+        path, group = groups.pop()
+        if (place := h5py.h5o.get_info(group.id).addr) in seen:
+            continue
+        seen.add(place)
+        if len(seen) > _MOST_DATASETS:
+            raise DataLossError(f'"{file.filename}" has more than {_MOST_DATASETS} groups')
+        for name in group:
+            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+                raise DataLossError(f'"{file.filename}": "{path}{name}" is a link to elsewhere, which is not followed')
+            item = group[name]
+            if isinstance(item, h5py.Group):
+                groups.append((f"{path}{name}/", item))
+            elif isinstance(item, h5py.Dataset):
+                yield f"{path}{name}", item
+
+
+def _keras_datasets(group: Any) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for layer in _names(group, "layer_names"):
+        for weight in _names(group[layer], "weight_names"):
+            name = weight.removesuffix(":0")
+            found[f"{layer}/{name}" if name in found else name] = group[layer][weight]
+    return found
+
+
+def _names(group: Any, attribute: str) -> list[str]:
+    """The texts of an attribute, which Keras cuts into several, numbered ones if it is long."""
+    if group is None or not hasattr(group, "attrs"):
+        return []
+    if attribute in group.attrs:
+        stored = list(group.attrs[attribute])
+    else:
+        stored = []
+        while f"{attribute}{len(stored)}" in group.attrs:
+            stored.append(group.attrs[f"{attribute}{len(stored)}"])
+        stored = [item for part in stored for item in part]
+    return [item.decode() if isinstance(item, bytes) else str(item) for item in stored]
+
+
+def _dtype(h5py: Any, dataset: Any) -> DType | None:
+    if h5py.check_string_dtype(dataset.dtype) is not None:
+        return STRING
+    try:
+        found = DType.of(dataset.dtype)
+    except TensorKeepError:
+        return None
+    return None if found.is_object else found
+
+
+def _checked(dataset: Any, dtype: DType, what: str) -> _DatasetArray:
+    if dataset.external or dataset.is_virtual:
+        raise DataLossError(f"{what} keeps its data in other files, which are not read")
+    check_shape(dataset.shape, dtype)
+    size = element_count(dataset.shape) * max(dtype.itemsize, 1)
+    if size > _MOST_UNPACKED * dataset.id.get_storage_size() + _SLACK:
+        raise DataLossError(f"{what} of shape {list(dataset.shape)} has only {dataset.id.get_storage_size()} bytes")
+    return _DatasetArray(dataset, dtype, tuple(map(int, dataset.shape)), what)
+
+
+@dataclass(frozen=True)
+class _DatasetArray:
+    dataset: Any
+    dtype: DType
+    shape: tuple[int, ...]
+    what: str
+
+    @property
+    def info(self) -> TensorInfo:
+        return TensorInfo(self.dtype, self.shape)
+
+    def read(self, box: Box) -> Array:
+        try:
+            found = np.asarray(self.dataset[tuple(slice(start, stop) for start, stop in box)])
+        except _ERRORS as error:
+            raise DataLossError(f"{self.what} cannot be read: {error}") from error
+        if self.dtype is STRING:
+            texts = np.empty(found.size, object)
+            texts[:] = [item.encode() if isinstance(item, str) else bytes(item) for item in found.reshape(-1)]
+            return texts.reshape(box_shape(box))
+        return found.astype(self.dtype.array_dtype, copy=False).reshape(box_shape(box))
+
+    def chunks(self) -> Iterator[Array]:
+        return (self.read(box) for box in boxes(self.shape, _CHUNK // max(self.dtype.itemsize, 16)))
+
+
+# ----------------------------------------------------------------------------------------------------------- writing
+
+
+class _Hdf5Sink:
+    """On the local disk h5py writes the file, under a temporary name; elsewhere the file is made in memory."""
+
+    def __init__(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> None:
+        h5py = _h5py()
+        self.order = tuple(tensors)
+        self._path, self._options, self._fs = path, options, fs
+        self._text = h5py.special_dtype(vlen=bytes)
+        self._folder = path.rpartition("/")[0]
+        prepare_directory(fs, self._folder, options.durability)
+        self._is_local = isinstance(fs, LocalFileSystem)
+        self._temporary = temporary_path(path)
+        if self._is_local:
+            self._file = self._explained(lambda: h5py.File(self._temporary, "x"))
+        else:
+            self._file = h5py.File(self._temporary, "x", driver="core", backing_store=False)
+
+    def write(self, name: str, source: ArraySource) -> None:
+        kind = self._text if source.dtype is STRING else source.dtype.array_dtype
+        dataset = self._explained(lambda: self._file.create_dataset(name, source.shape, kind))
+        for box, array in _boxed(source):
+            part = tuple(slice(start, stop) for start, stop in box)
+            self._explained(partial(dataset.__setitem__, part, array))
+
+    def commit(self) -> None:
+        is_durable = self._options.durability is Durability.DISK
+        if not self._is_local:
+            self._file.flush()
+            image = self._file.id.get_file_image()
+            self._file.close()
+            atomic_write(self._fs, self._path, image, self._options.durability)
+            return
+        self._explained(self._file.close)
+        if is_durable:
+            self._fs.sync(self._temporary)
+        self._fs.rename(self._temporary, self._path)
+        if is_durable:
+            self._fs.sync_directory(self._folder)
+
+    def abort(self) -> None:
+        self._file.close()
+        if self._is_local and self._fs.exists(self._temporary):
+            self._fs.delete(self._temporary)
+
+    def _explained(self, work: Callable[[], Any]) -> Any:
+        try:
+            return work()
+        except TensorKeepError:
+            raise
+        except (OSError, RuntimeError) as error:
+            raise StorageError(f'cannot write "{self._path}": {error}') from error
+
+
+def _boxed(source: ArraySource) -> Iterator[tuple[Box, Array]]:
+    """The elements of a source, which come in chunks of any size, as boxes."""
+    kind = source.dtype.array_dtype
+    if source.dtype is STRING:
+        texts = np.empty(element_count(source.shape), object)
+        texts[:] = source.elements()
+        if texts.size:
+            yield whole_box(source.shape), texts.reshape(source.shape)
+        return
+    pieces = source.buffers()
+    left = memoryview(b"")
+    for box in boxes(source.shape, _CHUNK // kind.itemsize):
+        out = np.empty(box_shape(box), kind)
+        target = out.reshape(-1).view(np.uint8).data
+        at = 0
+        while at < len(target):
+            if not left:
+                left = next(pieces, memoryview(b""))
+                if not left:
+                    raise DataLossError(f"a tensor of shape {list(source.shape)} ends too early")
+            taken = min(len(left), len(target) - at)
+            target[at : at + taken] = left[:taken]
+            at, left = at + taken, left[taken:]
+        yield box, out
+    _exhausted(pieces)
+
+
+def _exhausted(pieces: Iterator[memoryview] | Sequence[memoryview]) -> None:
+    for _ in pieces:
+        raise DataLossError("a tensor has more elements than its shape says")
+
+
+HDF5: Final = Hdf5Format()
+
+__all__ = ["HDF5", "Hdf5Format"]

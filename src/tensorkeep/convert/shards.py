@@ -1,0 +1,64 @@
+"""Tensors in several files, and the index of JSON beside them that says which are in which.
+
+index = {"metadata": {"total_size": n}, "weight_map": {name of a tensor: name of a file}}
+"""
+
+from __future__ import annotations
+
+import json
+import posixpath
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any, Final
+
+from tensorkeep.convert.hub import OpenTensors, StoredArray
+from tensorkeep.errors import DataLossError
+from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
+
+_MOST_INDEX: Final = 100_000_000  # bytes
+
+
+def open_shards(
+    index: str, format: str, opened: Callable[[RandomAccessFile], Mapping[str, StoredArray]], fs: FileSystem
+) -> OpenTensors:
+    """The tensors of files that an index names, which lie beside it. `opened` gives those of one open file."""
+    with ExitStack() as stack:
+        file = fs.open(index)
+        stack.callback(file.close)
+        if file.size > _MOST_INDEX:
+            raise DataLossError(f'"{index}" has {file.size} bytes, more than an index can have')
+        found = parsed_object(index, bytes(file.read(0, file.size))).get("weight_map")
+        if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
+            raise DataLossError(f'"{index}": expected a "weight_map" of file names')
+        if outside := [name for name in found.values() if posixpath.basename(name) != name or name in (".", "..")]:
+            raise DataLossError(f'"{index}" speaks of "{outside[0]}", which does not lie beside it')
+        parts: dict[str, Mapping[str, StoredArray]] = {}
+        for name in dict.fromkeys(found.values()):
+            shard = fs.open(posixpath.join(posixpath.dirname(index), name))
+            stack.callback(shard.close)
+            parts[name] = opened(shard)
+        if missing := [name for name, shard in found.items() if name not in parts[shard]]:
+            raise DataLossError(f'"{index}": "{found[missing[0]]}" has no tensor "{missing[0]}"')
+        arrays = {name: parts[shard][name] for name, shard in found.items()}
+        return OpenTensors(index, format, arrays, stack.pop_all().close)
+
+
+def parsed_object(path: str, data: bytes) -> dict[str, Any]:
+    """JSON of which no name stands twice: two readers would take two meanings from it."""
+
+    def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) != len(pairs):
+            raise ValueError("a name stands in it twice")
+        return found
+
+    try:
+        header = json.loads(data.decode("utf-8"), object_pairs_hook=unique)
+    except (ValueError, RecursionError) as error:
+        raise DataLossError(f'"{path}": its header cannot be read: {error}') from None
+    if not isinstance(header, dict):
+        raise DataLossError(f'"{path}": its header is {type(header).__name__}, expected an object')
+    return header
+
+
+__all__ = ["open_shards", "parsed_object"]

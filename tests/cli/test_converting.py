@@ -1,0 +1,76 @@
+"""What `tensorkeep convert` prints, to the letter, and what it leaves on disk."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tensorkeep as tk
+from tests.cli.conftest import Program
+
+
+def test_the_end_of_the_name_says_the_format(program: Program, world: Path) -> None:
+    assert program("convert", "run", "m.npz") == (0, "wrote m.npz (npz): 3 tensors, 68 B\n", "")
+    with np.load(world / "m.npz") as found:
+        assert sorted(found) == ["dense/bias", "dense/kernel", "global_step"]
+
+
+def test_there_and_back(program: Program) -> None:
+    assert program("convert", "run", "m.safetensors").code == 0
+    assert program("convert", "m.safetensors", "back/model").code == 0
+    assert program("diff", "run/model-1000", "back/model", "--no-graph").code == 0
+
+
+def test_an_explanation_writes_nothing(program: Program, world: Path) -> None:
+    found = program("convert", "run", "m.safetensors", "--preset", "tensorflow-to-torch", "--explain")
+    assert found.code == 0
+    assert "dense/kernel\tdense.weight\tfloat32\t[3,4]\t" in found.out
+    assert not (world / "m.safetensors").exists()
+
+
+def test_an_explanation_is_a_document_too(program: Program) -> None:
+    found = json.loads(program("convert", "run", "m.npz", "--map", "dense/bias=b", "--explain", "--json").out)
+    assert found["schema"] == "tensorkeep.convert.explain/1"
+    assert [item["name"] for item in found["tensors"]] == ["b", "dense/kernel", "global_step"]
+
+
+def test_a_proof_is_written_beside_the_result(program: Program, world: Path) -> None:
+    assert program("convert", "run", "m.npz", "--prove").out == "wrote m.npz (npz): 3 tensors, 68 B, proven\n"
+    assert (world / "m.npz.proof.json").exists()
+
+
+def test_some_tensors_by_other_names(program: Program, world: Path) -> None:
+    assert program("convert", "run", "m.npz", "--match", "dense/*", "--map", "dense/bias=b").code == 0
+    with np.load(world / "m.npz") as found:
+        assert sorted(found) == ["b", "dense/kernel"]
+
+
+def test_presets_are_listed(program: Program) -> None:
+    lines = program("presets").out.splitlines()
+    assert any(line.startswith("tensorflow-to-torch\t") for line in lines)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ("convert run m.npz --preset nonsense", "there is no preset 'nonsense'; there are "),
+        ("convert run x.npy", None),
+        ("convert nothing m.npz", None),
+    ],
+)
+def test_mistakes_are_explained(program: Program, world: Path, arguments: str, message: str | None) -> None:
+    before = sorted(world.rglob("*"))
+    found = program(*arguments.split())
+    assert (found.code, found.out) == (1, "")
+    assert found.err.startswith(f"error: {message or ''}")
+    assert sorted(world.rglob("*")) == before
+
+
+def test_nothing_is_replaced_without_force(program: Program) -> None:
+    assert program("convert", "run", "m.npz").code == 0
+    assert program("convert", "train/model-2", "m.npz").code == 1
+    assert program("convert", "train/model-2", "m.npz", "--force").code == 0
+    assert len(tk.convert.open_tensors("m.npz")) == 7
