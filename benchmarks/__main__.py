@@ -16,11 +16,16 @@ os.environ.setdefault("CUDA_VISIBLE_DEVICES", "-1")
 def main() -> int:
     parser = argparse.ArgumentParser(prog="benchmarks", description=__doc__)
     parser.add_argument(
-        "names", nargs="*", help="which to run: save load rows small memory footprint graphs saver (all)"
+        "names",
+        nargs="*",
+        help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start editing "
+        "(all)",
     )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
+    parser.add_argument("--edited", type=int, default=4096, help="size of the checkpoint that is edited, in MiB")
     parser.add_argument("--count", type=int, default=50_000, help="number of small tensors")
     parser.add_argument("--rounds", type=int, default=7, help="rounds after the first, which warms up")
+    parser.add_argument("--keys", type=int, default=10_000_000, help="number of keys of an embedding table")
     parser.add_argument("--case", default="", help="of graphs, only the cases whose names contain this")
     parser.add_argument("--chart", type=Path, help="draw the speeds as an SVG picture")
     parser.add_argument("--folder", type=Path, help="where to put files (default: a temporary folder here)")
@@ -30,7 +35,19 @@ def main() -> int:
     import tensorflow as tf
 
     import tensorkeep as tk
-    from benchmarks import chart, footprint, graphs, large, memory, saver, small
+    from benchmarks import (
+        chart,
+        editing,
+        embedding,
+        embedding_files,
+        footprint,
+        graphs,
+        large,
+        memory,
+        saver,
+        small,
+        start,
+    )
 
     size, rounds = arguments.mib << 20, arguments.rounds
     with tempfile.TemporaryDirectory(prefix=".bench-", dir=arguments.folder or Path.cwd()) as name:
@@ -44,6 +61,10 @@ def main() -> int:
             "footprint": lambda: footprint.footprint(rounds),
             "graphs": lambda: graphs.graphs(rounds, arguments.case),
             "saver": lambda: saver.savers(folder / "saver", size, rounds),
+            "embedding": lambda: embedding.embeddings(arguments.keys, rounds),
+            "embedding_files": lambda: embedding_files.embedding_files(folder / "embedding", arguments.keys, rounds),
+            "start": lambda: start.start(folder / "start", arguments.count, rounds),
+            "editing": lambda: editing.editing(folder / "editing", arguments.edited << 20, min(rounds, 3)),
         }
         wanted = arguments.names or list(runs)
         if unknown := [item for item in wanted if item not in runs]:
