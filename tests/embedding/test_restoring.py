@@ -9,6 +9,8 @@ import numpy as np
 import pytest
 
 from tensorkeep import DataLossError, InvalidArgumentError, MemoryFileSystem, NotFoundError, open_checkpoint
+from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.naming import data_path
 from tensorkeep.embedding.admission import CounterFilter
 from tensorkeep.embedding.quantising import quantise_checkpoint
 from tensorkeep.embedding.restoring import ColumnReport, read_dense, restore_column, restore_table
@@ -213,6 +215,44 @@ def test_what_one_column_does_not_allow_leaves_all_as_they_are() -> None:
     with pytest.raises(InvalidArgumentError, match='"emb/Adagrad" has rows of 4, the table rows of 3'):
         restored(fs, table)
     assert held(table).keys.tolist() == [5]
+
+
+def damage(fs: MemoryFileSystem, tensor: str) -> None:
+    """Changes the last byte of a tensor."""
+    with BundleReader("d/x", fs=fs) as reader:
+        entry = reader.plain_entry(tensor)
+        assert entry is not None
+        path = data_path("d/x", entry.shard, reader.shard_count)
+        data = bytearray(reader.shard(entry.shard).read(0, reader.shard(entry.shard).size))
+    data[entry.offset + entry.size - 1] ^= 1
+    fs.delete(path)
+    file = fs.create(path)
+    file.write(bytes(data))
+    file.close()
+
+
+@pytest.mark.parametrize("tensor", ["emb-values", "emb-versions", "emb/Adagrad-keys", "emb/Adagrad-values"])
+@pytest.mark.parametrize("keys", [[], [1, 77]])
+def test_a_damaged_checkpoint_leaves_a_table_as_it_was(tensor: str, keys: list[int]) -> None:
+    fs = MemoryFileSystem()
+    saved(fs, "d/x", snapshot_of(KEYS, versions=np.arange(len(KEYS))))
+    damage(fs, tensor)
+    table = table_of()
+    table.assign(keys, rows_for(keys, 3))
+    before = held(table)
+    with pytest.raises(DataLossError, match=f"{tensor}.*checksum|checksum.*{tensor}"):
+        restored(fs, table)
+    assert same(held(table), before)
+
+
+def test_damage_in_a_shard_is_found_by_its_partition_alone() -> None:
+    fs = MemoryFileSystem()
+    snapshot = snapshot_of(KEYS)
+    saved(fs, "d/x", snapshot, shards=2)
+    damage(fs, "emb/part_1-values")
+    restored(fs, table_of(), "emb/part_0", partition=(0, 2))
+    with pytest.raises(DataLossError, match="emb/part_1-values"):
+        restored(fs, table_of(), "emb/part_1", partition=(1, 2))
 
 
 # Frequencies, versions, filters

@@ -302,6 +302,30 @@ def test_keys_that_have_not_been_updated_are_dropped(make: Maker) -> None:
     assert table.lookup_or_create([1]).tolist() == [[5]]
 
 
+def test_a_sweep_tells_all_that_it_changed(make: Maker) -> None:
+    table = make(1, eviction=GlobalStep(2), admission=CounterFilter(2))
+    table.touch([1, 1, 2])
+    table.touch([3, 3, 4], step=1)
+    swept = table.sweep(10)
+    assert swept.removed.tolist() == [3]
+    assert sorted(swept.beside.tolist()) == [1, 2, 4]
+    assert table.filtered_count == 1
+
+
+def test_rows_of_several_columns_are_stored_at_once(make: Maker) -> None:
+    table = make(1, initial=5, keeps_frequencies=True)
+    table.add_column("a", 2, 0.1)
+    table.add_column("b", 1, 0.5)
+    table.assign_columns([1, 2], {"": [[1], [2]], "a": [[3, 4], [5, 6]]}, freqs=[7, 8])
+    assert table.lookup([1, 2]).tolist() == [[1], [2]]
+    assert table.lookup([1, 2], "a").tolist() == [[3, 4], [5, 6]]
+    assert table.lookup([1, 2], "b").tolist() == [[0.5], [0.5]]
+    assert table.frequencies([1, 2]).tolist() == [7, 8]
+    with pytest.raises(InvalidArgumentError, match='no column "c"'):
+        table.assign_columns([3], {"": [[1]], "c": [[1]]})
+    assert len(table) == 2
+
+
 def test_keys_without_a_version_are_stamped_when_others_are_dropped(make: Maker) -> None:
     table = make(1, eviction=GlobalStep(2), admission=CounterFilter(2))
     table.touch([1, 1, 2])

@@ -5,7 +5,7 @@ Keys are int64 vectors here, and everything has been checked.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tensorkeep.embedding.admission import Admission, AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.chunks import Chunks
 from tensorkeep.embedding.columns import Column
-from tensorkeep.embedding.eviction import NEVER, Eviction, GlobalStep, L2Weight
+from tensorkeep.embedding.eviction import NEVER, Eviction, GlobalStep, L2Weight, Swept
 from tensorkeep.embedding.filtered import FilteredKeys
 from tensorkeep.embedding.index import ABSENT
 from tensorkeep.embedding.initial import default_rows
@@ -126,10 +126,10 @@ class Contents:
             self.versions.write(rows[rows != ABSENT], step)
         return rows
 
-    def insert(self, keys: Keys, initial: Array | None = None, written: Column | None = None) -> Integers:
+    def insert(self, keys: Keys, initial: Array | None = None, written: Collection[ColumnStore] = ()) -> Integers:
         """Finds or inserts keys, whatever a filter says. New ones have default rows, or the ones given.
 
-        A column of which all rows are going to be written is left out. A key is taken to have occurred often enough.
+        What is going to be written for all of them is left out. A key is taken to have occurred often enough.
         """
         rows, fresh = self.index.find_or_insert(keys)
         if len(fresh):
@@ -141,18 +141,20 @@ class Contents:
                 raise
         return rows
 
-    def _begin_rows(self, numbers: Integers, keys: Keys, initial: Array | None, written: Column | None) -> None:
+    def _begin_rows(
+        self, numbers: Integers, keys: Keys, initial: Array | None, written: Collection[ColumnStore]
+    ) -> None:
         """What the rows of new keys hold."""
         for store in self.stores:
             store.grow(self.index.row_limit)
         for column in self.columns.values():
-            if column is not written:
+            if column.store not in written:
                 column.store.write_defaults(numbers, keys, column.default)
         if initial is not None:
             self.columns[""].store.write(numbers, initial)
-        if self.frequencies is not None:
+        if self.frequencies is not None and self.frequencies not in written:
             self.frequencies.write(numbers, self.threshold)
-        if self.versions is not None:
+        if self.versions is not None and self.versions not in written:
             self.versions.write(numbers, NEVER)
 
     def _sift(self, keys: Keys, counts: Integers, step: int | None, initial: Array | None) -> Integers:
@@ -230,15 +232,21 @@ class Contents:
                 column.store.write(rows[part], block)
 
     def assign(
-        self, keys: Keys, column: Column, values: Array, counts: Integers | None, versions: Integers | None
+        self,
+        keys: Keys,
+        values: Sequence[tuple[Column, Array]],
+        counts: Integers | None,
+        versions: Integers | None,
     ) -> None:
-        """Stores rows, inserting keys whatever a filter says. Of several for one key the last is kept."""
-        rows = self.insert(keys, written=column)
-        column.store.write(rows, values)
+        """Stores rows in columns, inserting keys whatever a filter says. Of several for one key the last is kept."""
+        written: list[tuple[ColumnStore, Array]] = [(column.store, block) for column, block in values]
         if self.frequencies is not None and counts is not None:
-            self.frequencies.write(rows, counts[:, None])
+            written.append((self.frequencies, counts[:, None]))
         if self.versions is not None and versions is not None:
-            self.versions.write(rows, versions[:, None])
+            written.append((self.versions, versions[:, None]))
+        rows = self.insert(keys, written=[store for store, _ in written])
+        for store, block in written:
+            store.write(rows, block)
         if self.filtered is not None:
             self.filtered.remove(keys)
         if self.bloom is not None:
@@ -304,27 +312,31 @@ class Contents:
         if self.bloom is not None:
             self.bloom.clear()
 
-    def evict(self, policy: Eviction, step: int) -> Keys:
-        """Drops keys, and returns those that had rows, in order."""
+    def evict(self, policy: Eviction, step: int) -> Swept:
+        """Drops keys that a policy says are to be dropped, and stamps those that were never updated."""
+        beside = np.zeros(0, np.int64)
         if isinstance(policy, GlobalStep):
-            doomed = self._evict_by_step(policy, step)
+            doomed, beside = self._evict_by_step(policy, step)
         elif isinstance(policy, L2Weight):
             doomed = self._light(policy)
         else:
-            return np.zeros(0, np.int64)
-        return self.kernels.in_order(doomed, self._forget(doomed))[0]
+            return Swept(beside, beside)
+        return Swept(self.kernels.in_order(doomed, self._forget(doomed))[0], beside)
 
-    def _evict_by_step(self, policy: GlobalStep, step: int) -> Keys:
+    def _evict_by_step(self, policy: GlobalStep, step: int) -> tuple[Keys, Keys]:
+        """The keys with rows that are to go; and those that were stamped, or had no row and are gone."""
         assert self.versions is not None
         keys, rows = self.index.items()
         versions = self.versions.read(rows)[:, 0]
         self.versions.write(rows[versions == NEVER], step)
+        beside = [keys[versions == NEVER]]
         if self.filtered is not None:
             others, counts, stamped = self.filtered.items()
-            new = stamped == NEVER
+            new, expired = stamped == NEVER, policy.expired(stamped, step)
             self.filtered.put(others[new], counts[new], step)
-            self.filtered.remove(others[policy.expired(stamped, step)])
-        return keys[policy.expired(versions, step)]
+            self.filtered.remove(others[expired])
+            beside.append(others[new | expired])
+        return keys[policy.expired(versions, step)], np.concatenate(beside)
 
     def _light(self, policy: L2Weight) -> Keys:
         keys, rows = self.index.items()

@@ -61,3 +61,13 @@ class L2Weight:
 
 
 Eviction: TypeAlias = KeepAll | GlobalStep | L2Weight
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Swept:
+    """The keys that dropping rows changed."""
+
+    removed: npt.NDArray[np.int64]
+    """Those that had rows and are gone, in order."""
+    beside: npt.NDArray[np.int64]
+    """Those that were given a version, and those that had no row and are counted no more."""

@@ -7,7 +7,7 @@ for its weights and no others, and every column has stored rows or its default r
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final, Literal
@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.embedding.admission import AdmitAll, CounterFilter
+from tensorkeep.embedding.admission import AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.ahead import ahead
 from tensorkeep.embedding.buckets import (
     bucket_offsets,
@@ -26,20 +26,20 @@ from tensorkeep.embedding.buckets import (
     shards_of,
 )
 from tensorkeep.embedding.initial import default_rows
-from tensorkeep.embedding.naming import slot_stem, split_parts
+from tensorkeep.embedding.naming import slot_stem
 from tensorkeep.embedding.ordered import OrderedColumn, grouped, in_order
 from tensorkeep.embedding.reports import ColumnReport
 from tensorkeep.embedding.snapshot import ColumnInfo
+from tensorkeep.embedding.sources import open_source
 from tensorkeep.embedding.stored import (
     StoredColumn,
     StoredEmbedding,
-    dense_column,
     find_embedding,
     stored_embeddings,
 )
-from tensorkeep.embedding.stored_rows import ALL_FIELDS, Batch, Fields
+from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.embedding.table import EmbeddingTable
-from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LOCAL
 
@@ -52,6 +52,7 @@ Missing = Literal["error", "initial"]
 
 _NEVER: Final = -1
 _LISTED: Final = 5
+_READY: Final = 2  # batches that are read while one is stored
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +122,9 @@ def restore_table(
         _prepared(table, reader, (slot_stem(stem, info.name), info.name, stem), partition, rules, known, fs)
         for info in table.columns
     ]
-    return tuple(column.run() for column in columns)
+    together = [column for column in columns[1:] if columns[0].goes_with(column)]
+    weights, written = columns[0].run_with(together)
+    return (weights, *(written.get(column.target.name) or column.run() for column in columns[1:]))
 
 
 def read_dense(reader: CheckpointReader, stem: str, rows: int | None = None, *, fs: FileSystem = LOCAL) -> Array:
@@ -152,7 +155,7 @@ def read_dense(reader: CheckpointReader, stem: str, rows: int | None = None, *, 
     return out
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Restore:
     """One column on its way from a checkpoint, or from nowhere, into a table."""
 
@@ -165,21 +168,55 @@ class _Restore:
     report: ColumnReport
 
     def run(self) -> ColumnReport:
+        if not self.target.name:
+            return self.run_with(())[0]
         if self.source is None:
             return self._initialised()
-        if self.partition[1] == 1:
-            self.source.verify()
-        return self._slot(self.source) if self.target.name else self._weights(self.source)
+        self.source.verify(self.partition)
+        return self._slot(self.source)
 
-    def _weights(self, source: StoredColumn) -> ColumnReport:
+    def goes_with(self, slot: _Restore) -> bool:
+        """Whether a slot may have the same keys in the same places as these weights."""
+        return None not in (self.source, slot.source) and isinstance(slot.weights, StoredColumn)
+
+    def run_with(self, slots: Sequence[_Restore]) -> tuple[ColumnReport, Mapping[str, ColumnReport]]:
+        """Restores weights, and along with them the slots that turn out to have the same keys in the same places.
+
+        A table that is empty is so again if the checkpoint is damaged; for another that is found out beforehand.
+        """
+        if self.source is None:
+            return self._initialised(), {}
+        if self.partition[1] != 1 or not self._is_empty:
+            for column in (self, *slots):
+                assert column.source is not None
+                column.source.verify(self.partition)
+            return self._weights(self.source, _SideBySide(self, slots, is_checked=False))
+        try:
+            return self._weights(self.source, _SideBySide(self, slots, is_checked=True))
+        except BaseException:
+            self.table.clear()
+            raise
+
+    @property
+    def _is_empty(self) -> bool:
+        """Whether nothing is lost if the table is cleared."""
+        table = self.table
+        return not len(table) and not table.filtered_count and not isinstance(table.admission, BloomFilter)
+
+    def _weights(self, source: StoredColumn, rows: _SideBySide) -> tuple[ColumnReport, Mapping[str, ColumnReport]]:
         before = len(self.table)
         self.table.reserve(max(before, self._count_of(source)))
         count = 0
-        for batch in ahead(source.scan(self.partition, ALL_FIELDS)):
+        for batch, blocks in ahead(rows.read(), _READY):
             freqs = np.full(batch.keys.size, max(self._threshold, 1)) if batch.freqs is None else batch.freqs
             freqs = np.maximum(freqs, self._threshold)
-            self.table.assign(batch.keys, self._adapted(batch), "", freqs, self._versions(batch))
+            self.table.assign_columns(batch.keys, blocks, freqs, self._versions(batch))
             count += batch.keys.size
+        report = self._weights_report(source, before, count)
+        return report, {slot.target.name: slot._reported(restored=count) for slot in rows.slots}
+
+    def _weights_report(self, source: StoredColumn, before: int, count: int) -> ColumnReport:
+        """Drops what was there and is not stored, and puts the counted keys without rows in place."""
         inserted = len(self.table) - before
         if inserted > count or (not before and inserted != count):
             raise DataLossError(f'"{source.name}": {count - inserted} keys are stored twice')
@@ -221,10 +258,10 @@ class _Restore:
             return None
         count = 0
         rows = source.scan(self.partition, Fields(values=True))
-        for mine, theirs in ahead(zip_longest(rows, self.weights.scan(self.partition, Fields()))):
+        for mine, theirs in ahead(zip_longest(rows, self.weights.scan(self.partition, Fields())), _READY):
             if mine is None or theirs is None or not np.array_equal(mine.keys, theirs.keys):
                 return None  # what was written is written again, by bucket
-            self.table.assign(mine.keys, self._adapted(mine), self.target.name)
+            self.table.assign(mine.keys, self.adapted(mine), self.target.name)
             count += mine.keys.size
         return count
 
@@ -237,7 +274,7 @@ class _Restore:
             else:
                 there = self.table.contains(batch.keys)
             chosen = batch.taken(there)
-            self.table.assign(chosen.keys, self._adapted(chosen), self.target.name)
+            self.table.assign(chosen.keys, self.adapted(chosen), self.target.name)
             written += chosen.keys.size
             skipped += batch.keys.size - chosen.keys.size
         return written, skipped
@@ -280,7 +317,7 @@ class _Restore:
         with self.table.snapshot() as snapshot:
             return snapshot.filtered_keys
 
-    def _adapted(self, batch: Batch) -> Array:
+    def adapted(self, batch: Batch) -> Array:
         """Rows of the table's dimension and type."""
         values, dim = batch.values, self.target.dim
         assert values is not None
@@ -308,6 +345,41 @@ class _Restore:
         return int(column.bucket_sizes[buckets_of_partition(self.partition)].sum())
 
 
+class _SideBySide:
+    """The rows of weights, and with them those of the slots that have the same keys in the same places."""
+
+    def __init__(self, weights: _Restore, slots: Sequence[_Restore], *, is_checked: bool) -> None:
+        self._weights = weights
+        self._is_checked = is_checked
+        self.slots = list(slots)
+        """Those of which all rows have been read. A slot in which something is otherwise is left out from there on."""
+
+    def read(self) -> Iterator[tuple[Batch, dict[str, Array]]]:
+        """The keys, with counts and versions if the table keeps them, and the rows by column."""
+        table = self._weights.table
+        keeps = Fields(True, table.keeps_frequencies or isinstance(table.admission, BloomFilter), table.keeps_versions)
+        mine = self._scan(self._weights, keeps)
+        others = [(slot, self._scan(slot, Fields(values=True))) for slot in self.slots]
+        for batch in mine:
+            blocks = {"": self._weights.adapted(batch)}
+            for slot, scan in others:
+                if slot in self.slots:
+                    theirs = next(scan, None)
+                    if theirs is None or not np.array_equal(theirs.keys, batch.keys):
+                        self.slots.remove(slot)
+                    else:
+                        blocks[slot.target.name] = slot.adapted(theirs)
+            yield batch, blocks
+        self.slots = [slot for slot, scan in others if slot in self.slots and next(scan, None) is None]
+
+    def _scan(self, column: _Restore, fields: Fields) -> Iterator[Batch]:
+        assert column.source is not None
+        if not self._is_checked:
+            return column.source.scan(column.partition, fields)
+        column.source.verify(later=fields)
+        return column.source.checked_scan(fields)
+
+
 def _prepared(
     table: EmbeddingTable,
     reader: CheckpointReader,
@@ -320,7 +392,7 @@ def _prepared(
     """A column that is about to be restored: by stem, name and stem of the weights. What is not allowed is raised."""
     stem, column, primary = wanted
     target = _target(table, column)
-    source, weights, kind, problems = _open(reader, stem, column, primary, stored, fs)
+    source, weights, kind, problems = open_source(reader, stem, column, primary, stored, fs)
     report = ColumnReport(stem, column, kind, dim=target.dim, problems=problems)
     if source is None and (rules.missing or ("initial" if column else "error")) == "error":
         find_embedding(reader, stem, stored)  # which raises, and lists what is there
@@ -340,46 +412,3 @@ def _target(table: EmbeddingTable, column: str) -> ColumnInfo:
             return info
     known = ", ".join(f'"{info.name}"' for info in table.columns)
     raise InvalidArgumentError(f'the table has no column "{column}"; it has {known}')
-
-
-def _open(
-    reader: CheckpointReader,
-    stem: str,
-    column: str,
-    primary: str | None,
-    stored: Mapping[str, StoredEmbedding],
-    fs: FileSystem,
-) -> tuple[StoredColumn | None, OrderedColumn | None, Literal["embedding", "dense", "none"], tuple[str, ...]]:
-    """What is stored under a stem, the weights it belongs to, what kind of thing it is, and what is odd about it."""
-    source = _embedding(reader, stem, stored, fs)
-    if source is not None:
-        found, entry, own = source
-        weights: OrderedColumn | None = None
-        if column:
-            owner = primary if primary is not None else (entry.name if own else None)
-            other = _embedding(reader, owner, stored, fs) if owner is not None else None
-            weights = other[0] if other else _dense(reader, owner)
-        return found, weights, "embedding", () if own else entry.problems
-    dense = _dense(reader, stem)
-    if dense is not None:
-        owner = primary if primary is not None else stem.rpartition("/")[0]
-        return dense, _dense(reader, owner) if column else None, "dense", ()
-    return None, None, "none", ()
-
-
-def _embedding(
-    reader: CheckpointReader, stem: str, stored: Mapping[str, StoredEmbedding], fs: FileSystem
-) -> tuple[StoredColumn, StoredEmbedding, str] | None:
-    try:
-        name, own = find_embedding(reader, stem, stored)
-    except NotFoundError:
-        return None
-    return stored[name].open(reader, own, fs=fs), stored[name], own
-
-
-def _dense(reader: CheckpointReader, stem: str | None) -> StoredColumn | None:
-    names = [] if stem is None else [stem, *(variable + rest for variable, _, rest in split_parts(stem))]
-    for name in names:
-        if name in reader and len(reader[name].shape) == 2:
-            return dense_column(reader, name)
-    return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -32,10 +32,12 @@ def restore_delta(
     column: str = "",
     partition: Sequence[int] = (0, 1),
     primary: str | None = None,
+    note: Callable[[Keys], object] = len,
 ) -> DeltaReport:
     """Puts what an incremental checkpoint holds of one column over what is in the table.
 
-    Weights and slots may come in any order. `partition` and `primary` are as for `restore_column`.
+    Weights and slots may come in any order. `partition` and `primary` are as for `restore_column`. `note` is told the
+    keys that have been changed or removed, some at a time.
     """
     deltas = stored_deltas(reader)
     name, own = find_embedding(reader, stem, deltas)
@@ -49,23 +51,32 @@ def restore_delta(
     if column:
         owner = find_embedding(reader, primary, deltas)[0] if primary is not None else name
         weights = StoredDelta(reader, deltas[owner])
-        return _slot(table, delta, weights, DeltaReport(stem, column), column, partition)
-    return _weights(table, delta, DeltaReport(stem, column), partition)
+        return _slot(table, delta, weights, DeltaReport(stem, column), partition, note)
+    return _weights(table, delta, DeltaReport(stem, column), partition, note)
 
 
-def _weights(table: EmbeddingTable, delta: StoredDelta, report: DeltaReport, partition: Sequence[int]) -> DeltaReport:
+def _weights(
+    table: EmbeddingTable,
+    delta: StoredDelta,
+    report: DeltaReport,
+    partition: Sequence[int],
+    note: Callable[[Keys], object],
+) -> DeltaReport:
     updated = filtered = 0
     gone = of_partition(delta.removed, partition)
     removed = table.remove(gone) if gone.size else 0
+    note(gone)
     for batch in filtered_in_order(delta.rows, partition):
         removed += table.remove(batch.keys)  # with a row before, and counted anew
         freqs = np.ones(batch.keys.size, np.int64) if batch.freqs is None else batch.freqs
         table.assign_filtered(batch.keys, freqs, batch.versions)
+        note(batch.keys)
         filtered += batch.keys.size
     for group in grouped(delta.rows.bucket_sizes, buckets_of_partition(partition)):
         batch = delta.rows.read_buckets(group, Fields(True, True, True))
         assert batch.values is not None
         table.assign(batch.keys, batch.values, "", batch.freqs, batch.versions)
+        note(batch.keys)
         updated += batch.keys.size
     return DeltaReport(report.stem, report.column, updated, removed, filtered)
 
@@ -75,8 +86,8 @@ def _slot(
     delta: StoredDelta,
     weights: StoredDelta,
     report: DeltaReport,
-    column: str,
     partition: Sequence[int],
+    note: Callable[[Keys], object],
 ) -> DeltaReport:
     updated = skipped = 0
     for group in grouped(delta.rows.bucket_sizes, buckets_of_partition(partition)):
@@ -84,7 +95,8 @@ def _slot(
         there = find_in_order(weights.rows.read_buckets(group).keys, batch.keys)[1]
         chosen = batch.taken(there)
         assert chosen.values is not None
-        table.assign(chosen.keys, chosen.values, column)
+        table.assign(chosen.keys, chosen.values, report.column)
+        note(chosen.keys)
         updated += chosen.keys.size
         skipped += batch.keys.size - chosen.keys.size
     return DeltaReport(report.stem, report.column, updated, skipped=skipped)

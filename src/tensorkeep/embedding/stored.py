@@ -18,6 +18,7 @@ from tensorkeep.checkpoint.reader import CheckpointReader, Checksums
 from tensorkeep.embedding.buckets import (
     BUCKETS,
     bucket_offsets,
+    buckets_of_partition,
     checked_partition,
     find_in_order,
     is_in_order,
@@ -188,16 +189,35 @@ class StoredColumn:
         return any(_keeps(source, "has_versions") for source in self._filtered)
 
     @property
+    def _tensor_rows(self) -> list[TensorRows]:
+        return [source for source in self._rows if isinstance(source, TensorRows)]
+
+    @property
     def key_dtype(self) -> np.dtype[Any]:
         """The type of the stored keys."""
-        stored = {source.key_dtype for source in self._rows if isinstance(source, TensorRows)}
+        stored = {source.key_dtype for source in self._tensor_rows}
         return np.dtype(np.int32) if stored == {np.dtype(np.int32)} else np.dtype(np.int64)
 
-    def verify(self) -> None:
-        """Compares the checksums of all its tensors, unless the reader does so by itself or was told not to."""
+    def verify(self, partition: tuple[int, int] = (0, 1), later: Fields | None = None) -> None:
+        """Compares the checksums of its tensors, unless the reader does so by itself or was told not to.
+
+        Of a partition (k, P) those of the shards that belong to it as a whole: a checksum says nothing of a part.
+        `later` are the fields that `checked_scan` will be asked for: their tensors are left out.
+        """
         if self.reader.options.checksums is Checksums.ALWAYS:
-            names = [name for source in (*self._rows, *self._filtered) for name in getattr(source, "tensors", ())]
-            self.reader.verify_many(names)
+            sources = [source for source in (*self._rows, *self._filtered) if _is_within(source, partition)]
+            names = [name for source in sources for name in getattr(source, "tensors", ())]
+            read = set() if later is None else {name for source in self._tensor_rows for name in source.scanned(later)}
+            self.reader.verify_many([name for name in names if name not in read])
+
+    def checked_scan(self, fields: Fields = ALL_FIELDS) -> Iterator[Batch]:
+        """All keys, as by `scan`, after `verify(fields)`; checksums are compared as tensors are read to their ends."""
+        is_checked = self.reader.options.checksums is Checksums.ALWAYS
+        for source in self._rows:
+            if is_checked and isinstance(source, TensorRows):
+                yield from source.checked_scan(fields)
+            else:
+                yield from source.scan(0, 1, fields)
 
     def scan(self, partition: tuple[int, int] = (0, 1), fields: Fields = ALL_FIELDS) -> Iterator[Batch]:
         """The keys of a partition (k, P) in batches, in whatever order is quick to read. Only its buckets are read."""
@@ -326,6 +346,12 @@ def find_embedding(reader: CheckpointReader, stem: str, stored: Mapping[str, Sto
 def dense_column(reader: CheckpointReader, name: str) -> StoredColumn:
     """A dense tensor as a column: its rows by their numbers."""
     return StoredColumn(name, reader, [DenseRows(reader, name)], [])
+
+
+def _is_within(source: KeyedRows, partition: tuple[int, int]) -> bool:
+    """Whether all keys belong to a partition."""
+    sizes = None if partition[1] == 1 else np.diff(source.offsets)
+    return sizes is None or int(sizes[buckets_of_partition(partition)].sum()) == int(sizes.sum())
 
 
 def _keeps(source: KeyedRows, what: str) -> bool:

@@ -6,7 +6,7 @@ Every number a file gives is checked before it is used.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, NamedTuple, Protocol
@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.embedding.buckets import BUCKETS, bucket_offsets, buckets_of, order_of, shards_of
+from tensorkeep.embedding.sequential import SequentialTensor
 from tensorkeep.errors import DataLossError
 
 __all__ = ["Batch", "DenseRows", "KeyedRows", "RowNames", "TensorRows"]
@@ -27,7 +28,7 @@ Integers = npt.NDArray[np.int64]
 
 _SCANNED: Final = 16 << 20  # bytes of rows read at a time, where order does not matter …
 _FEWEST: Final = 1 << 12  # … but so many rows at least …
-_MOST: Final = 1 << 18  # … and so many at most
+_MOST: Final = 1 << 16  # … and so many at most, which stay in the cache until they are used
 _FLOATS: Final = tuple(map(np.dtype, (np.float32, np.float64, np.float16, ml_dtypes.bfloat16)))
 
 
@@ -193,16 +194,42 @@ class TensorRows:
             for first in range(start, stop, step):
                 yield self.read(first, min(first + step, stop), fields)
 
-    def _fields(self, rows: slice | Integers, fields: Fields) -> Batch:
+    def scanned(self, fields: Fields) -> list[str]:
+        """The names of the tensors whose checksums `checked_scan` compares."""
+        return self._wanted(fields) if self._count else []
+
+    def checked_scan(self, fields: Fields) -> Iterator[Batch]:
+        """All keys, as they lie. That a tensor is damaged is raised before the last batch, or earlier."""
+        tensors = {name: SequentialTensor(self._reader, name) for name in self.scanned(fields)}
+        step = rows_at_once(self.dim)
+        for start in range(0, self._count, step):
+            stop = min(start + step, self._count)
+            batch = self._batch({name: tensor.read(start, stop) for name, tensor in tensors.items()})
+            if self.is_grouped:
+                self._check_buckets(batch.keys, start, stop)
+            yield batch
+
+    def _wanted(self, fields: Fields) -> list[str]:
         names = self._names
-        return Batch(
-            self._taken(names.keys, rows).astype(np.int64, copy=False),
-            self._scaled(self._taken(names.values, rows)) if fields.values and names.values else None,
-            self._taken(names.freqs, rows).astype(np.int64, copy=False) if fields.freqs and self._has_freqs else None,
-            self._taken(names.versions, rows).astype(np.int64, copy=False)
-            if fields.versions and self._has_versions
-            else None,
+        beside = (
+            names.values if fields.values else "",
+            names.freqs if fields.freqs and self._has_freqs else "",
+            names.versions if fields.versions and self._has_versions else "",
         )
+        return [names.keys, *filter(None, beside)]
+
+    def _fields(self, rows: slice | Integers, fields: Fields) -> Batch:
+        return self._batch({name: self._taken(name, rows) for name in self._wanted(fields)})
+
+    def _batch(self, read: Mapping[str, Array]) -> Batch:
+        """What was read of some keys, by the names of the tensors."""
+        names = self._names
+        keys, freqs, versions = (
+            read[name].astype(np.int64, copy=False) if name in read else None
+            for name in (names.keys, names.freqs, names.versions)
+        )
+        assert keys is not None
+        return Batch(keys, self._scaled(read[names.values]) if names.values in read else None, freqs, versions)
 
     def _taken(self, name: str, rows: slice | Integers) -> Array:
         return self._reader.read(name, rows) if isinstance(rows, slice) else self._reader.read_rows(name, rows)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
@@ -20,7 +20,7 @@ from tensorkeep.embedding.admission import Admission, AdmitAll
 from tensorkeep.embedding.arguments import checked_counts, checked_integers, checked_keys, checked_rows, checked_rule
 from tensorkeep.embedding.columns import Column
 from tensorkeep.embedding.contents import Contents
-from tensorkeep.embedding.eviction import Eviction, GlobalStep, KeepAll
+from tensorkeep.embedding.eviction import Eviction, GlobalStep, KeepAll, Swept
 from tensorkeep.embedding.index import ABSENT
 from tensorkeep.embedding.initial import DEFAULT_ROWS, Initial, default_matrix
 from tensorkeep.embedding.locking import SharedLock
@@ -288,12 +288,22 @@ class EmbeddingTable:
 
         The other columns of new keys have their default rows. Frequencies and versions are stored if they are kept.
         """
+        self.assign_columns(keys, {column: rows}, freqs, versions)
+
+    def assign_columns(
+        self,
+        keys: npt.ArrayLike,
+        rows: Mapping[str, npt.ArrayLike],
+        freqs: npt.ArrayLike | None = None,
+        versions: npt.ArrayLike | None = None,
+    ) -> None:
+        """Stores rows of several columns at once, by name, as `assign` does those of one."""
         asked, shape = self._keys(keys)
-        target = self._column(column)
-        values = checked_rows(rows, shape, target)
+        targets = [self._column(name) for name in rows]
+        values = [(column, checked_rows(rows[column.name], shape, column)) for column in targets]
         given, stamped = checked_integers("freqs", freqs, shape), checked_integers("versions", versions, shape)
         with self._lock.writing:
-            self._contents.assign(asked, target, values, given, stamped)
+            self._contents.assign(asked, values, given, stamped)
 
     def assign_filtered(self, keys: npt.ArrayLike, freqs: npt.ArrayLike, versions: npt.ArrayLike | None = None) -> int:
         """Stores counts of keys that have no row, and returns how many keys were stored.
@@ -333,6 +343,10 @@ class EmbeddingTable:
 
     def evict(self, step: int = 0) -> Keys:
         """Drops what the policy says is to be dropped at a step, and returns the keys that had rows, in order."""
+        return self.sweep(step).removed
+
+    def sweep(self, step: int = 0) -> Swept:
+        """What `evict` does, with all that it changed."""
         with self._lock.writing:
             return self._contents.evict(self.eviction, step)
 

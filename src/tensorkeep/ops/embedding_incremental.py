@@ -17,11 +17,9 @@ import numpy as np
 
 from tensorkeep.checkpoint.bundle_writer import BundleWriter
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.incremental import StoredDelta, delta_tensors, of_partition, stored_deltas
+from tensorkeep.embedding.incremental import delta_tensors
+from tensorkeep.embedding.restoring_deltas import restore_delta
 from tensorkeep.embedding.snapshot import TableSnapshot
-from tensorkeep.embedding.stored import find_embedding
-from tensorkeep.embedding.stored_rows import ALL_FIELDS
-from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import Capability, not_differentiable, op
 from tensorkeep.io.filesystem import Durability, FileSystem
@@ -115,8 +113,9 @@ def kv_incr_save_kernel(
     for stem, variable in sorted(zip(parts.stems, variables, strict=True), key=lambda pair: pair[0]):
         owner = variable.owner
         if id(owner) not in tables:
-            touched = owner.require_base().touched.keys()  # before the snapshot: what comes later is in the next one
-            tables[id(owner)] = (owner.table.snapshot(), touched)
+            recorder, taken = owner.require_base(), owner.table.snapshot()
+            # Keys that are noted after the snapshot was taken are stored as it has them.
+            tables[id(owner)] = (taken, recorder.touched.keys())
         snapshot, touched = tables[id(owner)]
         form = owner.settings.form(variable.key_dtype)
         written.append(delta_tensors(stem, snapshot, touched, variable.column, form))
@@ -181,35 +180,16 @@ def kv_resource_incr_import_kernel(
     variable, access = embedding_of(resource_handle), access_in_force()
     path, stem = text_of(prefix, "prefix"), text_of(tensor_names, "tensor_names")
     with opened_whole(access, path, ctx.filesystem) as reader:
-        stored = stored_deltas(reader)
-        name, column = find_embedding(reader, access.renamed(stem), stored)
-        _put_over(variable, StoredDelta(reader, stored[name], column), (partition_id, partition_num))
+        restore_delta(
+            variable.table,
+            reader,
+            access.renamed(stem),
+            column=variable.column,
+            partition=(partition_id, partition_num),
+            note=variable.owner.touch,
+        )
     variable.mark_restored()
     return ()
-
-
-def _put_over(variable: EmbeddingResource, delta: StoredDelta, partition: tuple[int, int]) -> None:
-    """Changes a table that was restored from the full checkpoint into what the incremental one says."""
-    if delta.rows.dim != variable.dim:
-        raise InvalidArgumentError(
-            f'"{delta.name}" has rows of {delta.rows.dim} in the incremental checkpoint, and "{variable.name}" rows of '
-            f"{variable.dim}: make a full checkpoint of both first, and restore that"
-        )
-    table = variable.table
-    for batch in delta.rows.scan(partition, ALL_FIELDS):
-        assert batch.values is not None
-        table.assign(batch.keys, batch.values, variable.column, batch.freqs, batch.versions)
-        variable.owner.touch(batch.keys)
-    if variable.owner is not variable:
-        return
-    for batch in delta.rows.scan_filtered(partition):
-        assert batch.freqs is not None
-        table.remove(batch.keys)
-        table.assign_filtered(batch.keys, batch.freqs, batch.versions)
-        variable.touch(batch.keys)
-    removed = of_partition(delta.removed, partition)
-    table.remove(removed)
-    variable.touch(removed)
 
 
 not_differentiable(kv_record_touched, kv_begin_delta, kv_forget_touched, record_sparse_indices)

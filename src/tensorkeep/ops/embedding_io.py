@@ -128,7 +128,9 @@ def _taken(stems: Sequence[str], variables: Sequence[EmbeddingResource], step: i
     """The columns to be written, with one snapshot for each table."""
     for variable in variables:
         if variable.owner is variable:
-            variable.table.evict(step)
+            swept = variable.table.sweep(step)
+            variable.touch(swept.removed)  # in case that no full checkpoint comes of it
+            variable.touch(swept.beside)
     snapshots: dict[EmbeddingTable, TableSnapshot] = {}
     found = []
     for stem, variable in sorted(zip(stems, variables, strict=True), key=lambda pair: pair[0]):
