@@ -1,6 +1,7 @@
 """The main job from end to end, on generated data and without TensorFlow.
 
-Checkpoints: save, look, read, damage, check, recover. Graphs: build, train, save, restore, repair, freeze, run.
+Checkpoints: save, look, read, damage, check, recover, shrink. Graphs: build, train, save, restore, repair, freeze, run.
+Embedding tables: train, save, look up.
 
 Run it with `make demo`, or `python examples/demo.py`. It works in a temporary folder and takes a few seconds.
 """
@@ -22,11 +23,12 @@ import numpy as np
 
 import tensorkeep as tk
 import tensorkeep.v1 as tf
+from tensorkeep.cli.main import main as tensorkeep
 from tensorkeep.graph.files import read_graph
 
 T = TypeVar("T")
 
-STEPS = 10
+STEPS = 12
 
 GOLDEN = Path(__file__).parent.parent / "tests" / "golden"
 
@@ -46,6 +48,8 @@ def main() -> int:
         go_on_without_the_program(folder)
         ask_the_doctor(folder)
         freeze_and_run(folder)
+        edit_and_look(folder)
+        embed(folder)
     print("Done. The pages in docs/guide/ tell the rest.")
     return 0
 
@@ -277,6 +281,29 @@ def freeze_and_run(folder: Path) -> None:
             say(f"refused: {error}")
         else:
             raise AssertionError("a session without allow_io wrote a file")
+
+
+def edit_and_look(folder: Path) -> None:
+    heading("11", "Shrink the checkpoint, and look at it from the command line")
+    small = folder / "shipped" / "model"
+    changes = tk.edit.strip_optimizer(folder / "bars" / "model-160", small)
+    say(f"without {len(changes.dropped)} values of the optimizer: {changes.written.written_bytes:,} bytes")
+    tensorkeep(["stats", str(small), "--table", "--exclude", "step*"])
+
+
+def embed(folder: Path) -> None:
+    heading("12", "Train an embedding table that grows by its keys, save it, and look one key up in the file")
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = tf.get_embedding_variable("users", 4, initializer=tf.zeros_initializer())
+        keys = tf.placeholder(tf.int64, [None])
+        loss = tf.reduce_sum(tf.square(tf.nn.embedding_lookup(table, keys) - 1.0))
+        step = tf.train.AdagradOptimizer(0.5).minimize(loss)
+        session.run(tf.global_variables_initializer())
+        for batch in ([7, -1, 10**12], [7, 8]):
+            session.run(step, {keys: batch})
+        path = tf.train.Saver().save(session, folder / "recommender" / "model", write_meta_graph=False)
+    tensorkeep(["ev", "stats", path, "--table"])
+    tensorkeep(["ev", "lookup", path, "users", str(10**12), "9", "--table"])
 
 
 def heading(number: str, text: str) -> None:
