@@ -351,7 +351,11 @@ options = ConvertOptions(durability=Durability.CACHE)
 for ending in ("safetensors", "pt", "npz", "h5", "ckpt"):
     convert({str(tmp_path / "m")!r}, {str(tmp_path / "x")!r} + "." + ending, ["dense-transpose"], options)
     convert({str(tmp_path / "x")!r} + "." + ending, {str(tmp_path)!r} + "/back-" + ending, (), options)
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
+try:  # of this program alone: what `getrusage` tells of may be that of the one that started it
+    with open("/proc/self/status") as status:
+        print(next(int(line.split()[1]) for line in status if line.startswith("VmHWM")))
+except FileNotFoundError:
+    print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     unit = 1 if sys.platform == "darwin" else 1024
