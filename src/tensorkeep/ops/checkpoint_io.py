@@ -129,16 +129,21 @@ def text_of(value: Any, what: str) -> str:
 
 def texts_of(value: Any, count: int, what: str) -> list[str]:
     """The texts that an input holds, which have to be so many."""
+    return list(map(bytes.decode, _items(value, count, what)))
+
+
+def _items(value: Any, count: int, what: str) -> list[bytes]:
     array = np.asarray(value)
     if array.shape != (count,):
         raise InvalidArgumentError(f"{what} should be a list of {count}, got a tensor of shape {list(array.shape)}")
-    return [item.decode() for item in array.tolist()]
+    found: list[bytes] = array.tolist()
+    return found
 
 
 def specs_of(value: Any, count: int) -> list[SliceSpec | None]:
     """The slices that are given beside names."""
-    texts = texts_of(value, count, "shape_and_slices")
-    return [SliceSpec.parse(text) for text in texts] if any(texts) else [None] * count
+    items = _items(value, count, "shape_and_slices")
+    return [SliceSpec.parse(item.decode()) for item in items] if any(items) else [None] * count
 
 
 # ---------------------------------------------------------------------------------------------------- Writing

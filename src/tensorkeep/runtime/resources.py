@@ -24,6 +24,7 @@ Array = npt.NDArray[Any]
 Resource = TypeVar("Resource")
 
 DEFAULT_CONTAINER: Final = "localhost"
+_SMALL: Final = 1 << 20  # elements; what has fewer is copied without further ado
 
 
 class VariableResource:
@@ -76,7 +77,7 @@ class VariableResource:
         Hold `lock` meanwhile. If a promise is not kept, the value is the old one or partly the new one.
         """
         if type(value) is np.ndarray or not isinstance(value, Deferred):
-            self._array = copied(np.asarray(value))
+            self._array = np.array(value) if np.size(value) < _SMALL else copied(np.asarray(value))
         elif self._array is not None and self._is_place_for(value):
             value.load_into(self._array)
         else:
@@ -138,7 +139,11 @@ def _is_plain(array: Any) -> bool:
 
 def dereference(value: Any) -> Any:
     """The value of the variable that a reference leads to. A reference that was fed is a value already."""
-    return value.read() if isinstance(value, VariableResource) else value
+    if not isinstance(value, VariableResource):
+        return value
+    with value.lock:  # as `read` does, which is one call more
+        array = value._array
+    return value.read() if array is None else array
 
 
 @runtime_checkable

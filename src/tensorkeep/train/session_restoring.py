@@ -127,9 +127,9 @@ def _initial_value(session: Session, nodes: RestoreNodes, wanted: Wanted) -> Arr
 
 def _can_be_cleared(session: Session, nodes: RestoreNodes) -> bool:
     """Whether all that is restored are variables, and none of them has a value."""
-    if any(item.sink is not None and item.variable is None for item in nodes.tensors):
+    if any(place.is_initialized for place in _places(session, nodes)):  # found out at the first one, mostly
         return False
-    return not any(place.is_initialized for place in _places(session, nodes))
+    return not any(item.sink is not None and item.variable is None for item in nodes.tensors)
 
 
 def _places(session: Session, nodes: RestoreNodes) -> Iterator[VariableResource]:
