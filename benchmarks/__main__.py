@@ -18,8 +18,8 @@ def main() -> int:
     parser.add_argument(
         "names",
         nargs="*",
-        help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start editing "
-        "(all)",
+        help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start "
+        "models editing (all)",
     )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--edited", type=int, default=4096, help="size of the checkpoint that is edited, in MiB")
@@ -44,6 +44,7 @@ def main() -> int:
         graphs,
         large,
         memory,
+        models,
         saver,
         small,
         start,
@@ -64,6 +65,7 @@ def main() -> int:
             "embedding": lambda: embedding.embeddings(arguments.keys, rounds),
             "embedding_files": lambda: embedding_files.embedding_files(folder / "embedding", arguments.keys, rounds),
             "start": lambda: start.start(folder / "start", arguments.count, rounds),
+            "models": lambda: models.models(folder / "models", rounds),
             "editing": lambda: editing.editing(folder / "editing", arguments.edited << 20, min(rounds, 3)),
         }
         wanted = arguments.names or list(runs)
