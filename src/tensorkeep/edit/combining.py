@@ -16,6 +16,7 @@ from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.streams import in_step
 from tensorkeep.edit.averaging import Mean, averaged_stretches
+from tensorkeep.edit.names import listed
 from tensorkeep.edit.plan import Array, EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem, PathLike
@@ -61,7 +62,7 @@ def merge(
             raise InvalidArgumentError("cannot merge several object-based checkpoints: each has an object graph")
         if shared and conflict is Conflict.REFUSE:
             raise AlreadyExistsError(
-                f"cannot merge: {_listed(shared)} in more than one of them; say whether the first or the last counts"
+                f"cannot merge: {listed(shared)} in more than one of them; say whether the first or the last counts"
             )
         return write_plan(target, plan, options, fs=fs)
 
@@ -139,9 +140,9 @@ def _require_alike(readers: Sequence[CheckpointReader]) -> None:
     problems: list[str] = []
     for reader in readers[:-1]:
         if missing := sorted(set(last) - set(reader)):
-            problems.append(f'"{reader.path}" has no {_listed(missing)}')
+            problems.append(f'"{reader.path}" has no {listed(missing)}')
         if extra := sorted(set(reader) - set(last)):
-            problems.append(f'"{last.path}" has no {_listed(extra)}')
+            problems.append(f'"{last.path}" has no {listed(extra)}')
         for name in set(last).intersection(reader):
             ours, theirs = reader[name], last[name]
             if (ours.dtype, ours.shape) != (theirs.dtype, theirs.shape):
@@ -160,8 +161,3 @@ def _averaged(readers: Sequence[CheckpointReader], name: str, shares: Sequence[f
         if len(plain) == len(readers):
             return averaged_stretches(plain, mean)
     return map(mean.of, in_step([map(np.asarray, reader.source(name).chunks) for reader in readers]))
-
-
-def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(f'"{name}"' for name in names[:_MOST_LISTED])
-    return shown + (f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else "")

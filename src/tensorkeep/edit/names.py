@@ -106,7 +106,7 @@ class Selection:
     def _require_fitting(self, known: Sequence[str]) -> None:
         texts = (*self.globs, *self.patterns)
         if idle := [text for text, fit in zip(texts, self._fits, strict=True) if not any(map(fit, known))]:
-            raise NotFoundError(f"no tensor fits {_listed(idle)}; there are {_listed(known)}")
+            raise NotFoundError(f"no tensor fits {listed(idle)}; there are {listed(known)}")
 
 
 def _pattern(text: str) -> re.Pattern[str]:
@@ -126,7 +126,7 @@ def renamed(names: Collection[str], rules: Sequence[Renaming]) -> dict[str, str]
     current = {name: name for name in names}
     for rule in rules:
         if isinstance(rule, RenameExactly) and (unknown := sorted(set(rule.names).difference(current.values()))):
-            problems.append(f"there is no tensor {_listed(unknown)}")
+            problems.append(f"there is no tensor {listed(unknown)}")
         after = {name: rule(now) for name, now in current.items()}
         if after == current and not (isinstance(rule, RenameExactly) and problems):
             problems.append(f"{rule} changes no name")
@@ -134,16 +134,17 @@ def renamed(names: Collection[str], rules: Sequence[Renaming]) -> dict[str, str]
     sharing: dict[str, list[str]] = {}
     for name, new in current.items():
         sharing.setdefault(new, []).append(name)
-    problems += [f'{_listed(old)} would all be called "{new}"' for new, old in sorted(sharing.items()) if len(old) > 1][
+    problems += [f'{listed(old)} would all be called "{new}"' for new, old in sorted(sharing.items()) if len(old) > 1][
         :_MOST_LISTED
     ]
     if "" in sharing:
-        problems.append(f"{_listed(sharing[''])} would have no name")
+        problems.append(f"{listed(sharing[''])} would have no name")
     if problems:
         raise InvalidArgumentError(f"cannot rename: {'; '.join(problems)}")
     return current
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """Some names in a message: the first ones, and how many more there are."""
     shown = ", ".join(f'"{name}"' for name in names[:_MOST_LISTED])
     return shown + (f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else "")

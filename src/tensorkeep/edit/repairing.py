@@ -20,6 +20,7 @@ from tensorkeep.checkpoint.state import STATE_FILE, CheckpointState, write_check
 from tensorkeep.edit.object_keys import followed
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
+from tensorkeep.io.directories import file_size
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, is_temporary, path_text
 from tensorkeep.io.local import LOCAL
 
@@ -172,22 +173,14 @@ def _candidates(folder: str, fs: FileSystem) -> Iterator[Garbage]:
         if fs.is_directory(path):
             if _TEMPORARY_FOLDER.fullmatch(name) and (inside := _shards(path, fs)):
                 yield Garbage(
-                    path, "a folder in which a sharded save was collected", sum(_size(item, fs) for item in inside)
+                    path, "a folder in which a sharded save was collected", sum(file_size(fs, item) for item in inside)
                 )
         elif is_temporary(name):
-            yield Garbage(path, "a temporary file", _size(path, fs))
+            yield Garbage(path, "a temporary file", file_size(fs, path))
         elif _TEMPORARY_INDEX.fullmatch(name):
-            yield Garbage(path, "an index that was never completed", _size(path, fs))
+            yield Garbage(path, "an index that was never completed", file_size(fs, path))
         elif (parsed := parse_data_path(path)) is not None and not _is_spoken_of(parsed, fs):
-            yield Garbage(path, "a data file of which no index speaks", _size(path, fs))
-
-
-def _size(path: str, fs: FileSystem) -> int:
-    file = fs.open(path)
-    try:
-        return file.size
-    finally:
-        file.close()
+            yield Garbage(path, "a data file of which no index speaks", file_size(fs, path))
 
 
 def _shards(folder: str, fs: FileSystem) -> list[str]:

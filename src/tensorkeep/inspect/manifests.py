@@ -19,7 +19,7 @@ from tensorkeep.checkpoint.finding import checkpoint_exists
 from tensorkeep.checkpoint.naming import meta_path
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.inspect.listing import list_checkpoint
-from tensorkeep.io.directories import files_below
+from tensorkeep.io.directories import file_size, files_below
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
@@ -135,7 +135,7 @@ def make_manifest(
     base, names = _files(text, ignored, fs)
     if not names:
         raise NotFoundError(f'"{text}" has no files')
-    sizes = {name: _size(posixpath.join(base, name), fs) for name in names}
+    sizes = {name: file_size(fs, posixpath.join(base, name)) for name in names}
     told = _Counter(progress, sum(sizes.values()))
     largest_first = sorted(names, key=lambda name: -sizes[name])
     digests = in_parallel(lambda name: _digest(posixpath.join(base, name), told, fs), largest_first, threads)
@@ -159,14 +159,6 @@ def _files(path: str, ignored: Sequence[str], fs: FileSystem) -> tuple[str, list
 
 def _is_ignored(name: str, ignored: Sequence[str]) -> bool:
     return any(name == item or name.startswith(f"{item}/") for item in ignored)
-
-
-def _size(path: str, fs: FileSystem) -> int:
-    file = fs.open(path)
-    try:
-        return file.size
-    finally:
-        file.close()
 
 
 class _Counter:

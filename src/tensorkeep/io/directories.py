@@ -27,6 +27,7 @@ __all__ = [
     "StagedDirectory",
     "copy_file",
     "copy_tree",
+    "file_size",
     "files_below",
     "is_empty_directory",
     "remove_abandoned_directories",
@@ -46,6 +47,15 @@ def files_below(fs: FileSystem, directory: str) -> Iterator[str]:
             yield from (f"{name}/{below}" for below in files_below(fs, path))
         else:
             yield name
+
+
+def file_size(fs: FileSystem, path: str) -> int:
+    """The size of a file."""
+    file = fs.open(path)
+    try:
+        return file.size
+    finally:
+        file.close()
 
 
 def is_empty_directory(fs: FileSystem, path: str) -> bool:

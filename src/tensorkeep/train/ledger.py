@@ -33,6 +33,7 @@ from tensorkeep.checkpoint.naming import (
 from tensorkeep.checkpoint.state import STATE_FILE
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.crc32c import crc32c
+from tensorkeep.io.directories import file_size
 from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.train.retention import Record
 
@@ -93,7 +94,7 @@ def describe(fs: FileSystem, folder: str, record: Record, also: Sequence[str] = 
     files += [item for item in also if item in names and item not in files]
     if not files or files[0] in also:
         raise NotFoundError(f'"{record.path}": no file of such a checkpoint is in "{folder}"')
-    sizes = {item: _size(fs, posixpath.join(folder, item)) for item in files}
+    sizes = {item: file_size(fs, posixpath.join(folder, item)) for item in files}
     metrics = {metric: float(value) for metric, value in record.metrics.items()}
     checksum = _fingerprint(fs, posixpath.join(folder, files[0]))
     return Entry(name, float(record.time), record.step, metrics, record.pinned, sizes, checksum)
@@ -104,7 +105,7 @@ def is_present(fs: FileSystem, folder: str, entry: Entry) -> bool:
     name = next(iter(entry.files), None)
     if name is None or not fs.exists(path := posixpath.join(folder, name)):
         return False
-    return _size(fs, path) == entry.files[name] and _fingerprint(fs, path) == entry.crc32c
+    return file_size(fs, path) == entry.files[name] and _fingerprint(fs, path) == entry.crc32c
 
 
 def remaining_files(fs: FileSystem, folder: str, entry: Entry) -> list[str]:
@@ -116,7 +117,7 @@ def remaining_files(fs: FileSystem, folder: str, entry: Entry) -> list[str]:
     return [
         path
         for path, size in paths.items()
-        if fs.exists(path) and not fs.is_directory(path) and _size(fs, path) == size
+        if fs.exists(path) and not fs.is_directory(path) and file_size(fs, path) == size
     ]
 
 
@@ -202,14 +203,6 @@ def _name(name: object) -> str:
 
 def _number(value: float) -> float | str:
     return value if math.isfinite(value) else str(value)
-
-
-def _size(fs: FileSystem, path: str) -> int:
-    file = fs.open(path)
-    try:
-        return file.size
-    finally:
-        file.close()
 
 
 def _fingerprint(fs: FileSystem, path: str) -> int:
