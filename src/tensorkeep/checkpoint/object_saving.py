@@ -15,7 +15,7 @@ from typing import Any
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.object_graph import ATTRIBUTES, describe_objects, parse_object_graph
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, SLOTS, VARIABLE_VALUE
+from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, SLOTS, VARIABLE_VALUE, stored_objects
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
@@ -110,11 +110,7 @@ def load_objects(path: PathLike, options: ReadOptions = ReadOptions(), *, fs: Fi
                 f'"{reader.path}" is not an object-based checkpoint: it has no {OBJECT_GRAPH_KEY}; read it with '
                 "load_tensors"
             )
-        what = f'"{reader.path}": object graph'
-        value = reader.read(OBJECT_GRAPH_KEY)
-        if value.ndim or not isinstance(value.item(), bytes):
-            raise DataLossError(f"{what}: expected one string, got {reader[OBJECT_GRAPH_KEY]}")
-        graph = parse_object_graph(value.item(), what)
+        graph = parse_object_graph(*stored_objects(reader))
         found = _Loader(graph, reader).load()
     return found if isinstance(found, dict) else {"": found}
 

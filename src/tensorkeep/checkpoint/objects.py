@@ -66,6 +66,15 @@ class SlotVariable:
     """Where the slot variable itself is; paths are those of `SavedAttribute`."""
 
 
+def stored_objects(reader: CheckpointReader) -> tuple[bytes, str]:
+    """The graph of objects that a checkpoint holds, serialized, and what it is called in messages."""
+    value = reader.read(OBJECT_GRAPH_KEY)
+    what = f'"{reader.path}": object graph'
+    if value.ndim or not isinstance(value.item(), bytes):
+        raise DataLossError(f"{what}: expected one string, got {reader[OBJECT_GRAPH_KEY]}")
+    return value.item(), what
+
+
 @dataclass(frozen=True)
 class ObjectGraph:
     """The objects of a checkpoint."""
@@ -82,11 +91,7 @@ class ObjectGraph:
         """The objects of an open checkpoint; NotFoundError if it was not saved from objects."""
         if OBJECT_GRAPH_KEY not in reader:
             raise NotFoundError(f'"{reader.path}" is not an object-based checkpoint: it has no {OBJECT_GRAPH_KEY}')
-        value = reader.read(OBJECT_GRAPH_KEY)
-        what = f'"{reader.path}": object graph'
-        if value.ndim or not isinstance(value.item(), bytes):
-            raise DataLossError(f"{what}: expected one string, got {reader[OBJECT_GRAPH_KEY]}")
-        return cls.parse(value.item(), what)
+        return cls.parse(*stored_objects(reader))
 
     @classmethod
     def parse(cls, data: bytes, what: str = "object graph") -> ObjectGraph:

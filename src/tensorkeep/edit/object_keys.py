@@ -7,11 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 import numpy as np
 
 from tensorkeep.checkpoint.object_graph import parse_object_graph
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, stored_objects
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.plan import Array, Made, Origin, Stored
-from tensorkeep.errors import DataLossError
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
 
 
@@ -19,11 +18,7 @@ def stored_object_graph(reader: CheckpointReader) -> TrackableObjectGraph | None
     """The object graph of a checkpoint; None if it was not saved from objects."""
     if OBJECT_GRAPH_KEY not in reader:
         return None
-    value = reader.read(OBJECT_GRAPH_KEY)
-    what = f'"{reader.path}": object graph'
-    if value.ndim or not isinstance(value.item(), bytes):
-        raise DataLossError(f"{what}: expected one string, got {reader[OBJECT_GRAPH_KEY]}")
-    return parse_object_graph(value.item(), what)
+    return parse_object_graph(*stored_objects(reader))
 
 
 def object_graph_origin(graph: TrackableObjectGraph) -> Made:

@@ -28,11 +28,11 @@ from tensorkeep.checkpoint.object_graph import (
     describe_objects,
     parse_object_graph,
 )
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, stored_objects
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.functions.array import where
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.strings import regex_full_match, string_join
@@ -252,11 +252,7 @@ class Restoration:
     def __init__(
         self, saver: ObjectSaver, root: Any, view: ObjectView, reader: CheckpointReader, fs: FileSystem
     ) -> None:
-        value = reader.read(OBJECT_GRAPH_KEY)
-        what = f'"{reader.path}": object graph'
-        if value.ndim or not isinstance(value.item(), bytes):
-            raise DataLossError(f"{what}: expected one string, got {reader[OBJECT_GRAPH_KEY]}")
-        self.binding = Binding(parse_object_graph(value.item(), what))
+        self.binding = Binding(parse_object_graph(*stored_objects(reader)))
         self.path = reader.path
         self.root = root
         self.view = view
