@@ -10,8 +10,9 @@ from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.inspect.health import examine
 from tensorkeep.inspect.statistics import checkpoint_statistics
-from tensorkeep.inspect.watching import Watch, Watched, bytes_of, phase
+from tensorkeep.inspect.watching import Watched, bytes_of, phase
 from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.progress import Told
 
 TENSORS = {"a": np.arange(300_000, dtype=np.float64), "b": np.ones(7, np.float32), "c": np.array([b"text"], object)}
 
@@ -27,7 +28,7 @@ def test_what_is_read_is_counted_to_the_last_byte(fs: MemoryFileSystem) -> None:
     told: list[tuple[int, int]] = []
     with open_checkpoint("m", fs=fs) as reader:
         total = bytes_of(reader)
-        watched = Watched(reader, Watch(lambda done, of: told.append((done, of)), total))
+        watched = Watched(reader, Told(lambda done, of: told.append((done, of)), total))
         assert list(checkpoint_statistics(watched)) == list(checkpoint_statistics(reader))
         assert (list(watched), "a" in watched, "x" in watched) == (list(reader), True, False)
     assert total == 300_000 * 8 + 7 * 4
@@ -37,7 +38,7 @@ def test_what_is_read_is_counted_to_the_last_byte(fs: MemoryFileSystem) -> None:
 
 def test_no_more_is_told_than_there_is() -> None:
     told: list[int] = []
-    watch = Watch(lambda done, _: told.append(done), 10)
+    watch = Told(lambda done, _: told.append(done), 10)
     for _ in range(4):
         watch.add(4)
     assert told == [4, 8, 10, 10]

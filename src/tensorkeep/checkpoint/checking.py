@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
@@ -12,11 +12,9 @@ from tensorkeep.errors import NotFoundError, ResourceExhaustedError, TensorKeepE
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
+from tensorkeep.io.progress import Progress
 
 __all__ = ["CheckpointReport", "TensorProblem", "check_checkpoint"]
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Told as work goes on: how many bytes are done, and of how many."""
 
 _GROUP: Final = 256 << 20
 

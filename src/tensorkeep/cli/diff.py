@@ -21,8 +21,9 @@ from tensorkeep.inspect.comparing import Comparison, Drift, TensorDifference, Te
 from tensorkeep.inspect.graph_differences import GraphComparison, compare_all_graphs
 from tensorkeep.inspect.graphs import read_graphs
 from tensorkeep.inspect.plotting import line_plot
-from tensorkeep.inspect.watching import Watch, Watched, bytes_of
+from tensorkeep.inspect.watching import Watched, bytes_of
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Told
 
 _MOST_NODES = 20  # of a kind that are printed
 _COLUMNS = (
@@ -79,7 +80,7 @@ def _run_two(given: Namespace, output: Output) -> int:
     with ExitStack() as stack, watching(output) as bar:
         first, second = _opened(given.paths, stack)
         _require_names(names, first, second)
-        watch = Watch(bar, bytes_of(first) + bytes_of(second))
+        watch = Told(bar, bytes_of(first) + bytes_of(second))
         found = compare(
             Watched(first, watch),
             Watched(second, watch),
@@ -223,7 +224,7 @@ def _run_many(given: Namespace, output: Output) -> int:
     with ExitStack() as stack, watching(output) as bar:
         tensors = _opened(given.paths, stack)
         # Each is read with the one before and the one after it, the first and the last once more with each other.
-        watch = Watch(bar, 2 * sum(map(bytes_of, tensors)))
+        watch = Told(bar, 2 * sum(map(bytes_of, tensors)))
         found = drift([(path, Watched(item, watch)) for path, item in zip(given.paths, tensors, strict=True)])
     labels = [posixpath.basename(path.rstrip("/")) or path for path in given.paths]
     if given.plot and not given.dry_run:

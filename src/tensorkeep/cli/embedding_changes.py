@@ -29,8 +29,7 @@ from tensorkeep.embedding.repairing import repair_checkpoint
 from tensorkeep.embedding.repartitioning import repartition_checkpoint
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.local import LOCAL
-
-Progress = Callable[[int, int], None]
+from tensorkeep.io.progress import Progress
 
 
 def _add_places(parser: Parser) -> None:

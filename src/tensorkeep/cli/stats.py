@@ -14,7 +14,8 @@ from tensorkeep.inspect.health import Finding, HealthReport, examine
 from tensorkeep.inspect.listing import list_checkpoint
 from tensorkeep.inspect.selecting import selected
 from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, checkpoint_statistics
-from tensorkeep.inspect.watching import Watch, Watched, bytes_of
+from tensorkeep.inspect.watching import Watched, bytes_of
+from tensorkeep.io.progress import Told
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _COLUMNS = (
@@ -42,7 +43,7 @@ def _run_stats(given: Namespace, output: Output) -> int:
     listing = list_checkpoint(given.path)
     names = [tensor.name for tensor in selected(listing.tensors, selection_of(given), order_of(given))]
     with open_checkpoint(listing.path) as reader, watching(output) as bar:
-        watch = Watch(bar, bytes_of(reader, names) * (2 if given.bins > 0 else 1))
+        watch = Told(bar, bytes_of(reader, names) * (2 if given.bins > 0 else 1))
         found = list(checkpoint_statistics(Watched(reader, watch), names, bins=max(given.bins, 0)))
     if output.is_json:
         output.data("stats/1", {"path": listing.path, "tensors": [_data(item) for item in found]})

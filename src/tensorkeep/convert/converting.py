@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from typing import Final
@@ -13,7 +13,6 @@ from tensorkeep.convert.ahead import read_ahead
 from tensorkeep.convert.checkpoints import BUNDLE, SLICE_FILE
 from tensorkeep.convert.formats import format_named, format_of_source, format_of_target
 from tensorkeep.convert.hub import (
-    Array,
     Format,
     ModelFormat,
     ModelOptions,
@@ -31,10 +30,11 @@ from tensorkeep.convert.proof import Digest, Proof, ProvenTensor, check_tensors,
 from tensorkeep.convert.rules import AnyRule, Applied, Explanation, apply_rules
 from tensorkeep.convert.steps import Lazy, stored
 from tensorkeep.edit.names import Selection
-from tensorkeep.edit.plan import Made, Progress
+from tensorkeep.edit.plan import Made
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, UnimplementedError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress, Told
 
 _LARGE: Final = 8 << 20  # bytes; from here on it pays to have another thread read
 _NO_MODEL: Final = ModelOptions()
@@ -195,7 +195,7 @@ def _require_free(files: Sequence[str], options: ConvertOptions, fs: FileSystem)
 def _write(
     sink: TensorSink, tensors: Mapping[str, Lazy], digests: dict[str, Digest] | None, progress: Progress | None
 ) -> None:
-    told = _Told(progress, sum(item.nbytes for item in tensors.values()))
+    told = Told(progress, sum(item.nbytes for item in tensors.values()))
     with ExitStack() as stack:
         try:
             for name in sink.order:
@@ -212,22 +212,6 @@ def _write(
         except BaseException:
             sink.abort()
             raise
-
-
-@dataclass
-class _Told:
-    """Tells how many bytes have passed."""
-
-    progress: Progress | None
-    total: int
-    done: int = 0
-
-    def counted(self, chunks: Iterator[Array]) -> Iterator[Array]:
-        for chunk in chunks:
-            yield chunk
-            self.done += chunk.nbytes
-            if self.progress is not None:
-                self.progress(min(self.done, self.total), self.total)
 
 
 def _proven(opened: TensorSource, path: str, tensors: Mapping[str, Lazy], digests: Mapping[str, Digest]) -> Proof:

@@ -23,7 +23,7 @@ if _TYPE_CHECKING:
         split,
     )
     from tensorkeep.edit.names import AddScope, RenameExactly, RenamePattern, Renaming, Selection, StripScope
-    from tensorkeep.edit.plan import EditOptions, Made, Origin, Plan, Progress, Stored, Written, write_plan
+    from tensorkeep.edit.plan import EditOptions, Made, Origin, Plan, Stored, Written, write_plan
     from tensorkeep.edit.repairing import (
         Garbage,
         RepairedState,
@@ -43,6 +43,7 @@ if _TYPE_CHECKING:
         swap_averages,
     )
     from tensorkeep.edit.values import cast, set_tensors
+    from tensorkeep.io.progress import Progress
 
 _NAMES = {
     "combining": "Conflict average exponential_weights interpolate merge",

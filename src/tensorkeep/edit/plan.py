@@ -24,12 +24,10 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress, Told
 from tensorkeep.shapes import element_count
 
 Array: TypeAlias = npt.NDArray[Any]
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Told as work goes on: how many bytes are done, and of how many."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +131,7 @@ def write_plan(
     linked = sum(origin.nbytes for origin in links.values())
     written = sum(origin.nbytes for name, origin in plan.items() if name not in links)
     if not options.dry_run:
-        progress = _Told(options.progress, written)
+        progress = Told(options.progress, written)
         values = {name: _value(plan[name], progress) for name in sorted(plan) if name not in links}
         if links:
             _write_linked(path, links, values, options, fs)
@@ -184,23 +182,7 @@ def _write_linked(
                 writer.link(reader, {stored: new[turn] for stored, new in names.items() if turn < len(new)})
 
 
-class _Told:
-    """Bytes as they are done, for whoever wants to know."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress = progress
-        self._total = total
-        self._done = 0
-
-    def counted(self, chunks: Iterator[Array]) -> Iterator[Array]:
-        for chunk in chunks:
-            yield chunk
-            self._done += chunk.nbytes
-            if self._progress is not None:
-                self._progress(min(self._done, self._total), self._total)
-
-
-def _value(origin: Origin, progress: _Told) -> Any:
+def _value(origin: Origin, progress: Told) -> Any:
     """Something to save: what is made is made as it is written, what is stored keeps its slices."""
     if isinstance(origin, Made):
         return ArraySource(origin.dtype, origin.shape, progress.counted(origin.chunks()))
@@ -210,5 +192,5 @@ def _value(origin: Origin, progress: _Told) -> Any:
     return PartitionedArray(origin.shape, [(part, _counted(source, progress)) for part, source in parts])
 
 
-def _counted(source: ArraySource, progress: _Told) -> ArraySource:
+def _counted(source: ArraySource, progress: Told) -> ArraySource:
     return ArraySource(source.dtype, source.shape, progress.counted(map(np.asarray, source.chunks)))

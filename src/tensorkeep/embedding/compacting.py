@@ -18,11 +18,12 @@ from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.embedding.incremental import OverlaidColumn, StoredDelta, newest_delta, stored_deltas
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_VALUES, part_stem, slot_stem
-from tensorkeep.embedding.rewriting import Progress, Rewrite, opened_for_tools
+from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredEmbedding
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress
 
 __all__ = ["compact_checkpoint"]
 

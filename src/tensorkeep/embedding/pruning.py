@@ -11,12 +11,13 @@ import numpy.typing as npt
 
 from tensorkeep.embedding.naming import part_stem, slot_stem
 from tensorkeep.embedding.ordered import AlignedColumn, OrderedColumn, SelectedColumn, Selection, in_order
-from tensorkeep.embedding.rewriting import Progress, Rewrite, opened_for_tools
+from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding
 from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress
 
 __all__ = [
     "KeepByNorm",

@@ -18,11 +18,12 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.embedding.naming import SCALES, VALUES
 from tensorkeep.embedding.ordered import OrderedColumn, in_order
-from tensorkeep.embedding.rewriting import Progress, Rewrite, opened_for_tools
+from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored_rows import Fields
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress
 
 __all__ = ["Precision", "quantise_checkpoint"]
 

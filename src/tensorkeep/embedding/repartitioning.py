@@ -6,10 +6,11 @@ from collections.abc import Mapping
 
 from tensorkeep.embedding.buckets import BUCKETS
 from tensorkeep.embedding.naming import part_stem, slot_stem
-from tensorkeep.embedding.rewriting import Progress, Rewrite, opened_for_tools
+from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress
 
 __all__ = ["repartition_checkpoint"]
 

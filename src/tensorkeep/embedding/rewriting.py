@@ -38,15 +38,13 @@ from tensorkeep.embedding.stored import StoredEmbedding, stored_embeddings
 from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.progress import Progress, Told
 from tensorkeep.shapes import element_count
 
-__all__ = ["Progress", "Rewrite", "Told", "column_tensors", "opened_for_tools"]
+__all__ = ["Rewrite", "column_tensors", "opened_for_tools"]
 
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
-
-Progress = Callable[[int, int], None]
-"""Called now and then with the number of rows written so far, and that of all rows that will be."""
 
 Arrangement = Callable[[list[tuple[str, TensorSlice | None]]], list[tuple[str, TensorSlice | None, int]]]
 """Puts tensors, or slices of them, in an order, and gives each a data file."""
@@ -58,20 +56,6 @@ _CHUNK: Final = 8 << 20  # bytes of a slice that are carried along at a time
 def opened_for_tools(path: PathLike, fs: FileSystem) -> CheckpointReader:
     """A checkpoint whose tensors are checked before they are first used."""
     return open_checkpoint(path, ReadOptions(checksums=Checksums.ONCE), fs=fs)
-
-
-@dataclass
-class Told:
-    """Tells how far a long piece of work is."""
-
-    progress: Progress | None
-    total: int = 0
-    done: int = 0
-
-    def add(self, rows: int) -> None:
-        self.done += rows
-        if self.progress is not None:
-            self.progress(self.done, self.total)
 
 
 @dataclass

@@ -12,11 +12,12 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.ordered import filtered_in_order, in_order
 from tensorkeep.embedding.pruning import row_norms
-from tensorkeep.embedding.rewriting import Progress, Rewrite, Told, opened_for_tools
+from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding
 from tensorkeep.embedding.stored_rows import ALL_FIELDS, Batch
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress, Told
 
 __all__ = ["EmbeddingStatistics", "Histogram", "embedding_statistics"]
 

@@ -9,9 +9,10 @@ from tensorkeep.checkpoint.checking import check_checkpoint
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, checkpoint_statistics
-from tensorkeep.inspect.watching import Progress, Watch, Watched, bytes_of, phase
+from tensorkeep.inspect.watching import Watched, bytes_of, phase
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress, Told
 from tensorkeep.saved_model.layout import contains_saved_model, variables_path
 
 
@@ -65,7 +66,7 @@ def examine(
     findings = [Finding(Ailment.DAMAGED, problem.tensor, str(problem)) for problem in checked.problems]
     if checked.intact:
         with open_checkpoint(checked.path, ReadOptions(checksums=Checksums.OFF), fs=fs) as reader:
-            watched = Watched(reader, Watch(phase(progress, 1, 2), bytes_of(reader, checked.intact)))
+            watched = Watched(reader, Told(phase(progress, 1, 2), bytes_of(reader, checked.intact)))
             for item in checkpoint_statistics(watched, checked.intact, absurd=absurd):
                 findings += findings_of(item, absurd)
     return HealthReport(checked.path, len(checked.intact), tuple(findings))

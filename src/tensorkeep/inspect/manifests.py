@@ -11,7 +11,7 @@ import binascii
 import hashlib
 import json
 import posixpath
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -23,6 +23,7 @@ from tensorkeep.io.directories import file_size, files_below
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
+from tensorkeep.io.progress import Progress, Told
 
 _STATEMENT: Final = "https://in-toto.io/Statement/v1"
 _PREDICATE: Final = "https://model_signing/signature/v1.0"
@@ -30,8 +31,6 @@ _IGNORED: Final = (".git", ".gitattributes", ".github", ".gitignore")
 _BLOCK: Final = 4 << 20
 _LARGEST: Final = 256 << 20  # no honest manifest comes near
 _DIGEST_LENGTH: Final = hashlib.sha256().digest_size * 2
-
-Progress = Callable[[int, int], None]
 
 
 @dataclass(frozen=True)
@@ -136,7 +135,7 @@ def make_manifest(
     if not names:
         raise NotFoundError(f'"{text}" has no files')
     sizes = {name: file_size(fs, posixpath.join(base, name)) for name in names}
-    told = _Counter(progress, sum(sizes.values()))
+    told = Told(progress, sum(sizes.values()))
     largest_first = sorted(names, key=lambda name: -sizes[name])
     digests = in_parallel(lambda name: _digest(posixpath.join(base, name), told, fs), largest_first, threads)
     found = dict(zip(largest_first, digests, strict=True))
@@ -161,21 +160,7 @@ def _is_ignored(name: str, ignored: Sequence[str]) -> bool:
     return any(name == item or name.startswith(f"{item}/") for item in ignored)
 
 
-class _Counter:
-    """Bytes as they are done, by several threads."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress = progress
-        self._total = total
-        self._done = 0
-
-    def add(self, count: int) -> None:
-        self._done += count
-        if self._progress is not None:
-            self._progress(min(self._done, self._total), self._total)
-
-
-def _digest(path: str, told: _Counter, fs: FileSystem) -> str:
+def _digest(path: str, told: Told, fs: FileSystem) -> str:
     found = hashlib.sha256()
     file = fs.open(path)
     try:

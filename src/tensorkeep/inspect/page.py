@@ -21,9 +21,10 @@ from tensorkeep.inspect.identifying import Identification, identify
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
 from tensorkeep.inspect.scopes import Scope, scope_tree
 from tensorkeep.inspect.statistics import ABSURD, Histogram, TensorStatistics, checkpoint_statistics
-from tensorkeep.inspect.watching import Progress, Watch, Watched, bytes_of, phase
+from tensorkeep.inspect.watching import Watched, bytes_of, phase
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress, Told
 from tensorkeep.proto.messages import MetaGraphDef
 
 _BINS: Final = 30
@@ -79,7 +80,7 @@ def _looked_at(
     statistics: list[TensorStatistics] = []
     if checked.intact:
         with open_checkpoint(listing.path, ReadOptions(checksums=Checksums.OFF), fs=fs) as reader:
-            watch = Watch(phase(progress, 1, 2), 2 * bytes_of(reader, checked.intact))
+            watch = Told(phase(progress, 1, 2), 2 * bytes_of(reader, checked.intact))
             statistics = list(checkpoint_statistics(Watched(reader, watch), checked.intact, bins=_BINS))
     findings += [item for tensor in statistics for item in findings_of(tensor, ABSURD)]
     return listing, statistics, findings

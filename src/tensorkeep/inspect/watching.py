@@ -2,38 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, TypeAlias
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 import numpy as np
 
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.inspect.comparing import Tensors
-
-Progress: TypeAlias = Callable[[int, int], None]
-"""Told as work goes on: how many bytes are done, and of how many."""
-
-
-class Watch:
-    """Adds up what several sources of tensors have given, of a total that is known before."""
-
-    def __init__(self, progress: Progress | None, total: int) -> None:
-        self._progress = progress
-        self._total = total
-        self._done = 0
-
-    def add(self, count: int) -> None:
-        """Some more bytes are done."""
-        self._done += count
-        if self._progress is not None:
-            self._progress(min(self._done, self._total), self._total)
+from tensorkeep.io.progress import Progress, Told
 
 
 class Watched:
     """The same tensors; what is read of them is counted."""
 
-    def __init__(self, tensors: Tensors, watch: Watch) -> None:
+    def __init__(self, tensors: Tensors, watch: Told) -> None:
         self._tensors = tensors
         self._watch = watch
 
@@ -71,4 +54,4 @@ def phase(progress: Progress | None, number: int, count: int) -> Progress | None
     return lambda done, total: progress(number * total + done, count * total)
 
 
-__all__ = ["Progress", "Watch", "Watched", "bytes_of", "phase"]
+__all__ = ["Watched", "bytes_of", "phase"]

@@ -16,12 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.embedding.formats.streams import Imported, exporting, lines_of, save_imported, writing
-from tensorkeep.embedding.rewriting import Progress, Told
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.stored_rows import Batch
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress, Told
 
 __all__ = ["export_csv", "import_csv", "read_csv"]
 

@@ -22,12 +22,12 @@ from tensorkeep.embedding.formats.streams import (
     save_imported,
     writing,
 )
-from tensorkeep.embedding.rewriting import Progress, Told
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.stored_rows import Batch
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress, Told
 
 __all__ = ["export_parquet", "import_parquet", "read_parquet"]
 

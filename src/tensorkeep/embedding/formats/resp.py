@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.embedding.formats.streams import exporting, writing
-from tensorkeep.embedding.rewriting import Progress, Told
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.progress import Progress, Told
 
 __all__ = ["RedisHashes", "RedisLayout", "RedisStrings", "export_resp"]
 
