@@ -25,7 +25,7 @@ def _updated(tf: Any, average: Any, *variables: Any, by: float = 1.5) -> list[An
     """Moves the variables, then the averages; then all of them are read."""
     with tf.control_dependencies([variable.assign_add(variable * 0.0 + by) for variable in variables]):
         update = average()
-    with tf.name_scope(None):
+    with tf.control_dependencies(None), tf.name_scope(None):
         tf.global_variables_initializer()
     with tf.control_dependencies([update]):
         return [tf.identity(variable.read_value()) for variable in tf.global_variables()]
