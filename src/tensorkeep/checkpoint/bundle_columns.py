@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -12,6 +13,7 @@ from tensorkeep.io.varint_arrays import varint_groups
 
 Integers = npt.NDArray[np.int64]
 Checksums = npt.NDArray[np.uint32]
+_FEW: Final = 8  # pieces in a row, on average, that are not worth cutting together
 _BEYOND: Final = 16  # an entry cut short is looked at beyond its end, but no further than this
 
 
@@ -47,6 +49,9 @@ def encode_entries(
     count = kinds.size
     columns: list[npt.NDArray[np.uint8]] = []
     needed: list[npt.NDArray[np.bool_]] = []
+    if len(heads) == 1:
+        columns.append(np.broadcast_to(np.frombuffer(heads[0], np.uint8), (count, len(heads[0]))))
+        needed.append(np.broadcast_to(True, (count, len(heads[0]))))
     for tag, values in ((0x18, shards), (0x20, offsets), (0x28, sizes)):
         is_there = values > 0
         if not is_there.any():
@@ -57,12 +62,23 @@ def encode_entries(
     columns += (np.full((count, 1), 0x35, np.uint8), masked_crcs.astype("<u4").view(np.uint8).reshape(-1, 4))
     needed += [np.broadcast_to((masked_crcs > 0)[:, None], (count, 5))]
     present = np.concatenate(needed, axis=1)
-    tails = np.concatenate(columns, axis=1)[present].tobytes()
-    ends = np.cumsum(present.sum(axis=1)).tolist()
-    if len(heads) == 1:
-        head = heads[0]
-        return [head + tails[start:end] for start, end in zip([0, *ends], ends, strict=False)]
-    return [heads[kind] + tails[start:end] for kind, start, end in zip(kinds.tolist(), [0, *ends], ends, strict=False)]
+    rows = _cut(np.concatenate(columns, axis=1)[present], present.sum(axis=1))
+    return rows if len(heads) == 1 else [heads[kind] + row for kind, row in zip(kinds.tolist(), rows, strict=True)]
+
+
+def _cut(data: npt.NDArray[np.uint8], lengths: Integers) -> list[bytes]:
+    """Bytes cut into pieces of those lengths. Pieces in a row that are of one length, none empty, are cut together."""
+    breaks = (np.flatnonzero(np.diff(lengths)) + 1).tolist()
+    if len(breaks) >= lengths.size // _FEW or not lengths.all():
+        text, ends = data.tobytes(), np.cumsum(lengths).tolist()
+        return [text[start:end] for start, end in zip([0, *ends], ends, strict=False)]
+    pieces: list[bytes] = []
+    at = 0
+    for first, last in pairwise([0, *breaks, lengths.size]):
+        size = int(lengths[first])
+        pieces += data[at : at + size * (last - first)].view(f"V{size}").tolist()
+        at += size * (last - first)
+    return pieces
 
 
 def decode_entries(values: Sequence[bytes]) -> Columns:

@@ -82,6 +82,13 @@ class BundleIndex:
             self._sliced[name] = info
         return info
 
+    def all_infos(self) -> dict[str, TensorInfo]:
+        """What the entries of all tensors say of type and shape."""
+        if not self.infos:
+            self._note_infos()
+        tensors = self.tensors
+        return {name: info or self.info(name, tensors[name]) for name, info in self.infos.items()}
+
     def _note_infos(self) -> None:
         """Works out `infos` for all usual entries together, except where there are too many different ones."""
         names, values = list(self.tensors), list(self.tensors.values())

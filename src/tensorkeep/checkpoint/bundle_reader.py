@@ -85,6 +85,10 @@ class BundleReader(CheckpointReader):
             return info
         return self._index.info(name, self._value(name))
 
+    def infos(self) -> dict[str, TensorInfo]:
+        self._raise_damage("the index cannot be listed in full (`intact_names` lists what can be read)")
+        return self._index.all_infos()
+
     def _value(self, name: str) -> bytes:
         """The entry of a tensor, encoded."""
         value = self._index.tensors.get(name)

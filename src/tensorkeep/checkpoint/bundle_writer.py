@@ -209,7 +209,7 @@ class BundleWriter:
             keys = list(map(str.encode, names))
         except UnicodeEncodeError:
             return None
-        return keys if self._entries.keys().isdisjoint(keys) and not any(map(self._linked.__contains__, keys)) else None
+        return keys if self._entries.keys().isdisjoint(keys) and self._linked.isdisjoint(keys) else None
 
     def _store_small(
         self, keys: list[bytes], arrays: list[Any], kinds: ArrayKinds, numbers: Integers, shard: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -41,6 +41,10 @@ class LinkedTensors:
 
     def __bool__(self) -> bool:
         return bool(self._entries)
+
+    def isdisjoint(self, keys: Iterable[bytes]) -> bool:
+        """Whether none of the keys is taken."""
+        return self._entries.keys().isdisjoint(keys)
 
     def add(self, reader: BundleReader, names: Mapping[str, str]) -> list[bytes]:
         """Takes over tensors: `names` has the new name by the one that a tensor is stored under. Gives the new keys.

@@ -114,6 +114,10 @@ class CheckpointReader(Mapping[str, TensorInfo]):
     def intact_names(self) -> Sequence[str]:
         """The tensors listed in the sound parts: all of them, unless there is damage."""
 
+    def infos(self) -> dict[str, TensorInfo]:
+        """What is known of every tensor: the mapping as a dict, made at once."""
+        return dict(self)
+
     def read(self, name: str, part: Part | None = None, *, copy: bool | None = None) -> Array:
         """The tensor, or a part of it: a TensorSlice, or Python slices such as `np.s_[10:20, :]`.
 

@@ -233,7 +233,7 @@ def stored_exactly(wanted: Sequence[Wanted], reader: CheckpointReader) -> list[T
 
     What `plan_restore` would find in such a checkpoint, in a fraction of the time.
     """
-    stored = dict(reader)
+    stored = reader.infos()
     if OBJECT_GRAPH_KEY in stored:
         return None
     infos: list[TensorInfo] = []

@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import partial
+from operator import attrgetter
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -175,7 +176,7 @@ def add_values(
     writer: BundleWriter, names: Sequence[str], specs: Sequence[SliceSpec | None], values: Sequence[Any]
 ) -> None:
     """Writes tensors, and slices of tensors, to a checkpoint in the making."""
-    writer.reserve(sum([value.nbytes for value in values]))
+    writer.reserve(sum(map(attrgetter("nbytes"), values)))
     whole = dict(zip(names, values, strict=True))
     if not any(specs) and len(whole) == len(names):
         writer.add_many(whole)
@@ -440,7 +441,8 @@ def opened_checkpoint(access: CheckpointAccess, path: str, fs: FileSystem) -> It
         yield own
 
 
-def _checked_info(reader: CheckpointReader, name: str, dtype: DType, spec: SliceSpec | None) -> TensorInfo:
+def checked_info(reader: CheckpointReader, name: str, dtype: DType, spec: SliceSpec | None) -> TensorInfo:
+    """What is stored under a name, if it is of the type and shape that is asked for."""
     if name not in reader:
         raise NotFoundError(f"Key {name} not found in checkpoint")
     info = reader[name]
@@ -471,10 +473,12 @@ def _restored(
     """Tensors and slices of an open checkpoint; large whole tensors are promised."""
     late = access.large
     if late is None:
-        infos = list(map(partial(_checked_info, reader), names, dtypes, specs))
+        infos = list(map(partial(checked_info, reader), names, dtypes, specs))
         late = frozenset(name for name, info in zip(names, infos, strict=True) if is_large(info))
     if access.open is None:
         late = frozenset()  # the reader is closed before anybody could ask
+    if not late and not any(specs):
+        return list(map(reader.read_many(names).__getitem__, names))
     late = late.difference(name for name, spec in zip(names, specs, strict=True) if spec is not None)
     if access.checks_first:
         reader.verify_many(late)
@@ -549,7 +553,7 @@ def _restored_one(ctx: KernelContext, pattern: Any, name: Any, dtype: DType, spe
     path = text_of(pattern, "file_pattern")
     part = None if spec is None else spec.part
     with opened_checkpoint(access, path, ctx.filesystem) as reader:
-        _checked_info(reader, key, dtype, spec)
+        checked_info(reader, key, dtype, spec)
         return reader.read(key, part)
 
 

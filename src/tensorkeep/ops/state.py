@@ -188,10 +188,10 @@ assign.kernel_takes_deferred = True
 
 @assign.kernel
 def assign_kernel(ref: Any, value: Any, *, validate_shape: bool) -> VariableResource:
-    target = variable_of(ref)
+    target = ref if type(ref) is VariableResource else variable_of(ref)
     with target.lock:
-        if validate_shape and target.value_shape != value.shape:
-            known = target.shape if target.value_shape is None else Shape(target.value_shape)
+        if validate_shape and (sizes := target.value_shape) != value.shape:
+            known = target.shape if sizes is None else Shape(sizes)
             if not known.is_compatible(Shape(value.shape)):
                 raise InvalidArgumentError(
                     f"Assign requires shapes of both tensors to match. lhs shape= {known} "

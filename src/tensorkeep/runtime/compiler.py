@@ -36,7 +36,7 @@ from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.names import PASSES_ON, Names
 from tensorkeep.runtime.plan import Plan
 from tensorkeep.runtime.program import Program, as_strings, dead
-from tensorkeep.runtime.resources import dereference
+from tensorkeep.runtime.resources import dereference, dereferenced
 from tensorkeep.shapes import Shape
 
 _MAKES_NEW: Final = frozenset(("MatMul", "BiasAdd", "Relu"))  # besides NumPy's own: their results are new arrays
@@ -85,7 +85,7 @@ class Compiler:
         """With `binds_resources` the function holds variables; whoever keeps it drops it when one is deleted."""
         self._plan = plan
         self._kernels = Kernels(surroundings, contexts, allowed)
-        namespace = {"dereference": dereference, "as_strings": as_strings, "dead": dead, "loaded": loaded}
+        namespace = {function.__name__: function for function in (dereference, dereferenced, as_strings, dead, loaded)}
         self._names = Names(plan, namespace, self._kernels.lasting) if binds_resources else Names(plan, namespace)
         self._values = self._names.values
         self._lifetimes = self._names.lifetimes
@@ -346,11 +346,15 @@ class Compiler:
             return [self._argument(tensor, arg.is_ref) for tensor, arg in zip(op.inputs, schema.inputs, strict=True)]
         grouped = group(schema.inputs, op.inputs, op.attr)
         return [
-            "[" + ", ".join(self._argument(tensor, arg.is_ref) for tensor in item) + "]"
-            if arg.is_list
-            else self._argument(item, arg.is_ref)
+            self._list_argument(item, arg.is_ref) if arg.is_list else self._argument(item, arg.is_ref)
             for arg, item in zip(schema.inputs, grouped, strict=True)
         ]
+
+    def _list_argument(self, tensors: list[Tensor], wants_ref: bool) -> str:
+        """Several tensors as one argument. Variables among them are read together."""
+        reads = not wants_ref and sum(tensor.dtype.is_ref for tensor in tensors) > 1
+        items = ", ".join(self._argument(tensor, wants_ref or (reads and tensor.dtype.is_ref)) for tensor in tensors)
+        return f"dereferenced([{items}])" if reads else f"[{items}]"
 
     def _argument(self, tensor: Tensor, wants_ref: bool, *, takes_deferred: bool = False) -> str:
         name = self._values[tensor]

@@ -27,10 +27,17 @@ DEFAULT_CONTAINER: Final = "localhost"
 _SMALL: Final = 1 << 20  # elements; what has fewer is copied without further ado
 
 
+class Changes(Protocol):
+    """Whoever wants to know what changes in a variable."""
+
+    def note(self, rows: Array | None) -> None:
+        """These rows have changed or are about to, while the variable is locked; all of them, if it does not say."""
+
+
 class VariableResource:
     """A variable's place. Its array is replaced, or changed in place while nobody else can see it."""
 
-    __slots__ = ("_array", "dtype", "is_ref", "lock", "name", "shape")
+    __slots__ = ("_array", "changes", "dtype", "is_ref", "lock", "name", "shape")
 
     def __init__(self, name: str, dtype: DType, shape: Shape, is_ref: bool = False) -> None:
         self.name = name
@@ -38,6 +45,7 @@ class VariableResource:
         self.shape = shape
         self.is_ref = is_ref
         self.lock = RLock()
+        self.changes: Changes | None = None
         self._array: Array | None = None
 
     @property
@@ -70,18 +78,24 @@ class VariableResource:
     def assign(self, value: Array) -> None:
         """Replaces the value. The array must be one that nobody writes to."""
         self._array = value
+        if self.changes is not None:
+            self.changes.note(None)
 
     def store(self, value: Any) -> None:
         """Replaces the value by a copy of an array; by one that is promised, in its own place where that is possible.
 
         Hold `lock` meanwhile. If a promise is not kept, the value is the old one or partly the new one.
         """
-        if type(value) is np.ndarray or not isinstance(value, Deferred):
-            self._array = np.array(value) if np.size(value) < _SMALL else copied(np.asarray(value))
+        if type(value) is np.ndarray:
+            self._array = value.copy() if value.size < _SMALL else copied(value)
+        elif not isinstance(value, Deferred):
+            self._array = copied(np.asarray(value))
         elif self._array is not None and self._is_place_for(value):
             value.load_into(self._array)
         else:
             self._array = value.load()
+        if self.changes is not None:
+            self.changes.note(None)
 
     def _is_place_for(self, value: Deferred) -> bool:
         array = self._array
@@ -90,15 +104,17 @@ class VariableResource:
         del array
         return fits and self._holders() <= _ALONE
 
-    def writable(self) -> Array:
+    def writable(self, rows: Array | None = None) -> Array:
         """The value as an array that may be changed in place: itself if nobody else holds it, else a copy.
 
-        Hold `lock` from this call until the change is done.
+        Hold `lock` from this call until the change is done. `rows` are those that will change, if not all may.
         """
         if not self._is_alone():
             self._array = copied(self.read())
         array = self._array
         assert array is not None
+        if self.changes is not None:
+            self.changes.note(rows)
         return array
 
     def places(self) -> tuple[Array, Array]:
@@ -109,6 +125,8 @@ class VariableResource:
         if self._is_alone():
             array = self._array
             assert array is not None
+            if self.changes is not None:
+                self.changes.note(None)
             return array, array
         array = self.read()
         return array, empty_array(array.shape, array.dtype)
@@ -144,6 +162,18 @@ def dereference(value: Any) -> Any:
     with value.lock:  # as `read` does, which is one call more
         array = value._array
     return value.read() if array is None else array
+
+
+def dereferenced(values: list[Any]) -> list[Any]:
+    """What `dereference` gives for each of many values."""
+    arrays = [value._array if type(value) is VariableResource else value for value in values]
+    for value in values:
+        if type(value) is VariableResource:
+            with value.lock:  # a change in place that has begun is waited for; it is a change of the array held here
+                continue
+    if any(array is None for array in arrays):
+        return list(map(dereference, values))
+    return arrays
 
 
 @runtime_checkable

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.finding import open_prefix
-from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
+from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.restore_items import RestoreOutcome
 from tensorkeep.checkpoint.restoring import exact_outcome, plan_restore, stored_exactly
 from tensorkeep.checkpoint.wanted import Policy, Wanted
@@ -45,10 +45,16 @@ def restore_variables(
         run = _Run(session, saver_def, nodes, path, tables)
         if stored is None or tables.absent:
             return run.as_planned(on_mismatch)
-        pairs = zip(nodes.wanted, stored, strict=True)
-        large = frozenset([item.key for item, info in pairs if is_large(info)]) if stored else None
-        run.read_from(reader, large)
+        run.read_from(reader, _large(nodes.wanted, stored) if stored else None)
         return exact_outcome(nodes.wanted, stored, reader)
+
+
+def _large(wanted: Sequence[Wanted], stored: Sequence[TensorInfo]) -> frozenset[str]:
+    """The keys of tensors that are large. Many tensors share what is known of them, which is looked at once."""
+    large = {at for at, info in {id(info): info for info in stored}.items() if is_large(info)}
+    if not large:
+        return frozenset()
+    return frozenset(item.key for item, info in zip(wanted, stored, strict=True) if id(info) in large)
 
 
 class _Run:
