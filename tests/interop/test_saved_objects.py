@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 import tensorflow as tf
+from tensorflow.core.protobuf.fingerprint_pb2 import FingerprintDef
+from tensorflow.python.saved_model.pywrap_saved_model import fingerprinting
 
 import tensorkeep as tk
 import tensorkeep.v1 as ours
@@ -150,6 +152,17 @@ FEEDS: dict[str, dict[str, Any]] = {
     "advance": {"steps": np.int64(2)},
     "scaled": {"x": X, "by": np.float32(3)},
 }
+
+
+def test_the_fingerprint_is_what_tensorflow_makes_of_the_model(saved: tuple[Path, Path]) -> None:
+    mine, _ = saved
+    expected = FingerprintDef.FromString(fingerprinting.CreateFingerprintDef(str(mine)))
+    written = FingerprintDef.FromString((mine / "fingerprint.pb").read_bytes())
+    assert written.uuid.isdecimal()
+    expected.uuid = written.uuid
+    assert written == expected
+    read = tf.saved_model.experimental.read_fingerprint(str(mine))
+    assert read.singleprint() == tf.saved_model.experimental.Fingerprint.from_proto(expected).singleprint()
 
 
 def results(folder: Path, key: str) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 import pytest
@@ -17,11 +18,13 @@ from tensorkeep.saved_model.fingerprint import (
     OnFingerprint,
     checked_fingerprint,
     checkpoint_hash,
+    fingerprint_of,
     model_checksum,
     read_fingerprint,
 )
 from tensorkeep.saved_model.layout import read_saved_model
 from tensorkeep.saved_model.long_hashes import fingerprint64
+from tensorkeep.saved_model.program_hashes import program_hash
 from tests.support.golden import golden
 
 TF2 = [
@@ -47,6 +50,32 @@ def test_the_hashes_are_those_that_tensorflow_wrote(case: str) -> None:
     assert found is not None
     assert checkpoint_hash(golden(case) / "model") == found.checkpoint_hash
     assert model_checksum(read_saved_model(golden(case) / "model")) == found.saved_model_checksum
+
+
+@pytest.mark.parametrize("case", TF2)
+def test_the_fingerprint_is_the_one_that_tensorflow_wrote(case: str) -> None:
+    folder = golden(case) / "model"
+    expected = read_fingerprint(folder)
+    assert expected is not None
+    assert fingerprint_of(read_saved_model(folder), folder, uuid=lambda: UUID(int=int(expected.uuid))) == expected
+
+
+def test_a_function_without_a_number_has_no_fingerprint() -> None:
+    model = read_saved_model(golden("g28_tf2_module") / "model")
+    model.meta_graphs[0].object_graph_def.concrete_functions["call"].SetInParent()
+    assert fingerprint_of(model, golden("g28_tf2_module") / "model") is None
+
+
+def test_another_process_gives_functions_other_numbers_and_the_program_the_same_hash() -> None:
+    graph_def = read_saved_model(golden("g29_keras_dense") / "model").meta_graphs[0].graph_def
+    expected = program_hash(graph_def)
+    called = [node.attr["f"].func for node in graph_def.node if node.op == "StatefulPartitionedCall"]
+    assert called
+    for function in called:
+        function.name = f"{function.name.rsplit('_', 1)[0]}_123456"
+    assert program_hash(graph_def) == expected
+    called[0].name = "other_123456"
+    assert program_hash(graph_def) != expected
 
 
 def checked(folder: Any, action: OnFingerprint = OnFingerprint.WARN) -> Any:

@@ -72,7 +72,7 @@ def test_objects_are_saved_with_their_functions_and_come_back() -> None:
         assert model.signatures["serving_default"](x=[[1, 1]])["y"].tolist() == [[28.0, 52.0]]
         assert model.functions["half"](np.array([[1, 1]], np.float32), 1)[0].tolist() == [[14.0, 26.0]]
         assert int(model.variables["calls/count"]) == 2
-    assert sorted(fs.list("m")) == ["assets", "saved_model.pb", "variables"]
+    assert sorted(fs.list("m")) == ["assets", "fingerprint.pb", "saved_model.pb", "variables"]
 
 
 def test_the_only_function_with_an_input_signature_is_served_unless_told_otherwise() -> None:

@@ -13,6 +13,7 @@ from tensorkeep.io.directories import files_below
 from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.saved_model.editing import drop_meta_graph, rename_signature
+from tensorkeep.saved_model.fingerprint import OnFingerprint, checked_fingerprint
 from tensorkeep.saved_model.layout import read_saved_model, signature_keys
 from tensorkeep.saved_model.pruning import prune_to_signature
 from tensorkeep.saved_model.rewriting import (
@@ -45,10 +46,11 @@ def test_a_changed_model_goes_to_another_directory_with_all_its_files() -> None:
     assert read_saved_model("n", fs) == changed
     assert signature_keys(changed.meta_graphs[0]) == ["score", "word"]
     assert {path: fs.contents()[path] for path in before} == before
-    names = set(files_below(fs, "m")) - {"fingerprint.pb"}
+    names = set(files_below(fs, "m"))
     assert set(files_below(fs, "n")) == names
-    for name in names - {"saved_model.pb"}:
+    for name in names - {"saved_model.pb", "fingerprint.pb"}:
         assert fs.contents()[f"n/{name}"] == before[f"m/{name}"]
+    assert checked_fingerprint("n", changed, OnFingerprint.RAISE, fs) is not None
     assert y_of(fs, "n") == [[5, 7, 9]]
     with pytest.raises(AlreadyExistsError):
         rewrite_model("m", "n", rename, fs=fs)
@@ -60,6 +62,15 @@ def test_a_model_is_changed_in_its_own_place(target: str | None) -> None:
     rewrite_model("m", target, rename, partial(drop_meta_graph, tags="train"), fs=fs)
     (meta_graph,) = read_saved_model("m", fs).meta_graphs
     assert signature_keys(meta_graph) == ["score", "word"]
+    assert checked_fingerprint("m", read_saved_model("m", fs), OnFingerprint.RAISE, fs) is not None
+
+
+def test_a_model_without_a_fingerprint_gets_none() -> None:
+    fs = made()
+    fs.delete("m/fingerprint.pb")
+    rewrite_model("m", "n", rename, fs=fs)
+    rewrite_model("m", None, rename, fs=fs)
+    assert not fs.exists("n/fingerprint.pb")
     assert not fs.exists("m/fingerprint.pb")
 
 
@@ -101,6 +112,8 @@ def test_variables_get_other_values(target: str | None) -> None:
     change_variables("m", target, {"w": np.zeros((2, 3), np.float32)}, fs=fs)
     assert y_of(fs, target or "m") == [[0, 0, 0]]
     assert fs.contents()[f"{target or 'm'}/saved_model.pb"] == before
+    place = target or "m"
+    assert checked_fingerprint(place, read_saved_model(place, fs), OnFingerprint.RAISE, fs) is not None
     if target is not None:
         assert y_of(fs, "m") == [[5, 7, 9]]
 

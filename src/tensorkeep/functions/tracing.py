@@ -26,7 +26,7 @@ from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.function_graph import FunctionGraph
-from tensorkeep.graph.functions import function_def
+from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.proto.messages import FunctionDef
@@ -200,7 +200,7 @@ class Function:
             results = map_structure(_as_result, self.python_function(*owner, *positional, **by_name))
         outputs = [leaf for leaf in flatten(results) if leaf is not None]
         must_run = _order_effects(graph)
-        name = next(found for i in count() if (found := f"__inference_{self.name}_{i}") not in outer.functions)
+        name = numbered_name(self.name, outer.functions)
         definition = function_def(name, graph, [*inputs, *graph.captured.values()], outputs, controls=must_run)
         for index, label in enumerate(names):
             definition.arg_attr[index].attr["_user_specified_name"].s = label.encode()

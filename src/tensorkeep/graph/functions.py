@@ -23,6 +23,8 @@ from tensorkeep.graph.schema import OpSchema
 from tensorkeep.proto.messages import AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
+_LONGEST: Final = 99  # digits; what is longer is no number that anybody counted to
+
 
 @dataclass(frozen=True)
 class FunctionBody:
@@ -33,6 +35,19 @@ class FunctionBody:
     inputs: tuple[Tensor, ...]
     outputs: tuple[Tensor, ...]
     controls: tuple[Operation, ...]
+
+
+def numbered_name(base: str, taken: Iterable[str]) -> str:
+    """A name for a function, with a number at its end that no other name has: fingerprints go by these numbers."""
+    numbers = [number for name in taken if (number := function_number(name)) is not None]
+    return f"__inference_{base}_{max(numbers, default=-1) + 1}"
+
+
+def function_number(name: str) -> int | None:
+    """What a name ends in after its last underscore, if that is a number of 63 bits."""
+    tail = name.rsplit("_", 1)[-1]
+    number = int(tail) if tail.isascii() and tail.isdecimal() and len(tail) < _LONGEST else -1
+    return number if 0 <= number < 1 << 63 else None
 
 
 def function_body(

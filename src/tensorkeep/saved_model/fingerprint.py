@@ -1,30 +1,33 @@
-"""fingerprint.pb: what TensorFlow 2 says of a model when it has written it.
+"""fingerprint.pb: what TensorFlow 2, and `save` here, say of a model when they have written it.
 
     saved_model_checksum        Fingerprint64 of the SavedModel message, in canonical form
     checkpoint_hash             Fingerprint64 of the file variables/variables.index
     graph_def_program_hash, signature_def_hash, saved_object_graph_hash
-                                hashes of parts, in forms that leave out what differs from run to run
+                                hashes of parts, without what differs from run to run: see program_hashes.py
     uuid                        of this one export
 
-The canonical form is that of `canonical`. The index holds the checksums of all tensors, so
-that a changed or exchanged variable shows in its hash. The two hashes above are compared, the others are not.
+The canonical form is that of `canonical`. The index holds the checksums of all tensors, so that a changed or exchanged
+variable shows in its hash. Of all these, the first two are compared when a model is loaded: they cover the others.
 """
 
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 from enum import Enum
 from typing import Final
+from uuid import UUID, uuid4
 
 from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import FileSystem, PathLike
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import FingerprintDef, SavedModel, parse
 from tensorkeep.saved_model.canonical import canonical_bytes
 from tensorkeep.saved_model.constants import FINGERPRINT_FILENAME
 from tensorkeep.saved_model.layout import join, read_file, variables_path
 from tensorkeep.saved_model.long_hashes import fingerprint64
+from tensorkeep.saved_model.program_hashes import UnhashableError, objects_hash, program_hash, signatures_hash
 
 _LARGEST: Final = 1 << 18  # bytes of an index that loading hashes by itself
 _PRODUCER: Final = 4  # the version of fingerprints whose checksum of the message is known to be made as here
@@ -78,6 +81,38 @@ def checked_fingerprint(
     return found
 
 
+def fingerprint_of(
+    model: SavedModel, directory: PathLike, fs: FileSystem = LOCAL, uuid: Callable[[], UUID] = uuid4
+) -> FingerprintDef | None:
+    """The fingerprint of a model whose variables are in a directory; None if TensorFlow makes none for such a model."""
+    checksum = model_checksum(model)
+    if checksum is None or not model.meta_graphs:
+        return None
+    meta_graph = model.meta_graphs[0]
+    try:
+        found = FingerprintDef(
+            saved_model_checksum=checksum,
+            graph_def_program_hash=program_hash(meta_graph.graph_def),
+            signature_def_hash=signatures_hash(meta_graph.signature_def),
+            saved_object_graph_hash=objects_hash(meta_graph.object_graph_def),
+            checkpoint_hash=checkpoint_hash(directory, fs) or 0,
+            uuid=str(uuid().int),
+        )
+    except UnhashableError:
+        return None
+    found.version.producer = _PRODUCER
+    return found
+
+
+def write_fingerprint(
+    model: SavedModel, directory: PathLike, durability: Durability = Durability.DISK, fs: FileSystem = LOCAL
+) -> None:
+    """Writes the fingerprint of a model beside its variables, if it has one."""
+    found = fingerprint_of(model, directory, fs)
+    if found is not None:
+        atomic_write(fs, join(directory, FINGERPRINT_FILENAME), found.SerializeToString(), durability)
+
+
 def _differing(what: str, actual: int | None, expected: int) -> list[str]:
     if actual is None or actual == expected:
         return []
@@ -95,4 +130,12 @@ def _index_size(directory: PathLike, fs: FileSystem) -> int:
         file.close()
 
 
-__all__ = ["OnFingerprint", "checked_fingerprint", "checkpoint_hash", "model_checksum", "read_fingerprint"]
+__all__ = [
+    "OnFingerprint",
+    "checked_fingerprint",
+    "checkpoint_hash",
+    "fingerprint_of",
+    "model_checksum",
+    "read_fingerprint",
+    "write_fingerprint",
+]

@@ -17,6 +17,7 @@ _MASK: Final = (1 << 64) - 1
 _K0: Final = 0xC3A5C85C97CB3127
 _K1: Final = 0xB492B66FBE98F273
 _K2: Final = 0x9AE16A3B2F90404F
+_K3: Final = 0xC6A4A7935BD1E995
 _BLOCK: Final = struct.Struct("<8Q")
 
 
@@ -41,6 +42,12 @@ def fingerprint64(data: bytes) -> int:
     x, y, z, v0, v1, w0, w1 = _stepped((x, y, z, v0, v1, w0, w1), last, factor, 9)
     first = (_joined(v0, w0, factor) + _mixed(y) * _K0 + z) & _MASK
     return _joined(first, (_joined(v1, w1, factor) + x) & _MASK, factor)
+
+
+def joined_fingerprints(first: int, second: int) -> int:
+    """The hash of two hashes, in that order."""
+    found = (first ^ _K3 ^ _mixed(second * _K3 & _MASK) * _K3) * _K3 & _MASK
+    return _mixed(_mixed(found) * _K3 & _MASK)
 
 
 def _turned(word: int, right: int) -> int:
@@ -77,4 +84,4 @@ def _weakly(words: tuple[int, ...], a: int, b: int) -> tuple[int, int]:
     return (total + z) & _MASK, (b + _turned(total, 44) + a) & _MASK
 
 
-__all__ = ["fingerprint64"]
+__all__ = ["fingerprint64", "joined_fingerprints"]

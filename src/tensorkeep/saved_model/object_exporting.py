@@ -45,6 +45,7 @@ from tensorkeep.saved_model.constants import (
     VARIABLES_DIRECTORY,
     VARIABLES_FILENAME,
 )
+from tensorkeep.saved_model.fingerprint import write_fingerprint
 from tensorkeep.saved_model.library import called_functions
 from tensorkeep.saved_model.node_saveables import NodeSaveable
 from tensorkeep.saved_model.object_assets import asset_stand_in
@@ -103,6 +104,7 @@ def save_objects_as_model(
         files = {name: captured.path(tensor) or "" for tensor, name in names.items()}
         copy_assets(fs, files, staged.path, set(), durability)
         atomic_write(fs, posixpath.join(staged.path, SAVED_MODEL_FILENAME_PB), data, durability)
+        write_fingerprint(model, staged.path, durability, fs)
         staged.publish(last=SAVED_MODEL_FILENAME_PB)
     except Exception:
         staged.discard()

@@ -20,7 +20,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.functions import function_def
+from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.proto.messages import (
@@ -207,10 +207,7 @@ def _refuse_loose_ends(body: Iterable[Operation], key: str) -> None:
 def _free_name(meta_graph: MetaGraphDef, key: str) -> str:
     taken = {item.signature.name for item in meta_graph.graph_def.library.function}
     clean = "".join(letter if letter.isascii() and letter.isalnum() else "_" for letter in key)
-    number = 0
-    while (name := f"__inference_signature_wrapper_{clean}_{number}") in taken:
-        number += 1
-    return name
+    return numbered_name(f"signature_wrapper_{clean}", taken)
 
 
 # ------------------------------------------------------------------------------------------------------------- objects

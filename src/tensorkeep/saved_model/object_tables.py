@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Final
 
 from tensorkeep.dtypes import INT32, RESOURCE
@@ -22,7 +21,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.functions.type_specs import TensorSpec
 from tensorkeep.graph.building import building
 from tensorkeep.graph.function_graph import FunctionGraph
-from tensorkeep.graph.functions import function_def
+from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.proto.messages import FunctionDef, SavedObjectGraph
@@ -74,7 +73,7 @@ def saved_table(handle: Tensor, session: Any, taken: Sequence[str]) -> SavedTabl
 
     def named(role: str) -> str:
         base = {"_create_resource": "creator", "_initialize": "initializer"}.get(role, "destroyer")
-        found = next(name for i in count() if (name := f"__inference__{base}_{i}") not in used)
+        found = numbered_name(f"_{base}", used)
         used.add(found)
         return found
 

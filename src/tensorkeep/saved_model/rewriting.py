@@ -3,8 +3,8 @@
 rewrite_model("m/1", "m/2", partial(rename_signature, old="serving_default", new="score"))
 
 The new directory appears whole or not at all. A model that is changed in its own place is replaced in one step, file by
-file: the model after what it needs. All that is not changed keeps its bytes. `fingerprint.pb`, which says what
-TensorFlow wrote, is left out of a changed model.
+file: the model after what it needs. All that is not changed keeps its bytes. A model that had a
+`fingerprint.pb` gets one that is right for what it has become.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ from tensorkeep.proto.preserving import serialize_preserving
 from tensorkeep.saved_model.builder import MOST_BYTES
 from tensorkeep.saved_model.constants import ASSETS_DIRECTORY, FINGERPRINT_FILENAME, VARIABLES_DIRECTORY
 from tensorkeep.saved_model.editing import asset_names
+from tensorkeep.saved_model.fingerprint import write_fingerprint
 from tensorkeep.saved_model.freezing import load_session
 from tensorkeep.saved_model.layout import (
     CHUNKED_FILE,
@@ -64,10 +65,9 @@ def rewrite_model(
     """
     model, name, data = _changed(source, edits, fs)
     if target is None or fs.canonical(path_text(target)) == fs.canonical(path_text(source)):
-        _write_in_place(path_text(source), name, data, fs, durability)
+        _write_in_place(path_text(source), model, name, data, fs, durability)
         return model
-    with_files = {name: data}
-    _publish(path_text(source), path_text(target), with_files, fs, durability)
+    _publish(path_text(source), path_text(target), model, {name: data}, fs, durability)
     return model
 
 
@@ -79,7 +79,7 @@ def write_model_file(model: SavedModel, source: PathLike, target: PathLike, *, f
     name, data = _encoded(model, path_text(source), fs)
     folder = path_text(target)
     fs.make_directory(folder)
-    _write_in_place(folder, name, data, fs, Durability.DISK)
+    _write_in_place(folder, model, name, data, fs, Durability.DISK)
     return join(folder, name)
 
 
@@ -105,16 +105,19 @@ def _encoded(model: SavedModel, source: str, fs: FileSystem) -> tuple[str, bytes
     return name, data
 
 
-def _write_in_place(directory: str, name: str, data: bytes, fs: FileSystem, durability: Durability) -> None:
-    fingerprint = join(directory, FINGERPRINT_FILENAME)
-    if fs.exists(fingerprint):
-        fs.delete(fingerprint)
+def _write_in_place(
+    directory: str, model: SavedModel, name: str, data: bytes, fs: FileSystem, durability: Durability
+) -> None:
+    had_fingerprint = _drop_fingerprint(directory, fs)
     atomic_write(fs, join(directory, name), data, durability)
+    if had_fingerprint:
+        write_fingerprint(model, directory, durability, fs)
 
 
 def _publish(
     source: str,
     target: str,
+    model: SavedModel,
     files: Mapping[str, bytes],
     fs: FileSystem,
     durability: Durability,
@@ -131,6 +134,8 @@ def _publish(
         prepare(staged.path)
         for name, data in files.items():
             atomic_write(fs, join(staged.path, name), data, durability)
+        if fs.exists(join(source, FINGERPRINT_FILENAME)):
+            write_fingerprint(model, staged.path, durability, fs)
         staged.publish(last=next(iter(files)))
     except BaseException:  # Ctrl-C too
         staged.discard()
@@ -156,11 +161,14 @@ def change_variables(
     prefix = variables_path(directory)
     if not fs.exists(index_path(prefix)):
         raise NotFoundError(f'"{directory}" has no variables')
+    model = read_saved_model(directory, fs)
     with open_checkpoint(prefix, fs=fs) as reader:
         tensors = _with_values(reader, values)
         if target is None or fs.canonical(path_text(target)) == fs.canonical(directory):
-            _drop_fingerprint(directory, fs)
+            had_fingerprint = _drop_fingerprint(directory, fs)
             save_checkpoint(prefix, tensors, SaveOptions(durability=durability), fs=fs)
+            if had_fingerprint:
+                write_fingerprint(model, directory, durability, fs)
             return
 
         def save(place: str) -> None:
@@ -170,12 +178,16 @@ def change_variables(
         path = model_file(directory, fs)
         assert path is not None
         files = {posixpath.basename(path): read_file(path, fs)}
-        _publish(directory, path_text(target), files, fs, durability, (VARIABLES_DIRECTORY,), save)
+        _publish(directory, path_text(target), model, files, fs, durability, (VARIABLES_DIRECTORY,), save)
 
 
-def _drop_fingerprint(directory: str, fs: FileSystem) -> None:
-    if fs.exists(join(directory, FINGERPRINT_FILENAME)):
-        fs.delete(join(directory, FINGERPRINT_FILENAME))
+def _drop_fingerprint(directory: str, fs: FileSystem) -> bool:
+    """Deletes the fingerprint of a model that is about to change. Says whether there was one."""
+    path = join(directory, FINGERPRINT_FILENAME)
+    if not fs.exists(path):
+        return False
+    fs.delete(path)
+    return True
 
 
 def _with_values(
@@ -250,7 +262,7 @@ def freeze_model(
         with closing(load_session(meta_graph, directory, fs=fs)) as session:
             frozen.meta_graphs.append(frozen_meta_graph(meta_graph, session, FreezeOptions(selection)))
     data = frozen.SerializeToString(deterministic=True)
-    _publish(directory, path_text(target), {MODEL_FILE: data}, fs, durability, (VARIABLES_DIRECTORY,))
+    _publish(directory, path_text(target), frozen, {MODEL_FILE: data}, fs, durability, (VARIABLES_DIRECTORY,))
     return frozen
 
 
