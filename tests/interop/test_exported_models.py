@@ -79,3 +79,20 @@ def test_a_function_of_ours_becomes_a_model_with_its_table_and_file(load: Any, t
     assert load(tmp_path / "model", words=words).tolist() == [10.0, 1.0, 1.0]
     with tk.load_saved_model(tmp_path / "model") as model:
         assert model.signatures["serving_default"](words=words)["y"].tolist() == [10.0, 1.0, 1.0]
+
+
+@LOADERS
+def test_tables_of_a_graph_of_tensorflow_are_filled_in_a_model_of_its_checkpoint(load: Any, tmp_path: Path) -> None:
+    v1, index = tf.compat.v1, tf.lookup.TextFileIndex
+    words = tmp_path / "words.txt"
+    words.write_text("red\ngreen\n")
+    with v1.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.string, [None], name="x")
+        lines = tf.lookup.TextFileInitializer(str(words), tf.string, index.WHOLE_LINE, tf.int64, index.LINE_NUMBER)
+        place = v1.lookup.StaticHashTable(lines, -1).lookup(x)
+        tf.multiply(tf.cast(place, tf.float32), v1.get_variable("w", initializer=10.0), name="y")
+        session.run([v1.global_variables_initializer(), v1.tables_initializer()])
+        prefix = v1.train.Saver().save(session, str(tmp_path / "ckpt"))
+    from_checkpoint(f"{prefix}.meta", prefix, SIGNATURE, tmp_path / "model")
+    words.unlink()
+    assert load(tmp_path / "model", x=["green", "blue"]).tolist() == [10.0, -10.0]

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import tensorkeep as tk
 import tensorkeep.v1 as ours
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.saved_model.editing import (
@@ -225,3 +226,27 @@ def test_method_names_are_updated_as_by_tensorflow(source: Path, tmp_path: Path)
         updater.save(str(tmp_path / name))
         files.append((tmp_path / name / "saved_model.pb").read_bytes())
     assert files[0] == files[1]
+
+
+def test_a_frozen_model_keeps_what_its_tables_hold(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.words = tf.lookup.experimental.MutableHashTable(tf.string, tf.float32, 0.5)
+    module.words.insert(["red", "green"], [1.0, 2.0])
+    module.pairs = tf.lookup.experimental.DenseHashTable(tf.int64, tf.int64, [-7, -8], -1, -2)
+    module.pairs.insert(tf.constant([3, 4], tf.int64), tf.constant([[30, 31], [40, 41]], tf.int64))
+    module.pairs.erase(tf.constant([4], tf.int64))
+
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.string), tf.TensorSpec([None], tf.int64)])
+    def look(word: Any, number: Any) -> Any:
+        return {"score": module.words.lookup(word), "pair": module.pairs.lookup(number)}
+
+    tf.saved_model.save(module, str(tmp_path / "1"), look)
+    freeze_model(tmp_path / "1", tmp_path / "2")
+    with tk.load_saved_model(tmp_path / "2") as model:
+        found = model.signatures["serving_default"](word=WORDS, number=[3, 4])
+    theirs = tf.saved_model.load(str(tmp_path / "2")).signatures["serving_default"](
+        word=tf.constant(WORDS), number=tf.constant([3, 4], tf.int64)
+    )
+    for given in (found, {key: item.numpy() for key, item in theirs.items()}):
+        assert given["score"].tolist() == [1.0, 2.0, 0.5]
+        assert given["pair"].tolist() == [[30, 31], [-7, -8]]

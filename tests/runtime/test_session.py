@@ -94,6 +94,15 @@ def test_a_placeholder_must_be_fed(session: Session) -> None:
     assert session.run(identity(x), {x: [1, 2]}).tolist() == [1, 2]
 
 
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+@pytest.mark.parametrize("kind", [np.asmatrix, np.ma.asarray])
+def test_kinds_of_arrays_that_compute_otherwise_are_fed_as_plain_ones(session: Session, kind) -> None:
+    x, text = placeholder(dtype="float64", shape=[2, 2]), placeholder(dtype="string", shape=[1, 2])
+    found = session.run(identity(x), {x: kind(np.ones((2, 2)))})
+    assert type(found) is np.ndarray
+    assert session.run(identity(text), {text: kind(np.array([["a", "b"]]))}).tolist() == [[b"a", b"b"]]
+
+
 class TestFetches:
     def test_results_have_the_structure_of_the_fetches(self, session: Session) -> None:
         a, b = constant(1.0, name="a"), constant([1, 2], name="b")

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
+import tensorkeep.v1 as functions
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.graph.building import building
@@ -97,6 +98,36 @@ def test_a_function_is_a_model_with_the_first_values_of_its_variables() -> None:
 @pytest.mark.parametrize("result", [None, {}, [1], {"y": 1}])
 def test_a_function_that_gives_no_tensors_is_no_model(result: Any) -> None:
     fs = MemoryFileSystem()
-    with pytest.raises(WrongTypeError, match="gives a tensor or a dict of tensors"):
+    with pytest.raises(WrongTypeError, match="gives a tensor, several, or a dict of tensors"):
         from_function(lambda x: result, {"x": (FLOAT, [None])}, "model", fs=fs)
     assert not fs.exists("model")
+
+
+def test_a_function_may_take_nothing_and_give_several_tensors() -> None:
+    fs = MemoryFileSystem()
+    from_function(lambda: (functions.constant([1, 2]), functions.constant(3.0)), {}, "model", fs=fs)
+    with tk.load_saved_model("model", fs=fs) as model:
+        found = model.signatures["serving_default"]()
+        assert (found["output_0"].tolist(), float(found["output_1"])) == ([1, 2], 3.0)
+
+
+def test_inputs_may_have_names_that_nodes_cannot_have() -> None:
+    fs = MemoryFileSystem()
+    inputs = {name: ("float32", []) for name in ("my input", "my_input", "ü", "_x", "a/b")}
+    from_function(lambda **given: {"sum of all": functions.add_n(list(given.values()))}, inputs, "model", fs=fs)
+    with tk.load_saved_model("model", fs=fs) as model:
+        given = {name: float(10**place) for place, name in enumerate(inputs)}
+        assert model.signatures["serving_default"](**given)["sum of all"] == 11111
+
+
+def test_a_sparse_tensor_is_an_output() -> None:
+    fs = MemoryFileSystem()
+    from_function(lambda x: {"s": functions.sparse.from_dense(x)}, {"x": ("float32", [None])}, "model", fs=fs)
+    with tk.load_saved_model("model", fs=fs) as model:
+        found = model.signatures["serving_default"](x=[0.0, 5.0])["s"]
+        assert (found.indices.tolist(), found.values.tolist(), found.dense_shape.tolist()) == ([[1]], [5.0], [2])
+
+
+def test_a_signature_that_is_no_pair_is_an_error(fs: MemoryFileSystem) -> None:
+    with pytest.raises(WrongTypeError, match='signature "a" must be a pair of dicts'):
+        from_checkpoint(affine_graph(), "ckpt/model", {"a": {"x": "x:0"}}, "model", fs=fs)  # type: ignore[dict-item]

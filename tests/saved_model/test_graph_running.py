@@ -77,3 +77,9 @@ def test_a_node_that_lacks_an_input_is_an_error_as_it_was() -> None:
     needed.input[0] = "nothing"
     with pytest.raises(TensorKeepError, match="nothing"):
         needed_graph(model)
+
+
+def test_two_nodes_of_one_name_are_an_error() -> None:
+    model = meta_graph()
+    model.graph_def.node.add().CopyFrom(model.graph_def.node[0])
+    assert needed_graph(model) is model.graph_def

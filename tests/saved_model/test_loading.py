@@ -22,6 +22,7 @@ from tensorkeep.errors import (
 from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.runtime.composite_values import RaggedTensorValue
+from tensorkeep.saved_model.exporting import from_function
 from tests.saved_model.handmade import graph_model, object_meta_graph, object_model
 from tests.support.golden import decode, expected, golden
 
@@ -108,6 +109,15 @@ def test_lists_and_wider_numbers_are_taken_for_arrays() -> None:
     with tk.load_saved_model(golden("g28_tf2_module") / "model") as model:
         found = model.signatures["loop"](n=1, x=[[1, 2, 3]])
     assert found["y"].dtype == np.float32
+
+
+@pytest.mark.filterwarnings("ignore:the matrix subclass")
+def test_a_matrix_of_numpy_is_a_plain_array() -> None:
+    fs = MemoryFileSystem()
+    from_function(lambda x: {"y": x * x}, {"x": ("float64", [2, 2])}, "model", fs=fs)
+    with tk.load_saved_model("model", fs=fs) as model:
+        found = model.signatures["serving_default"](x=np.asmatrix([[1.0, 2.0], [3.0, 4.0]]))
+    assert found["y"].tolist() == [[1, 4], [9, 16]]
 
 
 # ----------------------------------------------------------------------------------------------------- functions

@@ -12,9 +12,10 @@ from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFound
 from tensorkeep.io.directories import files_below
 from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.saved_model.editing import drop_meta_graph, rename_signature
+from tensorkeep.saved_model.editing import drop_meta_graph, rename_asset, rename_signature
 from tensorkeep.saved_model.fingerprint import OnFingerprint, checked_fingerprint
 from tensorkeep.saved_model.layout import read_saved_model, signature_keys
+from tensorkeep.saved_model.loading import load_saved_model
 from tensorkeep.saved_model.pruning import prune_to_signature
 from tensorkeep.saved_model.rewriting import (
     change_variables,
@@ -24,6 +25,7 @@ from tensorkeep.saved_model.rewriting import (
     rewrite_model,
 )
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
+from tests.saved_model.handmade import object_model
 from tests.saved_model.models import build_model, run_model, store, y_of
 from tests.support.golden import ROOT
 
@@ -192,3 +194,22 @@ def test_a_model_is_pruned_to_a_signature() -> None:
     assert y_of(fs, "n") == [[5, 7, 9]]
     with pytest.raises(ValueError, match='Could not find signature "none"'):
         prune_to_signature(pruned, "none", "serve")
+
+
+@pytest.mark.parametrize("target", ["n", None])
+def test_a_renamed_asset_has_its_file_under_the_new_name(target: str | None) -> None:
+    fs = made()
+    rewrite_model("m", target, partial(rename_asset, old="vocab.txt", new="words/new.txt"), fs=fs)
+    place = target or "m"
+    assert [name for name in files_below(fs, place) if name.startswith("assets/")] == ["assets/words/new.txt"]
+    words = np.array([b"red", b"green"], object)
+    assert run_model(fs, place, "place:0", {"word:0": words}).tolist() == [0, 1]
+
+
+def test_variables_of_objects_are_changed_by_the_names_that_a_loaded_model_has() -> None:
+    fs = store()
+    change_variables(object_model(fs), "n", {"w": np.float32([5])}, fs=fs)
+    with load_saved_model("n", fs=fs) as model:
+        assert model.variables["w"].tolist() == [5]
+    with pytest.raises(InvalidArgumentError, match='no variable "v"; there are'):
+        change_variables("n", None, {"v": np.float32([5])}, fs=fs)

@@ -401,3 +401,43 @@ def test_any_op_in_any_function_is_the_same_as_in_the_graph(op, name):
 
 def test_a_meta_graph_is_scanned_by_itself():
     assert scan_meta_graph(only(model_with("PyFunc"))).counts == {"calls-python": 1}
+
+
+# --------------------------------------------------------------------------------------------------------------- links
+
+
+def on_disk(folder: Path) -> Path:
+    model = folder / "model"
+    (model / "assets").mkdir(parents=True)
+    (model / "saved_model.pb").write_bytes(serialize(model_with()))
+    return model
+
+
+def test_an_asset_that_is_a_link_out_of_the_model_is_found(tmp_path: Path):
+    model = on_disk(tmp_path)
+    (model / "assets" / "vocabulary.txt").symlink_to("/etc/passwd")
+    (model / "data").symlink_to("/etc")
+    report = scan_model(model)
+    assert {(item.rule, item.file, item.subject) for item in report.findings} == {
+        ("reads-files", "assets/vocabulary.txt", "link"),
+        ("reads-files", "data", "link"),
+    }
+
+
+def test_links_of_the_model_itself_are_followed(tmp_path: Path):
+    kept = on_disk(tmp_path / "kept")
+    (kept / "saved_model.pb").write_bytes(serialize(model_with("PyFunc")))
+    model = tmp_path / "model"
+    model.mkdir()
+    (model / "saved_model.pb").symlink_to(kept / "saved_model.pb")
+    (model / "variables").symlink_to(kept / "assets")
+    assert dict(scan_model(model).counts) == {"calls-python": 1}
+
+
+def test_links_in_a_circle_are_followed_once(tmp_path: Path):
+    model = on_disk(tmp_path)
+    for name in "abc":
+        (model / "assets" / name).symlink_to("..")
+    report = scan_model(model)
+    assert report.is_clean
+    assert report.files == ("saved_model.pb",)

@@ -37,7 +37,7 @@ def _add_arguments(parser: Parser) -> None:
 
 def _run(given: Namespace, output: Output) -> int:
     texts = InputTexts(given.inputs, given.input_exprs, given.input_examples, given.allow_pickle)
-    values = texts.values(output.note)
+    values = texts.values(output.note, may_be_none=True)
     request = RunRequest(model_of(given), tags_of(given), given.signature_def, split_names(given.allow))
     result = run_signature(request, values, timing=given.timing)
     paths = _saved(result, given) if given.outdir else {}

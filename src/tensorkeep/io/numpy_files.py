@@ -63,4 +63,11 @@ def write_npy(path: str, array: Array, fs: FileSystem) -> None:
     atomic_write(fs, path, encode_npy(array), Durability.CACHE)
 
 
-__all__ = ["PickleRefusedError", "encode_npy", "read_numpy_file", "write_npy"]
+def write_npz(path: str, arrays: Mapping[str, Array], fs: FileSystem) -> None:
+    """Writes an .npz file, whole or not at all."""
+    target = BytesIO()
+    np.savez(target, **arrays)
+    atomic_write(fs, path, target.getvalue(), Durability.CACHE)
+
+
+__all__ = ["PickleRefusedError", "encode_npy", "read_numpy_file", "write_npy", "write_npz"]

@@ -238,7 +238,7 @@ def _top_level(view: memoryview) -> tuple[list[Field], str]:
     found: list[Field] = []
     counts: dict[int, int] = {}
     try:
-        for field in fields(view, "it"):
+        for field in fields(view, "the message"):
             counts[field[0]] = counts.get(field[0], 0) + 1
             if counts[field[0]] <= _BREADTH:
                 found.append(field)

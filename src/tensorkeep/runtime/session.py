@@ -203,7 +203,7 @@ def _feed_value(tensor: Tensor, value: Any) -> Any:
         return value
     if dtype is UNKNOWN_DTYPE:
         return np.asarray(value)
-    fits = isinstance(value, np.ndarray) and value.dtype == dtype.array_dtype and dtype is not STRING
+    fits = type(value) is np.ndarray and value.dtype == dtype.array_dtype and dtype is not STRING
     array = value if fits else _as_array(value, dtype)
     shape = tensor.static_shape
     if not _fits(array.shape, shape.dims):
@@ -233,7 +233,7 @@ def _is_kept(value: float, dtype: DType) -> bool:
 
 
 def _bytes_array(value: Any) -> Any:
-    array = np.asarray(value, object) if not isinstance(value, np.ndarray) else value
+    array = np.asarray(value, None if isinstance(value, np.ndarray) else object)
     flat = np.empty(array.size, object)
     for i, item in enumerate(array.reshape(-1).tolist()):
         if not isinstance(item, str | bytes):

@@ -359,7 +359,7 @@ def strip_default_attrs(model: SavedModel, tags: Tags = None) -> SavedModel:
 
 
 def rename_asset(model: SavedModel, old: str, new: str) -> SavedModel:
-    """With another name for a file among the assets, in all meta graphs. The file itself is the caller's to rename."""
+    """With another name for a file among the assets, in all meta graphs. `rewrite_model` renames the file too."""
     if not any(asset.filename == old for meta_graph in model.meta_graphs for asset in asset_files(meta_graph)):
         raise NotFoundError(f'"{old}" is no asset; there are {", ".join(asset_names(model)) or "none"}')
     if new in asset_names(model):

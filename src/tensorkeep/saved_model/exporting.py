@@ -6,6 +6,7 @@ and its servers load it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from math import prod
@@ -20,24 +21,32 @@ from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.functions.array import placeholder
+from tensorkeep.functions.ragged_tensor import RaggedTensor
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import GraphKeys, get_collection
+from tensorkeep.graph.composites import SparseTensor
+from tensorkeep.graph.files import read_graph
 from tensorkeep.graph.freezing import variables_of
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.io.filesystem import FileSystem, PathLike
+from tensorkeep.graph.pruning import needed_nodes, source_of
+from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.metagraph.importing import import_meta_graph
+from tensorkeep.proto.identification import FileKind, identify_proto
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, SignatureDef, TensorProto
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.builder import DefaultSaver, GraphOptions, SavedModelBuilder
-from tensorkeep.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
+from tensorkeep.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, PREDICT_METHOD_NAME, SERVING
+from tensorkeep.saved_model.layout import init_op_name, read_file
 from tensorkeep.saved_model.node_saveables import NodeSaveable
-from tensorkeep.saved_model.signature_defs import predict_signature_def
+from tensorkeep.saved_model.signature_defs import build_signature_def
+from tensorkeep.saved_model.table_fills import needed_fills
+from tensorkeep.saved_model.tensor_info import build_tensor_info, tensor_names
 from tensorkeep.train.restore_nodes import RestoreNodes
 from tensorkeep.train.saver_graph import V2, BulkSaverBuilder
 from tensorkeep.train.stored_values import StoredValue, by_any_name, parts_of_meta_graph, stored_values
@@ -46,6 +55,8 @@ from tensorkeep.variables.listing import global_variables, variables_initializer
 Tensors: TypeAlias = Mapping[str, Tensor | str]
 SignatureTensors: TypeAlias = tuple[Tensors, Tensors] | SignatureDef
 _TAGS: Final = (SERVING,)
+_TENSORS: Final = (Tensor, SparseTensor, RaggedTensor)
+_NOT_IN_NAMES: Final = re.compile(r"[^A-Za-z0-9_.\\/-]")
 
 
 def from_checkpoint(
@@ -62,6 +73,7 @@ def from_checkpoint(
     The graph may be the path of a .meta file. A signature is a pair, of inputs and of outputs: tensors, or their
     names, by the names that users know them by. Variables are copied, never all in memory: by the keys of the saver
     that a meta graph brings along, otherwise by their names. NotFoundError, with all names, if some are not stored.
+    Tables that signatures need are filled when the model is loaded; the files that they are filled from are copied.
     """
     meta_graph = _meta_graph(graph, fs)
     copy = Graph()
@@ -69,7 +81,12 @@ def from_checkpoint(
     with open_checkpoint(checkpoint, fs=fs) as reader, building(copy):
         saver = _stored_saver(copy, meta_graph, reader, fs)
         made = {key: _signature(copy, item, key) for key, item in signatures.items()}
-        return _written(directory, None, tags, made, GraphOptions(saver=saver, clear_devices=True), fs)
+        fills = [] if init_op_name(meta_graph) else needed_fills(meta_graph, made.values())
+        main_op = _group([copy.operation(name) for name in fills])
+        options = GraphOptions(
+            saver=saver, clear_devices=True, main_op=main_op, assets=_needed_files(meta_graph, copy, fills, made)
+        )
+        return _written(directory, None, tags, made, options, fs)
 
 
 def from_function(
@@ -84,15 +101,19 @@ def from_function(
     """Writes what a function builds as a SavedModel with one signature; gives the path of its file.
 
     The function gets a placeholder for each input, by name, of the type and shape that `inputs` says, and gives a
-    tensor or a dict of tensors. Variables that it makes are saved with their first values, which are then not stored
-    a second time as constants of the graph; tables that it makes are filled when the model is loaded.
+    tensor, a dict of tensors, or several, which are then named output_0 and so on. Variables that it makes are saved
+    with their first values, which are then not stored a second time as constants of the graph; tables that it makes
+    are filled when the model is loaded.
     """
     graph = Graph()
     with building(graph):
-        given = {name: placeholder(dtype, shape, name=name) for name, (dtype, shape) in inputs.items()}
+        given = {name: placeholder(dtype, shape, name=_node_name(name)) for name, (dtype, shape) in inputs.items()}
         outputs = _named(function(**given))
-        made = {signature: predict_signature_def(given, outputs)}
-        fills = _table_initializers(graph)
+        made = {signature: _predict_signature(given, outputs)}
+        fills = _group(
+            item.op if isinstance(item, Tensor) else item
+            for item in get_collection(graph, GraphKeys.TABLE_INITIALIZERS)
+        )
         start = variables_initializer(global_variables(), name="init")
         with closing(Session(graph, filesystem=fs)) as session:
             session.run(start)
@@ -120,11 +141,19 @@ def _written(
 # -------------------------------------------------------------------------------------------------------- functions
 
 
-def _named(results: Any) -> dict[str, Tensor]:
-    found = {"output_0": results} if isinstance(results, Tensor) else results
-    if not isinstance(found, Mapping) or not found or not all(isinstance(item, Tensor) for item in found.values()):
-        raise WrongTypeError(f"the function of a model gives a tensor or a dict of tensors, got {results!r}")
-    return dict(found)
+def _named(results: Any) -> dict[str, Any]:
+    listed = [results] if isinstance(results, _TENSORS) else results
+    if isinstance(listed, list | tuple):
+        listed = {f"output_{number}": item for number, item in enumerate(listed)}
+    if not isinstance(listed, Mapping) or not listed or not all(isinstance(v, _TENSORS) for v in listed.values()):
+        raise WrongTypeError(f"the function of a model gives a tensor, several, or a dict of tensors, got {results!r}")
+    return dict(listed)
+
+
+def _node_name(name: str) -> str:
+    """The name of an input, as nodes may have it."""
+    text = _NOT_IN_NAMES.sub("_", name)
+    return text if text[:1].isalnum() or text[:1] == "." else f"input{text}"
 
 
 class _FirstValuesSaver:
@@ -159,16 +188,22 @@ def _fill_with_zeros(tensor: TensorProto) -> None:
         tensor.CopyFrom(tensor_of_array(np.zeros(1, dtype.array_dtype), dtype, sizes))
 
 
-def _table_initializers(graph: Graph) -> Operation | None:
+def _group(fills: Iterable[Operation]) -> Operation | None:
     """One operation that fills all tables; None if there are none."""
-    fills = [
-        item.op if isinstance(item, Tensor) else item for item in get_collection(graph, GraphKeys.TABLE_INITIALIZERS)
-    ]
-    if not fills:
+    listed = list(fills)
+    if not listed:
         return None
     made: Operation = get_op("NoOp")(name="fill_tables")
-    made.add_control_inputs(fills)
+    made.add_control_inputs(listed)
     return made
+
+
+def _predict_signature(inputs: Mapping[str, Any], outputs: Mapping[str, Any]) -> SignatureDef:
+    """A signature to predict with. TensorFlow 1 has none without inputs; TensorFlow 2 and servers take such a one."""
+    if not outputs:
+        raise InvalidArgumentError("a signature must give something: it has no outputs")
+    infos = [{key: build_tensor_info(item) for key, item in side.items()} for side in (inputs, outputs)]
+    return build_signature_def(infos[0], infos[1], PREDICT_METHOD_NAME)
 
 
 # ------------------------------------------------------------------------------------------------------ checkpoints
@@ -181,16 +216,34 @@ def _meta_graph(graph: Graph | GraphDef | MetaGraphDef | PathLike, fs: FileSyste
         return export_meta_graph(graph)
     if isinstance(graph, GraphDef):
         return MetaGraphDef(graph_def=graph)
-    return read_meta_graph_file(graph, fs)
+    path = path_text(graph)
+    if fs.exists(path) and identify_proto(read_file(path, fs)).kind is FileKind.GRAPH:
+        return MetaGraphDef(graph_def=read_graph(path, fs))
+    return read_meta_graph_file(path, fs)
+
+
+def _needed_files(
+    meta_graph: MetaGraphDef, graph: Graph, fills: Sequence[str], signatures: Mapping[str, SignatureDef]
+) -> list[Tensor]:
+    """The tensors with the paths of files that filling the tables, or a signature, reads."""
+    outputs = [name for item in signatures.values() for info in item.outputs.values() for name in tensor_names(info)]
+    needed = needed_nodes(meta_graph.graph_def, {source_of(name) for name in (*fills, *outputs)})
+    files = [item for item in get_collection(graph, GraphKeys.ASSET_FILEPATHS) if item.op.name in needed]
+    if files or not fills:
+        return files
+    sources = [graph.operation(name).inputs[1] for name in fills if "FromTextFile" in graph.operation(name).type]
+    return [tensor for tensor in dict.fromkeys(sources) if tensor.op.type == "Const"]
 
 
 def _signature(graph: Graph, item: SignatureTensors, key: str) -> SignatureDef:
     if isinstance(item, SignatureDef):
         return item
+    if not isinstance(item, tuple | list) or len(item) != 2 or not all(isinstance(side, Mapping) for side in item):
+        raise WrongTypeError(f'signature "{key}" must be a pair of dicts, of inputs and of outputs, got {item!r}')
     inputs, outputs = item
-    wanted = {**inputs, **outputs}
-    names = {name: tensor if isinstance(tensor, str) else tensor.name for name, tensor in wanted.items()}
-    lacking = [f'"{tensor}" for {name}' for name, tensor in names.items() if tensor.partition(":")[0] not in graph]
+    wanted = [(name, tensor) for side in (inputs, outputs) for name, tensor in side.items()]
+    names = [(name, tensor if isinstance(tensor, str) else tensor.name) for name, tensor in wanted]
+    lacking = [f'"{tensor}" for {name}' for name, tensor in names if tensor.partition(":")[0] not in graph]
     if lacking:
         raise NotFoundError(f'signature "{key}": the graph has no {", no ".join(lacking)}')
 
@@ -198,7 +251,7 @@ def _signature(graph: Graph, item: SignatureTensors, key: str) -> SignatureDef:
         texts = {name: tensor if isinstance(tensor, str) else tensor.name for name, tensor in side.items()}
         return {name: graph.tensor(text if ":" in text else f"{text}:0") for name, text in texts.items()}
 
-    return predict_signature_def(tensors(inputs), tensors(outputs))
+    return _predict_signature(tensors(inputs), tensors(outputs))
 
 
 class _StoredSaver:

@@ -13,6 +13,7 @@ from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.constants import SERVING
 from tensorkeep.saved_model.layout import init_op_name, meta_graph_with_tags, read_saved_model, variables_path
 from tensorkeep.saved_model.loader import get_asset_tensors
+from tensorkeep.saved_model.table_fills import local_initializers
 from tensorkeep.train.freezing import FreezeOptions, freeze, open_session, restore_with_saver
 
 
@@ -41,6 +42,8 @@ def load_session(meta_graph: MetaGraphDef, directory: PathLike, *, fs: FileSyste
         restore_with_saver(session, meta_graph.saver_def, variables)
     if init := init_op_name(meta_graph):
         session.run(init, get_asset_tensors(directory, meta_graph))
+    else:
+        session.run(local_initializers(meta_graph, meta_graph.signature_def.values()))
     return session
 
 

@@ -2,7 +2,7 @@
 
 A session has what restoring, initialization and the signatures need of the graph: what was there for training or saving
 is not even imported. Variables are restored by the graph's own operations, then the model's initialization runs, both
-before the first signature does.
+before the first signature does. A model that names no initialization has its tables filled, as TensorFlow 2 does it.
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
-from tensorkeep.saved_model.layout import asset_files, init_op_name
+from tensorkeep.saved_model.layout import asset_files
 from tensorkeep.saved_model.signature import Run, SignatureSpec
 from tensorkeep.saved_model.surroundings import ModelSurroundings
+from tensorkeep.saved_model.table_fills import initial_operations
 from tensorkeep.saved_model.tensor_info import tensor_names
 
 Array = npt.NDArray[Any]
@@ -80,9 +81,10 @@ class GraphRunner:
         prefix = self._around.variables_prefix
         if saver.restore_op_name and self._around.fs.exists(index_path(prefix)):
             self._run(session, saver.restore_op_name, {saver.filename_tensor_name: prefix})
-        if init := init_op_name(meta_graph):
+        if inits := initial_operations(meta_graph):
             paths = {asset.tensor_info.name: self._around.asset_path(asset) for asset in asset_files(meta_graph)}
-            self._run(session, init, paths)
+            for init in inits:
+                self._run(session, init, paths)
         return session
 
     def _run(self, session: Session, operation: str, feeds: Mapping[str, str]) -> None:
@@ -99,11 +101,13 @@ class GraphRunner:
 def needed_graph(meta_graph: MetaGraphDef) -> GraphDef:
     """The part of a model's graph that restoring, initialization and the signatures need.
 
-    It is the whole graph if that lacks one of the nodes they name, so that whoever wants the node says what is wrong.
+    It is the whole graph if that lacks one of the nodes they name, or has two of a name, so that whoever imports it or
+    wants the node says what is wrong.
     """
     graph_def = meta_graph.graph_def
     wanted = {source_of(name) for name in _names_in_use(meta_graph)}
-    if not wanted.issubset(node.name for node in graph_def.node):
+    names = {node.name for node in graph_def.node}
+    if not wanted <= names or len(names) < len(graph_def.node):
         return graph_def
     kept = needed_nodes(graph_def, wanted)
     return graph_def if len(kept) == len(graph_def.node) else extract_sub_graph(graph_def, kept)
@@ -112,7 +116,8 @@ def needed_graph(meta_graph: MetaGraphDef) -> GraphDef:
 def _names_in_use(meta_graph: MetaGraphDef) -> Iterator[str]:
     """The tensors and operations that a model names, of those that are used here."""
     saver = meta_graph.saver_def
-    yield from (name for name in (saver.restore_op_name, saver.filename_tensor_name, init_op_name(meta_graph)) if name)
+    yield from (name for name in (saver.restore_op_name, saver.filename_tensor_name) if name)
+    yield from initial_operations(meta_graph)
     for signature in meta_graph.signature_def.values():
         for info in (*signature.inputs.values(), *signature.outputs.values()):
             yield from filter(None, tensor_names(info))

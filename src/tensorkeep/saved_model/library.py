@@ -129,8 +129,8 @@ def _raise(problems: list[str]) -> None:
     if problems:
         listed = "; ".join(problems[:5]) + (f"; and {len(problems) - 5} more" if problems[5:] else "")
         raise PermissionDeniedError(
-            f"the model does more than compute: {listed}. Nothing was run. If you trust it, load it with `allow=` and "
-            'what is meant, by type of operation ("PrintV2") or by class ("prints")'
+            f"the model does more than compute: {listed}. Nothing was run. If you trust it, load it with `allow=` "
+            '(`--allow` of the command line) and what is meant, by type of operation ("PrintV2") or by class ("prints")'
         )
 
 

@@ -137,9 +137,9 @@ class LivingObjects:
     def _key(self, number: int) -> str:
         found = self.stored_keys().get(number, {}).get(VARIABLE_VALUE)
         if found is None:
-            raise NotFoundError(
-                f'the variable "{self._name(number)}" has no value: "{self._around.variables_prefix}" has none for it'
-            )
+            where = f'"{self._around.variables_prefix}"'
+            why = f"{where} has none for it" if self._around.reader() else f"there is no checkpoint {where}"
+            raise NotFoundError(f'the variable "{self._name(number)}" has no value: {why}')
         return found
 
     def stored_keys(self) -> Mapping[int, Mapping[str, str]]:

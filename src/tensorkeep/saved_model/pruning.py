@@ -31,11 +31,12 @@ from tensorkeep.proto.messages import (
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.constants import INIT_OP_SIGNATURE_KEY
 from tensorkeep.saved_model.editing import Tags, edited
-from tensorkeep.saved_model.kept_values import set_values_first
+from tensorkeep.saved_model.kept_values import set_values_first, table_contents
 from tensorkeep.saved_model.layout import init_op_name, signature_keys, signature_with_key
 from tensorkeep.saved_model.object_pruning import constants_of, prune_library, prune_objects
 from tensorkeep.saved_model.object_signatures import forget_objects
 from tensorkeep.saved_model.saver_pruning import VARIABLE_OPS, without_variables
+from tensorkeep.saved_model.table_fills import needed_fills
 from tensorkeep.saved_model.tensor_info import tensor_names
 from tensorkeep.train.freezing import FreezeOptions, freeze, session_values
 
@@ -67,7 +68,7 @@ def prune_to_signature(model: SavedModel, key: str, tags: Tags = None) -> SavedM
 def _prune(keys: Collection[str], meta_graph: MetaGraphDef) -> None:
     signatures = [signature_with_key(meta_graph, key) for key in keys]
     init_op = init_op_name(meta_graph)
-    nodes = _nodes_of(signatures) | ({source_of(init_op)} if init_op else set())
+    nodes = _nodes_of(signatures) | {*map(source_of, [init_op] if init_op else needed_fills(meta_graph, signatures))}
     if meta_graph.object_graph_def.nodes:
         prune_objects(meta_graph, keys)
         pruned = _of_objects(meta_graph, nodes)
@@ -210,11 +211,11 @@ def frozen_meta_graph(meta_graph: MetaGraphDef, session: Session, options: Freez
     """A meta graph with constants in the place of variables, for all signatures that it has.
 
     A variable that initialization sets, the path of a file for one, stays; so does one that the options keep, which
-    initialization then sets to the value that it has now.
+    initialization then sets to the value that it has now. Tables that can be changed are filled with what they hold.
     """
     signatures = [meta_graph.signature_def[key] for key in signature_keys(meta_graph)]
     init_op = init_op_name(meta_graph)
-    nodes = _nodes_of(signatures) | ({source_of(init_op)} if init_op else set())
+    nodes = _nodes_of(signatures) | {*map(source_of, [init_op] if init_op else needed_fills(meta_graph, signatures))}
     frozen = MetaGraphDef()
     frozen.CopyFrom(meta_graph)
     frozen.ClearField("saver_def")
@@ -230,7 +231,7 @@ def frozen_meta_graph(meta_graph: MetaGraphDef, session: Session, options: Freez
         else:
             _prune_collection(frozen, key, left)
     kept = [item for item in variables_of(frozen.graph_def) if item.name not in set_first]
-    set_values_first(frozen, kept, session_values(session, kept))
+    set_values_first(frozen, kept, session_values(session, kept), table_contents(session, frozen.graph_def))
     return frozen
 
 

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, VARIABLE_VALUE, ObjectGraph
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
@@ -39,6 +40,7 @@ from tensorkeep.saved_model.layout import (
     CHUNKED_FILE,
     MODEL_FILE,
     TEXT_FILE,
+    asset_files,
     asset_path,
     join,
     model_file,
@@ -46,6 +48,7 @@ from tensorkeep.saved_model.layout import (
     read_saved_model,
     variables_path,
 )
+from tensorkeep.saved_model.object_graph import SavedObjects
 from tensorkeep.saved_model.pruning import frozen_meta_graph
 from tensorkeep.train.freezing import FreezeOptions
 
@@ -61,14 +64,45 @@ def rewrite_model(
 ) -> SavedModel:
     """Applies changes to a model, one after the other, and writes it to another directory, or over itself (None).
 
-    Gives the changed model. The directory must not exist, or be empty.
+    Gives the changed model. The directory must not exist, or be empty. Files of assets get the names that these have.
     """
-    model, name, data = _changed(source, edits, fs)
-    if target is None or fs.canonical(path_text(target)) == fs.canonical(path_text(source)):
-        _write_in_place(path_text(source), model, name, data, fs, durability)
+    directory = path_text(source)
+    before = read_saved_model(directory, fs)
+    model, name, data = _changed(before, directory, edits, fs)
+    renamed = _renamed_assets(before, model)
+    left_over = {*renamed.values()} - {*asset_names(model)}
+    if target is None or fs.canonical(path_text(target)) == fs.canonical(directory):
+        _copy_assets(directory, directory, renamed, fs, durability)
+        _write_in_place(directory, model, name, data, fs, durability)
+        _delete_assets(directory, left_over, fs)
         return model
-    _publish(path_text(source), path_text(target), model, {name: data}, fs, durability)
+
+    def prepare(place: str) -> None:
+        _copy_assets(directory, place, renamed, fs, durability)
+        _delete_assets(place, left_over, fs)
+
+    _publish(directory, path_text(target), model, {name: data}, fs, durability, prepare=prepare)
     return model
+
+
+def _renamed_assets(before: SavedModel, after: SavedModel) -> dict[str, str]:
+    """For each new name of an asset, the old one: that of the asset whose path the same tensor takes."""
+    known = asset_names(before)
+    old = {asset.tensor_info.name: asset.filename for item in before.meta_graphs for asset in asset_files(item)}
+    new = {asset.tensor_info.name: asset.filename for item in after.meta_graphs for asset in asset_files(item)}
+    return {name: old[tensor] for tensor, name in new.items() if name not in known and tensor in old}
+
+
+def _copy_assets(source: str, target: str, renamed: Mapping[str, str], fs: FileSystem, durability: Durability) -> None:
+    for new, old in renamed.items():
+        path = asset_path(target, new)
+        fs.make_directory(posixpath.dirname(path))
+        copy_file(fs, asset_path(source, old), path, durability)
+
+
+def _delete_assets(directory: str, names: Iterable[str], fs: FileSystem) -> None:
+    for name in names:
+        fs.delete(asset_path(directory, name))
 
 
 def write_model_file(model: SavedModel, source: PathLike, target: PathLike, *, fs: FileSystem = LOCAL) -> str:
@@ -83,11 +117,10 @@ def write_model_file(model: SavedModel, source: PathLike, target: PathLike, *, f
     return join(folder, name)
 
 
-def _changed(source: PathLike, edits: Iterable[Edit], fs: FileSystem) -> tuple[SavedModel, str, bytes]:
-    model = read_saved_model(source, fs)
+def _changed(model: SavedModel, source: str, edits: Iterable[Edit], fs: FileSystem) -> tuple[SavedModel, str, bytes]:
     for edit in edits:
         model = edit(model)
-    name, data = _encoded(model, path_text(source), fs)
+    name, data = _encoded(model, source, fs)
     return model, name, data
 
 
@@ -153,7 +186,8 @@ def change_variables(
     fs: FileSystem = LOCAL,
     durability: Durability = Durability.DISK,
 ) -> None:
-    """Writes a model with other values for some variables, by their names in its checkpoint.
+    """Writes a model with other values for some variables, by their names in its checkpoint or, in a model of
+    TensorFlow 2, by the paths of their objects, which a loaded model has them by.
 
     Each must be of the dtype and shape that it has. The other values, and the model itself, keep their bytes.
     """
@@ -163,7 +197,8 @@ def change_variables(
         raise NotFoundError(f'"{directory}" has no variables')
     model = read_saved_model(directory, fs)
     with open_checkpoint(prefix, fs=fs) as reader:
-        tensors = _with_values(reader, values)
+        keys = _keys_by_path(model, reader)
+        tensors = _with_values(reader, {keys.get(name, name): value for name, value in values.items()})
         if target is None or fs.canonical(path_text(target)) == fs.canonical(directory):
             had_fingerprint = _drop_fingerprint(directory, fs)
             save_checkpoint(prefix, tensors, SaveOptions(durability=durability), fs=fs)
@@ -190,6 +225,20 @@ def _drop_fingerprint(directory: str, fs: FileSystem) -> bool:
     return True
 
 
+def _keys_by_path(model: SavedModel, reader: CheckpointReader) -> dict[str, str]:
+    """Where the variables of a model of TensorFlow 2 are stored, by the paths of their objects."""
+    if OBJECT_GRAPH_KEY not in reader:
+        return {}
+    stored, found = ObjectGraph.read(reader), {}
+    for meta_graph in model.meta_graphs:
+        saved = SavedObjects(meta_graph.object_graph_def, "the object graph of the model")
+        keys = saved.stored_keys(stored)
+        for path, number in saved.of_kind("variable").items():
+            if VARIABLE_VALUE in keys.get(number, {}):
+                found[path] = keys[number][VARIABLE_VALUE]
+    return found
+
+
 def _with_values(
     reader: CheckpointReader, values: Mapping[str, ArrayLike]
 ) -> dict[str, ArraySource | npt.NDArray[Any]]:
@@ -198,7 +247,8 @@ def _with_values(
     for name, value in values.items():
         array = np.asarray(value)
         if name not in reader:
-            problems.append(f'there is no variable "{name}"')
+            listed = ", ".join(f'"{known}"' for known in list(reader)[:10])
+            problems.append(f'there is no variable "{name}"; there are {listed}{" ..." if len(reader) > 10 else ""}')
         elif (DType.of(array.dtype), array.shape) != (reader[name].dtype, reader[name].shape):
             problems.append(f'"{name}" is {reader[name]}, got {array.dtype} {array.shape}')
         changed[name] = array

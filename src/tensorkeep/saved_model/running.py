@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import isfinite, isnan
 from time import perf_counter
 from typing import Any, Final
 
@@ -13,7 +14,8 @@ from tensorkeep.dtypes import STRING
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.filesystem import Durability, FileSystem, prepare_directory
 from tensorkeep.io.local import LOCAL
-from tensorkeep.io.numpy_files import write_npy
+from tensorkeep.io.numpy_files import write_npy, write_npz
+from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.saved_model.layout import NoSuchSignatureError
 from tensorkeep.saved_model.loading import load_saved_model
 from tensorkeep.saved_model.model import LoadedModel
@@ -29,6 +31,7 @@ from tensorkeep.saved_model.signature import Signature
 from tensorkeep.saved_model.tensor_values import TensorSpec
 
 REPEATS: Final = 5  # runs that are timed
+_NO_INPUTS: Final = "At least one of --inputs, --input_exprs or --input_examples must be required"
 
 
 class MissingInputsError(InvalidArgumentError, AttributeError):
@@ -48,10 +51,10 @@ class InputTexts:
     examples: str = ""
     allow_pickle: bool = False
 
-    def values(self, warn: Warn, fs: FileSystem = LOCAL) -> dict[str, Any]:
+    def values(self, warn: Warn, fs: FileSystem = LOCAL, *, may_be_none: bool = False) -> dict[str, Any]:
         """The value of each input. What is taken in a way that one might not expect is said by `warn`."""
-        if not (self.files or self.expressions or self.examples):
-            raise MissingInputsError("At least one of --inputs, --input_exprs or --input_examples must be required")
+        if not (self.files or self.expressions or self.examples or may_be_none):
+            raise MissingInputsError(_NO_INPUTS)
         files = {
             key: load_input(path, name, fs, self.allow_pickle, warn)
             for key, (path, name) in parse_inputs(self.files).items()
@@ -111,6 +114,8 @@ def _signature(model: LoadedModel, key: str) -> Signature:
 
 def _fed(signature: Signature, values: Mapping[str, Any]) -> dict[str, Any]:
     """The values as sessions of TensorFlow take them: numbers become those of the tensor's type, whatever they are."""
+    if not values and set(signature.inputs) - set(signature.defaults):
+        raise MissingInputsError(_NO_INPUTS)
     for key in values:
         if key not in signature.inputs:
             listed = '", "'.join(signature.inputs)
@@ -135,7 +140,7 @@ def output_paths(outputs: Mapping[str, Any], directory: str, *, overwrite: bool,
     for key in sorted(outputs):
         if "/" in key or "\0" in key or key in ("", ".", ".."):
             raise InvalidArgumentError(f"the output {key!r} cannot be the name of a file")
-    paths = [f"{directory.rstrip('/')}/{key}.npy" for key in sorted(outputs)]
+    paths = [f"{directory.rstrip('/')}/{key}.{'npz' if _parts(outputs[key]) else 'npy'}" for key in sorted(outputs)]
     for path in paths:
         if not overwrite and fs.exists(path):
             raise OutputExistsError(
@@ -147,23 +152,49 @@ def output_paths(outputs: Mapping[str, Any], directory: str, *, overwrite: bool,
 def save_outputs(
     outputs: Mapping[str, Any], directory: str, *, overwrite: bool = False, fs: FileSystem = LOCAL
 ) -> dict[str, str]:
-    """Writes each output to a .npy file of its name, after a look whether all can be; gives their paths."""
+    """Writes each output to a .npy file of its name, after a look whether all can be; gives their paths.
+
+    One that is made of several arrays, a sparse or ragged one, goes to a .npz file.
+    """
     paths = output_paths(outputs, directory, overwrite=overwrite, fs=fs)
     prepare_directory(fs, directory, Durability.CACHE)
     for key, path in zip(sorted(outputs), paths, strict=True):
-        write_npy(path, np.asarray(outputs[key]), fs)
+        if parts := _parts(outputs[key]):
+            write_npz(path, parts, fs)
+        else:
+            write_npy(path, np.asarray(outputs[key]), fs)
     return dict(zip(sorted(outputs), paths, strict=True))
 
 
+def _parts(value: Any) -> dict[str, Any]:
+    """The arrays of a value that is made of several, by name; none of a plain array."""
+    if isinstance(value, RaggedTensorValue):
+        splits = {f"row_splits_{number}": item for number, item in enumerate(value.nested_row_splits)}
+        return {"values": value.flat_values, **splits}
+    if isinstance(value, tuple):
+        names = getattr(value, "_fields", [f"part_{number}" for number in range(len(value))])
+        return {name: item for name, item in zip(names, value, strict=True) if item is not None}
+    return {}
+
+
 def plain_value(value: Any) -> Any:
-    """A value for JSON. Bytes are text if they are that, and otherwise escaped."""
+    """A value for JSON. Bytes are text if they are that, and otherwise escaped; so are numbers that JSON has not.
+
+    Ragged values are lists of lists, sparse ones objects of their parts.
+    """
+    if isinstance(value, RaggedTensorValue):
+        return plain_value(value.to_list())
+    if parts := _parts(value):
+        return {name: plain_value(part) for name, part in parts.items()}
     if isinstance(value, bytes):
         return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, float) and not isfinite(value):
+        return "NaN" if isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, np.ndarray | np.generic):
         return plain_value(value.tolist())
     if isinstance(value, complex):
-        return [value.real, value.imag]
-    return [plain_value(item) for item in value] if isinstance(value, list | tuple) else value
+        return [plain_value(value.real), plain_value(value.imag)]
+    return [plain_value(item) for item in value] if isinstance(value, list) else value
 
 
 def timing_text(result: RunResult) -> str:

@@ -11,6 +11,7 @@ from typing import Final
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
 from tensorkeep.graph.capabilities import Effect
+from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto
@@ -28,11 +29,13 @@ from tensorkeep.proto.messages import (
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.chunks import read_chunked
 from tensorkeep.saved_model.constants import (
+    ASSETS_DIRECTORY,
     ASSETS_KEY,
     INIT_OP_SIGNATURE_KEY,
     LEGACY_INIT_OP_KEY,
     MAIN_OP_KEY,
     TRAIN_OP_KEY,
+    VARIABLES_DIRECTORY,
 )
 from tensorkeep.saved_model.layout import (
     CHUNKED_FILE,
@@ -140,6 +143,10 @@ def _entries(meta_graph: MetaGraphDef) -> Entries:
         if key in meta_graph.collection_def:
             names = [_name(name) for name in meta_graph.collection_def[key].node_list.value]
             (using if key == TRAIN_OP_KEY else loading).extend(names)
+    if not {MAIN_OP_KEY, LEGACY_INIT_OP_KEY} & set(meta_graph.collection_def):
+        tables = GraphKeys.TABLE_INITIALIZERS  # TensorFlow 2 runs these if the model names nothing to run
+        listed = meta_graph.collection_def[tables].node_list.value if tables in meta_graph.collection_def else ()
+        loading.extend(map(_name, listed))
     objects = meta_graph.object_graph_def
     return Entries(
         loading,
@@ -228,8 +235,12 @@ def scan_model(path: PathLike, policy: ScanPolicy | None = None, fs: FileSystem 
 
 
 def _files(directory: str, fs: FileSystem, found: Findings) -> Iterator[str]:
-    """The files below a directory, by names relative to it, in order. Too many are a finding."""
+    """The files below a directory, by names relative to it, in order. Too many are a finding.
+
+    Of links, those are followed that stay inside, once each, and those of the model and its variables.
+    """
     pending = [("", 0)]
+    seen = {fs.canonical(directory)}
     count = 0
     while pending:
         prefix, depth = pending.pop()
@@ -239,10 +250,26 @@ def _files(directory: str, fs: FileSystem, found: Findings) -> Iterator[str]:
             if count > _MOST_FILES or depth > _DEEPEST:
                 found.add(Finding(NOT_SCANNED, "files", inner, "", "there are too many files, or folders in folders"))
                 return
-            if fs.is_directory(join(directory, inner)):
-                pending.append((inner, depth + 1))
-            else:
+            is_directory, target = fs.is_directory(join(directory, inner)), fs.canonical(join(directory, inner))
+            if (is_directory or inner.startswith(f"{ASSETS_DIRECTORY}/")) and _leads_out(target, directory, fs):
+                _found_link(inner, target, found)
+            elif not is_directory:
                 yield inner
+            elif target not in seen:
+                seen.add(target)
+                pending.append((inner, depth + 1))
+
+
+def _leads_out(target: str, directory: str, fs: FileSystem) -> bool:
+    root = fs.canonical(directory)
+    return root != "." and not f"{target}/".startswith(root.rstrip("/") + "/")
+
+
+def _found_link(name: str, target: str, found: Findings) -> None:
+    """A link in the place of a file or folder of the model: whoever reads that reads what is elsewhere."""
+    if name != VARIABLES_DIRECTORY:
+        message = f"a link that leads out of the model, to {target!r}"
+        found.add(Finding(Effect.READS_FILES.identifier, "link", name, "", message[:500]))
 
 
 def _scan_file(path: str, name: str, fs: FileSystem, found: Findings, is_model: bool) -> None:

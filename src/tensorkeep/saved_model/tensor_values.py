@@ -32,11 +32,11 @@ def shape_text(shape: Shape) -> str:
 
 
 def fits_exactly(spec: TensorSpec, value: Any) -> bool:
-    """Whether the value is an array of the very type and a fitting shape."""
+    """Whether the value is an array of the very type and a fitting shape: a plain one, for others compute otherwise."""
     dtype = spec.dtype
     if dtype is RESOURCE or dtype is VARIANT:
         return True
-    if not isinstance(value, np.ndarray) or value.dtype != dtype.array_dtype or dtype is STRING:
+    if type(value) is not np.ndarray or value.dtype != dtype.array_dtype or dtype is STRING:
         return False
     return _has_shape(value.shape, spec.shape.dims)
 
@@ -85,7 +85,7 @@ def _converted(value: Any, dtype: DType) -> Any:
 def string_array(value: Any) -> Any:
     """Texts and bytes, in any nesting of lists, as an array of bytes objects."""
     try:
-        array = value if isinstance(value, np.ndarray) else np.asarray(value, object)
+        array = np.asarray(value, None if isinstance(value, np.ndarray) else object)
     except ValueError as error:
         raise InvalidArgumentError(f"expected strings, got {type(value).__name__}: {error}") from None
     made = np.empty(array.size, object)

@@ -24,7 +24,8 @@ def main(flags: argparse.Namespace) -> int:
     asked = [name for name in ("worker", "init_tpu", "tf_debug") if getattr(flags, name)]
     if asked:
         raise UnimplementedError(f"--{', --'.join(asked)}: models run here, in this process; leave it out")
-    values = InputTexts(flags.inputs, flags.input_exprs, flags.input_examples, flags.allow_pickle).values(_warn)
+    texts = InputTexts(flags.inputs, flags.input_exprs, flags.input_examples, flags.allow_pickle)
+    values = texts.values(_warn, may_be_none=True)
     request = RunRequest(flags.dir, split_tags(flags.tag_set), flags.signature_def, split_names(flags.allow))
     result = run_signature(request, values, timing=flags.timing)
     _give(result, flags)
