@@ -459,8 +459,21 @@ def flatten(result: Any) -> list[Any]:
     return flat
 
 
+def takes_attributes(*names: str) -> Callable[[Function], Function]:
+    """Decorates a kernel that takes these attributes, and maybe others, as what `**` stands for."""
+
+    def decorate(function: Function) -> Function:
+        function.attribute_names = names  # type: ignore[attr-defined]
+        return function
+
+    return decorate
+
+
 def keyword_names(function: Callable[..., Any]) -> tuple[str, ...]:
     """The names of a function's keyword-only parameters; a NumPy function has none that concern us."""
+    given: tuple[str, ...] | None = getattr(function, "attribute_names", None)
+    if given is not None:
+        return given
     code = getattr(function, "__code__", None)
     if code is None:
         return ()

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.opspec import OpSpec, get_op, op, takes_attributes
 from tensorkeep.ops import _convolution as arithmetic
 from tensorkeep.ops._expressions import shape_of
 from tensorkeep.ops._shapes import merged_size, same
@@ -25,6 +25,9 @@ Array = npt.NDArray[Any]
 Ints = tuple[int, ...]
 Dims = tuple[Dimension, ...]
 
+_ATTRIBUTES: Final = ("strides", "padding", "explicit_paddings", "data_format", "dilations")
+_ATTRIBUTES_3D: Final = ("strides", "padding", "data_format", "dilations")
+_OLD_ATTRIBUTES_3D: Final = ("strides", "padding", "dilations")
 _PADDINGS: Final = "padding: {'SAME', 'VALID', 'EXPLICIT'}"
 _EXPLICIT: Final = "explicit_paddings: list(int) = []"
 _FORMATS: Final = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
@@ -97,26 +100,7 @@ def conv2d_shape(
     return _output_shape(dims, filters, filters[3], data_format, sliding)
 
 
-@conv2d.kernel
-def conv2d_kernel(
-    input: Array,
-    filter: Array,
-    *,
-    strides: Ints,
-    padding: bytes,
-    explicit_paddings: Ints,
-    data_format: bytes,
-    dilations: Ints,
-) -> Any:
-    return arithmetic.conv2d_kernel(
-        input,
-        filter,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-    )
+conv2d.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.conv2d_kernel))
 
 
 @conv2d.gradient
@@ -164,28 +148,7 @@ def conv2d_backprop_input_shape(
     return Shape(tuple(found))
 
 
-@conv2d_backprop_input.kernel
-def conv2d_backprop_input_kernel(
-    input_sizes: Array,
-    filter: Array,
-    out_backprop: Array,
-    *,
-    strides: Ints,
-    padding: bytes,
-    explicit_paddings: Ints,
-    data_format: bytes,
-    dilations: Ints,
-) -> Any:
-    return arithmetic.conv2d_backprop_input_kernel(
-        input_sizes,
-        filter,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-    )
+conv2d_backprop_input.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.conv2d_backprop_input_kernel))
 
 
 @conv2d_backprop_input.gradient
@@ -216,28 +179,7 @@ def conv2d_backprop_filter_shape(input: Tensor, filter_sizes: Tensor, out_backpr
     return of_sizes(filter_sizes, 4)
 
 
-@conv2d_backprop_filter.kernel
-def conv2d_backprop_filter_kernel(
-    input: Array,
-    filter_sizes: Array,
-    out_backprop: Array,
-    *,
-    strides: Ints,
-    padding: bytes,
-    explicit_paddings: Ints,
-    data_format: bytes,
-    dilations: Ints,
-) -> Any:
-    return arithmetic.conv2d_backprop_filter_kernel(
-        input,
-        filter_sizes,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-    )
+conv2d_backprop_filter.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.conv2d_backprop_filter_kernel))
 
 
 @conv2d_backprop_filter.gradient
@@ -314,26 +256,7 @@ def conv3d_backprop_input_v2_shape(input_sizes: Tensor, filter: Tensor, out_back
     return of_sizes(input_sizes, 5)
 
 
-@conv3d_backprop_input_v2.kernel
-def conv3d_backprop_input_v2_kernel(
-    input_sizes: Array,
-    filter: Array,
-    out_backprop: Array,
-    *,
-    strides: Ints,
-    padding: bytes,
-    data_format: bytes,
-    dilations: Ints,
-) -> Any:
-    return arithmetic.conv3d_backprop_input_v2_kernel(
-        input_sizes,
-        filter,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilations=dilations,
-    )
+conv3d_backprop_input_v2.kernel(takes_attributes(*_ATTRIBUTES_3D)(arithmetic.conv3d_backprop_input_v2_kernel))
 
 
 @conv3d_backprop_input_v2.gradient
@@ -362,26 +285,7 @@ def conv3d_backprop_filter_v2_shape(input: Tensor, filter_sizes: Tensor, out_bac
     return of_sizes(filter_sizes, 5)
 
 
-@conv3d_backprop_filter_v2.kernel
-def conv3d_backprop_filter_v2_kernel(
-    input: Array,
-    filter_sizes: Array,
-    out_backprop: Array,
-    *,
-    strides: Ints,
-    padding: bytes,
-    data_format: bytes,
-    dilations: Ints,
-) -> Any:
-    return arithmetic.conv3d_backprop_filter_v2_kernel(
-        input,
-        filter_sizes,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        data_format=data_format,
-        dilations=dilations,
-    )
+conv3d_backprop_filter_v2.kernel(takes_attributes(*_ATTRIBUTES_3D)(arithmetic.conv3d_backprop_filter_v2_kernel))
 
 
 @conv3d_backprop_filter_v2.gradient
@@ -415,13 +319,7 @@ def conv3d_backprop_input_shape(input: Tensor, filter: Tensor, out_backprop: Ten
     return Shape(dims_of(input, 5))
 
 
-@conv3d_backprop_input.kernel
-def conv3d_backprop_input_kernel(
-    input: Array, filter: Array, out_backprop: Array, *, strides: Ints, padding: bytes, dilations: Ints
-) -> Any:
-    return arithmetic.conv3d_backprop_input_kernel(
-        input, filter, out_backprop, strides=strides, padding=padding, dilations=dilations
-    )
+conv3d_backprop_input.kernel(takes_attributes(*_OLD_ATTRIBUTES_3D)(arithmetic.conv3d_backprop_input_kernel))
 
 
 @conv3d_backprop_filter.shape
@@ -429,13 +327,7 @@ def conv3d_backprop_filter_shape(input: Tensor, filter: Tensor, out_backprop: Te
     return Shape(dims_of(filter, 5))
 
 
-@conv3d_backprop_filter.kernel
-def conv3d_backprop_filter_kernel(
-    input: Array, filter: Array, out_backprop: Array, *, strides: Ints, padding: bytes, dilations: Ints
-) -> Any:
-    return arithmetic.conv3d_backprop_filter_kernel(
-        input, filter, out_backprop, strides=strides, padding=padding, dilations=dilations
-    )
+conv3d_backprop_filter.kernel(takes_attributes(*_OLD_ATTRIBUTES_3D)(arithmetic.conv3d_backprop_filter_kernel))
 
 
 # ------------------------------------------------------------------------------------------- Depthwise
@@ -473,26 +365,7 @@ def depthwise_conv2d_native_shape(
     return _output_shape(dims, filters, times(filters[2], filters[3]), data_format, sliding)
 
 
-@depthwise_conv2d_native.kernel
-def depthwise_conv2d_native_kernel(
-    input: Array,
-    filter: Array,
-    *,
-    strides: Ints,
-    padding: bytes,
-    explicit_paddings: Ints,
-    data_format: bytes,
-    dilations: Ints,
-) -> Any:
-    return arithmetic.depthwise_conv2d_native_kernel(
-        input,
-        filter,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-    )
+depthwise_conv2d_native.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.depthwise_conv2d_native_kernel))
 
 
 @depthwise_conv2d_native.gradient
@@ -521,28 +394,9 @@ def depthwise_conv2d_native_backprop_input_shape(input_sizes: Tensor, filter: Te
     return of_sizes(input_sizes, 4)
 
 
-@depthwise_conv2d_native_backprop_input.kernel
-def depthwise_conv2d_native_backprop_input_kernel(
-    input_sizes: Array,
-    filter: Array,
-    out_backprop: Array,
-    *,
-    strides: Ints,
-    padding: bytes,
-    explicit_paddings: Ints,
-    data_format: bytes,
-    dilations: Ints,
-) -> Any:
-    return arithmetic.depthwise_conv2d_native_backprop_input_kernel(
-        input_sizes,
-        filter,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-    )
+depthwise_conv2d_native_backprop_input.kernel(
+    takes_attributes(*_ATTRIBUTES)(arithmetic.depthwise_conv2d_native_backprop_input_kernel)
+)
 
 
 @depthwise_conv2d_native_backprop_input.gradient
@@ -568,28 +422,9 @@ depthwise_conv2d_native_backprop_filter = op(
 depthwise_conv2d_native_backprop_filter.shape(conv2d_backprop_filter_shape)
 
 
-@depthwise_conv2d_native_backprop_filter.kernel
-def depthwise_conv2d_native_backprop_filter_kernel(
-    input: Array,
-    filter_sizes: Array,
-    out_backprop: Array,
-    *,
-    strides: Ints,
-    padding: bytes,
-    explicit_paddings: Ints,
-    data_format: bytes,
-    dilations: Ints,
-) -> Any:
-    return arithmetic.depthwise_conv2d_native_backprop_filter_kernel(
-        input,
-        filter_sizes,
-        out_backprop,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-        dilations=dilations,
-    )
+depthwise_conv2d_native_backprop_filter.kernel(
+    takes_attributes(*_ATTRIBUTES)(arithmetic.depthwise_conv2d_native_backprop_filter_kernel)
+)
 
 
 @depthwise_conv2d_native_backprop_filter.gradient
@@ -625,9 +460,7 @@ def dilation2d_shape(input: Tensor, filter: Tensor, *, strides: Ints, rates: Int
     return _output_shape(dims, filters, filters[2], b"NHWC", sliding)
 
 
-@dilation2d.kernel
-def dilation2d_kernel(input: Array, filter: Array, *, strides: Ints, rates: Ints, padding: bytes) -> Any:
-    return arithmetic.dilation2d_kernel(input, filter, strides=strides, rates=rates, padding=padding)
+dilation2d.kernel(arithmetic.dilation2d_kernel)
 
 
 @dilation2d.gradient
@@ -646,13 +479,7 @@ dilation2d_backprop_input = op(
 dilation2d_backprop_input.shape(same)
 
 
-@dilation2d_backprop_input.kernel
-def dilation2d_backprop_input_kernel(
-    input: Array, filter: Array, out_backprop: Array, *, strides: Ints, rates: Ints, padding: bytes
-) -> Any:
-    return arithmetic.dilation2d_backprop_input_kernel(
-        input, filter, out_backprop, strides=strides, rates=rates, padding=padding
-    )
+dilation2d_backprop_input.kernel(arithmetic.dilation2d_backprop_input_kernel)
 
 
 dilation2d_backprop_filter = op(
@@ -665,10 +492,4 @@ def dilation2d_backprop_filter_shape(input: Tensor, filter: Tensor, out_backprop
     return filter.static_shape
 
 
-@dilation2d_backprop_filter.kernel
-def dilation2d_backprop_filter_kernel(
-    input: Array, filter: Array, out_backprop: Array, *, strides: Ints, rates: Ints, padding: bytes
-) -> Any:
-    return arithmetic.dilation2d_backprop_filter_kernel(
-        input, filter, out_backprop, strides=strides, rates=rates, padding=padding
-    )
+dilation2d_backprop_filter.kernel(arithmetic.dilation2d_backprop_filter_kernel)

@@ -11,8 +11,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import op
+from tensorkeep.ops._convolution import conv2d_kernel
 from tensorkeep.ops._shapes import with_rank
-from tensorkeep.ops.convolution import conv2d_kernel
 from tensorkeep.ops.padding import mirror_pad_kernel
 from tensorkeep.ops.resizing import resize_bilinear_kernel
 from tensorkeep.shapes import Shape

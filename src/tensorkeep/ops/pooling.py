@@ -13,7 +13,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.graph.opspec import get_op, op, takes_attributes
 from tensorkeep.ops import _pooling as arithmetic
 from tensorkeep.ops._expressions import shape_of, zeros_like
 from tensorkeep.ops._shapes import merged_size, with_rank
@@ -25,6 +25,8 @@ Ints = tuple[int, ...]
 
 _SIZES: Final = ("ksize: list(int) >= 4", "strides: list(int) >= 4")
 _SIZES_3D: Final = ("ksize: list(int) >= 5", "strides: list(int) >= 5")
+_ATTRIBUTES: Final = ("ksize", "strides", "padding", "data_format")
+_EXPLICIT_ATTRIBUTES: Final = ("ksize", "strides", "padding", "explicit_paddings", "data_format")
 _PADDINGS: Final = "padding: {'SAME', 'VALID'}"
 _PADDINGS_AND_EXPLICIT: Final = ("padding: {'SAME', 'VALID', 'EXPLICIT'}", "explicit_paddings: list(int) = []")
 _FORMATS: Final = "data_format: {'NHWC', 'NCHW'} = 'NHWC'"
@@ -67,18 +69,7 @@ def max_pool_shape(
     return _pooled(input, ksize, strides, padding, data_format, explicit_paddings)
 
 
-@max_pool.kernel
-def max_pool_kernel(
-    input: Array, *, ksize: Ints, strides: Ints, padding: bytes, explicit_paddings: Ints, data_format: bytes
-) -> Any:
-    return arithmetic.max_pool_kernel(
-        input,
-        ksize=ksize,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-    )
+max_pool.kernel(takes_attributes(*_EXPLICIT_ATTRIBUTES)(arithmetic.max_pool_kernel))
 
 
 @max_pool.gradient
@@ -108,9 +99,7 @@ def _four(sizes: Tensor) -> Ints | None:
     return None if value is None else tuple(value.tolist())
 
 
-@max_pool_v2.kernel
-def max_pool_v2_kernel(input: Array, ksize: Array, strides: Array, *, padding: bytes, data_format: bytes) -> Any:
-    return arithmetic.max_pool_v2_kernel(input, ksize, strides, padding=padding, data_format=data_format)
+max_pool_v2.kernel(takes_attributes("padding", "data_format")(arithmetic.max_pool_v2_kernel))
 
 
 @max_pool_v2.gradient
@@ -134,28 +123,7 @@ def max_pool_grad_shape(orig_input: Tensor, orig_output: Tensor, grad: Tensor) -
     return _of_rank(orig_input, 4)
 
 
-@max_pool_grad.kernel
-def max_pool_grad_kernel(
-    orig_input: Array,
-    orig_output: Array,
-    grad: Array,
-    *,
-    ksize: Ints,
-    strides: Ints,
-    padding: bytes,
-    explicit_paddings: Ints,
-    data_format: bytes,
-) -> Any:
-    return arithmetic.max_pool_grad_kernel(
-        orig_input,
-        orig_output,
-        grad,
-        ksize=ksize,
-        strides=strides,
-        padding=padding,
-        explicit_paddings=explicit_paddings,
-        data_format=data_format,
-    )
+max_pool_grad.kernel(takes_attributes(*_EXPLICIT_ATTRIBUTES)(arithmetic.max_pool_grad_kernel))
 
 
 @max_pool_grad.gradient
@@ -180,20 +148,7 @@ def max_pool_grad_v2_shape(
     return _of_rank(orig_input, 4)
 
 
-@max_pool_grad_v2.kernel
-def max_pool_grad_v2_kernel(
-    orig_input: Array,
-    orig_output: Array,
-    grad: Array,
-    ksize: Array,
-    strides: Array,
-    *,
-    padding: bytes,
-    data_format: bytes,
-) -> Any:
-    return arithmetic.max_pool_grad_v2_kernel(
-        orig_input, orig_output, grad, ksize, strides, padding=padding, data_format=data_format
-    )
+max_pool_grad_v2.kernel(takes_attributes("padding", "data_format")(arithmetic.max_pool_grad_v2_kernel))
 
 
 @max_pool_grad_v2.gradient
@@ -230,20 +185,7 @@ def max_pool_grad_grad_shape(
     return found
 
 
-@max_pool_grad_grad.kernel
-def max_pool_grad_grad_kernel(
-    orig_input: Array,
-    orig_output: Array,
-    grad: Array,
-    *,
-    ksize: Ints,
-    strides: Ints,
-    padding: bytes,
-    data_format: bytes,
-) -> Any:
-    return arithmetic.max_pool_grad_grad_kernel(
-        orig_input, orig_output, grad, ksize=ksize, strides=strides, padding=padding, data_format=data_format
-    )
+max_pool_grad_grad.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.max_pool_grad_grad_kernel))
 
 
 @max_pool_grad_grad.gradient
@@ -278,20 +220,7 @@ def max_pool_grad_grad_v2_shape(
     return found
 
 
-@max_pool_grad_grad_v2.kernel
-def max_pool_grad_grad_v2_kernel(
-    orig_input: Array,
-    orig_output: Array,
-    grad: Array,
-    ksize: Array,
-    strides: Array,
-    *,
-    padding: bytes,
-    data_format: bytes,
-) -> Any:
-    return arithmetic.max_pool_grad_grad_v2_kernel(
-        orig_input, orig_output, grad, ksize, strides, padding=padding, data_format=data_format
-    )
+max_pool_grad_grad_v2.kernel(takes_attributes("padding", "data_format")(arithmetic.max_pool_grad_grad_v2_kernel))
 
 
 # ------------------------------------------------------------------------------------------- Maxima and places
@@ -389,9 +318,7 @@ def avg_pool_shape(value: Tensor, *, ksize: Ints, strides: Ints, padding: bytes,
     return Shape(tuple(windows_over(dims_of(value, 4), ksize, strides, axes=axes, padding=padding)))
 
 
-@avg_pool.kernel
-def avg_pool_kernel(value: Array, *, ksize: Ints, strides: Ints, padding: bytes, data_format: bytes) -> Any:
-    return arithmetic.avg_pool_kernel(value, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
+avg_pool.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.avg_pool_kernel))
 
 
 @avg_pool.gradient
@@ -414,13 +341,7 @@ def avg_pool_grad_shape(orig_input_shape: Tensor, grad: Tensor) -> Shape:
     return of_sizes(orig_input_shape, 4)
 
 
-@avg_pool_grad.kernel
-def avg_pool_grad_kernel(
-    orig_input_shape: Array, grad: Array, *, ksize: Ints, strides: Ints, padding: bytes, data_format: bytes
-) -> Any:
-    return arithmetic.avg_pool_grad_kernel(
-        orig_input_shape, grad, ksize=ksize, strides=strides, padding=padding, data_format=data_format
-    )
+avg_pool_grad.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.avg_pool_grad_kernel))
 
 
 @avg_pool_grad.gradient
@@ -440,9 +361,7 @@ def max_pool3d_shape(input: Tensor, *, ksize: Ints, strides: Ints, padding: byte
     return Shape(tuple(windows_over(dims_of(input, 5), ksize, strides, axes=axes, padding=padding)))
 
 
-@max_pool3d.kernel
-def max_pool3d_kernel(input: Array, *, ksize: Ints, strides: Ints, padding: bytes, data_format: bytes) -> Any:
-    return arithmetic.max_pool3d_kernel(input, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
+max_pool3d.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.max_pool3d_kernel))
 
 
 @max_pool3d.gradient
@@ -466,20 +385,7 @@ def max_pool3d_grad_shape(orig_input: Tensor, orig_output: Tensor, grad: Tensor)
     return _of_rank(orig_input, 5)
 
 
-@max_pool3d_grad.kernel
-def max_pool3d_grad_kernel(
-    orig_input: Array,
-    orig_output: Array,
-    grad: Array,
-    *,
-    ksize: Ints,
-    strides: Ints,
-    padding: bytes,
-    data_format: bytes,
-) -> Any:
-    return arithmetic.max_pool3d_grad_kernel(
-        orig_input, orig_output, grad, ksize=ksize, strides=strides, padding=padding, data_format=data_format
-    )
+max_pool3d_grad.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.max_pool3d_grad_kernel))
 
 
 @max_pool3d_grad.gradient
@@ -515,20 +421,7 @@ def max_pool3d_grad_grad_shape(
     return found
 
 
-@max_pool3d_grad_grad.kernel
-def max_pool3d_grad_grad_kernel(
-    orig_input: Array,
-    orig_output: Array,
-    grad: Array,
-    *,
-    ksize: Ints,
-    strides: Ints,
-    padding: bytes,
-    data_format: bytes,
-) -> Any:
-    return arithmetic.max_pool3d_grad_grad_kernel(
-        orig_input, orig_output, grad, ksize=ksize, strides=strides, padding=padding, data_format=data_format
-    )
+max_pool3d_grad_grad.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.max_pool3d_grad_grad_kernel))
 
 
 @max_pool3d_grad_grad.gradient
@@ -544,9 +437,7 @@ avg_pool3d = op(
 avg_pool3d.shape(max_pool3d_shape)
 
 
-@avg_pool3d.kernel
-def avg_pool3d_kernel(input: Array, *, ksize: Ints, strides: Ints, padding: bytes, data_format: bytes) -> Any:
-    return arithmetic.avg_pool3d_kernel(input, ksize=ksize, strides=strides, padding=padding, data_format=data_format)
+avg_pool3d.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.avg_pool3d_kernel))
 
 
 @avg_pool3d.gradient
@@ -569,13 +460,7 @@ def avg_pool3d_grad_shape(orig_input_shape: Tensor, grad: Tensor) -> Shape:
     return of_sizes(orig_input_shape, 5)
 
 
-@avg_pool3d_grad.kernel
-def avg_pool3d_grad_kernel(
-    orig_input_shape: Array, grad: Array, *, ksize: Ints, strides: Ints, padding: bytes, data_format: bytes
-) -> Any:
-    return arithmetic.avg_pool3d_grad_kernel(
-        orig_input_shape, grad, ksize=ksize, strides=strides, padding=padding, data_format=data_format
-    )
+avg_pool3d_grad.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.avg_pool3d_grad_kernel))
 
 
 @avg_pool3d_grad.gradient

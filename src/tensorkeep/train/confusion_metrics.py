@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import Any, Final
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, INT64
@@ -39,7 +40,7 @@ from tensorkeep.functions.math import (
 )
 from tensorkeep.functions.reductions import argmax, argmin, reduce_min, reduce_sum
 from tensorkeep.graph.building import control_dependencies
-from tensorkeep.train.metric_variables import Metric, collected, expect_compatible, matched, metric_variable
+from tensorkeep.train.metric_variables import Metric, collected, expect_compatible, made_of, matched, metric_variable
 from tensorkeep.variables.assignments import assign_add
 from tensorkeep.variables.scopes import variable_scope
 
@@ -99,7 +100,8 @@ true_negatives = _counting("tn", "The weight of what is rightly predicted to be 
 false_positives = _counting("fp", "The weight of what is wrongly predicted to be true.")
 
 
-def _part(hits: Any, misses: Any, name: str) -> Any:
+def _part(counts: tuple[Any, Any], name: str) -> Any:
+    hits, misses = counts
     return where(greater(hits + misses, 0), divide(hits, hits + misses), 0, name)
 
 
@@ -116,8 +118,8 @@ def _ratio(default_name: str, misses_of: Callable[..., Metric], doc: str) -> Cal
             predictions, labels, weights = _booleans(labels, predictions, weights)
             hits, new_hits = true_positives(labels, predictions, weights)
             misses, new_misses = misses_of(labels, predictions, weights)
-            value = collected(_part(hits, misses, "value"), metrics_collections)
-            return value, collected(_part(new_hits, new_misses, "update_op"), updates_collections)
+            counts = (hits, misses), (new_hits, new_misses)
+            return made_of(*counts, _part, metrics_collections, updates_collections)
 
     function.__name__ = function.__qualname__ = default_name
     function.__doc__ = doc
@@ -213,8 +215,7 @@ def _ratio_at_thresholds(default_name: str, misses: str, doc: str) -> Callable[.
             def part(of: dict[str, Any], last: str) -> Any:
                 return divide(of["tp"], _TINY + of["tp"] + of[misses], name=f"{default_name}_{last}")
 
-            value = collected(part(values, "value"), metrics_collections)
-            return value, collected(part(updates, "update_op"), updates_collections)
+            return made_of(values, updates, part, metrics_collections, updates_collections)
 
     function.__name__ = function.__qualname__ = f"{default_name}_at_thresholds"
     function.__doc__ = doc
@@ -256,12 +257,11 @@ def auc(
         given = [] if thresholds is None else sorted(thresholds)
         limits = _evenly(num_thresholds) if thresholds is None else [0.0 - _TINY, *given, 1.0 + _TINY]
         values, updates = _confusion_at_thresholds(labels, predictions, limits, weights)
-        value = collected(_area(values, len(limits), curve, summation_method, "value"), metrics_collections)
-        update = _area(updates, len(limits), curve, summation_method, "update_op")
-        return value, collected(update, updates_collections)
+        area = partial(_area, len(limits), curve, summation_method)
+        return made_of(values, updates, area, metrics_collections, updates_collections)
 
 
-def _area(of: dict[str, Any], count: int, curve: str, summation: str, name: str) -> Any:
+def _area(count: int, curve: str, summation: str, of: dict[str, Any], name: str) -> Any:
     if curve == "PR" and summation == "careful_interpolation":
         return _interpolated_area(of["tp"], of["fp"], of["fn"], count)
     small = 1.0e-6
@@ -324,8 +324,7 @@ def sensitivity_at_specificity(
             at = cast(argmin(absolute(found - specificity), 0), INT32)
             return divide(of["tp"][at], of["tp"][at] + of["fn"][at] + _TINY, last)
 
-        value = collected(sensitivity(values, "value"), metrics_collections)
-        return value, collected(sensitivity(updates, "update_op"), updates_collections)
+        return made_of(values, updates, sensitivity, metrics_collections, updates_collections)
 
 
 def specificity_at_sensitivity(
@@ -354,8 +353,7 @@ def specificity_at_sensitivity(
             at = cast(argmax(cumsum(is_least), 0), INT32)
             return divide(of["tn"][at], of["tn"][at] + of["fp"][at] + _TINY, last)
 
-        value = collected(specificity(values, "value"), metrics_collections)
-        return value, collected(specificity(updates, "update_op"), updates_collections)
+        return made_of(values, updates, specificity, metrics_collections, updates_collections)
 
 
 __all__ = [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tensorkeep.dtypes import FLOAT32, FLOAT64, INT64
@@ -26,13 +27,21 @@ from tensorkeep.functions.math import (
 )
 from tensorkeep.functions.reductions import reduce_mean, reduce_sum
 from tensorkeep.graph.building import control_dependencies
-from tensorkeep.train.metric_variables import Metric, collected, expect_compatible, matched, metric_variable
+from tensorkeep.train.metric_variables import Metric, collected, expect_compatible, made_of, matched, metric_variable
 from tensorkeep.variables.assignments import assign_add, scatter_add
 from tensorkeep.variables.scopes import variable_scope
 
 
 def _quotient(total: Any, count: Any, name: str | None) -> Any:
     return div_no_nan(total, maximum(count, 0), name=name)
+
+
+def _running_mean(variables: Sequence[Any], values: Any, total: Any, count: Any, collections: Sequence[Any]) -> Metric:
+    """The mean by variables for a total and a count, to which those of the values are added."""
+    new_total = assign_add(variables[0], total)
+    with control_dependencies([values]):
+        new_count = assign_add(variables[1], count)
+    return made_of(variables, (new_total, new_count), lambda of, name: _quotient(of[0], of[1], name), *collections)
 
 
 def mean(
@@ -45,8 +54,7 @@ def mean(
     """The weighted mean of all values."""
     with variable_scope(name, "mean", (values, weights)):
         values = cast(values, FLOAT32)
-        total = metric_variable([], FLOAT32, name="total")
-        count = metric_variable([], FLOAT32, name="count")
+        variables = [metric_variable([], FLOAT32, name=what) for what in ("total", "count")]
         if weights is None:
             amount = cast(size(values), FLOAT32)
         else:
@@ -54,11 +62,8 @@ def mean(
             weights = broadcast_weights(cast(weights, FLOAT32), values)
             values = multiply(values, weights)
             amount = reduce_sum(weights)
-        new_total = assign_add(total, reduce_sum(values))
-        with control_dependencies([values]):
-            new_count = assign_add(count, amount)
-        value = collected(_quotient(total, count, "value"), metrics_collections)
-        return value, collected(_quotient(new_total, new_count, "update_op"), updates_collections)
+        collections = (metrics_collections, updates_collections)
+        return _running_mean(variables, values, reduce_sum(values), amount, collections)
 
 
 def mean_tensor(
@@ -71,18 +76,13 @@ def mean_tensor(
     """The weighted mean of each element of a tensor."""
     with variable_scope(name, "mean", (values, weights)):
         values = cast(values, FLOAT32)
-        total = metric_variable(values.shape, FLOAT32, name="total_tensor")
-        count = metric_variable(values.shape, FLOAT32, name="count_tensor")
+        variables = [metric_variable(values.shape, FLOAT32, name=what) for what in ("total_tensor", "count_tensor")]
         amounts = ones_like(values)
         if weights is not None:
             values, _, weights = matched(values, None, weights)
             weights = broadcast_weights(cast(weights, FLOAT32), values)
             values, amounts = multiply(values, weights), multiply(amounts, weights)
-        new_total = assign_add(total, values)
-        with control_dependencies([values]):
-            new_count = assign_add(count, amounts)
-        value = collected(_quotient(total, count, "value"), metrics_collections)
-        return value, collected(_quotient(new_total, new_count, "update_op"), updates_collections)
+        return _running_mean(variables, values, values, amounts, (metrics_collections, updates_collections))
 
 
 def accuracy(

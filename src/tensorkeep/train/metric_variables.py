@@ -6,6 +6,7 @@ it. What is counted is in local variables, which no checkpoint holds.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, TypeAlias
 
 from tensorkeep.dtypes import DType
@@ -45,6 +46,14 @@ def collected(value: Any, collections: Any) -> Any:
     if collections:
         add_to_collections(value.graph, collections, value)
     return value
+
+
+def made_of(
+    so_far: Any, updated: Any, make: Callable[[Any, str], Any], metrics_collections: Any, updates_collections: Any
+) -> Metric:
+    """The metric that is made, under a name, of what is counted so far, and of what is counted after the update."""
+    value = collected(make(so_far, "value"), metrics_collections)
+    return value, collected(make(updated, "update_op"), updates_collections)
 
 
 def expect_compatible(first: Any, second: Any) -> None:

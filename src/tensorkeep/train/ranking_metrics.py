@@ -165,6 +165,23 @@ def precision_at_top_k(
     )
 
 
+def _part_at_k(
+    default_name: str,
+    part_at_top_k: Callable[..., Metric],
+    labels: Any,
+    predictions: Any,
+    k: int,
+    class_id: int | None,
+    weights: Any,
+    metrics_collections: Any,
+    updates_collections: Any,
+    name: str | None,
+) -> Metric:
+    with scope_of(name, _at_k(default_name, k, class_id), predictions, labels, weights) as scope:
+        _, best = top_k(predictions, k)
+        return part_at_top_k(labels, best, k, class_id, weights, metrics_collections, updates_collections, scope)
+
+
 def recall_at_k(
     labels: Any,
     predictions: Any,
@@ -176,9 +193,8 @@ def recall_at_k(
     name: str | None = None,
 ) -> Metric:
     """Which part of the labels is among the k classes of the greatest scores."""
-    with scope_of(name, _at_k("recall", k, class_id), predictions, labels, weights) as scope:
-        _, best = top_k(predictions, k)
-        return recall_at_top_k(labels, best, k, class_id, weights, metrics_collections, updates_collections, scope)
+    collections = (metrics_collections, updates_collections)
+    return _part_at_k("recall", recall_at_top_k, labels, predictions, k, class_id, weights, *collections, name)
 
 
 def precision_at_k(
@@ -192,9 +208,8 @@ def precision_at_k(
     name: str | None = None,
 ) -> Metric:
     """Which part of the k classes of the greatest scores is among the labels."""
-    with scope_of(name, _at_k("precision", k, class_id), predictions, labels, weights) as scope:
-        _, best = top_k(predictions, k)
-        return precision_at_top_k(labels, best, k, class_id, weights, metrics_collections, updates_collections, scope)
+    collections = (metrics_collections, updates_collections)
+    return _part_at_k("precision", precision_at_top_k, labels, predictions, k, class_id, weights, *collections, name)
 
 
 def sparse_precision_at_k(

@@ -7,7 +7,7 @@ from __future__ import annotations
 import functools
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from enum import Enum
 from typing import Any, ParamSpec, TypeVar
 
@@ -98,8 +98,16 @@ def _define(
     return DEFINE_flag(flag(kind, *described, others.get("short_name")), flag_values, required=required)
 
 
-def _register_bounds(kind: flag_kinds.Kind, holder: FlagHolder, bounds: tuple[float | None, float | None]) -> None:
-    """Lets a program set the flag to no number beyond its bounds."""
+def _define_bounded(
+    kind: flag_kinds.Kind,
+    bounds: tuple[float | None, float | None],
+    described: tuple[str, Any, str | None],
+    flag_values: FlagValues,
+    required: bool,
+    others: dict[str, Any],
+) -> FlagHolder:
+    """Defines a flag that a program, too, can set to no number beyond its bounds."""
+    holder = _define(kind, described, flag_values, required, others)
     is_within = flag_kinds.within(*bounds)
 
     def check(value: Any) -> bool:
@@ -108,6 +116,7 @@ def _register_bounds(kind: flag_kinds.Kind, holder: FlagHolder, bounds: tuple[fl
         return True
 
     register_validator(holder, check, flag_values=holder.flag_values)
+    return holder
 
 
 @_old_names
@@ -144,10 +153,8 @@ def DEFINE_float(
     required: bool = False,
     **args: Any,
 ) -> FlagHolder:
-    kind = flag_kinds.floating(lower_bound, upper_bound)
-    holder = _define(kind, (name, default, help), flag_values, required, args)
-    _register_bounds(kind, holder, (lower_bound, upper_bound))
-    return holder
+    bounds = (lower_bound, upper_bound)
+    return _define_bounded(flag_kinds.floating(*bounds), bounds, (name, default, help), flag_values, required, args)
 
 
 @_old_names
@@ -161,10 +168,8 @@ def DEFINE_integer(
     required: bool = False,
     **args: Any,
 ) -> FlagHolder:
-    kind = flag_kinds.integer(lower_bound, upper_bound)
-    holder = _define(kind, (name, default, help), flag_values, required, args)
-    _register_bounds(kind, holder, (lower_bound, upper_bound))
-    return holder
+    bounds = (lower_bound, upper_bound)
+    return _define_bounded(flag_kinds.integer(*bounds), bounds, (name, default, help), flag_values, required, args)
 
 
 def DEFINE_enum(
@@ -178,8 +183,11 @@ def DEFINE_enum(
     **args: Any,
 ) -> FlagHolder:
     kind = flag_kinds.enumeration(enum_values, args.pop("case_sensitive", True))
-    described = (name, default, f"<{'|'.join(enum_values)}>: {help}")
-    return _define(kind, described, flag_values, required, args)
+    return _define(kind, (name, default, _with_choices(enum_values, help)), flag_values, required, args)
+
+
+def _with_choices(choices: Iterable[str], help: str | None) -> str:
+    return f"<{'|'.join(choices)}>: {help}"
 
 
 def DEFINE_enum_class(
@@ -194,8 +202,8 @@ def DEFINE_enum_class(
     **args: Any,
 ) -> FlagHolder:
     kind = flag_kinds.enumeration_class(enum_class, case_sensitive)
-    described = (name, default, f"<{'|'.join(kind.serialize(member) for member in enum_class)}>: {help}")
-    return _define(kind, described, flag_values, required, args)
+    text = _with_choices((kind.serialize(member) for member in enum_class), help)
+    return _define(kind, (name, default, text), flag_values, required, args)
 
 
 def DEFINE_list(
@@ -273,8 +281,7 @@ def DEFINE_multi_enum(
     **args: Any,
 ) -> FlagHolder:
     kind = flag_kinds.enumeration(enum_values, case_sensitive)
-    described = (name, default, f"<{'|'.join(enum_values)}>: {help}")
-    return _define_multi(kind, described, flag_values, required, args)
+    return _define_multi(kind, (name, default, _with_choices(enum_values, help)), flag_values, required, args)
 
 
 def _names(flag_names: Sequence[str | FlagHolder]) -> list[str]:
