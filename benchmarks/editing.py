@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mmap
 import shutil
 import subprocess
 import sys
@@ -182,7 +183,8 @@ def _averaging(folder: Path, size: int, rounds: int) -> str:
 
 
 def _read_and_write(sources: list[str], target: Path) -> None:
-    buffer = memoryview(bytearray(1 << 20))
+    buffer = memoryview(mmap.mmap(-1, 1 << 20))  # the beginning of a page, where data is copied to fastest
+    size = 0
     for source in sources:
         with open(source, "rb", buffering=0) as file:
             size = 0

@@ -208,7 +208,7 @@ def test_a_model_is_checked_against_its_manifest(program: Program, world: Path) 
     (world / "export" / "1" / "new").write_bytes(b"")
     assert program("check", "export/1", "signed/export-1.json") == (
         3,
-        '"export/1": 1 files are not as the manifest says\n  new: not in the manifest\n',
+        '"export/1": 1 file is not as the manifest says\n  new: not in the manifest\n',
         "",
     )
 

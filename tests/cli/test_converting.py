@@ -57,6 +57,7 @@ def test_presets_are_listed(program: Program) -> None:
     ("arguments", "message"),
     [
         ("convert run m.npz --preset nonsense", "there is no preset 'nonsense'; there are "),
+        ("convert run m.npz --preset bertt", "there is no preset 'bertt'; did you mean \"bert\"?"),
         ("convert run x.npy", None),
         ("convert nothing m.npz", None),
     ],
@@ -71,6 +72,10 @@ def test_mistakes_are_explained(program: Program, world: Path, arguments: str, m
 
 def test_nothing_is_replaced_without_force(program: Program) -> None:
     assert program("convert", "run", "m.npz").code == 0
-    assert program("convert", "train/model-2", "m.npz").code == 1
+    assert program("convert", "train/model-2", "m.npz") == (
+        1,
+        "",
+        'error: "m.npz" is there already: say --force to replace it\n',
+    )
     assert program("convert", "train/model-2", "m.npz", "--force").code == 0
     assert len(tk.convert.open_tensors("m.npz")) == 7

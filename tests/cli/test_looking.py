@@ -254,3 +254,48 @@ def test_what_has_an_answer_to_every_golden_file(program: Program, case: str) ->
         found = program("what", str(path))
         assert found.code == 0 or found.err.startswith("error: "), path
         assert "Traceback" not in found.err
+
+
+# -------------------------------------------------------------------------------------------------------- other files
+
+
+@pytest.mark.parametrize("target", ["m.safetensors", "m.npz", "m.h5", "m.pt"])
+def test_other_files_of_tensors_are_looked_into_too(program: Program, target: str) -> None:
+    assert program("convert", "run", target).code == 0
+    assert program("list", target).out == PLAIN_LIST.replace("\t0\t0\n", "\t-\t0\n")
+    assert program("print", target, "dense/kernel", "1,2").out == "5.0\n"
+    assert program("stats", target).out == program("stats", "run").out
+    shown = program("show", target).out.splitlines()
+    assert shown[0] == f"checkpoint\t{target}"
+    assert shown[2:4] == ["tensors\t3", "elements\t16"]
+    assert {"tensors\t3", "types\tfloat32 2, int64 1"} <= set(program("what", target).out.splitlines())
+
+
+def test_the_file_of_a_saved_model_stands_for_it(program: Program) -> None:
+    assert program("list", "export/1/saved_model.pb").out == program("list", "export/1").out
+
+
+@pytest.mark.parametrize("command", [("list",), ("show",), ("stats",), ("print", "w")])
+def test_files_of_another_kind_are_called_what_they_are(program: Program, command: tuple[str, ...]) -> None:
+    found = program(command[0], "x.npy", *command[1:])
+    said = 'error: "x.npy" is no checkpoint, and no other file of tensors, but a NumPy array (.npy)\n'
+    assert found == (1, "", said)
+
+
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        (("verify", "m.npz"), ", and has no checksums that could be compared"),
+        (("health", "m.npz"), ": `tensorkeep stats` counts what is NaN or infinite in it"),
+        (("report", "m.npz", "r.html"), "; `tensorkeep convert` makes one of it"),
+    ],
+)
+def test_what_needs_a_checkpoint_says_so(program: Program, command: tuple[str, ...], why: str) -> None:
+    assert program("convert", "run", "m.npz").code == 0
+    assert program(*command) == (1, "", f'error: "m.npz" is no checkpoint{why}\n')
+
+
+def test_a_damaged_checkpoint_is_still_called_damaged(program: Program, world: Path) -> None:
+    (world / "broken").mkdir()
+    (world / "broken" / "model").write_bytes(bytes(range(1, 251)) * 4)
+    assert 'error: "broken/model" is not a table: ' in program("list", "broken/model").err

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -103,6 +106,7 @@ def test_the_version_is_told(program: Program) -> None:
     ("arguments", "said"),
     [
         (("lst",), 'error: there is no command "lst"; did you mean "list"?\n'),
+        (("run/m 1",), "error: \"run/m 1\" is a path, and a command comes first: tensorkeep what 'run/m 1'\n"),
         (("qqq",), 'error: there is no command "qqq"; there are what, list, '),
         (("saved-model", "rnu"), 'error: "saved-model" has no command "rnu"; did you mean "run"?\n'),
         (("--nonsense",), "error: there is no option --nonsense\n"),
@@ -142,7 +146,7 @@ def test_ctrl_c_ends_with_a_word_and_its_code(program: Program, monkeypatch: pyt
     def interrupted(path: str) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(print_tensor, "open_checkpoint", interrupted)
+    monkeypatch.setattr(print_tensor, "open_any", interrupted)
     assert program("print", "run", "global_step") == (130, "", "stopped: interrupted\n")
 
 
@@ -150,7 +154,7 @@ def test_no_memory_is_an_error_like_others(program: Program, monkeypatch: pytest
     def exhausted(path: str) -> None:
         raise MemoryError
 
-    monkeypatch.setattr(print_tensor, "open_checkpoint", exhausted)
+    monkeypatch.setattr(print_tensor, "open_any", exhausted)
     assert program("print", "run", "global_step") == (1, "", "error: there is not enough memory for it\n")
 
 
@@ -205,6 +209,25 @@ def test_sizes_are_told_in_three_digits(size: int, text: str) -> None:
     assert size_text(size) == text
 
 
+# ------------------------------------------------------------------------------------------------------- documentation
+
+DOCUMENTED = [
+    (page.name, line)
+    for page in [*sorted((ROOT / "docs").rglob("*.md")), ROOT / "README.md"]
+    for block in re.findall(r"^```sh\n(.*?)^```", page.read_text(encoding="utf-8"), re.MULTILINE | re.DOTALL)
+    for line in block.replace("\\\n", " ").splitlines()
+    if line.startswith("tensorkeep ")
+]
+
+
+@pytest.mark.parametrize(("page", "line"), DOCUMENTED)
+def test_commands_in_the_documentation_are_understood(page: str, line: str) -> None:
+    words = itertools.takewhile(lambda word: word not in (">", "|", "&&", ";"), shlex.split(line, comments=True)[1:])
+    name, rest = catalog.split_command(list(words))
+    if name and rest != ["--help"]:
+        catalog.load_command(name).parser(name).understand(rest)
+
+
 # ---------------------------------------------------------------------------------------------------------- completion
 
 
@@ -218,6 +241,46 @@ def test_bash_completes_commands_and_options(program: Program, world: Path) -> N
     found = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
     assert found.stdout.splitlines() == ["list", "freeze", "--outdir", "--sort"]
     assert found.stderr == ""
+
+
+def needs(shell: str) -> pytest.MarkDecorator:
+    return pytest.mark.skipif(shutil.which(shell) is None, reason=f"{shell} is not installed")
+
+
+@needs("zsh")
+def test_zsh_completes_commands_and_options(program: Program, world: Path) -> None:
+    (world / "completion.zsh").write_text(program("completion", "zsh").out)
+    script = (
+        "compdef() { registered=$2 }; source ./completion.zsh; print $registered\n"
+        "compadd() { [[ $1 == -- ]] && shift; print -r -- ${(M)@:#${PREFIX}*} }\n"
+        "_files() { print a file }\n"
+        'ask() { words=(tensorkeep "$@"); CURRENT=$#words; PREFIX=$words[-1]; _tensorkeep }\n'
+        'ask li; ask saved-model fr; ask saved-model run --ou; ask list --so; ask list ""; ask list run/m'
+    )
+    found = subprocess.run(["zsh", "-f", "-c", script], capture_output=True, text=True, check=True)
+    expected = ["tensorkeep", "list", "freeze", "--outdir", "--sort", "a file", "a file"]
+    assert (found.stdout.splitlines(), found.stderr) == (expected, "")
+
+
+@needs("fish")
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ("li", ["list"]),
+        ("saved-model fr", ["freeze"]),
+        ("saved-model run --ou", ["--outdir"]),
+        ("list --so", ["--sort"]),
+        ("show --d", ["--depth"]),
+        ("saved-model show --d", ["--dir"]),
+        ("list recommender/", ["recommender/model.data-00000-of-00001", "recommender/model.index"]),
+    ],
+)
+def test_fish_completes_commands_and_options(program: Program, world: Path, line: str, expected: list[str]) -> None:
+    (world / "completion.fish").write_text(program("completion", "fish").out)
+    script = f'source completion.fish; complete -C "tensorkeep {line}"'
+    found = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, check=True)
+    assert found.stderr == ""
+    assert [word.partition("\t")[0] for word in found.stdout.splitlines()][: len(expected)] == expected
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])

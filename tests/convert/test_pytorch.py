@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 import struct
 import zipfile
@@ -22,6 +23,7 @@ from tensorkeep.convert.pytorch import PYTORCH
 from tensorkeep.convert.torch_pickles import Cursor, read_pickle
 from tensorkeep.edit import Selection
 from tensorkeep.errors import (
+    AlreadyExistsError,
     DataLossError,
     InvalidArgumentError,
     PermissionDeniedError,
@@ -227,6 +229,43 @@ def test_big_endian_files_are_read() -> None:
     fs = memory(data.getvalue())
     with PYTORCH.open_source("d/x.pt", fs) as found:
         assert found.read("w").tolist() == [[1, 3], [2, 4]]
+
+
+@pytest.mark.parametrize("target", ["pytorch_model.bin", "pytorch_model.bin.index.json"])
+def test_several_files_have_an_index_as_hugging_face_has_it(tmp_path: Path, target: str) -> None:
+    save_checkpoint(tmp_path / "m", {f"t{number}": np.full(10, number, np.float32) for number in range(5)})
+    done = convert(tmp_path / "m", tmp_path / target, options=ConvertOptions(shard_bytes=80, prove=True))
+    files = [f"pytorch_model-0000{number}-of-00003.bin" for number in (1, 2, 3)]
+    written = [*files, "pytorch_model.bin.index.json", f"{target}.proof.json"]
+    assert sorted(path.name for path in tmp_path.glob("pytorch*")) == sorted(written)
+    assert [Path(file).name for file in done.files] == written[:4]
+    index = json.loads((tmp_path / "pytorch_model.bin.index.json").read_text())
+    assert index["metadata"] == {"total_size": 200}
+    for name, file in index["weight_map"].items():
+        with open_tensors(tmp_path / file) as shard:
+            assert shard.read(name).tolist() == [float(name[1])] * 10
+    for path in (tmp_path, tmp_path / "pytorch_model.bin.index.json"):
+        with open_tensors(path) as found:
+            assert len(found) == 5
+    with pytest.raises(AlreadyExistsError):
+        convert(tmp_path / "m", tmp_path / target, options=ConvertOptions(shard_bytes=80))
+
+
+def test_one_file_is_enough_for_what_fits(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path / "m", {"w": np.ones(3)})
+    for target, written in (("a.pt", "a.pt"), ("b.bin.index.json", "b.bin")):
+        done = convert(tmp_path / "m", tmp_path / target, options=ConvertOptions(shard_bytes=1000))
+        assert list(done.files) == [str(tmp_path / written)]
+        assert (tmp_path / written).exists()
+
+
+def test_of_several_files_none_is_left_after_an_error(tmp_path: Path) -> None:
+    save_checkpoint(tmp_path / "m", {f"t{number}": np.full(10, number, np.float32) for number in range(5)})
+    data = tmp_path / "m.data-00000-of-00001"
+    data.write_bytes(data.read_bytes()[:-4] + b"oops")
+    with pytest.raises(DataLossError):
+        convert(tmp_path / "m", tmp_path / "n.bin", options=ConvertOptions(shard_bytes=80))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["m.data-00000-of-00001", "m.index"]
 
 
 def test_shards_are_read_by_their_index(tmp_path: Path) -> None:

@@ -11,7 +11,14 @@ import pytest
 
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
-from tensorkeep.inspect.manifests import Manifest, check_manifest, make_manifest, read_manifest, write_manifest
+from tensorkeep.inspect.manifests import (
+    Manifest,
+    check_manifest,
+    itself_inside,
+    make_manifest,
+    read_manifest,
+    write_manifest,
+)
 from tensorkeep.io.memory import MemoryFileSystem
 
 FILES = {"saved_model.pb": b"graph", "variables/variables.index": b"index", "assets/vocabulary": b"", ".git/HEAD": b"x"}
@@ -56,7 +63,41 @@ def test_a_checkpoint_is_its_files(fs: MemoryFileSystem) -> None:
     save_checkpoint("run/m", {"w": np.ones(3)}, fs=fs)
     save_checkpoint("run/other", {"w": np.ones(3)}, fs=fs)
     assert list(make_manifest("run/m", fs=fs).digests) == ["m.data-00000-of-00001", "m.index"]
-    assert list(make_manifest("run/m.index", fs=fs).digests) == ["m.index"]
+
+
+def test_a_file_is_itself_as_in_the_layout(fs: MemoryFileSystem) -> None:
+    _put(fs, "export/1/saved_model.pb", b"graph")
+    manifest = make_manifest("export/1/saved_model.pb", fs=fs)
+    assert (manifest.name, manifest.digests) == ("saved_model.pb", {".": hashlib.sha256(b"graph").hexdigest()})
+    read = Manifest.from_json(manifest.to_json())
+    assert str(check_manifest(read, "export/1/saved_model.pb", fs=fs)).endswith("the file is as the manifest says")
+    _put(fs, "export/1/saved_model.pb", b"graPh")
+    assert str(check_manifest(read, "export/1/saved_model.pb", fs=fs)).endswith(
+        "1 file is not as the manifest says\n  saved_model.pb: changed"
+    )
+
+
+def test_files_are_in_the_order_of_their_folders() -> None:
+    names = ["a", "a-b/c", "a.txt", "a/b", "b"]
+    manifest = Manifest("m", {name: hashlib.sha256(name.encode()).hexdigest() for name in names})
+    listed = json.loads(manifest.to_json())["predicate"]["resources"]
+    assert [item["name"] for item in listed] == ["a", "a/b", "a-b/c", "a.txt", "b"]
+    assert Manifest.from_json(manifest.to_json()) == manifest
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "ignored"),
+    [
+        ("export/1", "export/1/m.json", ("m.json",)),
+        ("export", "export/1/m.json", ("1/m.json",)),
+        ("export/1", "export/m.json", ()),
+        ("export/1/saved_model.pb", "export/1/m.json", ()),
+    ],
+)
+def test_a_manifest_within_the_model_is_not_part_of_it(
+    fs: MemoryFileSystem, model: str, target: str, ignored: tuple[str, ...]
+) -> None:
+    assert itself_inside(model, target, fs=fs) == ignored
 
 
 def test_what_is_not_there_has_no_manifest(fs: MemoryFileSystem) -> None:
@@ -120,9 +161,10 @@ def _changed(fs: MemoryFileSystem, change: object) -> str:
         (lambda s: s["predicate"]["serialization"].update(method="file-shard-5"), "only SHA-256 of whole files"),
         (lambda s: s["predicate"]["resources"][0].update(name="../escape"), "not one path inside the model"),
         (lambda s: s["predicate"]["resources"][0].update(name="/etc/passwd"), "not one path inside the model"),
+        (lambda s: s["predicate"]["resources"][0].update(name="."), "not one path inside the model"),
         (lambda s: s["predicate"]["resources"][0].update(digest="abc"), "not a SHA-256 digest"),
         (lambda s: s["predicate"]["resources"][0].update(digest="0" * 64), "contradicts itself"),
-        (lambda s: s["predicate"].update(resources=[]), "contradicts itself"),
+        (lambda s: s["predicate"].update(resources=[]), "lists no files"),
         (lambda s: s.pop("subject"), "not a statement"),
     ],
 )

@@ -25,7 +25,7 @@ HOSTILE = [
     "a&lt;b",
     "\u202egnp.exe",
 ]
-_VOID = {"meta", "input", "link", "img", "br"}
+_VOID = {"meta", "input", "link", "img", "br", "wbr"}
 
 
 class Page(HTMLParser):
@@ -97,7 +97,7 @@ def test_any_name_makes_a_sound_page(name: str) -> None:
 
 def test_every_tensor_is_in_the_table_with_its_numbers() -> None:
     text = html(gather("model", fs=model_of(["a/w", "b"])))
-    assert '<td class="name">a/w</td><td>float32</td><td>[6]</td><td data-v="6">6</td>' in text
+    assert '<td class="name">a/<wbr>w</td><td>float32</td><td>[6]</td><td data-v="6">6</td>' in text
     assert text.count('<svg class="hist"') == 2
     assert '<b class="good">healthy</b> 0 errors, 0 warnings' in text
 

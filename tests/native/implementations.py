@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from unittest.mock import patch
 
-from tensorkeep.native import blocks, checksums, library, losses, updates
+from tensorkeep.native import blocks, checksums, library, losses, means, updates
 
 IMPLEMENTATIONS = ("NumPy", "native")
 
-_MODULES = (blocks, checksums, losses, updates)
+_MODULES = (blocks, checksums, losses, means, updates)
 
 
 @contextmanager

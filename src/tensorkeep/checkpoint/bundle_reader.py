@@ -38,7 +38,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.io.crc32c import combine, crc32c, unmask
 from tensorkeep.io.filesystem import FileSystem, PathLike, RandomAccessFile, path_text
-from tensorkeep.io.large_arrays import empty_array
+from tensorkeep.io.large_arrays import ReadBuffer, empty_array
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.shapes import element_count
@@ -274,8 +274,11 @@ class BundleReader(CheckpointReader):
 
     def read_stretch(self, entry: Entry, start: int, buffer: memoryview, crc: int = 0) -> int:
         """Fills a buffer with bytes of a tensor from `start` on; gives the checksum of `crc` and them."""
-        with _Locating(self, entry):
+        try:
             self.shard(entry.shard).read_into(entry.offset + start, buffer)
+        except TensorKeepError:
+            with _Locating(self, entry):  # here, for this is called so often that every step counts
+                raise
         return crc32c(buffer, crc)
 
     def compare_checksum(self, entry: Entry, crc: int) -> None:
@@ -287,12 +290,12 @@ class BundleReader(CheckpointReader):
     def _checksum_of_stretch(self, task: tuple[Entry, int]) -> int:
         entry, start = task
         end = min(start + _TASK, entry.size)
-        buffer = memoryview(bytearray(min(_CHECKED_AT_ONCE, end - start)))
+        buffer = ReadBuffer(min(_CHECKED_AT_ONCE, end - start))
         crc = 0
         with _Locating(self, entry):
             file = self.shard(entry.shard)
             for at in range(start, end, _CHECKED_AT_ONCE):
-                chunk = buffer[: min(_CHECKED_AT_ONCE, end - at)]
+                chunk = buffer.at(entry.offset + at, min(_CHECKED_AT_ONCE, end - at)).data
                 file.read_into(entry.offset + at, chunk)
                 crc = crc32c(chunk, crc)
         return crc

@@ -5,6 +5,7 @@ A command is a module, or one of several in a module, and is imported when it is
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 from difflib import get_close_matches
 from importlib import import_module
@@ -107,12 +108,16 @@ def split_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
         if name in COMMANDS:
             return name, list(arguments[count:])
     first = arguments[0]
+    if "/" in first or "." in first:
+        raise UnknownCommandError(
+            f'"{first}" is a path, and a command comes first: tensorkeep what {shlex.quote(first)}'
+        )
     if not members(first):
-        raise UnknownCommandError(f'there is no command "{first}"{_nearest(first, _first_words())}')
+        raise UnknownCommandError(f'there is no command "{first}"{nearest(first, _first_words())}')
     if len(arguments) == 1 or arguments[1].startswith("-"):
         return first, list(arguments[1:])
     seconds = [name.partition(" ")[2] for name in members(first)]
-    raise UnknownCommandError(f'"{first}" has no command "{arguments[1]}"{_nearest(arguments[1], seconds)}')
+    raise UnknownCommandError(f'"{first}" has no command "{arguments[1]}"{nearest(arguments[1], seconds)}')
 
 
 def members(group: str) -> list[str]:
@@ -124,7 +129,8 @@ def _first_words() -> list[str]:
     return list(dict.fromkeys(name.partition(" ")[0] for name in COMMANDS))
 
 
-def _nearest(word: str, known: Sequence[str]) -> str:
+def nearest(word: str, known: Sequence[str]) -> str:
+    """What is probably meant by a word that is not known; else all that are."""
     near = get_close_matches(word, known, 1)
     return f'; did you mean "{near[0]}"?' if near else f"; there are {', '.join(known)}"
 
@@ -136,4 +142,4 @@ def load_command(name: str) -> Command:
     return found
 
 
-__all__ = ["COMMANDS", "Listed", "UnknownCommandError", "load_command", "members", "split_command"]
+__all__ = ["COMMANDS", "Listed", "UnknownCommandError", "load_command", "members", "nearest", "split_command"]

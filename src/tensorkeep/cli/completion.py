@@ -88,20 +88,24 @@ def _fish(words: Mapping[str, Sequence[str]]) -> str:
     lines = ["# tensorkeep: put it into ~/.config/fish/completions/tensorkeep.fish"]
     groups = {first: group for first, group in _groups().items() if group}
     for first in _firsts():
-        summary = "Commands for SavedModels" if first in groups else catalog.COMMANDS[first].summary
-        lines.append(f"complete -c tensorkeep -n __fish_use_subcommand -f -a {first} -d '{summary}'")
+        summary = f"Commands: {', '.join(groups[first])}" if first in groups else catalog.COMMANDS[first].summary
+        lines.append(_fish_word("__fish_use_subcommand", first, summary))
     for first, group in groups.items():
         seen = f"__fish_seen_subcommand_from {first}; and not __fish_seen_subcommand_from {' '.join(group)}"
-        for second in group:
-            summary = catalog.COMMANDS[f"{first} {second}"].summary
-            lines.append(f"complete -c tensorkeep -n '{seen}' -f -a {second} -d '{summary}'")
+        lines += [_fish_word(seen, second, catalog.COMMANDS[f"{first} {second}"].summary) for second in group]
     for name, options in words.items():
         first, _, second = name.partition(" ")
-        seen = f"__fish_seen_subcommand_from {first}" + (
-            f"; and __fish_seen_subcommand_from {second}" if second else ""
+        other = (
+            f"__fish_seen_subcommand_from {second}" if second else f"not __fish_seen_subcommand_from {' '.join(groups)}"
         )
+        seen = f"__fish_seen_subcommand_from {first}; and {other}"
         lines += [f"complete -c tensorkeep -n '{seen}' -l {option.removeprefix('--')}" for option in options]
     return "\n".join((*lines, ""))
+
+
+def _fish_word(seen: str, word: str, summary: str) -> str:
+    told = summary.replace("\\", "\\\\").replace("'", "\\'")
+    return f"complete -c tensorkeep -n '{seen}' -f -a {word} -d '{told}'"
 
 
 COMMANDS = {

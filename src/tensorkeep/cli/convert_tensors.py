@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from tensorkeep.cli.catalog import nearest
 from tensorkeep.cli.checkpoint_changes import add_writing, has_selection, pairs_of
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shape_text, shown, size_text
@@ -12,9 +13,11 @@ from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.cli.sizes import size_of
 from tensorkeep.cli.tensor_filters import add_selection, selection_of
 from tensorkeep.convert import PRESETS, Converted, ConvertOptions, Explanation, ModelOptions, convert, explain
+from tensorkeep.convert.converting import TargetExistsError
+from tensorkeep.convert.hub import listed
 from tensorkeep.convert.rules import AnyRule
 from tensorkeep.edit.names import RenameExactly
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 
 _EXPLAINED = (Column("tensor"), Column("becomes", "cyan"), Column("type"), Column("shape"), Column("how"))
 
@@ -37,7 +40,7 @@ def _add_convert(parser: Parser) -> None:
 
 def _rules(given: Namespace) -> list[str | AnyRule]:
     if unknown := [name for name in given.preset if name not in PRESETS]:
-        raise InvalidArgumentError(f"there is no preset {unknown[0]!r}; there are {', '.join(sorted(PRESETS))}")
+        raise InvalidArgumentError(f"there is no preset {unknown[0]!r}{nearest(unknown[0], sorted(PRESETS))}")
     exact: list[str | AnyRule] = [RenameExactly(pairs_of(given.map, "--map"))] if given.map else []
     return [*exact, *given.preset]
 
@@ -59,6 +62,8 @@ def _run_convert(given: Namespace, output: Output) -> int:
     )
     try:
         done = convert(given.source, given.target, _rules(given), options)
+    except TargetExistsError as error:
+        raise AlreadyExistsError(f"{listed(error.paths)} is there already: say --force to replace it") from None
     finally:
         bar.clear()
     if output.is_json:

@@ -8,9 +8,10 @@ from typing import Any
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Column, Output, shown
 from tensorkeep.cli.progress import ProgressBar
+from tensorkeep.embedding.histograms import Histogram
 from tensorkeep.embedding.querying import FoundRows, look_up
 from tensorkeep.embedding.repairing import KeyComparison, compare_keys
-from tensorkeep.embedding.statistics import EmbeddingStatistics, Histogram, embedding_statistics
+from tensorkeep.embedding.statistics import EmbeddingStatistics, embedding_statistics
 from tensorkeep.errors import NotFoundError
 
 _COLUMNS = (

@@ -5,10 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
+from tensorkeep.cli.any_tensors import PATH_HELP, list_any
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shape_text, size_text
 from tensorkeep.cli.tensor_filters import add_filters, order_of, selection_of
-from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, list_checkpoint
+from tensorkeep.inspect.listing import CheckpointListing, StoredTensor
 from tensorkeep.inspect.selecting import selected
 
 _COLUMNS = (
@@ -23,13 +24,13 @@ _COLUMNS = (
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.add_argument("path", metavar="PATH", help="prefix of a checkpoint, one of its files, a folder, a SavedModel")
+    parser.add_argument("path", metavar="PATH", help=PATH_HELP)
     add_filters(parser)
     parser.add_argument("--names", action="store_true", help="print names only")
 
 
 def _run(given: Namespace, output: Output) -> int:
-    listing = list_checkpoint(given.path)
+    listing = list_any(given.path)
     tensors = selected(listing.tensors, selection_of(given), order_of(given))
     if output.is_json:
         output.data("list/1", listing_data(listing, tensors))
@@ -94,8 +95,8 @@ def tensor_data(tensor: StoredTensor) -> dict[str, object]:
 
 COMMANDS = {
     "list": Command(
-        "Lists the tensors of a checkpoint: name, type, shape, elements, bytes, data files, slices.\n"
-        "Into a pipe goes a line for each tensor, with tabs between these seven.",
+        "Lists the tensors of a checkpoint, or of another file of tensors: name, type, shape, elements, bytes, data\n"
+        "files, slices. Into a pipe goes a line for each tensor, with tabs between these seven.",
         (
             "list run/model-1000",
             "list run                                        # the latest checkpoint in a folder",
@@ -103,6 +104,7 @@ COMMANDS = {
             "list run/model-1000 --match 'dense*' --exclude '*/Adam*'",
             "list run/model-1000 --regex 'kernel$' --names   # names only",
             "list run/model-1000 --json",
+            "list export/1/saved_model.pb",
         ),
         _add_arguments,
         _run,

@@ -9,10 +9,10 @@ from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final, NamedTuple, TextIO
 
+from tensorkeep.io.amounts import counted, size_text
 from tensorkeep.io.terminal import NO_TERMINAL, Terminal
 
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
-_UNITS: Final = ("kB", "MB", "GB", "TB", "PB")
 _UNPRINTABLE: Final = {**{code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160))}, 9: "\\t", 10: "\\n"}
 
 
@@ -129,20 +129,6 @@ def shown(value: object) -> str:
 def shape_text(shape: Sequence[int]) -> str:
     """A shape: [3,4]."""
     return f"[{','.join(map(str, shape))}]"
-
-
-def size_text(size: int) -> str:
-    """A number of bytes for people: 512 B, 1.5 kB."""
-    if size < 1000:
-        return f"{size} B"
-    power = min(int(math.log10(size)) // 3, len(_UNITS))
-    scaled = size / 1000**power
-    return f"{scaled:.3g} {_UNITS[power - 1]}" if scaled < 999.5 else f"{scaled:.0f} {_UNITS[power - 1]}"
-
-
-def counted(count: int, noun: str) -> str:
-    """A number of things: 1 tensor, 2,000 tensors."""
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def _finite(value: Any) -> Any:

@@ -8,18 +8,16 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.checkpoint.opening import open_checkpoint
-from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.cli.any_tensors import PATH_HELP, open_any
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Output, shape_text
+from tensorkeep.convert.hub import TensorSource
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.local import LOCAL
-from tensorkeep.saved_model.layout import contains_saved_model, variables_path
 from tensorkeep.saved_model.running import plain_value
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.add_argument("path", metavar="PATH", help="prefix of a checkpoint, one of its files, a folder, a SavedModel")
+    parser.add_argument("path", metavar="PATH", help=PATH_HELP)
     parser.add_argument("name", metavar="NAME", help="the name of a tensor")
     parser.add_argument("part", metavar="PART", nargs="?", default="", help="a part: 0:10 or 0:10,3 or :,-2:")
     parser.add_argument("--full", action="store_true", help="print all elements, however many there are")
@@ -27,8 +25,7 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _run(given: Namespace, output: Output) -> int:
-    path = variables_path(given.path) if contains_saved_model(given.path, LOCAL) else given.path
-    with open_checkpoint(path) as reader:
+    with open_any(given.path) as reader:
         name = given.name if given.name in reader else given.name.removesuffix(":0")
         info = reader[name]
         array = _read(reader, name, given.part)
@@ -45,7 +42,7 @@ def _run(given: Namespace, output: Output) -> int:
     return DONE
 
 
-def _read(reader: CheckpointReader, name: str, text: str) -> Any:
+def _read(reader: TensorSource, name: str, text: str) -> Any:
     """The tensor, or a part of it: only the rows that are wanted are read, and of these the rest is taken."""
     if not text:
         return reader.read(name)

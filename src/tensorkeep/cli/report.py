@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from tensorkeep.cli.any_tensors import require_checkpoint
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.files import require_free, write_text
 from tensorkeep.cli.output import Output, counted, shown, size_text
@@ -20,6 +21,7 @@ def _add_arguments(parser: Parser) -> None:
 
 def _run(given: Namespace, output: Output) -> int:
     require_free(given.target, given.force or given.dry_run)
+    require_checkpoint(given.path, "; `tensorkeep convert` makes one of it")
     with watching(output) as bar:
         data = gather(given.path, progress=bar)
     text = html(data)

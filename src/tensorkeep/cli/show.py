@@ -5,23 +5,24 @@ from __future__ import annotations
 import posixpath
 from argparse import Namespace
 
+from tensorkeep.cli.any_tensors import PATH_HELP, list_any
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.list_tensors import listing_data
 from tensorkeep.cli.output import Column, Output, counted, shape_text, size_text
 from tensorkeep.cli.tensor_filters import add_filters, order_of, selection_of
-from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, list_checkpoint
+from tensorkeep.inspect.listing import CheckpointListing, StoredTensor
 from tensorkeep.inspect.scopes import Scope, scope_tree
 from tensorkeep.inspect.selecting import selected
 
 
 def _add_arguments(parser: Parser) -> None:
-    parser.add_argument("path", metavar="PATH", help="prefix of a checkpoint, one of its files, a folder, a SavedModel")
+    parser.add_argument("path", metavar="PATH", help=PATH_HELP)
     add_filters(parser)
     parser.add_argument("--depth", metavar="N", type=int, help="show scopes to this depth only")
 
 
 def _run(given: Namespace, output: Output) -> int:
-    listing = list_checkpoint(given.path)
+    listing = list_any(given.path)
     tensors = selected(listing.tensors, selection_of(given), order_of(given))
     root = scope_tree(tensors)
     if output.is_json:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.cli.any_tensors import PATH_HELP, list_any, open_any, require_checkpoint
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shape_text, shown
 from tensorkeep.cli.progress import watching
 from tensorkeep.cli.tensor_filters import add_filters, order_of, selection_of
 from tensorkeep.inspect.health import Finding, HealthReport, examine
-from tensorkeep.inspect.listing import list_checkpoint
 from tensorkeep.inspect.selecting import selected
 from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, checkpoint_statistics
 from tensorkeep.inspect.watching import Watched, bytes_of
@@ -34,15 +33,15 @@ _COLUMNS = (
 
 
 def _add_stats(parser: Parser) -> None:
-    parser.add_argument("path", metavar="PATH", help="prefix of a checkpoint, one of its files, a folder, a SavedModel")
+    parser.add_argument("path", metavar="PATH", help=PATH_HELP)
     add_filters(parser)
     parser.add_argument("--bins", metavar="N", type=int, default=0, help="show a histogram of so many bins")
 
 
 def _run_stats(given: Namespace, output: Output) -> int:
-    listing = list_checkpoint(given.path)
+    listing = list_any(given.path)
     names = [tensor.name for tensor in selected(listing.tensors, selection_of(given), order_of(given))]
-    with open_checkpoint(listing.path) as reader, watching(output) as bar:
+    with open_any(listing.path) as reader, watching(output) as bar:
         watch = Told(bar, bytes_of(reader, names) * (2 if given.bins > 0 else 1))
         found = list(checkpoint_statistics(Watched(reader, watch), names, bins=max(given.bins, 0)))
     if output.is_json:
@@ -97,6 +96,8 @@ def _add_health(parser: Parser) -> None:
 
 
 def _run_health(given: Namespace, output: Output) -> int:
+    for path in given.paths:
+        require_checkpoint(path, ": `tensorkeep stats` counts what is NaN or infinite in it")
     with watching(output) as bar:
         reports = [examine(path, absurd=given.absurd, progress=bar) for path in given.paths]
     is_ill = any(report.findings if given.strict else not report.is_healthy for report in reports)

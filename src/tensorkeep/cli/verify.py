@@ -6,6 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from tensorkeep.checkpoint.checking import CheckpointReport, check_checkpoint
+from tensorkeep.cli.any_tensors import require_checkpoint
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.cli.progress import ProgressBar, watching
@@ -19,6 +20,8 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _run(given: Namespace, output: Output) -> int:
+    for path in given.paths:
+        require_checkpoint(path, ", and has no checksums that could be compared")
     with watching(output) as bar:
         reports = [_check(path, given.threads, bar) for path in given.paths]
     if output.is_json:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
+from tensorkeep.cli.any_tensors import OTHER_ENDINGS, list_any
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Output, shown, size_text
+from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.identifying import Identification, identify
 
 
@@ -16,7 +19,7 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _run(given: Namespace, output: Output) -> int:
-    found = [identify(path) for path in given.paths]
+    found = [_with_tensors(identify(path)) for path in given.paths]
     if output.is_json:
         output.data("what/1", {"paths": [_data(item) for item in found]})
         return DONE
@@ -25,6 +28,18 @@ def _run(given: Namespace, output: Output) -> int:
             output.line()
         _print(item, output)
     return DONE
+
+
+def _with_tensors(item: Identification) -> Identification:
+    """The same, with what there is to say of the tensors in files of other programs, if they can be read."""
+    if not item.path.lower().endswith(OTHER_ENDINGS) or "nodes" in item.facts:
+        return item
+    try:
+        listing = list_any(item.path)
+    except TensorKeepError:
+        return item
+    sizes = {"tensors": len(listing.tensors), "elements": listing.elements, "types": listing.types}
+    return replace(item, facts={"format": listing.format, **item.facts, **sizes})
 
 
 def _data(item: Identification) -> dict[str, Any]:

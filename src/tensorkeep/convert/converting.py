@@ -9,10 +9,10 @@ from typing import Final
 
 from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.convert.ahead import read_ahead
 from tensorkeep.convert.checkpoints import BUNDLE, SLICE_FILE
 from tensorkeep.convert.formats import format_named, format_of_source, format_of_target
 from tensorkeep.convert.hub import (
+    VALID,
     Format,
     ModelFormat,
     ModelOptions,
@@ -34,9 +34,11 @@ from tensorkeep.edit.plan import Made
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, UnimplementedError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.parallel import read_ahead
 from tensorkeep.io.progress import Progress, Told
 
 _LARGE: Final = 8 << 20  # bytes; from here on it pays to have another thread read
+AHEAD: Final = VALID - 2  # chunks that are read, or being read, beside the one being written: fewer than stay valid
 _NO_MODEL: Final = ModelOptions()
 _CHECKPOINTS: Final = (BUNDLE, SLICE_FILE)
 
@@ -187,9 +189,17 @@ def _applied(
     return found
 
 
+class TargetExistsError(AlreadyExistsError):
+    """There is something already where files shall be written."""
+
+    def __init__(self, paths: Sequence[str]) -> None:
+        super().__init__(f"{listed(paths)} exists already; say so if it shall be replaced (overwrite=True)")
+        self.paths = tuple(paths)
+
+
 def _require_free(files: Sequence[str], options: ConvertOptions, fs: FileSystem) -> None:
     if not options.overwrite and (there := [path for path in files if fs.exists(path)]):
-        raise AlreadyExistsError(f"{listed(there)} exists already; say so if it shall be replaced (overwrite=True)")
+        raise TargetExistsError(there)
 
 
 def _write(
@@ -202,7 +212,7 @@ def _write(
                 tensor = tensors[name]
                 chunks = tensor.chunks()
                 if tensor.nbytes >= _LARGE:
-                    chunks = stack.enter_context(closing(read_ahead(chunks)))
+                    chunks = stack.enter_context(closing(read_ahead(chunks, AHEAD)))
                 chunks = told.counted(chunks)
                 if digests is not None:
                     digests[name] = Digest(tensor.dtype)

@@ -52,7 +52,7 @@ def format_of_target(path: str) -> Format:
         return BUNDLE
     known = ", ".join(f"{item.endings[0]} ({item.name})" for item in FORMATS if item.endings)
     raise InvalidArgumentError(
-        f'"{path}" does not say what it shall be: names end in {known}; or name the format (to=...)'
+        f'"{path}" does not say what it shall be: names end in {known}; or name the format, by `to`'
     )
 
 

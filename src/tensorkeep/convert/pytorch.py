@@ -28,9 +28,9 @@ from tensorkeep.convert.hub import (
     head_of,
     unholdable,
 )
-from tensorkeep.convert.shards import open_shards
+from tensorkeep.convert.shards import Assigned, assigned, open_shards
 from tensorkeep.convert.torch_pickles import DTYPES, STORAGES, UNTYPED, Cursor, PickledTensor, leaves, read_pickle
-from tensorkeep.convert.writing import BufferedFile
+from tensorkeep.convert.writing import BufferedFile, FilesSink
 from tensorkeep.convert.zip_files import ArchiveWriter, members_of
 from tensorkeep.dtypes import BOOL, FLOAT64, INT64, DType
 from tensorkeep.errors import DataLossError
@@ -43,6 +43,7 @@ _LEGACY: Final = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19."
 _LEGACY_VERSION: Final = 1001
 _DESCRIPTION: Final = "/data.pkl"
 _INDEX: Final = "pytorch_model.bin.index.json"
+_FILE_ENDINGS: Final = (".bin", ".pt", ".pth")
 _MOST_DESCRIPTION: Final = 1 << 28
 _MOST_REPEATED: Final = 100  # how often, at most, a tensor repeats the elements of its storage
 _SLACK: Final = 1 << 20
@@ -89,10 +90,13 @@ class PyTorchFormat:
         return unholdable(tensors, _HELD, "PyTorch")
 
     def files(self, path: str, tensors: Tensors, options: SinkOptions) -> list[str]:
-        return [path]
+        found = _assigned(path, tensors, options)
+        return [*found.files, *([found.index] if found.index else [])]
 
     def create_sink(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> TensorSink:
-        return _PyTorchSink(path, tensors, options, fs)
+        found = _assigned(path, tensors, options)
+        sinks = [_PyTorchSink(file, part, options, fs) for file, part in found.files.items()]
+        return FilesSink(sinks, found.index, found.index_contents(), options, fs) if found.index else sinks[0]
 
 
 # ----------------------------------------------------------------------------------------------------------- reading
@@ -183,32 +187,56 @@ def _array(
 # ----------------------------------------------------------------------------------------------------------- writing
 
 
+def _assigned(path: str, tensors: Tensors, options: SinkOptions) -> Assigned:
+    """The files, several if a limit of their size is given: as Hugging Face names them, if the path is as theirs."""
+    ending = next((ending for ending in _FILE_ENDINGS if path.removesuffix(".index.json").endswith(ending)), ".bin")
+    return assigned(path, ending, tensors, options.shard_bytes)
+
+
 class _PyTorchSink:
     def __init__(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> None:
         self.order = tuple(tensors)
+        self.path = path
+        self._tensors = tensors
+        self._options = options
+        self._fs = fs
         self._keys = {name: str(number) for number, name in enumerate(tensors)}
         self._root = posixpath.basename(path).rpartition(".")[0] or "archive"
-        self._file = BufferedFile(path, options, fs)
-        try:
-            self._archive = ArchiveWriter(self._file, _ALIGNMENT)
-            self._archive.add(f"{self._root}{_DESCRIPTION}", b"".join(_pickled(tensors)))
-            self._archive.add(f"{self._root}/byteorder", b"little")
-        except BaseException:
-            self._file.abort()
-            raise
+        self._file: BufferedFile | None = None
+        self._archive: ArchiveWriter | None = None
+        self._is_finished = False
 
     def write(self, name: str, source: ArraySource) -> None:
-        with self._archive.member(f"{self._root}/data/{self._keys[name]}", source.nbytes) as file:
+        with self._opened().member(f"{self._root}/data/{self._keys[name]}", source.nbytes) as file:
             for buffer in source.buffers():
                 file.write(buffer)
 
+    def finish(self) -> None:
+        archive = self._opened()
+        if not self._is_finished:
+            archive.add(f"{self._root}/version", b"3\n")
+            archive.finish()
+            self._is_finished = True
+        assert self._file is not None
+        self._file.finish()
+
     def commit(self) -> None:
-        self._archive.add(f"{self._root}/version", b"3\n")
-        self._archive.finish()
+        self.finish()
+        assert self._file is not None
         self._file.commit()
 
     def abort(self) -> None:
-        self._file.abort()
+        if self._file is not None:
+            self._file.abort()
+
+    def _opened(self) -> ArchiveWriter:
+        """The archive, begun with what describes the tensors in it."""
+        if self._archive is None:
+            self._file = BufferedFile(self.path, self._options, self._fs)
+            self._archive = ArchiveWriter(self._file, _ALIGNMENT)
+            self._archive.add(f"{self._root}{_DESCRIPTION}", b"".join(_pickled(self._tensors)))
+            self._archive.add(f"{self._root}/byteorder", b"little")
+        return self._archive
 
 
 def _pickled(tensors: Tensors) -> Iterator[bytes]:

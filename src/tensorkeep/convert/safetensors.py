@@ -12,13 +12,12 @@ from __future__ import annotations
 
 import json
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Final
 
-from tensorkeep.checkpoint.saving import Piece, ShardBySize
 from tensorkeep.convert.arrays import FileArray, checked_extent
 from tensorkeep.convert.hub import HEAD, OpenTensors, SinkOptions, Tensors, TensorSink, TensorSource, unholdable
-from tensorkeep.convert.shards import open_shards, parsed_object
+from tensorkeep.convert.shards import Assigned, assigned, open_shards, parsed_object
 from tensorkeep.convert.writing import FileSink, FilesSink, Planned
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
@@ -89,15 +88,13 @@ class SafetensorsFormat:
         return unholdable(tensors, _LABELS, "safetensors") + reserved
 
     def files(self, path: str, tensors: Tensors, options: SinkOptions) -> list[str]:
-        names, shards = _assigned(path, tensors, options)
-        return [*names, _index_path(path)] if len(shards) > 1 else names
+        found = _assigned(path, tensors, options)
+        return [*found.files, *([found.index] if found.index else [])]
 
     def create_sink(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> TensorSink:
-        names, shards = _assigned(path, tensors, options)
-        sinks = [FileSink(_planned(file, part), options, fs) for file, part in zip(names, shards, strict=True)]
-        if len(sinks) == 1:
-            return sinks[0]
-        return FilesSink(sinks, _index_path(path), _index(names, shards), options, fs)
+        found = _assigned(path, tensors, options)
+        sinks = [FileSink(_planned(file, part), options, fs) for file, part in found.files.items()]
+        return FilesSink(sinks, found.index, found.index_contents(), options, fs) if found.index else sinks[0]
 
 
 def _index_at(path: str, fs: FileSystem) -> str | None:
@@ -161,33 +158,10 @@ def _check_cover(file: RandomAccessFile, start: int, found: Mapping[str, FileArr
 # ----------------------------------------------------------------------------------------------------------- writing
 
 
-def _assigned(path: str, tensors: Tensors, options: SinkOptions) -> tuple[list[str], list[dict[str, Any]]]:
+def _assigned(path: str, tensors: Tensors, options: SinkOptions) -> Assigned:
     """The files, and what each shall hold, the widest types first."""
     order = sorted(tensors, key=lambda name: (-tensors[name].dtype.itemsize, name))
-    if options.shard_bytes is None:
-        return [path.removesuffix(".index.json")], [{name: tensors[name] for name in order}]
-    by_name = sorted(tensors)
-    pieces = [Piece(name, None, tensors[name].nbytes) for name in by_name]
-    numbers = dict(zip(by_name, ShardBySize(options.shard_bytes).assign(pieces), strict=True))
-    count = max(numbers.values(), default=0) + 1
-    shards: list[dict[str, Any]] = [{} for _ in range(count)]
-    for name in order:
-        shards[numbers[name]][name] = tensors[name]
-    base = path.removesuffix(".index.json").removesuffix(".safetensors")
-    if count == 1:
-        return [f"{base}.safetensors"], shards
-    return [f"{base}-{at + 1:05d}-of-{count:05d}.safetensors" for at in range(count)], shards
-
-
-def _index_path(path: str) -> str:
-    return path if path.endswith(".index.json") else f"{path}.index.json"
-
-
-def _index(names: Sequence[str], shards: Sequence[Mapping[str, Any]]) -> bytes:
-    total = sum(tensor.nbytes for shard in shards for tensor in shard.values())
-    where = {name: posixpath.basename(file) for file, shard in zip(names, shards, strict=True) for name in shard}
-    found = {"metadata": {"total_size": total}, "weight_map": dict(sorted(where.items()))}
-    return (json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode()
+    return assigned(path, ".safetensors", {name: tensors[name] for name in order}, options.shard_bytes)
 
 
 def _planned(path: str, tensors: Mapping[str, Any]) -> Planned:

@@ -9,13 +9,54 @@ import json
 import posixpath
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack
+from dataclasses import dataclass
 from typing import Any, Final
 
-from tensorkeep.convert.hub import OpenTensors, StoredArray
+from tensorkeep.checkpoint.saving import Piece, ShardBySize
+from tensorkeep.convert.hub import OpenTensors, StoredArray, Tensors
+from tensorkeep.edit.plan import Made
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
 
+_INDEX_ENDING: Final = ".index.json"
 _MOST_INDEX: Final = 100_000_000  # bytes
+
+
+@dataclass(frozen=True)
+class Assigned:
+    """Files to be, with the tensors that each shall hold, and the index that names them."""
+
+    files: Mapping[str, Tensors]
+    index: str | None
+    """None if there is one file only, which needs none."""
+
+    def index_contents(self) -> bytes:
+        total = sum(tensor.nbytes for tensors in self.files.values() for tensor in tensors.values())
+        where = {name: posixpath.basename(file) for file, tensors in self.files.items() for name in tensors}
+        found = {"metadata": {"total_size": total}, "weight_map": dict(sorted(where.items()))}
+        return (json.dumps(found, indent=2, ensure_ascii=False) + "\n").encode()
+
+
+def assigned(path: str, ending: str, tensors: Tensors, shard_bytes: int | None) -> Assigned:
+    """The files for tensors, which each shall hold in the order given: one, or as many as a limit asks for.
+
+    `path` is the one file, or the index, which is that file's name with ".index.json" behind it.
+    """
+    single = path.removesuffix(_INDEX_ENDING)
+    if shard_bytes is None:
+        return Assigned({single: tensors}, None)
+    by_name = sorted(tensors)
+    pieces = [Piece(name, None, tensors[name].nbytes) for name in by_name]
+    numbers = dict(zip(by_name, ShardBySize(shard_bytes).assign(pieces), strict=True))
+    count = max(numbers.values(), default=0) + 1
+    if count == 1:
+        return Assigned({single if single.endswith(ending) else f"{single}{ending}": tensors}, None)
+    base = single.removesuffix(ending)
+    files: list[dict[str, Made]] = [{} for _ in range(count)]
+    for name, tensor in tensors.items():
+        files[numbers[name]][name] = tensor
+    names = [f"{base}-{number:05d}-of-{count:05d}{ending}" for number in range(1, count + 1)]
+    return Assigned(dict(zip(names, files, strict=True)), f"{single}{_INDEX_ENDING}")
 
 
 def open_shards(
@@ -61,4 +102,4 @@ def parsed_object(path: str, data: bytes) -> dict[str, Any]:
     return header
 
 
-__all__ = ["open_shards", "parsed_object"]
+__all__ = ["Assigned", "assigned", "open_shards", "parsed_object"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from tensorkeep.checkpoint.bundle_writer import delete_quietly
 from tensorkeep.checkpoint.sources import ArraySource
@@ -114,11 +114,31 @@ class FileSink:
         return self._file
 
 
+class FileInTheMaking(Protocol):
+    """One of several files that shall appear together."""
+
+    @property
+    def order(self) -> Sequence[str]: ...
+
+    @property
+    def path(self) -> str: ...
+
+    def write(self, name: str, source: ArraySource) -> None: ...
+
+    def finish(self) -> None:
+        """All is written: it is whole, under its temporary name."""
+        ...
+
+    def commit(self) -> None: ...
+
+    def abort(self) -> None: ...
+
+
 class FilesSink:
     """Writes several files and an index that names them: the index appears last, when all of them are there."""
 
     def __init__(
-        self, sinks: Sequence[FileSink], index: str, contents: bytes, options: SinkOptions, fs: FileSystem
+        self, sinks: Sequence[FileInTheMaking], index: str, contents: bytes, options: SinkOptions, fs: FileSystem
     ) -> None:
         self.order = tuple(name for sink in sinks for name in sink.order)
         self._sinks = sinks
@@ -148,4 +168,4 @@ class FilesSink:
             sink.abort()
 
 
-__all__ = ["BufferedFile", "FileSink", "FilesSink", "Planned"]
+__all__ = ["BufferedFile", "FileInTheMaking", "FileSink", "FilesSink", "Planned"]

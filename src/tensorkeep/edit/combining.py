@@ -2,29 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from collections.abc import Sequence
+from contextlib import ExitStack, closing
 from enum import Enum
 from functools import partial
 from typing import Final
 
 import numpy as np
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.checkpoint.streams import in_step
-from tensorkeep.edit.averaging import Mean, averaged_stretches
+from tensorkeep.edit.averaging import Averages
 from tensorkeep.edit.names import listed
-from tensorkeep.edit.plan import Array, EditOptions, Made, Origin, Stored, Written, write_plan
+from tensorkeep.edit.plan import EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
 
 _DEFAULT: Final = EditOptions()
 _MOST_LISTED: Final = 10
-_LARGE: Final = 4 << 20  # bytes of a tensor from which on several threads work on it
 
 
 class Conflict(Enum):
@@ -85,13 +82,12 @@ def average(
         readers = _opened(sources, stack, fs)
         _require_alike(readers)
         last = readers[-1]
-        plan: dict[str, Origin] = {}
-        for name in last:
+        plan: dict[str, Origin] = {name: Stored(last, name) for name in last}
+        made = sorted(name for name in last if last[name].dtype.is_floating or last[name].dtype.is_complex)
+        averages = stack.enter_context(closing(Averages(readers, made, shares)))
+        for name in made:
             info = last[name]
-            if info.dtype.is_floating or info.dtype.is_complex:
-                plan[name] = Made(info.dtype, info.shape, partial(_averaged, readers, name, shares))
-            else:
-                plan[name] = Stored(last, name)
+            plan[name] = Made(info.dtype, info.shape, partial(averages.chunks, name))
         return write_plan(target, plan, options, fs=fs)
 
 
@@ -150,14 +146,3 @@ def _require_alike(readers: Sequence[CheckpointReader]) -> None:
     if problems:
         more = f"; and {len(problems) - _MOST_LISTED} more" if len(problems) > _MOST_LISTED else ""
         raise InvalidArgumentError(f"cannot average: {'; '.join(problems[:_MOST_LISTED])}{more}")
-
-
-def _averaged(readers: Sequence[CheckpointReader], name: str, shares: Sequence[float]) -> Iterator[Array]:
-    info = readers[-1][name]
-    mean = Mean(info.dtype.array_dtype, shares)
-    if info.nbytes > _LARGE:
-        places = [(reader, reader.plain_entry(name)) for reader in readers if isinstance(reader, BundleReader)]
-        plain = [(reader, entry) for reader, entry in places if entry is not None]
-        if len(plain) == len(readers):
-            return averaged_stretches(plain, mean)
-    return map(mean.of, in_step([map(np.asarray, reader.source(name).chunks) for reader in readers]))

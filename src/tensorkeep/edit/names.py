@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from fnmatch import translate
 from functools import cached_property
+from itertools import islice
 from typing import Protocol
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 
 _MOST_LISTED = 10
+_MOST_COMPARED = 10_000  # names; more would take seconds
 
 
 class Renaming(Protocol):
@@ -116,6 +119,12 @@ def _pattern(text: str) -> re.Pattern[str]:
         raise InvalidArgumentError(f'"{text}" is not a regular expression: {error}') from None
 
 
+def _nearest(name: str, names: Iterable[str]) -> str:
+    """What is probably meant by a name that is not there."""
+    near = get_close_matches(name, list(islice(names, _MOST_COMPARED)), 1)
+    return f' (did you mean "{near[0]}"?)' if near else ""
+
+
 def renamed(names: Collection[str], rules: Sequence[Renaming]) -> dict[str, str]:
     """The new name of every tensor, the rules being applied one after the other.
 
@@ -126,7 +135,7 @@ def renamed(names: Collection[str], rules: Sequence[Renaming]) -> dict[str, str]
     current = {name: name for name in names}
     for rule in rules:
         if isinstance(rule, RenameExactly) and (unknown := sorted(set(rule.names).difference(current.values()))):
-            problems.append(f"there is no tensor {listed(unknown)}")
+            problems.append(f"there is no tensor {listed(unknown)}{_nearest(unknown[0], current.values())}")
         after = {name: rule(now) for name, now in current.items()}
         if after == current and not (isinstance(rule, RenameExactly) and problems):
             problems.append(f"{rule} changes no name")

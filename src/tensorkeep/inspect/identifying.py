@@ -45,6 +45,11 @@ class Identification:
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What is in it."""
 
+    @property
+    def is_known(self) -> bool:
+        """Whether it is of any kind that is told by its contents."""
+        return self.kind != FileKind.UNKNOWN.value
+
 
 def identify(path: PathLike, *, fs: FileSystem = LOCAL) -> Identification:
     """Says what is at a path. A prefix of a checkpoint is a path too; MissingFileError if there is nothing."""

@@ -11,8 +11,8 @@ import binascii
 import hashlib
 import json
 import posixpath
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from tensorkeep.checkpoint.finding import checkpoint_exists
@@ -22,11 +22,13 @@ from tensorkeep.inspect.listing import list_checkpoint
 from tensorkeep.io.directories import file_size, files_below
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.model_signatures import sign_files, verified_statement
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.io.progress import Progress, Told
 
 _STATEMENT: Final = "https://in-toto.io/Statement/v1"
 _PREDICATE: Final = "https://model_signing/signature/v1.0"
+_ITSELF: Final = "."  # the name of the only file of a model that is no folder
 _IGNORED: Final = (".git", ".gitattributes", ".github", ".gitignore")
 _BLOCK: Final = 4 << 20
 _LARGEST: Final = 256 << 20  # no honest manifest comes near
@@ -40,15 +42,16 @@ class Manifest:
     name: str
     """What the model is called; it means nothing."""
     digests: Mapping[str, str]
-    """In hexadecimal digits, by paths relative to the model."""
+    """In hexadecimal digits, by paths relative to the model; by "." if it is one file."""
     ignored: Sequence[str] = _IGNORED
     """Files and folders of the model that do not count."""
+    is_signed: bool = field(default=False, compare=False)
+    """Whether it comes from a signature; verified, if `read_signature` gave it."""
 
     @property
     def root_digest(self) -> str:
         """One digest for all files together."""
-        together = b"".join(bytes.fromhex(self.digests[name]) for name in sorted(self.digests))
-        return hashlib.sha256(together).hexdigest()
+        return _together(self.digests[name] for name in _in_order(self.digests))
 
     def to_json(self) -> str:
         """The document: an in-toto statement."""
@@ -58,7 +61,8 @@ class Manifest:
             "predicateType": _PREDICATE,
             "predicate": {
                 "resources": [
-                    {"name": name, "algorithm": "sha256", "digest": self.digests[name]} for name in sorted(self.digests)
+                    {"name": name, "algorithm": "sha256", "digest": self.digests[name]}
+                    for name in _in_order(self.digests)
                 ],
                 "serialization": {
                     "method": "files",
@@ -75,11 +79,16 @@ class Manifest:
         """What a statement says, or a signature that holds one. The signature itself is not checked."""
         try:
             document = json.loads(text)
-            if isinstance(document, dict) and "dsseEnvelope" in document:
+            is_signed = isinstance(document, dict) and "dsseEnvelope" in document
+            if is_signed:
                 document = json.loads(base64.b64decode(document["dsseEnvelope"]["payload"], validate=True))
-            return _parsed(document, what)
+            return replace(_parsed(document, what), is_signed=is_signed)
+        except DataLossError:
+            raise
         except (KeyError, TypeError, IndexError, ValueError, RecursionError, binascii.Error) as error:
-            raise DataLossError(f"{what} is not a statement of a model's digests: {error!r}") from None
+            is_json = not isinstance(error, UnicodeDecodeError | json.JSONDecodeError)
+            why = repr(error) if is_json else "it is not JSON"
+            raise DataLossError(f"{what} is not a statement of a model's digests: {why}") from None
 
 
 def _parsed(document: Any, what: str) -> Manifest:
@@ -88,26 +97,39 @@ def _parsed(document: Any, what: str) -> Manifest:
             f"{what} is a statement of another kind: {document['_type']!r} with {document['predicateType']!r}, "
             f"expected {_STATEMENT!r} with {_PREDICATE!r}"
         )
-    predicate = document["predicate"]
-    serialization = predicate["serialization"]
+    predicate, subject = document["predicate"], document["subject"][0]
+    found = _of_predicate(str(subject["name"]), predicate["resources"], predicate["serialization"], what)
+    if _together(found.digests.values()) != subject["digest"]["sha256"]:
+        raise DataLossError(f"{what} contradicts itself: its files do not give the digest that it has for all together")
+    return found
+
+
+def _of_predicate(name: str, resources: Any, serialization: Any, what: str) -> Manifest:
     if serialization["method"] != "files" or serialization["hash_type"] != "sha256":
         raise DataLossError(
             f"{what} has digests of kind {serialization['hash_type']!r} by {serialization['method']!r}; only SHA-256 "
             "of whole files is understood"
         )
     digests: dict[str, str] = {}
-    for item in predicate["resources"]:
-        name, digest = item["name"], item["digest"]
-        if not _is_inside(name) or name in digests:
-            raise DataLossError(f"{what} lists {name!r}, which is not one path inside the model")
+    for item in resources:
+        file, digest = item["name"], item["digest"]
+        if file in digests or not (_is_inside(file) or (file == _ITSELF and len(resources) == 1)):
+            raise DataLossError(f"{what} lists {file!r}, which is not one path inside the model")
         if not isinstance(digest, str) or len(digest) != _DIGEST_LENGTH or not set(digest) <= set("0123456789abcdef"):
-            raise DataLossError(f"{what} lists {name!r} with {digest!r}, which is not a SHA-256 digest")
-        digests[name] = digest
-    subject = document["subject"][0]
-    found = Manifest(str(subject["name"]), digests, tuple(map(str, serialization.get("ignore_paths", ()))))
-    if not digests or found.root_digest != subject["digest"]["sha256"]:
-        raise DataLossError(f"{what} contradicts itself: its files do not give the digest that it has for all together")
-    return found
+            raise DataLossError(f"{what} lists {file!r} with {digest!r}, which is not a SHA-256 digest")
+        digests[file] = digest
+    if not digests:
+        raise DataLossError(f"{what} lists no files")
+    return Manifest(name, digests, tuple(map(str, serialization.get("ignore_paths", ()))))
+
+
+def _in_order(names: Iterable[str]) -> list[str]:
+    """By folders, as the layout wants it: what is in "a" comes before what is in "a-b"."""
+    return sorted(names, key=lambda name: name.split("/"))
+
+
+def _together(digests: Iterable[str]) -> str:
+    return hashlib.sha256(b"".join(map(bytes.fromhex, digests))).hexdigest()
 
 
 def _is_inside(name: object) -> bool:
@@ -140,7 +162,9 @@ def make_manifest(
     digests = in_parallel(lambda name: _digest(posixpath.join(base, name), told, fs), largest_first, threads)
     found = dict(zip(largest_first, digests, strict=True))
     name = posixpath.basename(fs.canonical(text).rstrip("/")) or "model"
-    return Manifest(name, {item: found[item] for item in sorted(found)}, ignored)
+    if fs.exists(text) and not fs.is_directory(text):
+        return Manifest(name, {_ITSELF: digests[0]}, ignored)
+    return Manifest(name, {item: found[item] for item in _in_order(found)}, ignored)
 
 
 def _files(path: str, ignored: Sequence[str], fs: FileSystem) -> tuple[str, list[str]]:
@@ -191,10 +215,13 @@ class ManifestReport:
 
     def __str__(self) -> str:
         if self.is_same:
-            return f'"{self.path}": all {len(self.same)} files are as the manifest says'
+            files = "the file is" if len(self.same) == 1 else f"all {len(self.same)} files are"
+            return f'"{self.path}": {files} as the manifest says'
         parts = ((self.changed, "changed"), (self.missing, "missing"), (self.extra, "not in the manifest"))
-        lines = [f"  {name}: {what}" for names, what in parts for name in names]
-        return "\n".join((f'"{self.path}": {len(lines)} files are not as the manifest says', *lines))
+        itself = posixpath.basename(self.path)
+        lines = [f"  {itself if name == _ITSELF else name}: {what}" for names, what in parts for name in names]
+        files = "1 file is" if len(lines) == 1 else f"{len(lines)} files are"
+        return "\n".join((f'"{self.path}": {files} not as the manifest says', *lines))
 
 
 def write_manifest(manifest: Manifest, path: PathLike, *, overwrite: bool = False, fs: FileSystem = LOCAL) -> None:
@@ -215,6 +242,54 @@ def read_manifest(path: PathLike, *, fs: FileSystem = LOCAL) -> Manifest:
         return Manifest.from_json(bytes(file.read(0, file.size)), f'"{text}"')
     finally:
         file.close()
+
+
+def sign_model(
+    path: PathLike,
+    signature: PathLike,
+    private_key: PathLike,
+    *,
+    password: bytes | None = None,
+    ignore: Sequence[str] = (),
+    overwrite: bool = False,
+) -> Manifest:
+    """Signs a model by the key of an elliptic curve, a PEM file, as `model_signing sign key` does. What was signed.
+
+    It takes the package `model-signing`, and files on the local disk. Of a checkpoint, given by its prefix, its own
+    files are signed; `model_signing verify key` then needs the folder and `--ignore_unsigned_files`.
+    """
+    text, target = path_text(path), path_text(signature)
+    if not overwrite and LOCAL.exists(target):
+        raise InvalidArgumentError(f'"{target}" exists already; say so if it shall be replaced')
+    base, names = _files(text, (*_IGNORED, *ignore), LOCAL)
+    if not names:
+        raise NotFoundError(f'"{text}" has no files')
+    is_checkpoint = not LOCAL.exists(text)
+    where, only = (base or ".", names) if is_checkpoint else (text, None)
+    ignored = (*ignore, *itself_inside(text, target))
+    sign_files(where, only, target, path_text(private_key), password=password, ignored=ignored)
+    return read_manifest(target)
+
+
+def itself_inside(model: PathLike, target: PathLike, *, fs: FileSystem = LOCAL) -> tuple[str, ...]:
+    """What a manifest has to ignore if it is to be written to `target`: itself, in case that is within the model."""
+    folder, file = path_text(model), path_text(target)
+    if not fs.is_directory(folder):
+        return ()
+    above, name = fs.canonical(posixpath.dirname(file) or "."), posixpath.basename(file)
+    inside = posixpath.relpath(posixpath.join(above, name), fs.canonical(folder))
+    return () if inside.startswith("../") else (inside,)
+
+
+def read_signature(path: PathLike, public_key: PathLike) -> Manifest:
+    """The manifest in a signature by a key, verified by its public half, a PEM file. DataLossError if it is not.
+
+    It takes the package `model-signing`, and files on the local disk.
+    """
+    text = path_text(path)
+    found = verified_statement(text, path_text(public_key))
+    manifest = _of_predicate(str(found["name"]), found["resources"], found["serialization"], f'"{text}"')
+    return replace(manifest, is_signed=True)
 
 
 def check_manifest(

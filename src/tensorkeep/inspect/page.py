@@ -12,6 +12,7 @@ from typing import Any, Final
 from tensorkeep.checkpoint.checking import check_checkpoint
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
+from tensorkeep.embedding.histograms import Histogram
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.costs import Cost, graph_cost
 from tensorkeep.inspect.drawing import overview
@@ -20,8 +21,9 @@ from tensorkeep.inspect.health import Ailment, Finding, findings_of
 from tensorkeep.inspect.identifying import Identification, identify
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
 from tensorkeep.inspect.scopes import Scope, scope_tree
-from tensorkeep.inspect.statistics import ABSURD, Histogram, TensorStatistics, checkpoint_statistics
+from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, checkpoint_statistics
 from tensorkeep.inspect.watching import Watched, bytes_of, phase
+from tensorkeep.io.amounts import counted, size_text
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.progress import Progress, Told
@@ -108,10 +110,10 @@ def _header(data: PageData) -> str:
     if data.listing is not None:
         facts["tensors"] = f"{len(data.listing.tensors):,}"
         facts["elements"] = f"{data.listing.elements:,}"
-        facts["bytes"] = _size(data.listing.nbytes)
+        facts["bytes"] = size_text(data.listing.nbytes)
         facts["types"] = ", ".join(f"{name} {count:,}" for name, count in data.listing.types.items())
         facts["files"] = ", ".join(
-            f"{posixpath.basename(name)} ({'missing' if size is None else _size(size)})"
+            f"{posixpath.basename(name)} ({'missing' if size is None else size_text(size)})"
             for name, size in data.listing.files.items()
         )
     rows = "".join(f"<div><dt>{_text(key)}</dt><dd>{_text(str(value))}</dd></div>" for key, value in facts.items())
@@ -128,7 +130,7 @@ def _checks(data: PageData) -> str:
         for item in data.findings
     )
     table = f'<table class="wrapped"><tr><th>what</th><th>tensor</th><th>detail</th></tr>{rows}</table>' if rows else ""
-    counts = f"{_counted(errors, 'error')}, {_counted(warnings, 'warning')}; every checksum was compared"
+    counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}; every checksum was compared"
     return f'<section id="checks"><h2>Checks</h2><p><b class="{kind}">{verdict}</b> {counts}</p>{table}</section>'
 
 
@@ -159,21 +161,21 @@ def _tree(scope: Scope, total: int | None = None) -> str:
         share = item.nbytes / total if total else 0
         label = (
             f'<span class="bar" style="--share:{share:.4f}"></span>{_text(item.name)}/ <small>'
-            f"{_counted(item.count, 'tensor')}, {_size(item.nbytes)}, {share:.1%}</small>"
+            f"{counted(item.count, 'tensor')}, {size_text(item.nbytes)}, {share:.1%}</small>"
         )
         parts.append(f"<details><summary>{label}</summary>{_tree(item, total)}</details>")
     for tensor in sorted(scope.tensors, key=lambda item: -(item.nbytes or 0)):
         name, shape = tensor.name.rpartition("/")[2], "×".join(map(str, tensor.shape)) or "scalar"
-        size = "?" if tensor.nbytes is None else _size(tensor.nbytes)
+        size = "?" if tensor.nbytes is None else size_text(tensor.nbytes)
         parts.append(f"<div>{_text(name)} <small>{tensor.dtype} {shape}, {size}</small></div>")
     return "".join(parts)
 
 
 def _row(tensor: Any, found: TensorStatistics | None) -> str:
     cells = [
-        f'<td class="name">{_text(tensor.name)}</td><td>{tensor.dtype}</td><td>{list(tensor.shape)}</td>',
+        f'<td class="name">{_breakable(tensor.name)}</td><td>{tensor.dtype}</td><td>{list(tensor.shape)}</td>',
         _number(tensor.elements),
-        _number(tensor.nbytes, "" if tensor.nbytes is None else _size(tensor.nbytes)),
+        _number(tensor.nbytes, "" if tensor.nbytes is None else size_text(tensor.nbytes)),
     ]
     if found is None:
         cells.append('<td colspan="9" class="bad">damaged</td>')
@@ -208,7 +210,7 @@ def _histogram(found: Histogram | None) -> str:
 
 def _graph(summary: GraphSummary, drawn: str, cost: Cost | None) -> str:
     label = f" {_text(summary.label)}" if summary.label else ""
-    facts = f"{_counted(summary.nodes, 'node')}, {_counted(summary.functions, 'function')}, {_size(summary.nbytes)}"
+    facts = f"{counted(summary.nodes, 'node')}, {counted(summary.functions, 'function')}, {size_text(summary.nbytes)}"
     if cost is not None and cost.total:
         facts += f"; {cost.total:,} floating-point operations, if all runs once, for one example"
     signatures = "".join(
@@ -235,9 +237,9 @@ def _ends(title: str, ends: Sequence[End]) -> str:
 def _ops(summary: GraphSummary, cost: Cost | None) -> str:
     """The most frequent ops, and beside them the most expensive ones."""
     shown = list(summary.ops.items())[:_MOST_OPS]
-    sizes = {name: _size(summary.bytes_by_op[name]) for name, _ in shown}
+    sizes = {name: size_text(summary.bytes_by_op[name]) for name, _ in shown}
     more = len(summary.ops) - len(shown)
-    note = f"<p><small>and {_counted(more, 'other op')}</small></p>" if more > 0 else ""
+    note = f"<p><small>and {counted(more, 'other op')}</small></p>" if more > 0 else ""
     frequent = _bars("op", "count", "bytes", [(name, count, sizes[name]) for name, count in shown])
     costly = ""
     if cost is not None and cost.total:
@@ -262,17 +264,9 @@ def _text(text: str) -> str:
     return escape("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text))
 
 
-def _counted(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def _size(size: int) -> str:
-    value = float(size)
-    for unit in ("B", "kB", "MB", "GB"):
-        if value < 1000:
-            return f"{value:.3g} {unit}" if unit != "B" else f"{size} B"
-        value /= 1000
-    return f"{value:.3g} TB"
+def _breakable(name: str) -> str:
+    """A name that is broken behind its scopes if it has to be."""
+    return _text(name).replace("/", "/<wbr>")
 
 
 _STYLE: Final = """
@@ -302,7 +296,7 @@ border:1px solid var(--line);border-radius:6px}
 .drawing svg{display:block;margin:auto;max-width:100%;height:auto}
 .side{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:flex-start}.side>section{flex:1 1 26rem;min-width:0}
 td.name,.wrapped td{white-space:normal;overflow-wrap:anywhere;min-width:9rem;max-width:34rem}
-#tensors td.name{min-width:18rem}
+#tensors th,#tensors td{padding:.25rem .45rem}#tensors td.name{min-width:12rem}
 """
 
 _SCRIPT: Final = """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 from xml.sax.saxutils import escape
@@ -59,15 +60,17 @@ class _Axis:
     def place(self, value: float) -> float:
         if self.is_logarithmic:
             value = math.log10(value) if value > 0 else self.low
-        share = (value - self.low) / (self.high - self.low) if self.high > self.low else 0.0
+        # Halves: the difference of the largest numbers is none any more.
+        share = (value / 2 - self.low / 2) / (self.high / 2 - self.low / 2) if self.high / 2 > self.low / 2 else 0.0
         return _HEIGHT - _BOTTOM - share * (_HEIGHT - _TOP - _BOTTOM)
 
     def ticks(self) -> Iterator[float]:
         if self.is_logarithmic:
             step = max(1, math.ceil((self.high - self.low) / 6))
-            yield from (10.0**power for power in range(int(self.low), int(self.high) + 1, step))
+            last = min(int(self.high), sys.float_info.max_10_exp)  # the next power of ten is no number any more
+            yield from (10.0**power for power in range(int(self.low), last + 1, step))
         else:
-            yield from (self.low + (self.high - self.low) * part / 4 for part in range(5))
+            yield from (self.low * (1 - part / 4) + self.high * (part / 4) for part in range(5))
 
 
 def _across(at: int, count: int) -> float:

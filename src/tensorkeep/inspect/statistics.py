@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
+from tensorkeep.embedding.histograms import Histogram
 from tensorkeep.inspect.comparing import Tensors
 
 Array = npt.NDArray[Any]
@@ -21,14 +22,6 @@ ABSURD: Final = 1e8
 """Numbers larger than this are hardly those of a model that has been trained well."""
 
 _BLOCK: Final = 1 << 16  # elements that are looked at together: few enough to stay in the processor's cache
-
-
-@dataclass(frozen=True)
-class Histogram:
-    """How many numbers lie where. The last bin has its upper end in it."""
-
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
 
 
 @dataclass(frozen=True)

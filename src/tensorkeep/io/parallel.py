@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TypeVar
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -35,24 +37,83 @@ def in_parallel(work: Callable[[T], R], items: Iterable[T], threads: int | None 
         return list(pool.map(work, todo))
 
 
-def ahead(work: Callable[[T], R], items: Iterable[T]) -> Iterator[R]:
+def ahead(work: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
     """The results of `work` on every item, in order; other threads work on the next few while one is used.
 
-    The items themselves are taken by the thread that asks for results.
+    The items themselves are taken by the thread that asks for results. Where it would have to wait for one, it works
+    too: so there are as many threads as processors, and none has to be woken to go on.
     """
     threads = default_threads()
     if threads <= 1:
         yield from map(work, items)
         return
-    waiting: deque[Future[R]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    waiting: deque[_Task[R]] = deque()
+    with ThreadPoolExecutor(threads - 1) as pool:
         try:
             for item in items:
-                waiting.append(pool.submit(work, item))
+                task = partial(work, item)
+                waiting.append(_Task(task, pool.submit(task)))
                 if len(waiting) > threads:
-                    yield waiting.popleft().result()
+                    yield _first_result(waiting)
             while waiting:
-                yield waiting.popleft().result()
+                yield _first_result(waiting)
+        finally:
+            for left in waiting:
+                left.future.cancel()
+
+
+@dataclass
+class _Task(Generic[R]):
+    """Work that a pool has been given."""
+
+    work: Callable[[], R]
+    future: Future[R]
+
+    def is_claimed(self) -> bool:
+        """Whether it is for the caller to do, for no thread has begun with it."""
+        return not self.future.done() and self.future.cancel()
+
+    def do(self) -> None:
+        """Does it here. An error waits for its turn, as one in another thread does."""
+        self.future = Future()
+        try:
+            self.future.set_result(self.work())
+        except Exception as error:
+            self.future.set_exception(error)
+
+
+def _first_result(waiting: deque[_Task[R]]) -> R:
+    first = waiting[0]
+    while not first.future.done():
+        task = next((task for task in waiting if task.is_claimed()), None)
+        if task is None:
+            break
+        task.do()
+    waiting.popleft()
+    return first.future.result()
+
+
+def read_ahead(pieces: Iterable[T], depth: int = 1) -> Generator[T, None, None]:
+    """The same pieces, made by another thread: `depth` of them before they are asked for.
+
+    An error of theirs is raised here, when their turn comes. Whoever stops early, closes the iterator: then the thread
+    has ended when `close` returns, and the pieces are closed too if they can be.
+    """
+    source = iter(pieces)
+    end: Any = object()
+    waiting: deque[Future[Any]] = deque()
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            waiting.extend(pool.submit(next, source, end) for _ in range(depth))
+            while True:
+                waiting.append(pool.submit(next, source, end))
+                piece = waiting.popleft().result()
+                if piece is end:
+                    return
+                yield piece
         finally:
             for future in waiting:
                 future.cancel()
+            pool.shutdown()
+            if isinstance(source, Generator):
+                source.close()

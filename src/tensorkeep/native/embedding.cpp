@@ -55,6 +55,41 @@ void* allocate(size_t bytes) {
   return memory;
 }
 
+// Much zeroed memory, which is there once it is used. Null if there is none, or not on this system.
+char* map_memory(size_t bytes) {
+#if defined(__linux__) && defined(MADV_HUGEPAGE)
+  void* memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return nullptr;
+  madvise(memory, bytes, MADV_HUGEPAGE);
+  return static_cast<char*>(memory);
+#else
+  static_cast<void>(bytes);
+  return nullptr;
+#endif
+}
+
+void unmap_memory(char* memory, size_t bytes) {
+#if defined(__linux__)
+  if (memory) munmap(memory, bytes);
+#else
+  static_cast<void>(memory);
+  static_cast<void>(bytes);
+#endif
+}
+
+// Lets go of part of mapped memory, which is not used any more.
+void drop_memory(void* memory, size_t bytes) {
+#if defined(__linux__)
+  constexpr uintptr_t kPage = 4096;
+  const uintptr_t start = (reinterpret_cast<uintptr_t>(memory) + kPage - 1) & ~(kPage - 1);
+  const uintptr_t end = (reinterpret_cast<uintptr_t>(memory) + bytes) & ~(kPage - 1);
+  if (start < end) madvise(reinterpret_cast<void*>(start), end - start, MADV_DONTNEED);
+#else
+  static_cast<void>(memory);
+  static_cast<void>(bytes);
+#endif
+}
+
 // --------------------------------------------------------------------------------------------------------------- Index
 
 // Five keys with their rows in a cache line. Keys stand in front, without holes. `beyond` counts the keys that belong
@@ -83,8 +118,12 @@ constexpr int kShardBits = 6;
 constexpr int kShards = 1 << kShardBits;
 
 // Shards grow at different times, so that there is no moment at which all are half empty, and none at which all grow.
+// Those of an index that is told beforehand how large it will be lie in one piece, in large pages from end to end,
+// until they grow.
 struct Index {
   Shard shards[kShards];
+  char* piece;
+  size_t piece_bytes;
   uint32_t* freed;
   uint64_t freed_count, freed_room;
   uint64_t key_count;
@@ -171,7 +210,16 @@ TENSORKEEP_INLINE void store(Shard& shard, uint64_t hash, int64_t key, uint32_t 
   ++bucket.count;
 }
 
-bool rebuild(Shard& shard, uint64_t bucket_count) {
+void release(const Index& index, const Shard& shard) {
+  const char* const place = reinterpret_cast<const char*>(shard.buckets);
+  if (index.piece && place >= index.piece && place < index.piece + index.piece_bytes) {
+    drop_memory(shard.buckets, shard.bucket_count * sizeof(Bucket));
+  } else {
+    std::free(shard.buckets);
+  }
+}
+
+bool rebuild(const Index& index, Shard& shard, uint64_t bucket_count) {
   Shard grown{static_cast<Bucket*>(allocate(bucket_count * sizeof(Bucket))), bucket_count, shard.key_count};
   if (!grown.buckets) return false;
   for (uint64_t at = 0; at < shard.bucket_count; ++at) {
@@ -180,8 +228,26 @@ bool rebuild(Shard& shard, uint64_t bucket_count) {
       store(grown, hash_of(bucket.keys[slot]), bucket.keys[slot], bucket.rows[slot]);
     }
   }
-  std::free(shard.buckets);
+  release(index, shard);
   shard = grown;
+  return true;
+}
+
+// Gives the shards of an index without keys their sizes, all in one piece. False if that cannot be had.
+bool lay_out(Index& index, const uint64_t* bucket_counts) {
+  uint64_t total = 0;
+  for (int number = 0; number < kShards; ++number) total += bucket_counts[number];
+  if (index.piece || index.key_count || total * sizeof(Bucket) < kHugePage) return false;
+  char* const piece = map_memory(total * sizeof(Bucket));
+  if (!piece) return false;
+  uint64_t first = 0;
+  for (int number = 0; number < kShards; ++number) {
+    release(index, index.shards[number]);
+    index.shards[number] = Shard{reinterpret_cast<Bucket*>(piece) + first, bucket_counts[number], 0};
+    first += bucket_counts[number];
+  }
+  index.piece = piece;
+  index.piece_bytes = total * sizeof(Bucket);
   return true;
 }
 
@@ -192,24 +258,38 @@ TENSORKEEP_INLINE bool is_full(const Shard& shard) { return shard.key_count >= s
 bool grow(Index& index, uint64_t number) {
   Shard& shard = index.shards[number];
   const uint64_t doubled = shard.bucket_count * 2;
-  if (shard.bucket_count < 8) return rebuild(shard, shard.bucket_count ? doubled : 1);
-  if (shard.bucket_count >= 16) return rebuild(shard, doubled);
+  if (shard.bucket_count < 8) return rebuild(index, shard, shard.bucket_count ? doubled : 1);
+  if (shard.bucket_count >= 16) return rebuild(index, shard, doubled);
   const double share = std::exp2(static_cast<double>((number * 37) % kShards) / kShards);  // neighbours differ
-  return rebuild(shard, static_cast<uint64_t>(16 * share));
+  return rebuild(index, shard, static_cast<uint64_t>(16 * share));
 }
 
 bool reserve(Index& index, uint64_t keys) {
   const double each = static_cast<double>(keys) / kShards;
   // Keys do not spread evenly: four deviations more than the mean are hardly ever exceeded.
   const uint64_t wanted = static_cast<uint64_t>((each + 4 * std::sqrt(each)) / 3) + 1;  // of five slots
+  bool is_larger = true;
+  uint64_t bucket_counts[kShards];
+  for (int number = 0; number < kShards; ++number) {
+    bucket_counts[number] = wanted;
+    is_larger &= index.shards[number].bucket_count < wanted;
+  }
+  if (is_larger && lay_out(index, bucket_counts)) {
+    std::memset(index.piece, 0, index.piece_bytes);  // so that who inserts need not wait for it
+    return true;
+  }
   for (Shard& shard : index.shards) {
-    if (shard.bucket_count < wanted && !rebuild(shard, wanted)) return false;
+    if (shard.bucket_count < wanted && !rebuild(index, shard, wanted)) return false;
   }
   return true;
 }
 
 void release(Index& index) {
-  for (Shard& shard : index.shards) std::free(shard.buckets);
+  for (const Shard& shard : index.shards) {
+    const char* const place = reinterpret_cast<const char*>(shard.buckets);
+    if (!index.piece || place < index.piece || place >= index.piece + index.piece_bytes) std::free(shard.buckets);
+  }
+  unmap_memory(index.piece, index.piece_bytes);
   std::free(index.freed);
   index = Index{};
 }
@@ -317,6 +397,66 @@ int64_t find_or_insert(Index& index, const int64_t* keys, int64_t count, int64_t
     size = next_size;
   }
   return fresh_count;
+}
+
+// --------------------------------------------------------------------------------------------------- Many keys at once
+
+// A key of many, in two halves so that little memory is taken, and the row that it is to have.
+struct Numbered {
+  uint32_t low, high;
+  uint32_t row;
+
+  TENSORKEEP_INLINE int64_t key() const { return static_cast<int64_t>(uint64_t(high) << 32 | low); }
+};
+static_assert(sizeof(Numbered) == 12, "who calls has memory for so much");
+
+// Adds to `counts` how many keys each shard is to have.
+void count_shards(const int64_t* keys, int64_t count, int64_t* counts) {
+  for (int64_t i = 0; i < count; ++i) ++counts[shard_of(hash_of(keys[i]))];
+}
+
+// Puts keys, numbered from `first`, where the next of their shard belong.
+void place_by_shard(const int64_t* keys, int64_t first, int64_t count, int64_t* next, Numbered* items) {
+  for (int64_t i = 0; i < count; ++i) {
+    const uint64_t key = static_cast<uint64_t>(keys[i]);
+    items[next[shard_of(hash_of(keys[i]))]++] =
+        Numbered{static_cast<uint32_t>(key), static_cast<uint32_t>(key >> 32), static_cast<uint32_t>(first + i)};
+  }
+}
+
+// Makes room for the keys that each shard of an empty index is to have. False if there is no memory.
+bool make_room(Index& index, const int64_t* totals) {
+  bool is_larger = true;
+  uint64_t wanted[kShards];
+  for (int number = 0; number < kShards; ++number) {
+    wanted[number] = static_cast<uint64_t>(totals[number]) / 3 + 1;  // of five slots
+    is_larger &= index.shards[number].bucket_count < wanted[number];
+  }
+  if (is_larger && lay_out(index, wanted)) return true;
+  for (int number = 0; number < kShards; ++number) {
+    Shard& shard = index.shards[number];
+    if (shard.bucket_count < wanted[number] && !rebuild(index, shard, wanted[number])) return false;
+  }
+  return true;
+}
+
+// Stores keys of one shard, which has room for them, and is small enough to stay in a cache meanwhile. Returns how many
+// were there already, and are left out.
+int64_t fill_shard(Shard& shard, const Numbered* items, int64_t count) {
+  constexpr int64_t kAhead = 16;
+  int64_t repeated = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    if (i + kAhead < count) prefetch(shard.buckets + home_of(hash_of(items[i + kAhead].key()), shard.bucket_count));
+    const int64_t key = items[i].key();
+    const uint64_t hash = hash_of(key);
+    if (row_of(shard, hash, key) != kAbsent) {
+      ++repeated;
+    } else {
+      store(shard, hash, key, items[i].row);
+      ++shard.key_count;
+    }
+  }
+  return repeated;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- Rows
@@ -581,6 +721,28 @@ TENSORKEEP_INLINE int64_t key_bucket(int64_t key) {
   return remainder < 0 ? remainder + kKeyBuckets : remainder;
 }
 
+// Where the first of keys stands that is not of the bucket which the offsets say; they lie from `start` on. -1 if all
+// are.
+int64_t first_misplaced(const int64_t* keys, int64_t count, int64_t start, const int64_t* offsets) {
+  int64_t bucket = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    while (bucket < kKeyBuckets && offsets[bucket + 1] <= start + i) ++bucket;
+    if (key_bucket(keys[i]) != bucket) return i;
+  }
+  return -1;
+}
+
+// Whether keys stand by bucket, and by key within one, none twice.
+int32_t is_in_order(const int64_t* keys, int64_t count) {
+  int64_t last = -1;
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t bucket = key_bucket(keys[i]);
+    if (bucket < last || (bucket == last && keys[i] <= keys[i - 1])) return 0;
+    last = bucket;
+  }
+  return 1;
+}
+
 struct KeyAndRow {
   uint64_t key;  // with the sign turned, so that order is that of unsigned numbers
   int64_t row;
@@ -730,6 +892,40 @@ TENSORKEEP_EXPORT void embedding_index_items(const Index* index, int64_t* keys, 
   }
 }
 
+TENSORKEEP_EXPORT int64_t embedding_index_shards(void) { return kShards; }
+
+TENSORKEEP_EXPORT void embedding_index_count_shards(const int64_t* keys, int64_t count, int64_t* counts) {
+  count_shards(keys, count, counts);
+}
+
+TENSORKEEP_EXPORT void embedding_index_place_by_shard(const int64_t* keys, int64_t first, int64_t count, int64_t* next,
+                                                      Numbered* items) {
+  place_by_shard(keys, first, count, next, items);
+}
+
+// Makes room for the keys that each shard is to have in the end, in an index that has none. 0 if there is no memory.
+TENSORKEEP_EXPORT int32_t embedding_index_make_room(Index* index, const int64_t* totals) {
+  return make_room(*index, totals);
+}
+
+// Stores keys in some shards, which have room for them; different threads may fill different ones. How many keys were
+// there twice. The index is not to be used before `embedding_index_filled`, or else is to be cleared.
+TENSORKEEP_EXPORT int64_t embedding_index_fill_shards(Index* index, const Numbered* items, const int64_t* offsets,
+                                                      int64_t begin, int64_t end) {
+  int64_t repeated = 0;
+  for (int64_t number = begin; number < end; ++number) {
+    repeated += fill_shard(index->shards[number], items + offsets[number], offsets[number + 1] - offsets[number]);
+  }
+  return repeated;
+}
+
+// All shards have their keys, which are numbered from 0 up to their count.
+TENSORKEEP_EXPORT void embedding_index_filled(Index* index) {
+  index->key_count = 0;
+  for (const Shard& shard : index->shards) index->key_count += shard.key_count;
+  index->row_limit = index->key_count;
+}
+
 TENSORKEEP_EXPORT int64_t embedding_find_and_gather(const Index* index, const int64_t* keys, int64_t count,
                                                     char* const* chunks, int64_t bits, int64_t bytes,
                                                     const char* absent, int64_t absent_count, char* out) {
@@ -759,6 +955,13 @@ TENSORKEEP_EXPORT int32_t embedding_has_repeated(const int64_t* numbers, int64_t
 TENSORKEEP_EXPORT int64_t embedding_group(const int64_t* values, int64_t count, int64_t* first, int64_t* groups) {
   return group(values, count, first, groups);
 }
+
+TENSORKEEP_EXPORT int64_t embedding_first_misplaced(const int64_t* keys, int64_t count, int64_t start,
+                                                    const int64_t* offsets) {
+  return first_misplaced(keys, count, start, offsets);
+}
+
+TENSORKEEP_EXPORT int32_t embedding_is_in_order(const int64_t* keys, int64_t count) { return is_in_order(keys, count); }
 
 TENSORKEEP_EXPORT void embedding_count_buckets(const int64_t* keys, int64_t count, int64_t* counts) {
   count_buckets(keys, count, counts);

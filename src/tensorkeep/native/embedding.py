@@ -45,12 +45,20 @@ class Functions:
     index_find_or_insert: Function
     index_remove: Function
     index_items: Function
+    index_shards: Function
+    index_count_shards: Function
+    index_place_by_shard: Function
+    index_make_room: Function
+    index_fill_shards: Function
+    index_filled: Function
     find_and_gather: Function
     gather: Function
     scatter: Function
     scatter_defaults: Function
     has_repeated: Function
     group: Function
+    first_misplaced: Function
+    is_in_order: Function
     count_buckets: Function
     place_by_bucket: Function
     sort_buckets: Function
@@ -71,12 +79,20 @@ _SIGNATURES: Final[Mapping[str, tuple[str, str]]] = {
     "index_find_or_insert": ("pplpp", "l"),
     "index_remove": ("pplp", "l"),
     "index_items": ("ppp", ""),
+    "index_shards": ("", "l"),
+    "index_count_shards": ("plp", ""),
+    "index_place_by_shard": ("pllpp", ""),
+    "index_make_room": ("pp", "i"),
+    "index_fill_shards": ("pppll", "l"),
+    "index_filled": ("p", ""),
     "find_and_gather": ("pplpllplp", "l"),
     "gather": ("pllplp", ""),
     "scatter": ("pllplpl", ""),
     "scatter_defaults": ("pllpplpl", ""),
     "has_repeated": ("pll", "i"),
     "group": ("plpp", "l"),
+    "first_misplaced": ("pllp", "l"),
+    "is_in_order": ("pl", "i"),
     "count_buckets": ("plp", ""),
     "place_by_bucket": ("pplpp", ""),
     "sort_buckets": ("ppllpp", "i"),

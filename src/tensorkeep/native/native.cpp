@@ -168,12 +168,83 @@ int32_t sparse_cross_entropy(const T* logits, const Label* labels, int64_t rows,
   return 1;
 }
 
+// ------------------------------------------------------------------------------------------------------------- Means
+
+constexpr int64_t kSummed = 512;  // elements whose sums stay in the nearest cache
+
+template <bool weighed, class T>
+TENSORKEEP_INLINE double term(T value, double share) {
+  return weighed ? static_cast<double>(value) * share : static_cast<double>(value);
+}
+
+// The mean of `number` arrays, added up in double precision, in their order: two at a time, so that sums are not loaded
+// and stored for each of them. Each counts as its share says. Where there are no shares, all count the same: what is not
+// of double precision itself is then multiplied by a part, the rest divided.
+template <bool weighed, class T>
+TENSORKEEP_INLINE void mean(const T* const* arrays, int64_t number, const double* shares, int64_t count,
+                            T* __restrict out) {
+  double sums[kSummed];
+  const double divisor = static_cast<double>(number), part = 1.0 / divisor;
+  for (int64_t at = 0; at < count; at += kSummed) {
+    const int64_t length = count - at < kSummed ? count - at : kSummed;
+    const T* __restrict first = arrays[0] + at;
+    const double first_share = weighed ? shares[0] : 1.0;
+    for (int64_t i = 0; i < length; ++i) sums[i] = term<weighed>(first[i], first_share);
+    int64_t each = 1;
+    for (; each + 1 < number; each += 2) {
+      const T* __restrict one = arrays[each] + at;
+      const T* __restrict two = arrays[each + 1] + at;
+      const double share_one = weighed ? shares[each] : 1.0, share_two = weighed ? shares[each + 1] : 1.0;
+      for (int64_t i = 0; i < length; ++i) {
+        sums[i] = (sums[i] + term<weighed>(one[i], share_one)) + term<weighed>(two[i], share_two);
+      }
+    }
+    if (each < number) {
+      const T* __restrict last = arrays[each] + at;
+      const double last_share = weighed ? shares[each] : 1.0;
+      for (int64_t i = 0; i < length; ++i) sums[i] += term<weighed>(last[i], last_share);
+    }
+    for (int64_t i = 0; i < length; ++i) {
+      const double sum = sums[i];
+      out[at + i] = static_cast<T>(weighed ? sum : sizeof(T) < sizeof(double) ? sum * part : sum / divisor);
+    }
+  }
+}
+
+template <class T>
+void mean_narrow(const T* const* arrays, int64_t number, const double* shares, int64_t count, T* out) {
+  shares ? mean<true>(arrays, number, shares, count, out) : mean<false>(arrays, number, shares, count, out);
+}
+
+#if defined(TENSORKEEP_WIDE)
+template <class T>
+TENSORKEEP_WIDE void mean_wide(const T* const* arrays, int64_t number, const double* shares, int64_t count, T* out) {
+  shares ? mean<true>(arrays, number, shares, count, out) : mean<false>(arrays, number, shares, count, out);
+}
+#endif
+
+template <class T>
+int32_t mean_of(const T* const* arrays, int64_t number, const double* shares, int64_t count, T* out) {
+  if (number < 1 || !is_aligned(out)) return 0;
+  for (int64_t each = 0; each < number; ++each) {
+    if (!is_aligned(arrays[each])) return 0;
+  }
+#if defined(TENSORKEEP_WIDE)
+  if (__builtin_cpu_supports("avx2")) {
+    mean_wide(arrays, number, shares, count, out);
+    return 1;
+  }
+#endif
+  mean_narrow(arrays, number, shares, count, out);
+  return 1;
+}
+
 }  // namespace
 
 // ------------------------------------------------------------------------------------------------ What Python can call
 
 // Raise this with every change of what is exported below; library.py asks for it before it calls anything else.
-TENSORKEEP_EXPORT int32_t tensorkeep_interface(void) { return 4; }
+TENSORKEEP_EXPORT int32_t tensorkeep_interface(void) { return 5; }
 
 // One function per rule and type: arrays, how many elements each has, and the numbers in the order of TensorFlow's op,
 // as doubles, flags among them. Each returns 1 if it has done the work, or 0 if it has touched nothing.
@@ -238,6 +309,16 @@ EXPORT_LOSS(float, int32_t)
 EXPORT_LOSS(float, int64_t)
 EXPORT_LOSS(double, int32_t)
 EXPORT_LOSS(double, int64_t)
+
+// Arrays, how many there are, their shares or nothing, how many elements each has, and where the mean goes.
+#define EXPORT_MEAN(T)                                                                                                 \
+  TENSORKEEP_EXPORT int32_t mean_##T(const T* const* arrays, int64_t number, const double* shares, int64_t count,      \
+                                     T* out) {                                                                         \
+    return mean_of<T>(arrays, number, shares, count, out);                                                             \
+  }
+
+EXPORT_MEAN(float)
+EXPORT_MEAN(double)
 
 // ---------------------------------------------------------------------------------------------------------- Checksums
 

@@ -1,4 +1,4 @@
-"""Reading ahead: the same chunks, the same errors, and no thread that stays."""
+"""Chunks that stay valid for a while, and no more of them read ahead than that allows."""
 
 from __future__ import annotations
 
@@ -7,41 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-import pytest
 
-from tensorkeep.convert.ahead import read_ahead
 from tensorkeep.convert.arrays import stretches
+from tensorkeep.convert.converting import AHEAD
 from tensorkeep.convert.hub import VALID
 from tensorkeep.io.memory import MemoryFileSystem
-
-
-def counted(count: int, error: Exception | None = None) -> Iterator[Any]:
-    for number in range(count):
-        yield np.full(3, number)
-    if error is not None:
-        raise error
-
-
-def test_chunks_come_in_order() -> None:
-    assert [int(chunk[0]) for chunk in read_ahead(counted(100))] == list(range(100))
-    assert list(read_ahead(counted(0))) == []
-
-
-def test_an_error_comes_when_its_turn_has_come() -> None:
-    found = read_ahead(counted(5, LookupError("gone")))
-    assert [int(next(found)[0]) for _ in range(5)] == [0, 1, 2, 3, 4]
-    with pytest.raises(LookupError, match="gone"):
-        next(found)
-
-
-@pytest.mark.parametrize("used", [0, 1, 3])
-def test_whoever_stops_early_leaves_no_thread_behind(used: int) -> None:
-    before = threading.active_count()
-    found = read_ahead(counted(1000))
-    for _ in range(used):
-        next(found)
-    found.close()
-    assert threading.active_count() == before
+from tensorkeep.io.parallel import read_ahead
 
 
 def test_no_more_chunks_are_read_than_stay_valid() -> None:
@@ -53,7 +24,7 @@ def test_no_more_chunks_are_read_than_stay_valid() -> None:
             asked = number + 1
             yield np.zeros(1)
 
-    for used, _ in enumerate(read_ahead(noted())):
+    for used, _ in enumerate(read_ahead(noted(), AHEAD)):
         threading.Event().wait(0.002)  # the other thread reads as far as it may
         assert asked - used <= VALID
 

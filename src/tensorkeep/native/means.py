@@ -1,0 +1,46 @@
+"""Means of arrays in one pass, where NumPy takes one for every array, and more for its sums."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.native.library import address, native
+
+Array: TypeAlias = npt.NDArray[Any]
+
+
+@cache
+def functions() -> Mapping[np.dtype[Any], Callable[..., int]]:
+    """The compiled functions, by dtype: none if the library is not there."""
+    library = native().library
+    if library is None:
+        return {}
+    pointer, integer = ctypes.c_void_p, ctypes.c_int64
+    found: dict[np.dtype[Any], Callable[..., int]] = {}
+    for dtype, suffix in ((np.dtype(np.float32), "float"), (np.dtype(np.float64), "double")):
+        function = getattr(library, f"mean_{suffix}")
+        function.argtypes = [pointer, integer, pointer, integer, pointer]
+        function.restype = ctypes.c_int32
+        found[dtype] = function
+    return found
+
+
+def fused_mean(arrays: Sequence[Array], shares: npt.NDArray[np.float64] | None, out: Array) -> bool:
+    """Puts the mean of arrays into `out`, and tells whether it did; if not, nothing has been touched.
+
+    All are in C order, of one size and one dtype. `shares` has how much each of them counts; None, if all count the
+    same. Not taken are other dtypes than float32 and float64, and arrays that are not aligned. Lets other threads run.
+    """
+    function = functions().get(out.dtype)
+    if function is None or any(array.dtype != out.dtype for array in arrays):
+        return False
+    number = len(arrays)
+    places = (ctypes.c_void_p * number)(*[array.__array_interface__["data"][0] for array in arrays])
+    weighed = None if shares is None else address(shares)
+    return function(places, number, weighed, out.size, address(out)) != 0
