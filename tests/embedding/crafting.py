@@ -8,6 +8,8 @@ from typing import Any
 import numpy as np
 
 from tensorkeep import BundleWriter, MemoryFileSystem, open_checkpoint
+from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.naming import data_path
 from tensorkeep.embedding.ordered import in_order
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.stored import stored_embeddings
@@ -86,3 +88,17 @@ def bytes_of(fs: MemoryFileSystem, path: str) -> dict[str, bytes]:
             file = fs.open(f"{folder}/{name}")
             found[name[len(base) :]] = bytes(file.read(0, file.size))
     return found
+
+
+def damage(fs: MemoryFileSystem, tensor: str, path: str = "d/x") -> None:
+    """Changes the last byte of a tensor of a checkpoint."""
+    with BundleReader(path, fs=fs) as reader:
+        entry = reader.plain_entry(tensor)
+        assert entry is not None
+        file_path = data_path(path, entry.shard, reader.shard_count)
+        data = bytearray(reader.shard(entry.shard).read(0, reader.shard(entry.shard).size))
+    data[entry.offset + entry.size - 1] ^= 1
+    fs.delete(file_path)
+    file = fs.create(file_path)
+    file.write(bytes(data))
+    file.close()

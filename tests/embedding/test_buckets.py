@@ -8,16 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep import InvalidArgumentError
+from tensorkeep.embedding import buckets
 from tensorkeep.embedding.buckets import (
     bucket_offsets,
     buckets_of,
     buckets_of_partition,
     find_in_order,
+    first_misplaced,
     is_in_order,
     order_of,
     shards_of,
     widened_keys,
 )
+from tests.embedding.implementations import IMPLEMENTATIONS
 
 KEYS = st.lists(st.integers(-(2**63), 2**63 - 1), unique=True, max_size=200)
 CLOSE = st.lists(st.integers(-5000, 5000), unique=True, max_size=200)
@@ -30,6 +33,32 @@ def test_the_order_is_that_of_bucket_and_key(keys: list[int]) -> None:
     assert ordered.tolist() == sorted(keys, key=lambda key: (key % 1000, key))
     assert is_in_order(ordered)
     assert buckets_of(array).tolist() == [key % 1000 for key in keys]
+
+
+@pytest.mark.parametrize("is_native", IMPLEMENTATIONS)
+@given(st.lists(st.integers(-5000, 5000) | st.integers(-(2**63), 2**63 - 1), max_size=50))
+def test_keys_are_in_order_or_not(is_native: bool, keys: list[int]) -> None:
+    with pytest.MonkeyPatch.context() as patched:
+        if not is_native:
+            patched.setattr(buckets, "functions", lambda: None)
+        for held in (keys, sorted(keys, key=lambda key: (key % 1000, key))):
+            pairs = [(key % 1000, key) for key in held]
+            assert is_in_order(widened_keys(held)) == (pairs == sorted(set(pairs)))
+
+
+@pytest.mark.parametrize("is_native", IMPLEMENTATIONS)
+@given(KEYS | CLOSE, st.integers(0, 200), st.integers(0, 200))
+def test_the_first_key_in_a_wrong_bucket_is_found(is_native: bool, keys: list[int], start: int, wrong: int) -> None:
+    array = widened_keys(keys)
+    array, offsets = array[order_of(array)], bucket_offsets(array)
+    start = min(start, len(keys))
+    with pytest.MonkeyPatch.context() as patched:
+        if not is_native:
+            patched.setattr(buckets, "functions", lambda: None)
+        assert first_misplaced(array[start:], start, offsets) is None
+        if wrong < len(keys) - start:
+            array[start + wrong] ^= 1
+            assert first_misplaced(array[start:], start, offsets) == wrong
 
 
 @given(CLOSE)

@@ -297,3 +297,14 @@ def test_commands_for_redis(hashed: bool) -> None:
 def test_no_hashes_at_all() -> None:
     with pytest.raises(InvalidArgumentError, match="0 hashes: expected at least 1"):
         RedisHashes(0)
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+def test_an_import_tells_how_far_it_is(kind: str) -> None:
+    fs = MemoryFileSystem()
+    saved(fs, "d/x", snapshot_of(range(500)))
+    told: list[tuple[int, int]] = []
+    exports, imports = (export_csv, import_csv) if kind == "csv" else (export_parquet, import_parquet)
+    exports("d/x", f"out/x.{kind}", "emb", fs=fs)
+    imports(f"out/x.{kind}", "d/y", "emb", progress=lambda done, total: told.append((done, total)), fs=fs)
+    assert told[-1][0] == told[-1][1] > 0

@@ -105,6 +105,57 @@ def test_room_that_is_reserved_changes_nothing_else(kernels: Kernels) -> None:
     assert index.nbytes == taken
 
 
+def test_an_empty_index_is_filled_in_the_order_of_the_keys(kernels: Kernels) -> None:
+    index = kernels.new_index()
+    assert index.fill(keys_of(*EXTREMES)) == 0
+    assert index.find(keys_of(*EXTREMES, 5)).tolist() == [*range(len(EXTREMES)), -1]
+    assert (len(index), index.row_limit) == (len(EXTREMES), len(EXTREMES))
+    assert index.find_or_insert(keys_of(5, 0))[0].tolist() == [len(EXTREMES), 0]
+
+
+def test_an_index_is_not_filled_with_keys_that_are_there_twice(kernels: Kernels) -> None:
+    index = kernels.new_index()
+    assert index.fill(keys_of(3, 4, 3, 5, 3, 4)) == 3
+    assert len(index) == index.row_limit == 0
+    assert index.find(keys_of(3, 4, 5)).tolist() == [-1, -1, -1]
+    assert index.find_or_insert(keys_of(9))[0].tolist() == [0]
+    assert kernels.new_index().fill(keys_of()) == 0
+
+
+@pytest.mark.parametrize("reserved", [0, 1000, 300_000])
+def test_a_large_index_that_was_filled_grows_and_shrinks_like_any_other(
+    kernels: Kernels, reserved: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(native_index, "_FILLED", 1 << 16)
+    monkeypatch.setattr(native_index, "_LEAST", 1 << 12)
+    keys = np.random.default_rng(3).permutation(np.arange(-150_000, 150_000) * 7919)
+    index = kernels.new_index()
+    index.reserve(reserved)
+    assert index.fill(keys[:200_000]) == 0
+    np.testing.assert_array_equal(index.find(keys[:200_000]), np.arange(200_000))
+    assert (index.find(keys[200_000:]) == -1).all()
+    assert len(index.remove(keys[:1000])) == 1000
+    index.find_or_insert(keys)
+    assert (len(index), index.row_limit) == (300_000, 300_000)
+    assert np.array_equal(np.sort(index.find(keys)), np.arange(300_000))
+    np.testing.assert_array_equal(index.find(keys[1000:200_000]), np.arange(1000, 200_000))
+    assert sorted(index.items()[0].tolist()) == sorted(keys.tolist())
+    index.clear()
+    assert index.fill(keys[::-1].copy()) == 0
+    np.testing.assert_array_equal(index.find(keys[::-1].copy()), np.arange(300_000))
+
+
+@given(keys=keys_strategy)
+def test_filling_is_inserting_or_tells_what_is_there_twice(keys: list[int]) -> None:
+    for implementation in IMPLEMENTATIONS:
+        if implementation.values[0] and is_turned_off():
+            continue
+        index = kernels_of(bool(implementation.values[0])).new_index()
+        assert index.fill(keys_of(*keys)) == len(keys) - len(set(keys))
+        expected = list(range(len(keys))) if len(set(keys)) == len(keys) else [-1] * len(keys)
+        assert index.find(keys_of(*keys)).tolist() == expected
+
+
 @pytest.mark.parametrize("stride", [1, 64, 1000, 2**32, 2**58])
 def test_keys_in_regular_steps_are_found(kernels: Kernels, stride: int) -> None:
     with np.errstate(over="ignore"):
@@ -375,7 +426,7 @@ def test_many_keys_of_all_sizes_are_put_in_order(kernels: Kernels) -> None:
 @pytest.mark.skipif(is_turned_off(), reason="TENSORKEEP_NATIVE=0")
 def test_large_batches_are_done_in_threads_with_the_same_result(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(native_index, "_LEAST", 100)
-    assert len(native_index.parts_of(1013, 3)) == 3
+    assert len(native_index.parts_of(1013, 3)) == 10
     keys = np.random.default_rng(2).integers(-(2**40), 2**40, 1013)
     results = []
     for threads in (1, 3):

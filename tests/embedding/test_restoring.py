@@ -9,14 +9,13 @@ import numpy as np
 import pytest
 
 from tensorkeep import DataLossError, InvalidArgumentError, MemoryFileSystem, NotFoundError, open_checkpoint
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.naming import data_path
 from tensorkeep.embedding.admission import CounterFilter
+from tensorkeep.embedding.dense import read_dense
 from tensorkeep.embedding.quantising import quantise_checkpoint
-from tensorkeep.embedding.restoring import ColumnReport, read_dense, restore_column, restore_table
+from tensorkeep.embedding.restoring import ColumnReport, restore_column, restore_table
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.table import EmbeddingTable
-from tests.embedding.crafting import EXTREMES, rows_for, save_raw, saved, snapshot_of
+from tests.embedding.crafting import EXTREMES, damage, rows_for, save_raw, saved, snapshot_of
 
 KEYS = [*EXTREMES, *range(1, 30), 5003]
 
@@ -215,20 +214,6 @@ def test_what_one_column_does_not_allow_leaves_all_as_they_are() -> None:
     with pytest.raises(InvalidArgumentError, match='"emb/Adagrad" has rows of 4, the table rows of 3'):
         restored(fs, table)
     assert held(table).keys.tolist() == [5]
-
-
-def damage(fs: MemoryFileSystem, tensor: str) -> None:
-    """Changes the last byte of a tensor."""
-    with BundleReader("d/x", fs=fs) as reader:
-        entry = reader.plain_entry(tensor)
-        assert entry is not None
-        path = data_path("d/x", entry.shard, reader.shard_count)
-        data = bytearray(reader.shard(entry.shard).read(0, reader.shard(entry.shard).size))
-    data[entry.offset + entry.size - 1] ^= 1
-    fs.delete(path)
-    file = fs.create(path)
-    file.write(bytes(data))
-    file.close()
 
 
 @pytest.mark.parametrize("tensor", ["emb-values", "emb-versions", "emb/Adagrad-keys", "emb/Adagrad-values"])

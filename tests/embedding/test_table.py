@@ -392,6 +392,22 @@ def test_a_snapshot_is_in_order_and_stays_as_it_was(make: Maker) -> None:
         snapshot.rows("", 0, 1)
 
 
+def test_rows_that_a_snapshot_lends_are_the_same_and_stay_so_until_it_is_closed(make: Maker) -> None:
+    table = make(2)
+    keys = np.concatenate([np.arange(0, 40), [100_007, 55]])
+    table.assign(keys, np.stack([keys, keys + 0.5], axis=1))
+    with table.snapshot() as taken:
+        expected = np.stack([taken.keys, taken.keys + 0.5], axis=1).astype(np.float32)
+        lent = [taken.lent_rows("", *part) for part in ((0, 0), (0, 5), (0, 8), (3, 42), (7, 42))]
+        table.assign(keys, np.zeros((len(keys), 2)))
+        table.assign(keys + 1_000_000, np.ones((len(keys), 2)))
+        for part, rows in zip(((0, 0), (0, 5), (0, 8), (3, 42), (7, 42)), lent, strict=True):
+            np.testing.assert_array_equal(rows, expected[slice(*part)])
+            np.testing.assert_array_equal(rows, taken.rows("", *part))
+    with pytest.raises(FailedPreconditionError, match="the snapshot is closed"):
+        taken.lent_rows("", 0, 1)
+
+
 def test_several_snapshots_at_a_time(make: Maker) -> None:
     table = make(1)
     snapshots = []

@@ -22,6 +22,7 @@ from tensorkeep import (
     load_tensors,
     open_checkpoint,
 )
+from tensorkeep.embedding.dropping import drop_slots
 from tensorkeep.embedding.incremental import table_delta_tensors
 from tensorkeep.embedding.pruning import KeepByNorm, KeepFrequent, KeepTop, KeepUpdatedSince, prune_checkpoint
 from tensorkeep.embedding.quantising import quantise_checkpoint
@@ -422,3 +423,31 @@ def test_statistics_of_an_empty_table() -> None:
     found = embedding_statistics("d/x", fs=fs)["emb"]
     assert (found.admitted, found.keys_from, found.frequencies, found.norms.total) == (0, None, None, 0)
     assert found.slots == ("Adagrad",)
+
+
+# Slots that are left out
+
+
+@pytest.mark.parametrize("shards", [1, 3])
+def test_without_slots_are_the_bytes_of_a_save_that_had_none(shards: int) -> None:
+    fs = MemoryFileSystem()
+    saved(fs, "d/x", rich(slots=("m", "v")), shards=shards)
+    saved(fs, "d/none", rich(slots=()), shards=shards)
+    saved(fs, "d/one", rich(slots=("m",)), shards=shards)
+    told: list[tuple[int, int]] = []
+    (name,) = gone = drop_slots("d/x", "d/y", progress=lambda done, total: told.append((done, total)), fs=fs)
+    assert gone[name] == ("m", "v")
+    assert told[-1][0] == told[-1][1] == len(KEYS)
+    assert bytes_of(fs, "d/y") == bytes_of(fs, "d/none")
+    assert drop_slots("d/x", "d/z", ["v"], fs=fs) == {name: ("v",)}
+    assert bytes_of(fs, "d/z") == bytes_of(fs, "d/one")
+
+
+def test_a_slot_that_nothing_has_cannot_be_left_out() -> None:
+    fs = MemoryFileSystem()
+    saved(fs, "d/x", rich(slots=("m",)))
+    with pytest.raises(NotFoundError, match='no embedding has a slot "q"; there are "m"'):
+        drop_slots("d/x", "d/y", ["q"], fs=fs)
+    with pytest.raises(InvalidArgumentError, match="several names"):
+        drop_slots("d/x", "d/y", "m", fs=fs)
+    assert not fs.exists("d/y.index")

@@ -13,7 +13,7 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep.embedding.compacting import compact_checkpoint
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_REMOVED, DELTA_VALUES
-from tensorkeep.errors import FailedPreconditionError, UnimplementedError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops._embedding import EmbeddingResource
 from tensorkeep.v1.sessions import core_session
@@ -213,7 +213,7 @@ def test_a_saver_of_whole_checkpoints_says_that_it_is_one(tmp_path: Path) -> Non
     tf.get_embedding_variable("t", 2)
     with tf.Session() as session, pytest.raises(FailedPreconditionError, match="incremental_save_restore"):
         tf.train.Saver().incremental_save(session, tmp_path / "m")
-    with pytest.raises(UnimplementedError, match="incremental_include_normal_var"):
+    with pytest.raises(InvalidArgumentError, match="incremental_save_restore=True"):
         tf.train.Saver(incremental_include_normal_var=True)
 
 

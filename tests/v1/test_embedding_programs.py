@@ -173,3 +173,60 @@ def test_an_imported_graph_is_restored_and_trained_on(tmp_path: Path) -> None:
             assert names
             again = saver.save(session, tmp_path / f"again_{scope or 'root'}")
             assert tf.train.load_variable(again, "var_0/part_0-keys").tolist() == [0]
+
+
+def test_the_tier_of_a_key_is_that_of_its_shard() -> None:
+    with tf.Graph().as_default(), tf.Session() as session:
+        table = tf.get_embedding_variable("t", 2, partitioner=tf.fixed_size_partitioner(3))
+        rows = tf.nn.embedding_lookup(table, tf.constant([5, 6], tf.int64))
+        tiers = tf.kv_variable_ops.lookup_tier(table, tf.constant([5, 6, 7], tf.int64))
+        session.run(tf.global_variables_initializer())
+        session.run(rows)
+        assert session.run(tiers).tolist() == [0, 0, -1]
+
+
+@pytest.mark.parametrize("is_dense", [True, False])
+def test_tiled_rows_stand_side_by_side_in_the_columns_of_their_ids(is_dense: bool) -> None:
+    values = np.arange(1, 13, dtype=np.float32).reshape(6, 2)
+    with tf.Graph().as_default(), tf.Session() as session:
+        option = tf.EmbeddingVariableOption(init_option=tf.InitializerOption(initializer=values, default_value_dim=6))
+        made = tf.get_variable("t", initializer=values) if is_dense else None
+        table = made if is_dense else tf.get_embedding_variable("t", 2, ev_option=option)
+        places = [[0, 1], [0, 2], [2, 0]]
+        ids = tf.SparseTensor(places, tf.constant([4, 1, 4], tf.int64), [3, 3])
+        weights = tf.SparseTensor(places, tf.constant([1.0, 2.0, 3.0]), [3, 3])
+        plain, weighted = (tf.nn.embedding_lookup_sparse(table, ids, w, combiner="tile") for w in (None, weights))
+        safe = tf.nn.safe_embedding_lookup_sparse(table, ids, combiner="tile")
+        (gradient,) = tf.gradients(weighted, [table if is_dense else table.handle])
+        session.run(tf.global_variables_initializer())
+        wanted = [[0, 0, 9, 10, 3, 4], [0] * 6, [9, 10, 0, 0, 0, 0]]
+        assert session.run(plain).tolist() == wanted
+        assert session.run(safe).tolist() == wanted
+        assert session.run(weighted).tolist() == [[0, 0, 9, 10, 6, 8], [0] * 6, [27, 30, 0, 0, 0, 0]]
+        by_id = dict(zip(*(x.tolist() for x in session.run([gradient.indices, gradient.values])), strict=True))
+        assert by_id == {4: [4.0, 4.0], 1: [2.0, 2.0]}
+
+
+@pytest.mark.parametrize("is_reset", [True, False])
+def test_versions_can_be_reset_where_a_table_is_initialized_from_a_checkpoint(
+    is_reset: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("TF_RECORD_VERSION", "1")
+
+    def program() -> tuple[Any, Any]:
+        table = tf.get_embedding_variable("t", 2)
+        rows = tf.nn.embedding_lookup(table, tf.constant([5, 6], tf.int64))
+        step = tf.train.get_or_create_global_step()
+        return table, tf.train.AdagradOptimizer(0.1).minimize(tf.reduce_sum(rows), global_step=step)
+
+    with tf.Graph().as_default(), tf.Session() as session:
+        _, train = program()
+        session.run(tf.global_variables_initializer())
+        for _ in range(4):
+            session.run(train)
+        path = tf.train.Saver().save(session, str(tmp_path / "m"))
+    with tf.Graph().as_default(), tf.Session() as session:
+        table, _ = program()
+        tf.train.init_from_checkpoint(path, {"/": "/"}, reset_version=is_reset)
+        session.run(tf.global_variables_initializer())
+        assert session.run(table.export()).versions.tolist() == ([0, 0] if is_reset else [3, 3])

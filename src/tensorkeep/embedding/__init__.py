@@ -7,13 +7,16 @@ from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 if _TYPE_CHECKING:
-    from tensorkeep.embedding.admission import AdmitAll, BloomFilter, CounterFilter
+    from tensorkeep.embedding.admission import AdmitAll, BloomFilter, CounterFilter, Touched
     from tensorkeep.embedding.compacting import compact_checkpoint
+    from tensorkeep.embedding.dense import read_dense
+    from tensorkeep.embedding.dropping import drop_slots
     from tensorkeep.embedding.eviction import GlobalStep, KeepAll, L2Weight
     from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
     from tensorkeep.embedding.formats.npz import export_npz
     from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
     from tensorkeep.embedding.formats.resp import RedisHashes, RedisLayout, RedisStrings, export_resp
+    from tensorkeep.embedding.histograms import Histogram
     from tensorkeep.embedding.incremental import (
         TouchedKeys,
         delta_tensors,
@@ -36,23 +39,26 @@ if _TYPE_CHECKING:
     from tensorkeep.embedding.repairing import KeyComparison, SlotKeys, compare_keys, repair_checkpoint
     from tensorkeep.embedding.repartitioning import repartition_checkpoint
     from tensorkeep.embedding.reports import ColumnReport, DeltaReport
-    from tensorkeep.embedding.restoring import read_dense, restore_column, restore_table
+    from tensorkeep.embedding.restoring import restore_column, restore_table
     from tensorkeep.embedding.restoring_deltas import restore_delta
     from tensorkeep.embedding.snapshot import ArraySnapshot, ColumnInfo, TableSnapshot
-    from tensorkeep.embedding.statistics import EmbeddingStatistics, Histogram, embedding_statistics
+    from tensorkeep.embedding.statistics import EmbeddingStatistics, embedding_statistics
     from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding, stored_embeddings
-    from tensorkeep.embedding.table import EmbeddingTable, Touched
+    from tensorkeep.embedding.table import EmbeddingTable
     from tensorkeep.embedding.writing import StoredForm, embedding_tensors, save_embeddings, table_tensors
 
 # The modules of this package, and the names in them.
 _NAMES = {
-    "admission": "AdmitAll BloomFilter CounterFilter",
+    "admission": "AdmitAll BloomFilter CounterFilter Touched",
     "compacting": "compact_checkpoint",
+    "dense": "read_dense",
+    "dropping": "drop_slots",
     "eviction": "GlobalStep KeepAll L2Weight",
     "formats.csv": "export_csv import_csv read_csv",
     "formats.npz": "export_npz",
     "formats.parquet": "export_parquet import_parquet read_parquet",
     "formats.resp": "RedisHashes RedisLayout RedisStrings export_resp",
+    "histograms": "Histogram",
     "incremental": "TouchedKeys delta_tensors newest_delta stored_deltas table_delta_tensors",
     "options": "Cache FileTier Memory",
     "pruning": "KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule prune_checkpoint",
@@ -61,12 +67,12 @@ _NAMES = {
     "repairing": "KeyComparison SlotKeys compare_keys repair_checkpoint",
     "repartitioning": "repartition_checkpoint",
     "reports": "ColumnReport DeltaReport",
-    "restoring": "read_dense restore_column restore_table",
+    "restoring": "restore_column restore_table",
     "restoring_deltas": "restore_delta",
     "snapshot": "ArraySnapshot ColumnInfo TableSnapshot",
-    "statistics": "EmbeddingStatistics Histogram embedding_statistics",
+    "statistics": "EmbeddingStatistics embedding_statistics",
     "stored": "StoredColumn StoredEmbedding stored_embeddings",
-    "table": "EmbeddingTable Touched",
+    "table": "EmbeddingTable",
     "writing": "StoredForm embedding_tensors save_embeddings table_tensors",
 }
 _LATER = {name: module for module, names in _NAMES.items() for name in names.split()}
@@ -119,6 +125,7 @@ __all__ = [
     "compact_checkpoint",
     "compare_keys",
     "delta_tensors",
+    "drop_slots",
     "embedding_statistics",
     "embedding_tensors",
     "export_csv",

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.embedding.bloom import BloomCounters
+from tensorkeep.embedding.index import ABSENT, RowNumbers
 from tensorkeep.errors import InvalidArgumentError
 
 Counts: TypeAlias = npt.NDArray[np.int64]
@@ -72,3 +73,15 @@ class BloomFilter:
 
 
 Admission: TypeAlias = AdmitAll | CounterFilter | BloomFilter
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Touched:
+    """What became of keys: their row numbers, -1 where a filter did not let them in."""
+
+    rows: RowNumbers
+
+    @property
+    def admitted(self) -> npt.NDArray[np.bool_]:
+        """For each key whether it has a row."""
+        return np.not_equal(self.rows, ABSENT)

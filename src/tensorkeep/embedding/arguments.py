@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -74,6 +74,33 @@ def checked_rule(name: str, numbers: Mapping[str, Any], dtype: np.dtype[Any]) ->
         problems = [f"no {word}" for word in missing] + [f"an unknown {word}" for word in extra]
         raise InvalidArgumentError(f"{name} takes {', '.join(rule.numbers)}; got {', '.join(problems)}")
     return rule, [np.asarray(given[word]).astype(dtype)[()] for word in rule.numbers]
+
+
+def checked_column(name: str, columns: Mapping[str, Column]) -> Column:
+    """The column of a name."""
+    column = columns.get(name)
+    if column is None:
+        known = ", ".join(f'"{name}"' for name in columns)
+        raise InvalidArgumentError(f'the table has no column "{name}"; it has {known}')
+    return column
+
+
+def checked_slots(rule: Rule, slots: Sequence[str] | None, columns: Mapping[str, Column]) -> list[Column]:
+    """The columns that a rule changes besides the weights; those that were added first, if none are named."""
+    added = [name for name in columns if name]
+    names = added[: rule.slots] if slots is None else list(slots)
+    if len(names) != rule.slots or len({"", *names}) <= len(names):
+        have = ", ".join(f'"{name}"' for name in names) or "none"
+        raise InvalidArgumentError(
+            f"{rule.name} has {rule.slots} slots, columns of their own, and was given {have}; add or name them"
+        )
+    found = [checked_column(name, columns) for name in names]
+    weights = columns[""]
+    wrong = [column for column in found if (column.dim, column.dtype) != (weights.dim, weights.dtype)]
+    if wrong:
+        kinds = ", ".join(f'"{column.name}" of {column.dtype} [{column.dim}]' for column in wrong)
+        raise InvalidArgumentError(f"slots like the weights, {weights.dtype} [{weights.dim}], expected; got {kinds}")
+    return found
 
 
 def _plain(array: Array, dtype: np.dtype[Any]) -> Array:

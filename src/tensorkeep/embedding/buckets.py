@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.native.embedding import functions, place
 
 __all__ = [
     "BUCKETS",
@@ -23,6 +24,7 @@ __all__ = [
     "buckets_of_partition",
     "checked_partition",
     "find_in_order",
+    "first_misplaced",
     "is_in_order",
     "order_of",
     "shards_of",
@@ -70,8 +72,22 @@ def is_in_order(keys: Keys) -> bool:
     """Whether keys are sorted by (bucket, key), none twice."""
     if keys.size < 2:
         return True
+    compiled = functions() if keys.dtype == np.int64 else None
+    if compiled is not None:
+        return bool(compiled.is_in_order(place(keys), keys.size))
     steps = np.diff(buckets_of(keys))
     return bool(np.all((steps > 0) | ((steps == 0) & (keys[1:] > keys[:-1]))))
+
+
+def first_misplaced(keys: Keys, start: int, offsets: Integers) -> int | None:
+    """Where the first of keys stands, which lie from a position on, that is not of the bucket that the offsets say."""
+    compiled = functions()
+    if compiled is not None:
+        found = int(compiled.first_misplaced(place(keys), keys.size, start, place(offsets)))
+        return None if found < 0 else found
+    expected = np.searchsorted(offsets, np.arange(start, start + keys.size), side="right") - 1
+    wrong = np.flatnonzero(buckets_of(keys) != expected)
+    return int(wrong[0]) if wrong.size else None
 
 
 def order_of(keys: Keys) -> Integers:

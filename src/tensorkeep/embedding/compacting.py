@@ -17,7 +17,7 @@ from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.embedding.incremental import OverlaidColumn, StoredDelta, newest_delta, stored_deltas
-from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_VALUES, part_stem, slot_stem
+from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_VALUES
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredEmbedding
 from tensorkeep.errors import DataLossError, NotFoundError
@@ -70,11 +70,9 @@ def _put_embedding(work: Rewrite, changes: CheckpointReader, name: str, entry: S
     if absent := [column for column in full.columns if column not in entry.columns]:
         raise DataLossError(f'"{changes.path}" has changes of "{name}", but none of its slot "{absent[0]}"')
     work.drop(full)
-    count = full.shard_count
     for column in full.columns:
         overlaid = OverlaidColumn(full.open(work.reader, column, fs=fs), StoredDelta(changes, entry, column))
-        for number in range(count):
-            work.put(slot_stem(part_stem(name, number, count), column), overlaid, (number, count))
+        work.put_shards(name, column, overlaid, full.shard_count)
 
 
 def _is_of_embedding(name: str, deltas: dict[str, StoredEmbedding]) -> bool:

@@ -5,7 +5,8 @@ Keys are int64 vectors here, and everything has been checked.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
@@ -28,6 +29,15 @@ Keys: TypeAlias = npt.NDArray[np.int64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 _AT_ONCE: Final = 1 << 16  # rows that are looked at together
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Blocks:
+    """The memory of the rows of all keys, to be written: matrices that together have one for each, in their order."""
+
+    rows: Mapping[str, Sequence[Array]]
+    frequencies: Sequence[Array] | None
+    versions: Sequence[Array] | None
 
 
 class Contents:
@@ -252,6 +262,42 @@ class Contents:
         if self.bloom is not None:
             least = np.full(len(keys), self.threshold)
             self.bloom.raise_to(keys, least if counts is None else np.maximum(counts, least))
+
+    @property
+    def can_be_filled(self) -> bool:
+        """Whether there is no key, and nothing that `fill` would have to know more of."""
+        return not len(self.index) and not self.filtered and self.bloom is None and self.tier is None
+
+    def fill(self, keys: Keys, columns: Collection[str], write: Callable[[Blocks], None]) -> int:
+        """Stores many keys, and has rows written by column; the others have default rows. It can be filled.
+
+        Returns how many keys are there more than once. If any are, there is none afterwards.
+        """
+        if self.index.row_limit:
+            self.clear()
+        repeated = self.index.fill(keys)
+        if repeated:
+            return repeated
+        try:
+            for store in self.stores:
+                store.grow(len(keys))
+            for column in self.columns.values():
+                for at in range(0, 0 if column.name in columns else len(keys), _AT_ONCE):
+                    part = keys[at : at + _AT_ONCE]
+                    column.store.write_defaults(np.arange(at, at + len(part)), part, column.default)
+            write(self._blocks(columns, len(keys)))
+        except BaseException:
+            self.clear()
+            raise
+        return 0
+
+    def _blocks(self, columns: Collection[str], count: int) -> Blocks:
+        stores = {name: self.columns[name].store for name in columns}
+        return Blocks(
+            {name: store.blocks(count) for name, store in stores.items() if isinstance(store, RowStore)},
+            None if self.frequencies is None else self.frequencies.blocks(count),
+            None if self.versions is None else self.versions.blocks(count),
+        )
 
     def assign_filtered(self, keys: Keys, counts: Integers, versions: Integers | None) -> int:
         """Stores counts of keys without rows; those that occurred often enough are given default rows."""

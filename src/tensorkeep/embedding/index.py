@@ -44,6 +44,13 @@ class KeyIndex(Protocol):
         """The row number of each key, and where in `keys` those stand that are new: each once, the first time."""
         ...
 
+    def fill(self, keys: Keys) -> int:
+        """Numbers the keys of an index that never had any: 0, 1, 2 … as they stand.
+
+        Returns how many of them are there more than once. If any are, the index stays empty.
+        """
+        ...
+
     def remove(self, keys: Keys) -> RowNumbers:
         """Forgets keys, and returns the numbers of their rows. Keys that are not there are passed over."""
         ...
@@ -100,6 +107,12 @@ class NumPyIndex:
         self._count += len(new)
         rows[absent] = numbers[inverse.reshape(-1)]
         return rows, absent[first[order]]
+
+    def fill(self, keys: Keys) -> int:
+        repeated = len(keys) - len(self.find_or_insert(keys)[1])
+        if repeated:
+            self.clear()
+        return repeated
 
     def remove(self, keys: Keys) -> RowNumbers:
         _, slots = self._probe(keys)

@@ -50,3 +50,13 @@ def default_rows(matrix: Array, keys: Keys) -> Array:
         return np.repeat(matrix, len(keys), axis=0)
     rows: Array = matrix[np.mod(keys, len(matrix))]
     return rows
+
+
+def rows_of_dim(values: Array, keys: Keys, dim: int, defaults: Array | None) -> Array:
+    """Rows cut to a dimension; or made longer, by those of the default rows of their keys, or by zeros."""
+    if values.shape[1] >= dim:
+        return values[:, :dim]
+    dtype = values.dtype if defaults is None else defaults.dtype
+    rows = np.zeros((len(values), dim), dtype) if defaults is None else default_rows(defaults, keys)
+    rows[:, : values.shape[1]] = values
+    return rows

@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tensorkeep.embedding.chunks import Chunks
 from tensorkeep.embedding.index import ABSENT, Keys, RowNumbers
 from tensorkeep.embedding.initial import default_rows
+from tensorkeep.embedding.reused import new_rows
 from tensorkeep.errors import ResourceExhaustedError
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.native.embedding import Functions, place
@@ -21,7 +22,10 @@ from tensorkeep.native.library import address
 Array: TypeAlias = npt.NDArray[Any]
 
 _LEAST: Final = 1 << 16  # keys that are worth a thread of their own
+_SHARES: Final = 4  # parts for each thread: one that is held up leaves more of them to the others
 _SAMPLE: Final = 100  # keys by which a batch is judged
+_MOST_ROWS: Final = 2**32 - 1
+_FILLED: Final = 1 << 24  # keys that an empty index is filled with at a time
 
 
 class NativeIndex:
@@ -58,7 +62,7 @@ class NativeIndex:
         """The rows of keys; for those that are not there a row of `absent`, as if that were the default."""
         if not len(rows):
             return default_rows(absent, keys)
-        values = np.empty((len(keys), rows.dim), rows.dtype)
+        values = new_rows((len(keys), rows.dim), rows.dtype)
         out, defaults = values.view(np.uint8), absent.view(np.uint8)
 
         def work(part: slice) -> None:
@@ -102,6 +106,62 @@ class NativeIndex:
             raise ResourceExhaustedError(f"no memory is left to insert {len(keys)} keys into an index of {len(self)}")
         return rows, fresh[:count]
 
+    def fill(self, keys: Keys) -> int:
+        """Puts keys together by shard, some millions at a time, and then fills shards, each small enough for a cache.
+
+        Threads fill different ones, so none waits for another.
+        """
+        if len(keys) >= _MOST_ROWS:
+            raise ResourceExhaustedError(f"{len(keys)} keys, expected fewer than {_MOST_ROWS}")
+        compiled = self._compiled
+        blocks = [parts_of(len(keys[at : at + _FILLED]), self._threads) for at in range(0, len(keys), _FILLED)]
+        parts = [
+            slice(number * _FILLED + part.start, number * _FILLED + part.stop)
+            for number, block in enumerate(blocks)
+            for part in block
+        ]
+        counts = np.zeros((len(parts), compiled.index_shards()), np.int64)
+
+        def count(number: int) -> None:
+            mine = keys[parts[number]]
+            compiled.index_count_shards(place(mine), len(mine), address(counts[number]))
+
+        in_parallel(count, range(len(parts)), self._threads)
+        items = np.empty((min(len(keys), _FILLED), 3), np.uint32)
+        totals, repeated, first = counts.sum(axis=0), 0, 0
+        try:
+            if not compiled.index_make_room(self._handle, address(totals)):
+                raise ResourceExhaustedError(f"no memory is left for an index of {len(keys)} keys")
+            for block in blocks:
+                within = slice(first, first + len(block))
+                repeated += self._fill_block(keys, parts[within], counts[within], items)
+                first = within.stop
+        except BaseException:
+            self.clear()
+            raise
+        compiled.index_filled(self._handle)
+        if repeated:
+            self.clear()
+        return repeated
+
+    def _fill_block(self, keys: Keys, parts: list[slice], counts: RowNumbers, items: Array) -> int:
+        """Stores some of the keys, of which it is known how many each part has for each shard."""
+        offsets = np.concatenate([np.zeros(1, np.int64), np.cumsum(counts.sum(axis=0))])
+        starts = offsets[:-1] + np.cumsum(counts, axis=0) - counts
+
+        def distribute(number: int) -> None:
+            mine = keys[parts[number]]
+            places = (parts[number].start, len(mine), address(starts[number]), address(items))
+            self._compiled.index_place_by_shard(place(mine), *places)
+
+        def store(part: slice) -> int:
+            places = (address(items), address(offsets), part.start, part.stop)
+            return int(self._compiled.index_fill_shards(self._handle, *places))
+
+        in_parallel(distribute, range(len(parts)), self._threads)
+        shards = parts_of(counts.shape[1], self._threads, least=1)
+        return sum(in_parallel(store, shards, self._threads))
+
     def remove(self, keys: Keys) -> RowNumbers:
         freed = np.empty(len(keys), np.int64)
         count = self._compiled.index_remove(self._handle, place(keys), len(keys), address(freed))
@@ -123,8 +183,8 @@ class NativeIndex:
 
 
 def parts_of(count: int, threads: int, least: int | None = None) -> list[slice]:
-    """A batch in as many parts as there are threads, if there is enough of it for each."""
-    parts = max(1, min(threads, count // (least or _LEAST)))
+    """A batch in some parts for each thread, if there is enough of it for each; in one if there is one thread."""
+    parts = max(1, min(threads * _SHARES, count // (least or _LEAST))) if threads > 1 else 1
     return [slice(*pair) for pair in pairwise(count * part // parts for part in range(parts + 1))]
 
 

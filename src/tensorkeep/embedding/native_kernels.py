@@ -13,6 +13,7 @@ from tensorkeep.embedding.chunks import Chunks
 from tensorkeep.embedding.index import KeyIndex, Keys, RowNumbers
 from tensorkeep.embedding.kernels import Kernels, NumPyKernels
 from tensorkeep.embedding.native_index import NativeIndex, in_parts, parts_of
+from tensorkeep.embedding.reused import new_rows
 from tensorkeep.embedding.rules import Rule
 from tensorkeep.errors import FailedPreconditionError, ResourceExhaustedError
 from tensorkeep.io.parallel import default_threads, in_parallel
@@ -52,7 +53,7 @@ class NativeKernels:
         return _NUMPY.read(index, keys, rows, absent)
 
     def gather(self, rows: Chunks, numbers: RowNumbers) -> Array:
-        values = np.empty((len(numbers), rows.dim), rows.dtype)
+        values = new_rows((len(numbers), rows.dim), rows.dtype)
         out = _bytes_of(values)
 
         def work(part: slice) -> None:

@@ -9,7 +9,6 @@ from typing import Any, Final, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.embedding.naming import part_stem, slot_stem
 from tensorkeep.embedding.ordered import AlignedColumn, OrderedColumn, SelectedColumn, Selection, in_order
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding
@@ -203,9 +202,7 @@ def _put(work: Rewrite, entry: StoredEmbedding, weights: StoredColumn, kept: Sel
         if column:
             slot = entry.open(work.reader, column, fs=fs)
             chosen = SelectedColumn(AlignedColumn(weights, slot), kept.selection, kept.filtered)
-        count = entry.shard_count
-        for number in range(count):
-            work.put(slot_stem(part_stem(entry.name, number, count), column), chosen, (number, count))
+        work.put_shards(entry.name, column, chosen, entry.shard_count)
 
 
 def row_norms(values: Array) -> npt.NDArray[np.float64]:

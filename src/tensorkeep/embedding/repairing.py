@@ -9,7 +9,6 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.embedding.buckets import find_in_order
-from tensorkeep.embedding.naming import part_stem, slot_stem
 from tensorkeep.embedding.ordered import AlignedColumn, OrderedColumn, SelectedColumn, Selection, grouped
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredColumn
@@ -109,9 +108,7 @@ def repair_checkpoint(
             work.drop(entry)
             for name, column in {"": None, **slots}.items():
                 repaired = kept if column is None else AlignedColumn(kept, column, (fill or {}).get(name))
-                for number in range(entry.shard_count):
-                    part = (number, entry.shard_count)
-                    work.put(slot_stem(part_stem(entry.name, *part), name), repaired, part)
+                work.put_shards(entry.name, name, repaired, entry.shard_count)
         work.write(target)
         return found
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tensorkeep.embedding.buckets import BUCKETS
-from tensorkeep.embedding.naming import part_stem, slot_stem
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem, PathLike
@@ -36,9 +35,7 @@ def repartition_checkpoint(
             _check(entry.name, count)
             work.drop(entry, count)
             for column in entry.columns:
-                stored = entry.open(reader, column, fs=fs)
-                for number in range(count):
-                    work.put(slot_stem(part_stem(entry.name, number, count), column), stored, (number, count))
+                work.put_shards(entry.name, column, entry.open(reader, column, fs=fs), count)
         return work.write(target)
 
 

@@ -7,7 +7,7 @@ for its weights and no others, and every column has stored rows or its default r
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
 from typing import Any, Final, Literal
@@ -17,7 +17,6 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.admission import AdmitAll, BloomFilter, CounterFilter
-from tensorkeep.embedding.ahead import ahead
 from tensorkeep.embedding.buckets import (
     bucket_offsets,
     buckets_of_partition,
@@ -25,10 +24,13 @@ from tensorkeep.embedding.buckets import (
     find_in_order,
     shards_of,
 )
-from tensorkeep.embedding.initial import default_rows
+from tensorkeep.embedding.eviction import NEVER
+from tensorkeep.embedding.filling import fill_table
+from tensorkeep.embedding.initial import rows_of_dim
 from tensorkeep.embedding.naming import slot_stem
-from tensorkeep.embedding.ordered import OrderedColumn, grouped, in_order
+from tensorkeep.embedding.ordered import OrderedColumn, grouped
 from tensorkeep.embedding.reports import ColumnReport
+from tensorkeep.embedding.side_by_side import ReadColumn, SideBySide
 from tensorkeep.embedding.snapshot import ColumnInfo
 from tensorkeep.embedding.sources import open_source
 from tensorkeep.embedding.stored import (
@@ -42,16 +44,17 @@ from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.parallel import read_ahead
 
-__all__ = ["ColumnReport", "read_dense", "restore_column", "restore_table"]
+__all__ = ["ColumnReport", "restore_column", "restore_table"]
 
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Extend = Literal["error", "initial", "zero"]
 Missing = Literal["error", "initial"]
 
-_NEVER: Final = -1
-_LISTED: Final = 5
+_Reports = tuple[ColumnReport, Mapping[str, ColumnReport]]  # of the weights, and of the slots restored with them
+
 _READY: Final = 2  # batches that are read while one is stored
 
 
@@ -127,34 +130,6 @@ def restore_table(
     return (weights, *(written.get(column.target.name) or column.run() for column in columns[1:]))
 
 
-def read_dense(reader: CheckpointReader, stem: str, rows: int | None = None, *, fs: FileSystem = LOCAL) -> Array:
-    """An embedding whose keys are 0 to n - 1 as the dense array [n, dim] that they number the rows of.
-
-    `rows` is the n that is wanted; by itself it is the number of keys.
-    """
-    stored = stored_embeddings(reader, fs=fs)
-    name, column = find_embedding(reader, stem, stored)
-    source = stored[name].open(reader, column, fs=fs)
-    count = source.count if rows is None else rows
-    out = np.zeros((count, source.dim), source.dtype)
-    seen = np.zeros(count, np.bool_)
-    for batch in in_order(source, fields=Fields(values=True)):
-        outside = batch.keys[(batch.keys < 0) | (batch.keys >= count)]
-        if outside.size:
-            raise InvalidArgumentError(
-                f'"{reader.path}": "{stem}" has the key {int(outside[0])}; only keys 0 to {count - 1} number the rows '
-                f"of a dense tensor of {count}"
-            )
-        out[batch.keys] = batch.values
-        seen[batch.keys] = True
-    if absent := np.flatnonzero(~seen)[:_LISTED].tolist():
-        raise InvalidArgumentError(
-            f'"{reader.path}": "{stem}" lacks the keys {", ".join(map(str, absent))} and maybe more; a dense tensor of '
-            f"{count} rows needs all from 0 to {count - 1}"
-        )
-    return out
-
-
 @dataclass(frozen=True, slots=True, eq=False)
 class _Restore:
     """One column on its way from a checkpoint, or from nowhere, into a table."""
@@ -179,7 +154,7 @@ class _Restore:
         """Whether a slot may have the same keys in the same places as these weights."""
         return None not in (self.source, slot.source) and isinstance(slot.weights, StoredColumn)
 
-    def run_with(self, slots: Sequence[_Restore]) -> tuple[ColumnReport, Mapping[str, ColumnReport]]:
+    def run_with(self, slots: Sequence[_Restore]) -> _Reports:
         """Restores weights, and along with them the slots that turn out to have the same keys in the same places.
 
         A table that is empty is so again if the checkpoint is damaged; for another that is found out beforehand.
@@ -190,9 +165,10 @@ class _Restore:
             for column in (self, *slots):
                 assert column.source is not None
                 column.source.verify(self.partition)
-            return self._weights(self.source, _SideBySide(self, slots, is_checked=False))
+            return self._weights(self.source, self._side_by_side(slots, is_checked=False), slots)
         try:
-            return self._weights(self.source, _SideBySide(self, slots, is_checked=True))
+            filled = self._filled(self.source, slots)
+            return filled or self._weights(self.source, self._side_by_side(slots, is_checked=True), slots)
         except BaseException:
             self.table.clear()
             raise
@@ -203,23 +179,50 @@ class _Restore:
         table = self.table
         return not len(table) and not table.filtered_count and not isinstance(table.admission, BloomFilter)
 
-    def _weights(self, source: StoredColumn, rows: _SideBySide) -> tuple[ColumnReport, Mapping[str, ColumnReport]]:
+    def _filled(self, source: StoredColumn, slots: Sequence[_Restore]) -> _Reports | None:
+        """Restores a table that is empty the short way; None if the checkpoint is not made for it."""
+        beside = {slot.target.name: slot.source for slot in slots if slot.source is not None}
+        version = 0 if self.rules.reset_version else None
+        filled = fill_table(self.table, source, beside, self._threshold, version)
+        if filled is None:
+            return None
+        if filled.repeated:
+            raise _repeated(source, filled.repeated)
+        return self._reports(source, 0, filled.count, filled.slots, slots)
+
+    def _side_by_side(self, slots: Sequence[_Restore], *, is_checked: bool) -> SideBySide:
+        table = self.table
+        keeps = Fields(True, table.keeps_frequencies or isinstance(table.admission, BloomFilter), table.keeps_versions)
+        return SideBySide(self._readable(), [slot._readable() for slot in slots], keeps, is_checked=is_checked)
+
+    def _readable(self) -> ReadColumn:
+        assert self.source is not None
+        return ReadColumn(self.target.name, self.source, self.partition, self.adapted)
+
+    def _weights(self, source: StoredColumn, rows: SideBySide, slots: Sequence[_Restore]) -> _Reports:
         before = len(self.table)
         self.table.reserve(max(before, self._count_of(source)))
         count = 0
-        for batch, blocks in ahead(rows.read(), _READY):
+        for batch, blocks in read_ahead(rows.read(), _READY):
             freqs = np.full(batch.keys.size, max(self._threshold, 1)) if batch.freqs is None else batch.freqs
             freqs = np.maximum(freqs, self._threshold)
             self.table.assign_columns(batch.keys, blocks, freqs, self._versions(batch))
             count += batch.keys.size
+        return self._reports(source, before, count, rows.names, slots)
+
+    def _reports(
+        self, source: StoredColumn, before: int, count: int, names: Collection[str], slots: Sequence[_Restore]
+    ) -> _Reports:
+        """What became of the weights, and of the slots that were restored with them."""
         report = self._weights_report(source, before, count)
-        return report, {slot.target.name: slot._reported(restored=count) for slot in rows.slots}
+        written = [slot for slot in slots if slot.target.name in names]
+        return report, {slot.target.name: slot._reported(restored=count) for slot in written}
 
     def _weights_report(self, source: StoredColumn, before: int, count: int) -> ColumnReport:
         """Drops what was there and is not stored, and puts the counted keys without rows in place."""
         inserted = len(self.table) - before
         if inserted > count or (not before and inserted != count):
-            raise DataLossError(f'"{source.name}": {count - inserted} keys are stored twice')
+            raise _repeated(source, count - inserted)
         is_replaced = self.rules.replace and count - inserted != before
         surplus = self._surplus(source) if is_replaced else np.zeros(0, np.int64)
         if surplus.size:
@@ -258,7 +261,7 @@ class _Restore:
             return None
         count = 0
         rows = source.scan(self.partition, Fields(values=True))
-        for mine, theirs in ahead(zip_longest(rows, self.weights.scan(self.partition, Fields())), _READY):
+        for mine, theirs in read_ahead(zip_longest(rows, self.weights.scan(self.partition, Fields())), _READY):
             if mine is None or theirs is None or not np.array_equal(mine.keys, theirs.keys):
                 return None  # what was written is written again, by bucket
             self.table.assign(mine.keys, self.adapted(mine), self.target.name)
@@ -319,22 +322,15 @@ class _Restore:
 
     def adapted(self, batch: Batch) -> Array:
         """Rows of the table's dimension and type."""
-        values, dim = batch.values, self.target.dim
-        assert values is not None
-        if values.shape[1] > dim:
-            values = values[:, :dim]
-        elif values.shape[1] < dim:
-            rows = np.zeros((len(values), dim), self.target.dtype)
-            if self.rules.extend == "initial":
-                rows = default_rows(self.table.default(self.target.name), batch.keys)
-            rows[:, : values.shape[1]] = values
-            return rows
-        return values.astype(self.target.dtype, copy=False)
+        assert batch.values is not None
+        defaults = self.table.default(self.target.name) if self.rules.extend == "initial" else None
+        rows = rows_of_dim(batch.values, batch.keys, self.target.dim, defaults)
+        return rows.astype(self.target.dtype, copy=False)
 
     def _versions(self, batch: Batch) -> Keys:
         if self.rules.reset_version:
             return np.zeros(batch.keys.size, np.int64)
-        return np.full(batch.keys.size, _NEVER, np.int64) if batch.versions is None else batch.versions
+        return np.full(batch.keys.size, NEVER, np.int64) if batch.versions is None else batch.versions
 
     @property
     def _threshold(self) -> int:
@@ -343,41 +339,6 @@ class _Restore:
 
     def _count_of(self, column: OrderedColumn) -> int:
         return int(column.bucket_sizes[buckets_of_partition(self.partition)].sum())
-
-
-class _SideBySide:
-    """The rows of weights, and with them those of the slots that have the same keys in the same places."""
-
-    def __init__(self, weights: _Restore, slots: Sequence[_Restore], *, is_checked: bool) -> None:
-        self._weights = weights
-        self._is_checked = is_checked
-        self.slots = list(slots)
-        """Those of which all rows have been read. A slot in which something is otherwise is left out from there on."""
-
-    def read(self) -> Iterator[tuple[Batch, dict[str, Array]]]:
-        """The keys, with counts and versions if the table keeps them, and the rows by column."""
-        table = self._weights.table
-        keeps = Fields(True, table.keeps_frequencies or isinstance(table.admission, BloomFilter), table.keeps_versions)
-        mine = self._scan(self._weights, keeps)
-        others = [(slot, self._scan(slot, Fields(values=True))) for slot in self.slots]
-        for batch in mine:
-            blocks = {"": self._weights.adapted(batch)}
-            for slot, scan in others:
-                if slot in self.slots:
-                    theirs = next(scan, None)
-                    if theirs is None or not np.array_equal(theirs.keys, batch.keys):
-                        self.slots.remove(slot)
-                    else:
-                        blocks[slot.target.name] = slot.adapted(theirs)
-            yield batch, blocks
-        self.slots = [slot for slot, scan in others if slot in self.slots and next(scan, None) is None]
-
-    def _scan(self, column: _Restore, fields: Fields) -> Iterator[Batch]:
-        assert column.source is not None
-        if not self._is_checked:
-            return column.source.scan(column.partition, fields)
-        column.source.verify(later=fields)
-        return column.source.checked_scan(fields)
 
 
 def _prepared(
@@ -404,6 +365,10 @@ def _prepared(
             )
         report = dataclasses.replace(report, stored_dim=source.dim)
     return _Restore(table, target, source, weights, checked_partition(partition), rules, report)
+
+
+def _repeated(source: StoredColumn, count: int) -> DataLossError:
+    return DataLossError(f'"{source.name}": {count} keys are stored twice')
 
 
 def _target(table: EmbeddingTable, column: str) -> ColumnInfo:

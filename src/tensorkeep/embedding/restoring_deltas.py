@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,12 +12,14 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.buckets import buckets_of_partition, find_in_order
 from tensorkeep.embedding.incremental import StoredDelta, of_partition, stored_deltas
+from tensorkeep.embedding.initial import rows_of_dim
 from tensorkeep.embedding.ordered import filtered_in_order, grouped
 from tensorkeep.embedding.reports import DeltaReport
+from tensorkeep.embedding.restoring import Extend
 from tensorkeep.embedding.stored import find_embedding
-from tensorkeep.embedding.stored_rows import Fields
+from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.embedding.table import EmbeddingTable
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError
 
 __all__ = ["DeltaReport", "restore_delta"]
 
@@ -32,71 +35,85 @@ def restore_delta(
     column: str = "",
     partition: Sequence[int] = (0, 1),
     primary: str | None = None,
+    extend: Extend = "error",
     note: Callable[[Keys], object] = len,
 ) -> DeltaReport:
     """Puts what an incremental checkpoint holds of one column over what is in the table.
 
-    Weights and slots may come in any order. `partition` and `primary` are as for `restore_column`. `note` is told the
-    keys that have been changed or removed, some at a time.
+    Weights and slots may come in any order. `partition`, `primary` and `extend` are as for `restore_column`. A slot
+    that is not stored stays as it is. `note` is told the keys that have been changed or removed, some at a time.
     """
     deltas = stored_deltas(reader)
-    name, own = find_embedding(reader, stem, deltas)
+    try:
+        name, own = find_embedding(reader, stem, deltas)
+    except NotFoundError:
+        if column:
+            return DeltaReport(stem, column)
+        raise
     delta = StoredDelta(reader, deltas[name], own)
-    dim = next((info.dim for info in table.columns if info.name == column), None)
-    if dim != delta.rows.dim:
-        raise InvalidArgumentError(
-            f'"{reader.path}": "{delta.name}" has rows of {delta.rows.dim}, column "{column}" of the table '
-            f"{'does not exist' if dim is None else f'rows of {dim}'}; an incremental checkpoint goes with the full one"
-        )
+    work = _Overlay(table, delta, column, _defaults(table, delta, column, extend), partition, note)
     if column:
         owner = find_embedding(reader, primary, deltas)[0] if primary is not None else name
-        weights = StoredDelta(reader, deltas[owner])
-        return _slot(table, delta, weights, DeltaReport(stem, column), partition, note)
-    return _weights(table, delta, DeltaReport(stem, column), partition, note)
+        return work.slot(StoredDelta(reader, deltas[owner]), DeltaReport(stem, column))
+    return work.weights(DeltaReport(stem, column))
 
 
-def _weights(
-    table: EmbeddingTable,
-    delta: StoredDelta,
-    report: DeltaReport,
-    partition: Sequence[int],
-    note: Callable[[Keys], object],
-) -> DeltaReport:
-    updated = filtered = 0
-    gone = of_partition(delta.removed, partition)
-    removed = table.remove(gone) if gone.size else 0
-    note(gone)
-    for batch in filtered_in_order(delta.rows, partition):
-        removed += table.remove(batch.keys)  # with a row before, and counted anew
-        freqs = np.ones(batch.keys.size, np.int64) if batch.freqs is None else batch.freqs
-        table.assign_filtered(batch.keys, freqs, batch.versions)
-        note(batch.keys)
-        filtered += batch.keys.size
-    for group in grouped(delta.rows.bucket_sizes, buckets_of_partition(partition)):
-        batch = delta.rows.read_buckets(group, Fields(True, True, True))
+def _defaults(table: EmbeddingTable, delta: StoredDelta, column: str, extend: Extend) -> Array | None:
+    """What rows are extended by, if they have to be: those that a new key would have, or zeros."""
+    dim = next((info.dim for info in table.columns if info.name == column), None)
+    if dim is None or (dim != delta.rows.dim and extend == "error"):
+        raise InvalidArgumentError(
+            f'"{delta.rows.name}": the incremental checkpoint has rows of {delta.rows.dim}, column "{column}" of the '
+            f'table {"does not exist" if dim is None else f"rows of {dim}"}; allow it by extend="initial" or '
+            'extend="zero"'
+        )
+    return table.default(column) if extend == "initial" else None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Overlay:
+    """A column of an incremental checkpoint on its way into a table."""
+
+    table: EmbeddingTable
+    delta: StoredDelta
+    column: str
+    defaults: Array | None
+    partition: Sequence[int]
+    note: Callable[[Keys], object]
+
+    def weights(self, report: DeltaReport) -> DeltaReport:
+        updated = filtered = 0
+        table, rows = self.table, self.delta.rows
+        gone = of_partition(self.delta.removed, self.partition)
+        removed = table.remove(gone) if gone.size else 0
+        self.note(gone)
+        for batch in filtered_in_order(rows, self.partition):
+            removed += table.remove(batch.keys)  # with a row before, and counted anew
+            freqs = np.ones(batch.keys.size, np.int64) if batch.freqs is None else batch.freqs
+            table.assign_filtered(batch.keys, freqs, batch.versions)
+            self.note(batch.keys)
+            filtered += batch.keys.size
+        for group in grouped(rows.bucket_sizes, buckets_of_partition(self.partition)):
+            batch = rows.read_buckets(group, Fields(True, True, True))
+            table.assign(batch.keys, self._adapted(batch), "", batch.freqs, batch.versions)
+            self.note(batch.keys)
+            updated += batch.keys.size
+        return replace(report, updated=updated, removed=removed, filtered=filtered)
+
+    def slot(self, weights: StoredDelta, report: DeltaReport) -> DeltaReport:
+        updated = skipped = 0
+        for group in grouped(self.delta.rows.bucket_sizes, buckets_of_partition(self.partition)):
+            batch = self.delta.rows.read_buckets(group, Fields(values=True))
+            there = find_in_order(weights.rows.read_buckets(group).keys, batch.keys)[1]
+            chosen = batch.taken(there)
+            self.table.assign(chosen.keys, self._adapted(chosen), self.column)
+            self.note(chosen.keys)
+            updated += chosen.keys.size
+            skipped += batch.keys.size - chosen.keys.size
+        return replace(report, updated=updated, skipped=skipped)
+
+    def _adapted(self, batch: Batch) -> Array:
+        """Rows of the table's dimension."""
         assert batch.values is not None
-        table.assign(batch.keys, batch.values, "", batch.freqs, batch.versions)
-        note(batch.keys)
-        updated += batch.keys.size
-    return DeltaReport(report.stem, report.column, updated, removed, filtered)
-
-
-def _slot(
-    table: EmbeddingTable,
-    delta: StoredDelta,
-    weights: StoredDelta,
-    report: DeltaReport,
-    partition: Sequence[int],
-    note: Callable[[Keys], object],
-) -> DeltaReport:
-    updated = skipped = 0
-    for group in grouped(delta.rows.bucket_sizes, buckets_of_partition(partition)):
-        batch = delta.rows.read_buckets(group, Fields(values=True))
-        there = find_in_order(weights.rows.read_buckets(group).keys, batch.keys)[1]
-        chosen = batch.taken(there)
-        assert chosen.values is not None
-        table.assign(chosen.keys, chosen.values, report.column)
-        note(chosen.keys)
-        updated += chosen.keys.size
-        skipped += batch.keys.size - chosen.keys.size
-    return DeltaReport(report.stem, report.column, updated, skipped=skipped)
+        dim = next(info.dim for info in self.table.columns if info.name == self.column)
+        return rows_of_dim(batch.values, batch.keys, dim, self.defaults)

@@ -19,7 +19,6 @@ from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.checkpoint.slices import TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.embedding.ahead import ahead
 from tensorkeep.embedding.buckets import BUCKETS, buckets_of_partition
 from tensorkeep.embedding.naming import (
     FILTERED_FREQS,
@@ -32,12 +31,15 @@ from tensorkeep.embedding.naming import (
     OFFSETS,
     VALUES,
     VERSIONS,
+    part_stem,
+    slot_stem,
 )
 from tensorkeep.embedding.ordered import OrderedColumn, filtered_in_order, in_order
 from tensorkeep.embedding.stored import StoredEmbedding, stored_embeddings
 from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.parallel import read_ahead
 from tensorkeep.io.progress import Progress, Told
 from tensorkeep.shapes import element_count
 
@@ -99,6 +101,11 @@ class Rewrite:
         """Puts in the part of a column that belongs to a partition, under a stem."""
         self.told.total += int(column.bucket_sizes[buckets_of_partition(partition)].sum())
         self.put_tensors(column_tensors(stem, column, partition, self.told.add))
+
+    def put_shards(self, name: str, column: str, rows: OrderedColumn, count: int) -> None:
+        """Puts in a column of an embedding, or its weights, "", in so many shards."""
+        for number in range(count):
+            self.put(slot_stem(part_stem(name, number, count), column), rows, (number, count))
 
     def put_tensors(self, tensors: Mapping[str, ArraySource]) -> None:
         """Puts in tensors by name, in place of those of the same name."""
@@ -226,7 +233,7 @@ class _Chunks:
 
     def __iter__(self) -> Iterator[Array]:
         batches = self.reading.batches(self.fields)
-        return (self.part(batch) for batch in (ahead(batches) if self.fields.values else batches))
+        return (self.part(batch) for batch in (read_ahead(batches) if self.fields.values else batches))
 
 
 def _within(sizes: Integers, partition: Sequence[int]) -> Integers:

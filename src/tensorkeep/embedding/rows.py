@@ -37,6 +37,20 @@ class SharedRows:
         """The rows of these numbers, as [rows, dim], in memory of their own."""
         return self._kernels.gather(self.chunks, rows)
 
+    def lend(self, rows: RowNumbers) -> Array:
+        """The same, to be looked at until they are given back: where they lie, if they lie there one after the other.
+
+        So they do in a table that was restored, and has changed little since.
+        """
+        if len(rows):
+            first, size = int(rows[0]), 1 << self.chunks.bits
+            start, end = first % size, first % size + len(rows)
+            if end <= size and np.array_equal(rows, np.arange(first, first + len(rows))):
+                lent = self.chunks[first // size].array[start:end]
+                lent.flags.writeable = False
+                return lent
+        return self.read(rows)
+
 
 class ColumnStore(Protocol):
     """The rows of a column, wherever they are. While one thread changes them, no other may use them."""
@@ -146,6 +160,11 @@ class RowStore:
     def write_defaults(self, rows: RowNumbers, keys: npt.NDArray[np.int64], matrix: Array) -> None:
         self.unshare(rows)
         self._kernels.scatter_defaults(self.chunks, rows, keys, matrix)
+
+    def blocks(self, count: int) -> list[Array]:
+        """The first rows, as matrices that they change with, all but the last of one size. No snapshot has them."""
+        size = 1 << self.chunks.bits
+        return [self.chunks[at // size].array[: count - at] for at in range(0, count, size)]
 
     def unshare(self, rows: RowNumbers) -> None:
         """Copies the chunks that hold these rows and that a snapshot looks at, so that it keeps what it has."""

@@ -8,7 +8,8 @@ from typing import Literal
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.naming import split_parts
 from tensorkeep.embedding.ordered import OrderedColumn
-from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding, dense_column, find_embedding
+from tensorkeep.embedding.stored import StoredEmbedding, find_embedding
+from tensorkeep.embedding.stored_column import StoredColumn, dense_column
 from tensorkeep.errors import NotFoundError
 from tensorkeep.io.filesystem import FileSystem
 

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.embedding.histograms import Histogram
 from tensorkeep.embedding.ordered import filtered_in_order, in_order
 from tensorkeep.embedding.pruning import row_norms
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
@@ -25,32 +26,6 @@ Integers = npt.NDArray[np.int64]
 
 _POWERS: Final = tuple(2.0**power for power in range(64))
 _NORMS: Final = (0.0, *(10.0 ** (power / 2) for power in range(-12, 13)))
-
-
-@dataclass(frozen=True, slots=True)
-class Histogram:
-    """How many numbers lie between edges: `counts[i]` from `edges[i]` up to, but without, `edges[i + 1]`.
-
-    The last count has no upper edge.
-    """
-
-    edges: tuple[float, ...]
-    counts: tuple[int, ...]
-
-    @property
-    def total(self) -> int:
-        """How many numbers there are."""
-        return sum(self.counts)
-
-    def trimmed(self) -> Histogram:
-        """Without the empty stretches at both ends."""
-        used = [at for at, count in enumerate(self.counts) if count]
-        if not used:
-            return Histogram((), ())
-        return Histogram(self.edges[used[0] : used[-1] + 1], self.counts[used[0] : used[-1] + 1])
-
-    def __str__(self) -> str:
-        return ", ".join(f"{edge:g}+: {count}" for edge, count in zip(self.edges, self.counts, strict=True))
 
 
 @dataclass(frozen=True, slots=True)

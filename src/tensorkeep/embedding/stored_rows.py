@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.embedding.buckets import BUCKETS, bucket_offsets, buckets_of, order_of, shards_of
+from tensorkeep.embedding.buckets import BUCKETS, bucket_offsets, first_misplaced, order_of, shards_of
 from tensorkeep.embedding.sequential import SequentialTensor
 from tensorkeep.errors import DataLossError
 
@@ -105,7 +105,7 @@ class TensorRows:
 
     def __init__(self, reader: CheckpointReader, names: RowNames) -> None:
         self._reader = reader
-        self._names = names
+        self.names = names
         self.where = f'"{reader.path}": "{names.keys}"'
         self._count = _checked_vector(reader, names.keys, ("int64", "int32"))
         self._has_freqs = self._is_kept(names.freqs)
@@ -125,7 +125,7 @@ class TensorRows:
     @property
     def key_dtype(self) -> np.dtype[Any]:
         """The type of the stored keys."""
-        return self._reader[self._names.keys].dtype.array_dtype
+        return self._reader[self.names.keys].dtype.array_dtype
 
     @property
     def has_freqs(self) -> bool:
@@ -140,7 +140,7 @@ class TensorRows:
     @property
     def tensors(self) -> list[str]:
         """The names of its tensors."""
-        names = self._names
+        names = self.names
         return [
             name
             for name in (names.keys, names.values, names.freqs, names.versions, names.offsets, names.scales)
@@ -151,7 +151,7 @@ class TensorRows:
     def offsets(self) -> Integers:
         if self._order is not None:
             return bucket_offsets(self._widened(0, self._count))
-        name = self._names.offsets
+        name = self.names.offsets
         if _checked_vector(self._reader, name, ("int32", "int64")) != BUCKETS + 1:
             raise DataLossError(f'"{self._reader.path}": "{name}" has {self._reader[name].size} offsets, expected 1001')
         offsets: Integers = self._reader.read(name).astype(np.int64)
@@ -160,7 +160,7 @@ class TensorRows:
             at = f", and fall after bucket {int(wrong[0])}" if wrong.size else ""
             raise DataLossError(
                 f'"{self._reader.path}": the offsets "{name}" run from {offsets[0]} to {offsets[-1]}{at}, expected '
-                f'0 to {self._count}, the number of keys in "{self._names.keys}", never falling'
+                f'0 to {self._count}, the number of keys in "{self.names.keys}", never falling'
             )
         return offsets
 
@@ -173,7 +173,7 @@ class TensorRows:
         if self._order is not None:
             return self._fields(self._order[start:stop], fields)
         batch = self._fields(slice(start, stop), fields)
-        self._check_buckets(batch.keys, start, stop)
+        self.check_buckets(batch.keys, start)
         return batch
 
     def take(self, positions: Integers, fields: Fields) -> Batch:
@@ -206,11 +206,11 @@ class TensorRows:
             stop = min(start + step, self._count)
             batch = self._batch({name: tensor.read(start, stop) for name, tensor in tensors.items()})
             if self.is_grouped:
-                self._check_buckets(batch.keys, start, stop)
+                self.check_buckets(batch.keys, start)
             yield batch
 
     def _wanted(self, fields: Fields) -> list[str]:
-        names = self._names
+        names = self.names
         beside = (
             names.values if fields.values else "",
             names.freqs if fields.freqs and self._has_freqs else "",
@@ -223,7 +223,7 @@ class TensorRows:
 
     def _batch(self, read: Mapping[str, Array]) -> Batch:
         """What was read of some keys, by the names of the tensors."""
-        names = self._names
+        names = self.names
         keys, freqs, versions = (
             read[name].astype(np.int64, copy=False) if name in read else None
             for name in (names.keys, names.freqs, names.versions)
@@ -235,7 +235,7 @@ class TensorRows:
         return self._reader.read(name, rows) if isinstance(rows, slice) else self._reader.read_rows(name, rows)
 
     def _widened(self, start: int, stop: int) -> Keys:
-        return self._reader.read(self._names.keys, slice(start, stop)).astype(np.int64, copy=False)
+        return self._reader.read(self.names.keys, slice(start, stop)).astype(np.int64, copy=False)
 
     def _scaled(self, values: Array) -> Array:
         """Quantised values as numbers again."""
@@ -245,26 +245,23 @@ class TensorRows:
     def _scales(self) -> Array | None:
         if self._values is None or self._values.dtype.array_dtype != np.int8:
             return None
-        name = self._names.scales
+        name = self.names.scales
         info = self._reader[name]
         if info.dtype.array_dtype != np.float32 or info.shape != (self.dim,):
             raise DataLossError(
                 f'"{self._reader.path}": the scales "{name}" are {info}, expected float [{self.dim}], one for each '
-                f'column of "{self._names.values}"'
+                f'column of "{self.names.values}"'
             )
         return self._reader.read(name)
 
-    def _check_buckets(self, keys: Keys, start: int, stop: int) -> None:
-        first = int(np.searchsorted(self.offsets, start, side="right")) - 1
-        last = int(np.searchsorted(self.offsets, stop, side="left"))
-        edges = np.clip(self.offsets[first : last + 1], start, stop)
-        expected = np.repeat(np.arange(first, last, dtype=np.int64), np.diff(edges))
-        wrong = np.flatnonzero(buckets_of(keys) != expected)
-        if wrong.size:
-            at = int(wrong[0])
+    def check_buckets(self, keys: Keys, start: int) -> None:
+        """DataLossError unless keys, which lie from a position on, are of the buckets that the offsets say."""
+        at = first_misplaced(keys, start, self.offsets)
+        if at is not None:
+            expected = int(np.searchsorted(self.offsets, start + at, side="right")) - 1
             raise DataLossError(
-                f"{self.where}: key {int(keys[at])} at position {start + at} lies in bucket {int(expected[at])} by "
-                f'"{self._names.offsets}", but its bucket is {int(keys[at]) % BUCKETS}'
+                f"{self.where}: key {int(keys[at])} at position {start + at} lies in bucket {expected} by "
+                f'"{self.names.offsets}", but its bucket is {int(keys[at]) % BUCKETS}'
             )
 
     def _is_kept(self, name: str) -> bool:
@@ -275,21 +272,21 @@ class TensorRows:
         if size not in (0, self._count):
             raise DataLossError(
                 f'"{self._reader.path}": "{name}" has {size} numbers, expected {self._count}, one for each key of '
-                f'"{self._names.keys}", or none'
+                f'"{self.names.keys}", or none'
             )
         return size == self._count
 
     def _checked_values(self) -> TensorInfo | None:
-        name = self._names.values
+        name = self.names.values
         if not name:
             return None
         info = self._reader[name]
         if len(info.shape) != 2 or info.shape[0] != self._count or not info.shape[1]:
             raise DataLossError(
                 f'"{self._reader.path}": "{name}" is {info}, expected [{self._count}, dim], a row for each key of '
-                f'"{self._names.keys}"'
+                f'"{self.names.keys}"'
             )
-        quantised = info.dtype.array_dtype == np.int8 and bool(self._names.scales)
+        quantised = info.dtype.array_dtype == np.int8 and bool(self.names.scales)
         if info.dtype.array_dtype not in _FLOATS and not quantised:
             raise DataLossError(f'"{self._reader.path}": "{name}" is {info}, expected rows of floating-point numbers')
         return info

@@ -9,17 +9,24 @@ from __future__ import annotations
 
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.embedding.admission import Admission, AdmitAll
-from tensorkeep.embedding.arguments import checked_counts, checked_integers, checked_keys, checked_rows, checked_rule
+from tensorkeep.embedding.admission import Admission, AdmitAll, Touched
+from tensorkeep.embedding.arguments import (
+    checked_column,
+    checked_counts,
+    checked_integers,
+    checked_keys,
+    checked_rows,
+    checked_rule,
+    checked_slots,
+)
 from tensorkeep.embedding.columns import Column
-from tensorkeep.embedding.contents import Contents
+from tensorkeep.embedding.contents import Blocks, Contents
 from tensorkeep.embedding.eviction import Eviction, GlobalStep, KeepAll, Swept
 from tensorkeep.embedding.index import ABSENT
 from tensorkeep.embedding.initial import DEFAULT_ROWS, Initial, default_matrix
@@ -27,7 +34,6 @@ from tensorkeep.embedding.locking import SharedLock
 from tensorkeep.embedding.native_kernels import kernels_for
 from tensorkeep.embedding.options import FileTier, Memory, Storage
 from tensorkeep.embedding.rows import ColumnStore, RowStore, SharedRows
-from tensorkeep.embedding.rules import Rule
 from tensorkeep.embedding.snapshot import ColumnInfo
 from tensorkeep.embedding.taken import TakenSnapshot, share_contents
 from tensorkeep.embedding.tiers import Tier
@@ -38,18 +44,6 @@ Keys: TypeAlias = npt.NDArray[np.int64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 
 _KEY_DTYPES: Final = (np.dtype(np.int64), np.dtype(np.int32))
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Touched:
-    """What became of keys: their row numbers, -1 where a filter did not let them in."""
-
-    rows: Integers
-
-    @property
-    def admitted(self) -> npt.NDArray[np.bool_]:
-        """For each key whether it has a row."""
-        return np.not_equal(self.rows, ABSENT)
 
 
 class EmbeddingTable:
@@ -270,7 +264,7 @@ class EmbeddingTable:
         asked, shape = self._keys(keys)
         found, values = checked_rule(rule, numbers, self.value_dtype)
         given = checked_counts(counts, shape)
-        columns = [self._column(""), *self._slots(found, slots)]
+        columns = [self._column(""), *checked_slots(found, slots, self._contents.columns)]
         gradient = checked_rows(gradients, shape, columns[0])
         with self._lock.writing:
             rows = self._contents.touch(asked, given, step)
@@ -304,6 +298,21 @@ class EmbeddingTable:
         given, stamped = checked_integers("freqs", freqs, shape), checked_integers("versions", versions, shape)
         with self._lock.writing:
             self._contents.assign(asked, values, given, stamped)
+
+    @property
+    def can_be_filled(self) -> bool:
+        """Whether `fill` may be called: there is no key, all rows are in memory, and no Bloom filter counts keys."""
+        return self._contents.can_be_filled
+
+    def fill(self, keys: Keys, columns: Collection[str], write: Callable[[Blocks], None]) -> int | None:
+        """Stores many keys of an empty table, and has `write` put rows of these columns where they are to lie.
+
+        Frequencies and versions are written too, if they are kept; other columns have default rows. Returns how many
+        keys are there more than once: if any are, or `write` raises, the table is empty afterwards. None, and nothing
+        is done, if it cannot be filled any more. Nobody else sees the table meanwhile.
+        """
+        with self._lock.writing:
+            return self._contents.fill(keys, columns, write) if self.can_be_filled else None
 
     def assign_filtered(self, keys: npt.ArrayLike, freqs: npt.ArrayLike, versions: npt.ArrayLike | None = None) -> int:
         """Stores counts of keys that have no row, and returns how many keys were stored.
@@ -391,29 +400,7 @@ class EmbeddingTable:
         return Column(name, matrix, store)
 
     def _column(self, name: str) -> Column:
-        column = self._contents.columns.get(name)
-        if column is None:
-            known = ", ".join(f'"{name}"' for name in self._contents.columns)
-            raise InvalidArgumentError(f'the table has no column "{name}"; it has {known}')
-        return column
+        return checked_column(name, self._contents.columns)
 
     def _keys(self, keys: npt.ArrayLike) -> tuple[Keys, tuple[int, ...]]:
         return checked_keys(keys, self.key_dtype)
-
-    def _slots(self, rule: Rule, slots: Sequence[str] | None) -> list[Column]:
-        added = [name for name in self._contents.columns if name]
-        names = added[: rule.slots] if slots is None else list(slots)
-        if len(names) != rule.slots or len({"", *names}) <= len(names):
-            have = ", ".join(f'"{name}"' for name in names) or "none"
-            raise InvalidArgumentError(
-                f"{rule.name} has {rule.slots} slots, columns of their own, and was given {have}; add or name them"
-            )
-        found = [self._column(name) for name in names]
-        weights = self._column("")
-        wrong = [column for column in found if (column.dim, column.dtype) != (weights.dim, weights.dtype)]
-        if wrong:
-            kinds = ", ".join(f'"{column.name}" of {column.dtype} [{column.dim}]' for column in wrong)
-            raise InvalidArgumentError(
-                f"slots like the weights, {weights.dtype} [{weights.dim}], expected; got {kinds}"
-            )
-        return found

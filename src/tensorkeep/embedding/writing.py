@@ -16,7 +16,6 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.bundle_writer import BundleWriter
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray
-from tensorkeep.embedding.ahead import ahead
 from tensorkeep.embedding.buckets import bucket_offsets
 from tensorkeep.embedding.naming import (
     FILTERED_FREQS,
@@ -32,9 +31,11 @@ from tensorkeep.embedding.naming import (
     slot_stem,
 )
 from tensorkeep.embedding.snapshot import TableSnapshot, column_of
+from tensorkeep.embedding.taken import TakenSnapshot
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.parallel import read_ahead
 
 __all__ = ["StoredForm", "add_embedding", "embedding_tensors", "save_embeddings", "table_tensors"]
 
@@ -196,4 +197,5 @@ class _Chunks:
     def __iter__(self) -> Iterator[Array]:
         count = self.snapshot.keys.size
         starts = range(0, count, self.step)
-        return ahead(self.snapshot.rows(self.column, start, min(start + self.step, count)) for start in starts)
+        rows = self.snapshot.lent_rows if isinstance(self.snapshot, TakenSnapshot) else self.snapshot.rows
+        return read_ahead(rows(self.column, start, min(start + self.step, count)) for start in starts)

@@ -52,6 +52,7 @@ from tensorkeep.functions.segments import (
     sparse_segment_sqrt_n,
     sparse_segment_sum,
     unsorted_segment_max,
+    unsorted_segment_sum,
 )
 from tensorkeep.functions.slicing import gather
 from tensorkeep.functions.slicing import slice as block
@@ -246,9 +247,12 @@ def embedding_lookup_sparse(
     allow_fast_lookup: bool = False,
     blocknums: Any = None,
 ) -> Tensor:
-    """For each row of sparse ids the weighted sum, mean, or sum divided by the root of the squares, of their rows."""
+    """For each row of sparse ids the weighted sum, mean, or sum divided by the root of the squares, of their rows.
+
+    DeepRec has one more `combiner`: "tile" puts weighted rows side by side, each in its id's column, zeros elsewhere.
+    """
     combiner = combiner or "mean"
-    if combiner not in ("mean", "sqrtn", "sum"):
+    if combiner not in ("mean", "sqrtn", "sum", "tile"):
         raise InvalidArgumentError(f"combiner must be one of 'mean', 'sqrtn' or 'sum', got {combiner}")
     tables = _tables(params)
     if not isinstance(sp_ids, SparseTensor):
@@ -278,6 +282,8 @@ def embedding_lookup_sparse(
             rows = embedding_lookup(
                 tables, distinct, partition_strategy, max_norm=max_norm, counts=counts, blocknums=blocks
             )
+        if combiner == "tile":
+            return _tiled(gather(rows, places), sp_ids, sp_weights, scope)
         if sp_weights is not None:
             return _weighted(rows, places, segment_ids, sp_weights.values, combiner, scope)
         sparse_gradient = is_fast and not allow_fast_lookup
@@ -337,6 +343,16 @@ def _weighted(rows: Any, places: Any, segment_ids: Tensor, weights: Tensor, comb
             divisor = sqrt(segment_sum(power(weights, 2), segment_ids))
         found = div_no_nan(total, divisor, name=scope)
     return found if found.dtype.base_dtype is original else cast(found, original)
+
+
+def _tiled(rows: Tensor, ids: SparseTensor, weights: SparseTensor | None, scope: str) -> Tensor:
+    """The rows of each line of ids side by side, in the columns that they are in."""
+    if weights is not None:
+        rows = rows * expand_dims(cast(weights.values, rows.dtype.base_dtype), 1)
+    sizes = cast(ids.dense_shape, INT32)
+    places = cast(ids.indices, INT32)
+    whole = unsorted_segment_sum(rows, places[:, 0] * sizes[1] + places[:, 1], sizes[0] * sizes[1])
+    return reshape(whole, stack([sizes[0], sizes[1] * shape(rows)[1]]), name=scope)
 
 
 def safe_embedding_lookup_sparse(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import reduce
 from typing import Any, Final
 
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.array import dynamic_partition, identity, reshape, size, unique_with_counts
 from tensorkeep.functions.array import shape as shape_of
-from tensorkeep.functions.math import cast, floormod
+from tensorkeep.functions.math import cast, floormod, maximum
 from tensorkeep.functions.math import range as span
 from tensorkeep.graph.building import colocate_with, device
 from tensorkeep.graph.conversion import convert
@@ -86,6 +87,19 @@ def shards_of(keys: Tensor, count: int) -> Tensor:
     return cast(floormod(floormod(keys, BUCKETS), count), INT32)  # type: ignore[no-any-return]
 
 
+def lookup_tier(var: Any, ids: Any) -> Tensor:
+    """In which place of a table, or of one in shards, each key is, 0 being the fastest; -1 if it is in none."""
+    shards = list(var) if hasattr(var, "_variable_list") else [var]
+    tiers: Tensor = reduce(maximum, [shard.lookup_tier(keys_of(shard, ids)) for shard in shards])
+    return tiers
+
+
+def lookup_resource(var: Any) -> Tensor:
+    """The number under which a session knows the table of an embedding variable."""
+    found: Tensor = var.lookup_resource()
+    return found
+
+
 def _spread(values: Any, shape: list[int], places: Tensor, count: int) -> list[Any]:
     """What belongs to the keys, spread over shards like them; nothing for each if there is nothing."""
     if values is None:
@@ -104,6 +118,8 @@ __all__ = [
     "is_embedding_variable",
     "keys_of",
     "looked_up_by_key",
+    "lookup_resource",
+    "lookup_tier",
     "own_lookup",
     "shards_of",
 ]

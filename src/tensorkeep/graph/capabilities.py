@@ -38,7 +38,7 @@ _OPS: Final[dict[Effect, str]] = {
     Effect.READS_FILES: """
         ReadFile MatchingFiles MatchingFilesDataset ExperimentalMatchingFilesDataset ImmutableConst Skipgram
         Restore RestoreSlice RestoreV2 DTensorRestoreV2 LoadAndRemapMatrix GenerateVocabRemapping
-        KvResourceImportV2 KvResourceImportV3 KvResourceIncrImport
+        KvResourceImportV2 KvResourceImportV3 KvResourceIncrImport IncrRestore KvRebaseOnDelta
         InitializeTableFromTextFile InitializeTableFromTextFileV2
         TFRecordReader TFRecordReaderV2 TextLineReader TextLineReaderV2 WholeFileReader WholeFileReaderV2
         FixedLengthRecordReader FixedLengthRecordReaderV2 LMDBReader RecordInput
@@ -52,7 +52,7 @@ _OPS: Final[dict[Effect, str]] = {
         CreateSummaryFileWriter CreateSummaryDbWriter WriteSummary WriteScalarSummary WriteHistogramSummary
         WriteImageSummary WriteAudioSummary WriteGraphSummary WriteRawProtoSummary ImportEvent
         StatsAggregatorSetSummaryWriter SaveDataset SaveDatasetV2 DatasetToTFRecord ExperimentalDatasetToTFRecord
-        CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2 SaveV3 KvIncrSave
+        CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2 SaveV3 KvIncrSave IncrSave
     """,
     Effect.USES_NETWORK: """
         RpcCall RpcCheckStatus RpcClient RpcGetValue RpcServer RpcServerRegister RpcServerStart

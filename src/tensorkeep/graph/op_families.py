@@ -96,7 +96,7 @@ OP_FAMILIES: Final = {
         KvVarIsInitializedOp KvVariableShape
     """,
     "embedding_incremental": """
-        KvBeginDelta KvForgetTouched KvIncrSave KvRecordTouched KvResourceIncrImport RecordSparseIndices
+        KvBeginDelta KvForgetTouched KvIncrSave KvRecordTouched KvResourceIncrImport
     """,
     "embedding_io": """
         KvResourceImportV2 KvResourceImportV3 KvResourceLookupResource SaveV3
@@ -125,6 +125,10 @@ OP_FAMILIES: Final = {
     "gathering": """
         EditDistance Gather GatherNd GatherV2 ListDiff LowerBound Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
         UpperBound Where
+    """,
+    "group_embedding": """
+        GroupEmbeddingVarLookup GroupEmbeddingVarLookupDense GroupEmbeddingVariableLookupGrad GroupVariableLookup
+        GroupVariableLookupDense GroupVariableLookupGrad
     """,
     "image_files": """
         DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP EncodeJpeg
@@ -293,6 +297,9 @@ OP_FAMILIES: Final = {
     "sparse_parts": """
         SparseConcat SparseFillEmptyRows SparseFillEmptyRowsGrad SparseReorder SparseReshape SparseSlice SparseSliceGrad
         SparseSplit
+    """,
+    "sparse_recording": """
+        ActivateSparseRecorder CollectSparseIndices IncrRestore IncrSave KvRebaseOnDelta RecordSparseIndices
     """,
     "special": """
         BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1

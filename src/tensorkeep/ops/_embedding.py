@@ -6,7 +6,8 @@ its own; in which order these run does not matter. What a table is made with is 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from threading import RLock
 from typing import Any, Final, TypeAlias
 
@@ -16,13 +17,13 @@ import numpy.typing as npt
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.admission import AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.eviction import GlobalStep, KeepAll, L2Weight
-from tensorkeep.embedding.incremental import TouchedKeys
 from tensorkeep.embedding.options import Cache, FileTier, Memory
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.embedding.writing import StoredForm
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.graph.capabilities import STORED_IN_FILES
 from tensorkeep.io.machine import environment_variable
+from tensorkeep.ops._recording import Recorder
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -115,40 +116,37 @@ class TableSettings:
         return FileTier(self.storage_path, memory, Cache.LFU if self.cache_strategy else Cache.LRU)
 
 
-def settings_of(
-    *, storage_path: bytes, default_value_no_permission: float, storage_size: tuple[int, ...], **attrs: Any
-) -> TableSettings:
+TABLE_ATTRIBUTES: Final = (
+    "steps_to_live",
+    "filter_freq",
+    "max_element_size",
+    "counter_type",
+    "false_positive_probability",
+    "l2_weight_threshold",
+    "storage_type",
+    "storage_path",
+    "storage_size",
+    "default_value_no_permission",
+    "record_freq",
+    "record_version",
+    "emb_index",
+    "slot_index",
+)
+"""The attributes of an initializer that matter for the table it makes."""
+
+
+def settings_of(attrs: Mapping[str, Any], is_mutable: bool = True) -> TableSettings:
     """The settings that the attributes of an initializer say."""
-    return TableSettings(
-        storage_path=storage_path.decode(),
-        no_permission=default_value_no_permission,
-        storage_size=tuple(storage_size),
-        **attrs,
-    )
+    own = {known.name for known in fields(TableSettings)}
+    given = {name: attrs[name] for name in TABLE_ATTRIBUTES if name in own}
+    given |= {"storage_path": attrs["storage_path"].decode(), "storage_size": tuple(attrs["storage_size"])}
+    return TableSettings(**given, no_permission=attrs["default_value_no_permission"], is_mutable=is_mutable)
 
 
-class Recorder:
-    """The keys of a table that were touched since a full checkpoint, for incremental ones."""
-
-    def __init__(self) -> None:
-        self.touched = TouchedKeys()
-        self.has_base = False
-        """Whether there is a full checkpoint that the touched keys are relative to."""
-        self.generation = 0
-
-    def begin(self) -> None:
-        """What is touched from now on is not in the full checkpoint that is about to be saved."""
-        self.generation = self.touched.begin()
-
-    def forget(self, generation: int) -> None:
-        """A full checkpoint has everything that was touched before a generation began."""
-        self.touched.forget_before(generation)
-        self.has_base = True
-
-    def rebase(self) -> None:
-        """The table is what a full checkpoint holds."""
-        self.begin()
-        self.forget(self.generation)
+def owner_of(resource: EmbeddingResource, primary: Any, attrs: Mapping[str, Any]) -> EmbeddingResource:
+    """Whose table an initializer makes: a block has keys of its own, a slot those of its variable."""
+    is_block = attrs["emb_index"] and not attrs["slot_index"]
+    return resource if is_block else embedding_of(primary)
 
 
 class EmbeddingResource:
@@ -258,10 +256,14 @@ class EmbeddingResource:
             )
         return self._recorder
 
-    def mark_rebased(self) -> None:
-        """Says that the table is what a full checkpoint holds."""
+    def mark_rebased(self, is_same: bool) -> None:
+        """Says that the table is what a full checkpoint holds; or that no row of it is, for it was changed on the way.
+
+        Then an incremental checkpoint would not go with that one, nor with any before the next full save.
+        """
         if self.owner is self and self._recorder is not None:
             self._recorder.rebase()
+            self._recorder.has_base = is_same
 
     def mark_restored(self) -> None:
         """Says that the variable has its values, though not from its initializer."""
@@ -363,4 +365,12 @@ class NumberedEmbeddings:
         return found
 
 
-__all__ = ["EmbeddingResource", "NumberedEmbeddings", "Recorder", "TableSettings", "embedding_of", "settings_of"]
+__all__ = [
+    "TABLE_ATTRIBUTES",
+    "EmbeddingResource",
+    "NumberedEmbeddings",
+    "TableSettings",
+    "embedding_of",
+    "owner_of",
+    "settings_of",
+]

@@ -19,8 +19,8 @@ from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.capabilities import STORED_IN_FILES
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
-from tensorkeep.graph.opspec import Capability, OpSpec, get_op, not_differentiable, op
-from tensorkeep.ops._embedding import EmbeddingResource, TableSettings, embedding_of, settings_of
+from tensorkeep.graph.opspec import Capability, OpSpec, get_op, not_differentiable, op, takes_attributes
+from tensorkeep.ops._embedding import TABLE_ATTRIBUTES, EmbeddingResource, embedding_of, owner_of, settings_of
 from tensorkeep.ops._embedding_counts import COUNTS
 from tensorkeep.ops._expressions import constant
 from tensorkeep.ops._shapes import SCALAR
@@ -120,102 +120,25 @@ def initialize_kv_variable_shape(
     return ()
 
 
-def _initialized(
-    resource: Any, primary: Any, value: Any, is_block: bool, buckets: int, settings: TableSettings
+@initialize_kv_variable.kernel
+@takes_attributes("initial_num_buckets", *TABLE_ATTRIBUTES)
+def initialize_kv_variable_kernel(
+    resource_self: Any, resource_primary: Any, value: Any, empty_key: Any, **attrs: Any
 ) -> tuple[()]:
-    variable = embedding_of(resource)
-    owner = variable if is_block else embedding_of(primary)  # a block has keys of its own, a slot those of its variable
-    matrix = np.asarray(value)
-    if buckets == 0:  # what a restore does first: the table has to be there, and what it holds is yet to come
+    variable, matrix = embedding_of(resource_self), np.asarray(value)
+    settings = settings_of(attrs, is_mutable=attrs.get("embedding_variable_type") != 0)
+    owner = owner_of(variable, resource_primary, attrs)
+    if attrs["initial_num_buckets"] == 0:  # what a restore does first: what the table holds is yet to come
         variable.build(owner, matrix, settings)
     else:
         variable.initialize(owner, matrix, settings)
     return ()
 
 
-@initialize_kv_variable.kernel
-def initialize_kv_variable_kernel(
-    resource_self: Any,
-    resource_primary: Any,
-    value: Any,
-    empty_key: Any,
-    *,
-    initial_num_buckets: int,
-    emb_index: int,
-    slot_index: int,
-    steps_to_live: int,
-    filter_freq: int,
-    max_element_size: int,
-    counter_type: DType,
-    false_positive_probability: float,
-    l2_weight_threshold: float,
-    storage_type: int,
-    storage_path: bytes,
-    storage_size: tuple[int, ...],
-    default_value_no_permission: float,
-    record_freq: bool,
-    record_version: bool,
-) -> tuple[()]:
-    settings = settings_of(
-        steps_to_live=steps_to_live,
-        filter_freq=filter_freq,
-        max_element_size=max_element_size,
-        counter_type=counter_type,
-        false_positive_probability=false_positive_probability,
-        l2_weight_threshold=l2_weight_threshold,
-        storage_type=storage_type,
-        storage_path=storage_path,
-        storage_size=storage_size,
-        default_value_no_permission=default_value_no_permission,
-        record_freq=record_freq,
-        record_version=record_version,
-        is_mutable=True,
-    )
-    is_block = bool(emb_index and not slot_index)
-    return _initialized(resource_self, resource_primary, value, is_block, initial_num_buckets, settings)
-
-
 @initialize_kv_variable_v2.kernel
-def initialize_kv_variable_v2_kernel(
-    resource_self: Any,
-    resource_primary: Any,
-    value: Any,
-    empty_key: Any,
-    *,
-    initial_num_buckets: int,
-    emb_index: int,
-    slot_index: int,
-    steps_to_live: int,
-    filter_freq: int,
-    max_element_size: int,
-    counter_type: DType,
-    false_positive_probability: float,
-    l2_weight_threshold: float,
-    storage_type: int,
-    storage_path: bytes,
-    storage_size: tuple[int, ...],
-    default_value_no_permission: float,
-    record_freq: bool,
-    record_version: bool,
-    embedding_variable_type: int,
-) -> tuple[()]:
-    settings = settings_of(
-        steps_to_live=steps_to_live,
-        filter_freq=filter_freq,
-        max_element_size=max_element_size,
-        counter_type=counter_type,
-        false_positive_probability=false_positive_probability,
-        l2_weight_threshold=l2_weight_threshold,
-        storage_type=storage_type,
-        storage_path=storage_path,
-        storage_size=storage_size,
-        default_value_no_permission=default_value_no_permission,
-        record_freq=record_freq,
-        record_version=record_version,
-        is_mutable=embedding_variable_type != 0,
-    )
-    is_block = bool(emb_index and not slot_index)
-    return _initialized(resource_self, resource_primary, value, is_block, initial_num_buckets, settings)
+@takes_attributes("initial_num_buckets", "embedding_variable_type", *TABLE_ATTRIBUTES)
+def initialize_kv_variable_v2_kernel(*inputs: Any, **attrs: Any) -> tuple[()]:
+    return initialize_kv_variable_kernel(*inputs, **attrs)
 
 
 kv_var_is_initialized = op(
@@ -388,9 +311,9 @@ def kv_variable_shape_kernel(input: Any, *, out_type: DType) -> Any:
     return np.array([variable.key_count, variable.dim], out_type.array_dtype)
 
 
-def _asking_op(signature: str) -> OpSpec:
-    """An op that tells something of each key of a table."""
-    spec = op(signature, "Tkeys: {int64, int32}", "dtype: type = float", "stateful")
+def _asking_op(signature: str, values: str = "Tvalues") -> OpSpec:
+    """An op that tells something of each key of a table. `values` is the attribute that says the type of its rows."""
+    spec = op(signature, "Tkeys: {int64, int32}", f"{values}: type = float", "stateful")
 
     @spec.shape
     def asking_shape(resource_handle: Tensor, ids: Tensor) -> Shape:
@@ -401,7 +324,9 @@ def _asking_op(signature: str) -> OpSpec:
 
 ev_get_frequency = _asking_op("EVGetFrequency(resource_handle: resource, ids: Tkeys) -> output: int64")
 ev_get_version = _asking_op("EVGetVersion(resource_handle: resource, ids: Tkeys) -> output: int64")
-kv_resource_lookup_tier = _asking_op("KvResourceLookupTier(resource_handle: resource, ids: Tkeys) -> output: int32")
+kv_resource_lookup_tier = _asking_op(
+    "KvResourceLookupTier(resource_handle: resource, ids: Tkeys) -> output: int32", values="dtype"
+)
 
 
 @ev_get_frequency.kernel

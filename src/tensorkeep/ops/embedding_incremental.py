@@ -1,10 +1,11 @@
-"""Incremental checkpoints of embedding variables: what was touched since the last full save, written and read.
+"""Incremental checkpoints: what was touched since the last full save, written and read.
 
-Recording begins when a variable is initialized or built for a restore, if a saver that saves incrementally is in the
-graph. Around a full save, `KvBeginDelta` comes before the snapshot and `KvForgetTouched` after the checkpoint is there;
-what is touched in between belongs to the next delta.
+Of an embedding variable, recording begins when it is initialized or built for a restore, if a saver that saves
+incrementally is in the graph; of a plain variable, with the first full save, where the saver wants its rows. Around a
+full save, `KvBeginDelta` comes before the snapshot and `KvForgetTouched` after the checkpoint is there; what is touched
+in between belongs to the next delta. `variables` are the names by which a session knows plain variables.
 
-`KvResourceIncrImport` and `RecordSparseIndices` are DeepRec's; the others are our own.
+`KvResourceIncrImport` is DeepRec's; the others are our own.
 """
 
 from __future__ import annotations
@@ -18,12 +19,14 @@ import numpy as np
 from tensorkeep.checkpoint.bundle_writer import BundleWriter
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.incremental import delta_tensors
+from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES
 from tensorkeep.embedding.restoring_deltas import restore_delta
 from tensorkeep.embedding.snapshot import TableSnapshot
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import Capability, not_differentiable, op
 from tensorkeep.io.filesystem import Durability, FileSystem
-from tensorkeep.ops._embedding import EmbeddingResource, Recorder, embedding_of
+from tensorkeep.ops._embedding import EmbeddingResource, embedding_of
+from tensorkeep.ops._recording import Recorder, known_row_changes, row_changes
 from tensorkeep.ops.checkpoint_io import SliceSpec, access_in_force, add_values, opened_whole, text_of
 from tensorkeep.ops.embedding_io import SavedParts, numbered_embeddings, saved_parts
 from tensorkeep.runtime.context import KernelContext
@@ -37,43 +40,33 @@ def kv_record_touched_kernel(resource: Any) -> tuple[()]:
     return ()
 
 
-def _recorders(resources: Sequence[Any]) -> list[Recorder]:
-    """The recorders behind handles, each once, made where there is none yet."""
+def _recorders(ctx: KernelContext, resources: Sequence[Any], variables: Sequence[bytes]) -> list[Recorder]:
+    """The recorders of tables and of plain variables, each once, made where there is none yet."""
     owners = {id(variable.owner): variable.owner for variable in map(embedding_of, resources)}
-    return [owner.record_touched() for owner in owners.values()]
+    tables = [owner.record_touched() for owner in owners.values()]
+    return [*tables, *(row_changes(ctx.resources, name.decode()) for name in variables)]
 
 
-kv_begin_delta = op("KvBeginDelta(resources: N * resource)", "N: int >= 1", "stateful")
+kv_begin_delta = op("KvBeginDelta(resources: N * resource)", "N: int >= 0", "variables: list(string) = []", "stateful")
 
 
-@kv_begin_delta.kernel
-def kv_begin_delta_kernel(resources: list[Any]) -> tuple[()]:
-    for recorder in _recorders(resources):
+@kv_begin_delta.stateful_kernel
+def kv_begin_delta_kernel(ctx: KernelContext, resources: list[Any], *, variables: Sequence[bytes]) -> tuple[()]:
+    for recorder in _recorders(ctx, resources, variables):
         recorder.begin()
     return ()
 
 
-kv_forget_touched = op("KvForgetTouched(resources: N * resource)", "N: int >= 1", "stateful")
-
-
-@kv_forget_touched.kernel
-def kv_forget_touched_kernel(resources: list[Any]) -> tuple[()]:
-    submit = access_in_force().submit
-    for recorder in _recorders(resources):
-        submit(partial(recorder.forget, recorder.generation))
-    return ()
-
-
-record_sparse_indices = op(
-    "RecordSparseIndices(keys: TIndex)", "TIndex: {int32, int64} = int64", "var_name: string = ''", "stateful"
+kv_forget_touched = op(
+    "KvForgetTouched(resources: N * resource)", "N: int >= 0", "variables: list(string) = []", "stateful"
 )
 
 
-@record_sparse_indices.stateful_kernel
-def record_sparse_indices_kernel(ctx: KernelContext, keys: Any, *, var_name: bytes) -> tuple[()]:
-    found = ctx.resources.find("", var_name.decode())
-    if isinstance(found, EmbeddingResource):
-        found.owner.touch(np.asarray(keys).reshape(-1))
+@kv_forget_touched.stateful_kernel
+def kv_forget_touched_kernel(ctx: KernelContext, resources: list[Any], *, variables: Sequence[bytes]) -> tuple[()]:
+    submit = access_in_force().submit
+    for recorder in _recorders(ctx, resources, variables):
+        submit(partial(recorder.forget, recorder.generation))
     return ()
 
 
@@ -83,6 +76,7 @@ kv_incr_save = op(
     "KvIncrSave(prefix: string, tensor_names: string, shape_and_slices: string, ev_names: string, "
     "ev_resources: int64, tensors: dtypes)",
     "dtypes: list(type)",
+    "variables: list(string) = []",
     "stateful",
     needs=Capability.WRITES_FILES,
 )
@@ -104,13 +98,27 @@ def kv_incr_save_kernel(
     tensors: list[Any],
     *,
     dtypes: tuple[DType, ...],
+    variables: Sequence[bytes],
 ) -> tuple[()]:
-    access = access_in_force()
     parts = saved_parts(tensor_names, shape_and_slices, ev_names, tensors, dtypes, has_step=True)
-    variables = numbered_embeddings(ctx, ev_resources)
+    names = [name.decode() for name in variables] or [""] * len(parts.names)
+    embeddings = list(zip(parts.stems, numbered_embeddings(ctx, ev_resources), strict=True))
+    save_delta(ctx, text_of(prefix, "prefix"), parts, names, embeddings)
+    return ()
+
+
+def save_delta(
+    ctx: KernelContext,
+    prefix: str,
+    parts: SavedParts,
+    variables: Sequence[str],
+    embeddings: Sequence[tuple[str, EmbeddingResource]],
+) -> None:
+    """Writes what changed: of the embedding variables, and of the plain variables whose names are told for `parts`."""
+    access = access_in_force()
     tables: dict[int, tuple[TableSnapshot, Any]] = {}
     written = []
-    for stem, variable in sorted(zip(parts.stems, variables, strict=True), key=lambda pair: pair[0]):
+    for stem, variable in sorted(embeddings, key=lambda pair: pair[0]):
         owner = variable.owner
         if id(owner) not in tables:
             recorder, taken = owner.require_base(), owner.table.snapshot()
@@ -119,25 +127,41 @@ def kv_incr_save_kernel(
         snapshot, touched = tables[id(owner)]
         form = owner.settings.form(variable.key_dtype)
         written.append(delta_tensors(stem, snapshot, touched, variable.column, form))
+    whole, rows = _parted(ctx, parts, variables)
     snapshots = [snapshot for snapshot, _ in tables.values()]
-    path = text_of(prefix, "prefix")
-    access.submit(partial(_write_delta, ctx.filesystem, path, parts, written, snapshots, access.durability))
-    return ()
+    access.submit(partial(_write_delta, ctx.filesystem, prefix, whole, [rows, *written], snapshots, access.durability))
+
+
+def _parted(
+    ctx: KernelContext, parts: SavedParts, variables: Sequence[str]
+) -> tuple[list[tuple[str, SliceSpec | None, Any]], dict[str, Any]]:
+    """The tensors that are written whole, and those rows of the others that changed."""
+    whole: list[tuple[str, SliceSpec | None, Any]] = []
+    rows: dict[str, Any] = {}
+    for name, spec, value, variable in zip(parts.names, parts.specs, parts.values, variables, strict=True):
+        changes = known_row_changes(ctx.resources, variable) if spec is None and np.ndim(value) else None
+        changed = None if changes is None else changes.rows(len(value))
+        if changed is None:
+            whole.append((name, spec, value))
+        else:
+            rows[name + DELTA_KEYS] = changed
+            rows[name + DELTA_VALUES] = np.asarray(value)[changed]
+    return whole, rows
 
 
 def _write_delta(
     fs: FileSystem,
     prefix: str,
-    parts: SavedParts,
+    whole: Sequence[tuple[str, SliceSpec | None, Any]],
     written: Sequence[dict[str, Any]],
     snapshots: Sequence[TableSnapshot],
     durability: Durability,
 ) -> None:
-    specs: Sequence[SliceSpec | None] = parts.specs
     try:
         with BundleWriter(prefix, durability=durability, fs=fs) as writer:
-            if parts.names:
-                add_values(writer, parts.names, specs, parts.values)
+            if whole:
+                names, specs, values = map(list, zip(*whole, strict=True))
+                add_values(writer, names, specs, values)
             for tensors in written:
                 for name, source in tensors.items():
                     writer.add(name, source)
@@ -186,13 +210,14 @@ def kv_resource_incr_import_kernel(
             access.renamed(stem),
             column=variable.column,
             partition=(partition_id, partition_num),
+            extend="initial" if variable.began_by_initializer else "zero",
             note=variable.owner.touch,
         )
     variable.mark_restored()
     return ()
 
 
-not_differentiable(kv_record_touched, kv_begin_delta, kv_forget_touched, record_sparse_indices)
+not_differentiable(kv_record_touched, kv_begin_delta, kv_forget_touched)
 not_differentiable(kv_incr_save, kv_resource_incr_import)
 
 __all__ = [
@@ -201,5 +226,5 @@ __all__ = [
     "kv_incr_save",
     "kv_record_touched",
     "kv_resource_incr_import",
-    "record_sparse_indices",
+    "save_delta",
 ]

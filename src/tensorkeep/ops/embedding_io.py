@@ -21,14 +21,15 @@ from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.embedding.writing import StoredForm, add_embedding
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import Capability, not_differentiable, op
+from tensorkeep.graph.opspec import Capability, not_differentiable, op, takes_attributes
 from tensorkeep.io.filesystem import Durability, FileSystem
 from tensorkeep.io.machine import environment_variable
 from tensorkeep.ops._embedding import (
+    TABLE_ATTRIBUTES,
     EmbeddingResource,
     NumberedEmbeddings,
-    TableSettings,
     embedding_of,
+    owner_of,
     settings_of,
 )
 from tensorkeep.ops._sampling import check_scalars
@@ -256,7 +257,7 @@ def _import(
         )
     if not report.is_plain:
         LOG.warning('restored from "%s", not as it was saved: %s', path, report)
-    variable.mark_rebased()
+    variable.mark_rebased(report.stored_dim == report.dim and not _resets_versions(reset_version))
     variable.mark_restored()
     return ()
 
@@ -290,6 +291,7 @@ def kv_resource_import_v2_shape(*inputs: Tensor) -> tuple[()]:
 
 
 @kv_resource_import_v2.stateful_kernel
+@takes_attributes("partition_id", "partition_num", "reset_version", *TABLE_ATTRIBUTES)
 def kv_resource_import_v2_kernel(
     ctx: KernelContext,
     prefix: Any,
@@ -298,44 +300,12 @@ def kv_resource_import_v2_kernel(
     value: Any,
     tensor_names: Any,
     empty_key: Any,
-    *,
-    emb_index: int,
-    slot_index: int,
-    steps_to_live: int,
-    filter_freq: int,
-    max_element_size: int,
-    counter_type: DType,
-    false_positive_probability: float,
-    l2_weight_threshold: float,
-    storage_type: int,
-    storage_path: bytes,
-    storage_size: tuple[int, ...],
-    default_value_no_permission: float,
-    record_freq: bool,
-    record_version: bool,
-    partition_id: int,
-    partition_num: int,
-    reset_version: bool,
+    **attrs: Any,
 ) -> tuple[()]:
-    settings: TableSettings = settings_of(
-        steps_to_live=steps_to_live,
-        filter_freq=filter_freq,
-        max_element_size=max_element_size,
-        counter_type=counter_type,
-        false_positive_probability=false_positive_probability,
-        l2_weight_threshold=l2_weight_threshold,
-        storage_type=storage_type,
-        storage_path=storage_path,
-        storage_size=storage_size,
-        default_value_no_permission=default_value_no_permission,
-        record_freq=record_freq,
-        record_version=record_version,
-        is_mutable=True,
-    )
     variable = embedding_of(resource_self)
-    is_block = emb_index and not slot_index
-    variable.build(variable if is_block else embedding_of(resource_primary), np.asarray(value), settings)
-    return _import(ctx, variable, prefix, tensor_names, (partition_id, partition_num), reset_version)
+    variable.build(owner_of(variable, resource_primary, attrs), np.asarray(value), settings_of(attrs))
+    partition = (attrs["partition_id"], attrs["partition_num"])
+    return _import(ctx, variable, prefix, tensor_names, partition, attrs["reset_version"])
 
 
 not_differentiable(kv_resource_lookup_resource, save_v3, kv_resource_import_v2, kv_resource_import_v3)

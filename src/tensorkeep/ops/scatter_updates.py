@@ -61,7 +61,7 @@ def scatter_rows(array: Array, indices: Array, rows: Array, combine: Combine | N
 def _scatter(variable: VariableResource, indices: Any, updates: Any, combine: Combine | None) -> None:
     indices, updates = np.asarray(indices), np.asarray(updates)
     with variable.lock:
-        array = variable.writable()
+        array = variable.writable(indices)
         if array.ndim < 1:
             raise InvalidArgumentError(f"params must be at least 1-D, got shape {shape_text(array.shape)}")
         wanted = indices.shape + array.shape[1:]
@@ -86,7 +86,7 @@ def _scatter_nd(variable: VariableResource, indices: Any, updates: Any, combine:
     if policy not in _POLICIES:
         raise InvalidArgumentError(f"Unknown bad indices handling attribute: {policy.decode()}")
     with variable.lock:
-        array = variable.writable()
+        array = variable.writable(indices[..., 0] if indices.shape[-1:] > (0,) else None)
         _check_nd_shapes(array.shape, indices, updates)
         depth = indices.shape[-1]
         if not updates.size:

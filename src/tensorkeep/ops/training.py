@@ -120,7 +120,7 @@ def _apply_rows(
         raise InvalidArgumentError("grad must be the same size as indices in the first dimension.")
 
     def work() -> None:
-        arrays = [variable.writable() for variable in variables]
+        arrays = [variable.writable(indices) for variable in variables]
         for array, variable in zip(arrays, variables, strict=True):
             if array.shape != arrays[0].shape:
                 raise InvalidArgumentError(f"var and {variable.name} do not have the same shape")

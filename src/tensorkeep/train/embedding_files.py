@@ -27,6 +27,12 @@ def stored_embeddings(reader: CheckpointReader, fs: FileSystem) -> Mapping[str, 
     return found
 
 
+def stored_deltas(reader: CheckpointReader) -> Mapping[str, StoredEmbedding]:
+    """The embeddings of an incremental checkpoint, by name, without `/part_<k>`."""
+    found: Mapping[str, StoredEmbedding] = import_module("tensorkeep.embedding.incremental").stored_deltas(reader)
+    return found
+
+
 def find_embedding(reader: CheckpointReader, stem: str, stored: Mapping[str, StoredEmbedding]) -> tuple[str, str]:
     """The stored embedding and column that a stem means. NotFoundError, with the names that are there, if none."""
     found: tuple[str, str] = import_module("tensorkeep.embedding.stored").find_embedding(reader, stem, stored)
@@ -35,7 +41,7 @@ def find_embedding(reader: CheckpointReader, stem: str, stored: Mapping[str, Sto
 
 def read_dense(reader: CheckpointReader, stem: str, rows: int | None, fs: FileSystem) -> npt.NDArray[Any]:
     """An embedding whose keys are 0 to n - 1 as the dense array that they number the rows of."""
-    found: npt.NDArray[Any] = import_module("tensorkeep.embedding.restoring").read_dense(reader, stem, rows, fs=fs)
+    found: npt.NDArray[Any] = import_module("tensorkeep.embedding.dense").read_dense(reader, stem, rows, fs=fs)
     return found
 
 
@@ -45,4 +51,4 @@ def newest_delta(full: str, fs: FileSystem) -> str | None:
     return found
 
 
-__all__ = ["find_embedding", "newest_delta", "read_dense", "stored_embeddings"]
+__all__ = ["find_embedding", "newest_delta", "read_dense", "stored_deltas", "stored_embeddings"]

@@ -12,9 +12,12 @@ from __future__ import annotations
 import logging
 import posixpath
 import re
+from collections.abc import Mapping
 from typing import Any, Final
 
-from tensorkeep.errors import UnimplementedError
+from tensorkeep.checkpoint.restore_items import RestoreOutcome
+from tensorkeep.checkpoint.wanted import OnMismatch, Policy
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.proto.messages import SaverDef
@@ -43,13 +46,17 @@ def incremental_def(saver_def: SaverDef, graph: Graph) -> SaverDef | None:
 
 
 def incremental_arguments(save_restore: bool, include_normal_var: bool) -> dict[str, Any]:
-    """What a builder of savers is told about incremental checkpoints, in DeepRec's words."""
-    if include_normal_var:
-        raise UnimplementedError(
-            "incremental_include_normal_var: an incremental checkpoint holds variables other than embedding variables "
-            "whole; leave it False"
+    """What a builder of savers is told about incremental checkpoints, in DeepRec's words.
+
+    `include_normal_var`: of plain variables, too, only the rows that changed are saved, where they change by rows.
+    """
+    if include_normal_var and not save_restore:
+        raise InvalidArgumentError(
+            "incremental_include_normal_var=True says what an incremental checkpoint holds; set "
+            "incremental_save_restore=True, too"
         )
-    return {"incremental": True} if save_restore else {}
+    rows = {"incremental_rows": True} if include_normal_var else {}
+    return {"incremental": True, **rows} if save_restore else {}
 
 
 class IncrementalSaver:
@@ -71,18 +78,48 @@ class IncrementalSaver:
         assert isinstance(saved, str)
         return saved
 
-    def restore(self, session: Session, prefix: PathLike) -> None:
+    def restore(
+        self,
+        session: Session,
+        prefix: PathLike,
+        *,
+        mapping: Mapping[str, str] | None = None,
+        on_mismatch: Policy = OnMismatch.STRICT,
+    ) -> None:
         """Puts an incremental checkpoint over what was restored from the full one that it goes with."""
-        self._saver.restore(session, prefix)
+        self._saver.restore(session, prefix, mapping=mapping, on_mismatch=on_mismatch)
 
-    def restore_newest(self, session: Session, full: PathLike) -> str | None:
-        """Puts the newest incremental checkpoint that goes with a full one over it; None if there is none."""
+    def restore_newest(
+        self,
+        session: Session,
+        full: PathLike,
+        outcome: RestoreOutcome,
+        mapping: Mapping[str, str] | None = None,
+        on_mismatch: Policy = OnMismatch.STRICT,
+    ) -> str | None:
+        """Puts the newest incremental checkpoint that goes with a full one over it; None if there is none.
+
+        The full one has just been restored, with that outcome. If it was restored as it is, what changes from now on is
+        a change to it.
+        """
         fs = session.surroundings.filesystem
         prefix = delta_of(path_text(full), fs)
+        is_exact = not mapping and outcome.is_complete
+        if is_exact:
+            self._tell(session, "restored", path_text(full))
         if prefix is not None:
             LOG.info("Restoring what changed since from %s", prefix)
-            self.restore(session, prefix)
+            self.restore(session, prefix, mapping=mapping, on_mismatch=on_mismatch)
+            if is_exact:
+                self._tell(session, "restored_delta", prefix)
         return prefix
+
+    def _tell(self, session: Session, operation: str, prefix: str) -> None:
+        """Runs the operation that says what plain variables have just been restored from, if there is one."""
+        saver_def = self._saver.saver_def
+        name = f"{saver_def.restore_op_name.rpartition('/')[0]}/{operation}"
+        if name in session.graph:
+            session.run(session.graph.operation(name), {saver_def.filename_tensor_name: prefix})
 
 
 def delta_of(full: str, fs: FileSystem) -> str | None:

@@ -9,19 +9,20 @@ from typing import TYPE_CHECKING, Final
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.wanted import Policy, Wanted, mapped_name, policy_of
-from tensorkeep.embedding.naming import KEYS, split_parts
+from tensorkeep.embedding.naming import DELTA_KEYS, KEYS, split_parts
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation
 from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.train.embedding_files import find_embedding, stored_embeddings
+from tensorkeep.train.embedding_files import find_embedding, stored_deltas, stored_embeddings
 
 if TYPE_CHECKING:
     from tensorkeep.embedding.stored import StoredEmbedding
 
 LOG: Final = logging.getLogger("tensorkeep")
 
-IMPORTING: Final = {"KvResourceImportV2": 4, "KvResourceImportV3": 2}
+_DELTA: Final = "KvResourceIncrImport"
+IMPORTING: Final = {"KvResourceImportV2": 4, "KvResourceImportV3": 2, _DELTA: 2}
 """The ops that restore an embedding variable, and which of their inputs names it in a checkpoint."""
 
 
@@ -62,8 +63,9 @@ class EmbeddingPlan:
         """The stem under which a variable is stored. It is known by its keys."""
         if not self.mapping:
             return stem
-        names = {name + KEYS: target + KEYS for name, target in self.mapping.items() if not name.endswith("/")}
-        return mapped_name(stem + KEYS, {**self.mapping, **names}, self.reader).removesuffix(KEYS)
+        suffix = DELTA_KEYS if any(name.endswith(DELTA_KEYS) for name in self.reader) else KEYS
+        names = {name + suffix: target + suffix for name, target in self.mapping.items() if not name.endswith("/")}
+        return mapped_name(stem + suffix, {**self.mapping, **names}, self.reader).removesuffix(suffix)
 
     def log(self) -> None:
         """Tells the log what is left alone."""
@@ -93,14 +95,15 @@ class RestoredEmbeddings:
 
 
 def _missing(wanted: Sequence[Operation], plan: EmbeddingPlan, fs: FileSystem) -> list[tuple[Operation, NotFoundError]]:
-    stored = stored_embeddings(plan.reader, fs)
+    is_delta = any(op.type == _DELTA for op in wanted)
+    stored = stored_deltas(plan.reader) if is_delta else stored_embeddings(plan.reader, fs)
     found = []
     for op in wanted:
         stem = plan.renamed(stem_of(op))
         try:
             find_embedding(plan.reader, stem, stored)
         except NotFoundError as error:
-            if not _is_dense(plan.reader, stem):
+            if is_delta or not _is_dense(plan.reader, stem):
                 found.append((op, error))
     return found
 

@@ -40,6 +40,7 @@ from tensorkeep.proto.messages import SaverDef
 from tensorkeep.train.incremental_graph import (
     add_incremental,
     beginning_delta,
+    by_rows,
     forgetting,
     record_from_the_first_step,
 )
@@ -77,6 +78,7 @@ class BaseSaverBuilder:
             )
         self._write_version = write_version
         self._is_incremental = False
+        self._saves_rows = False
 
     # ------------------------------------------------------------------------------------- to be overridden
 
@@ -90,9 +92,15 @@ class BaseSaverBuilder:
         slices = [spec.slice_spec for spec in specs]
         if self._write_version == V1:
             written: Operation = save_slices(filename_tensor, names, slices, _tensors(saveables), name="save")
-        else:
+            return written
+        rows = self._by_rows(saveables)
+        with control_dependencies([beginning_delta((), rows)] if rows else []):
             written = save_v2(filename_tensor, names, slices, _tensors(saveables))
         return written
+
+    def _by_rows(self, saveables: Sequence[Saveable]) -> list[Saveable]:
+        """Those of which an incremental checkpoint holds the rows that changed."""
+        return by_rows(saveables) if self._saves_rows else []
 
     def _save_streamed(
         self, filename_tensor: Tensor, plain: Sequence[Saveable], streamed: Sequence[EmbeddingSaveable]
@@ -101,8 +109,10 @@ class BaseSaverBuilder:
             names = ", ".join(f'"{saveable.name}"' for saveable in streamed)
             raise InvalidArgumentError(f"embedding variables cannot be saved in the old format, V1: {names}")
         specs = [spec for saveable in plain for spec in saveable.specs]
-        begun = [beginning_delta(streamed)] if self._is_incremental else []
-        tensors = [_step(), *_tensors(plain)]
+        rows = self._by_rows(plain)
+        begun = [beginning_delta(streamed, rows)] if self._is_incremental else []
+        with control_dependencies(begun if rows else []):
+            tensors = [_step(), *_tensors(plain)]
         with control_dependencies(begun):
             written: Operation = get_op("SaveV3")(
                 filename_tensor,
@@ -152,10 +162,16 @@ class BaseSaverBuilder:
         restore_sequentially: bool = False,
         filename: str | None = "model",
         incremental: bool = False,
+        incremental_rows: bool = False,
     ) -> SaverDef:
-        """Adds the operations, and says what they are called."""
+        """Adds the operations, and says what they are called.
+
+        `incremental`: there are also those that save what changed since; of plain variables, with `incremental_rows`,
+        only the rows that changed.
+        """
         saveables = sorted_saveables(names_to_saveables)
         self._is_incremental = incremental
+        self._saves_rows = incremental and incremental_rows
         graph = graph_of(_producers(saveables)) if saveables else current_graph()
         with name_scope(name or "save", graph):
             prefix = placeholder_with_default(filename or "model", shape=(), name="filename")
@@ -168,10 +184,11 @@ class BaseSaverBuilder:
                 saved = self._save(prefix, saveables)
                 restored = self._restore(prefix, saveables, restore_sequentially, reshape)
             if incremental:
-                streamed = _streamed(saveables)
-                saved = forgetting(streamed, saved, prefix)
+                streamed, plain = _streamed(saveables), _plain(saveables)
+                rows = self._by_rows(plain)
+                saved = forgetting(streamed, rows, saved, prefix)
                 record_from_the_first_step(streamed)
-                add_incremental(prefix, _plain(saveables), streamed, _step())
+                add_incremental(prefix, plain, rows, streamed, _step())
         _make_whole(graph)
         return SaverDef(
             filename_tensor_name=prefix.name,

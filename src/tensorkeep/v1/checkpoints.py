@@ -143,9 +143,14 @@ def remove_checkpoint(
     finding.remove_checkpoint(checkpoint_prefix, form, meta_suffix=meta_graph_suffix)
 
 
-def init_from_checkpoint(ckpt_dir_or_file: PathLike, assignment_map: AssignmentMap) -> None:
-    """Lets variables take their initial values from a checkpoint, or from the latest of a folder."""
-    initializing.init_from_checkpoint(ckpt_dir_or_file, assignment_map)
+def init_from_checkpoint(
+    ckpt_dir_or_file: PathLike, assignment_map: AssignmentMap, *, reset_version: bool = False
+) -> None:
+    """Lets variables take their initial values from a checkpoint, or from the latest of a folder.
+
+    With `reset_version`, which is DeepRec's, the keys of embedding variables count as updated at step 0.
+    """
+    initializing.init_from_checkpoint(ckpt_dir_or_file, assignment_map, reset_version=reset_version)
 
 
 def warm_start(

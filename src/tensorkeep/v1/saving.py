@@ -228,7 +228,7 @@ class Saver:
         session, path = core_session(sess), _text(save_path)
         outcome = self._core.restore(session, path, mapping=mapping, on_mismatch=on_mismatch)
         if self._incremental is not None:
-            self._incremental.restore_newest(session, path)
+            self._incremental.restore_newest(session, path, outcome, mapping, on_mismatch)
         return outcome
 
     # ------------------------------------------------------------------------------------------- retention

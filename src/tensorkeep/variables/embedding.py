@@ -206,7 +206,7 @@ class EmbeddingVariable(BaseResourceVariable):
             if primary is None and attributes["storage_type"] > _LAST_PLAIN_STORAGE:
                 with control_dependencies([self._initializer_op]):
                     strategy = get_op("KvResourceInitCacheStrategyOp")(
-                        self._handle, cache_strategy=int(recipe.option.storage_option.cache_strategy)
+                        self._handle, cache_strategy=int(recipe.option.storage_option.cache_strategy), **self._types()
                     )
                 self._initializer_op = group(self._initializer_op, strategy, name="Initialize")
 
@@ -291,9 +291,13 @@ class EmbeddingVariable(BaseResourceVariable):
     def initialized_value(self) -> Tensor:
         raise self._unsupported("initialized_value()")
 
+    def _types(self) -> dict[str, Any]:
+        """The types of keys and rows, for ops that cannot tell them by their inputs."""
+        return {"Tkeys": self.key_dtype, "dtype": self._dtype}
+
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether the variable was initialized or restored, found when run."""
-        initialized: Tensor = get_op("KvVarIsInitializedOp")(self._handle, name=name)
+        initialized: Tensor = get_op("KvVarIsInitializedOp")(self._handle, name=name, **self._types())
         return initialized
 
     # ------------------------------------------------------------------------------------------ reading
@@ -327,7 +331,7 @@ class EmbeddingVariable(BaseResourceVariable):
 
     def total_count(self) -> Tensor:
         """How many keys there are, those that are only counted among them, and how long a row is."""
-        found: Tensor = get_op("KvVariableShape")(self._handle)
+        found: Tensor = get_op("KvVariableShape")(self._handle, **self._types())
         return found
 
     def get_dynamic_shape(self) -> Tensor:
@@ -351,7 +355,7 @@ class EmbeddingVariable(BaseResourceVariable):
 
     def lookup_resource(self) -> Tensor:
         """The number under which a session knows the table."""
-        found: Tensor = get_op("KvResourceLookupResource")(self._handle)
+        found: Tensor = get_op("KvResourceLookupResource")(self._handle, **self._types())
         return found
 
     def export(self) -> Exported:

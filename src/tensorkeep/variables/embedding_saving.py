@@ -33,7 +33,7 @@ class EmbeddingSaveable(SaveableObject):
         self.key_dtype: DType = variable.key_dtype
         self.partition: tuple[int, int] = variable.partition
         with device(variable.device):
-            self.address: Tensor = get_op("KvResourceLookupResource")(self.handle)
+            self.address: Tensor = variable.lookup_resource()
         specs = [SaveSpec(self.address, "", name + suffix, device=variable.device) for suffix in _NOMINAL]
         super().__init__(variable, specs, name)
 

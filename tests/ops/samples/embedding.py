@@ -5,6 +5,8 @@ from __future__ import annotations
 _OPS = "tests/ops/test_embedding.py"
 _UPDATES = "tests/ops/test_embedding_updates.py"
 _FILES = "tests/ops/test_embedding_io.py"
+_GROUPS = "tests/ops/test_group_embedding.py"
+_RECORDING = "tests/ops/test_sparse_recording.py"
 _DELTAS = "tests/train/test_incremental.py"
 
 RULES = ("GradientDescent", "Adagrad", "AdagradDecay", "Adam", "AdamW", "AdamAsync", "Ftrl", "FtrlV2")
@@ -34,4 +36,14 @@ ELSEWHERE = {
     "KvForgetTouched": _DELTAS,
     "KvIncrSave": _DELTAS,
     "RecordSparseIndices": _DELTAS,
+    "ActivateSparseRecorder": _RECORDING,
+    "IncrSave": _RECORDING,
+    "IncrRestore": _RECORDING,
+    "KvRebaseOnDelta": _DELTAS,
+    "GroupEmbeddingVarLookup": _GROUPS,
+    "GroupEmbeddingVarLookupDense": _GROUPS,
+    "GroupEmbeddingVariableLookupGrad": _GROUPS,
+    "GroupVariableLookup": _GROUPS,
+    "GroupVariableLookupDense": _GROUPS,
+    "GroupVariableLookupGrad": _GROUPS,
 }

@@ -65,16 +65,19 @@ def export_csv(
     return path
 
 
-def read_csv(path: PathLike, *, separator: str = ",", fs: FileSystem = LOCAL) -> ArraySnapshot:
+def read_csv(
+    path: PathLike, *, separator: str = ",", progress: Progress | None = None, fs: FileSystem = LOCAL
+) -> ArraySnapshot:
     """Reads a table from text: columns `id` (or `key`) and `embedding`, or without a header the first two.
 
     `freq` and `version` are read if a header names them.
     """
     text = path_text(path)
     file = fs.open(text)
+    told = Told(progress, file.size)
     taken = Imported(f'"{text}"')
     try:
-        rows = csv.reader(lines_of(file), delimiter=separator)
+        rows = csv.reader(lines_of(file, told.add), delimiter=separator)
         first = next(rows, None)
         if first is None:
             raise InvalidArgumentError(f'"{text}" is empty')
@@ -96,10 +99,17 @@ def read_csv(path: PathLike, *, separator: str = ",", fs: FileSystem = LOCAL) ->
 
 
 def import_csv(
-    path: PathLike, target: PathLike, name: str, *, shards: int = 1, separator: str = ",", fs: FileSystem = LOCAL
+    path: PathLike,
+    target: PathLike,
+    name: str,
+    *,
+    shards: int = 1,
+    separator: str = ",",
+    progress: Progress | None = None,
+    fs: FileSystem = LOCAL,
 ) -> str:
     """Makes a checkpoint with one embedding of what `read_csv` reads, which is in memory for a while."""
-    return save_imported(read_csv(path, separator=separator, fs=fs), target, name, shards, fs)
+    return save_imported(read_csv(path, separator=separator, progress=progress, fs=fs), target, name, shards, fs)
 
 
 def _lines(batch: Batch, numbers: bool) -> Iterator[tuple[str, ...]]:

@@ -67,22 +67,29 @@ def export_parquet(
     return paths
 
 
-def read_parquet(paths: PathLike | Sequence[PathLike], *, fs: FileSystem = LOCAL) -> ArraySnapshot:
+def read_parquet(
+    paths: PathLike | Sequence[PathLike], *, progress: Progress | None = None, fs: FileSystem = LOCAL
+) -> ArraySnapshot:
     """Reads a table from Parquet: a column of keys (`key`, `id` or `key_id`), and one of rows (`embedding`).
 
     Rows are lists of numbers, of fixed size or not, or text of comma-joined numbers. `freq`, `version` and `admitted`
-    are read if they are there. A row that is null, or is not admitted, is that of a key that is only counted.
+    are read if they are there. A row that is null, or is not admitted, is that of a key that is only counted. Progress
+    is told in keys, of those of the files that have been opened.
     """
     arrow, parquet = _pyarrow()
     several = [paths] if isinstance(paths, str) or not isinstance(paths, Sequence) else paths
     given = [path_text(path) for path in several]
     taken = Imported(", ".join(f'"{path}"' for path in given))
     others: list[tuple[Array, Array, Array | None]] = []
+    told = Told(progress)
     for path in given:
         file = Input(fs.open(path))
         try:
-            for batch in parquet.ParquetFile(file).iter_batches():
+            stored = parquet.ParquetFile(file)
+            told.total += stored.metadata.num_rows
+            for batch in stored.iter_batches():
                 _take(arrow, path, batch, taken, others)
+                told.add(batch.num_rows)
         except arrow.ArrowException as error:
             raise DataLossError(f'"{path}" cannot be read as Parquet: {error}') from error
         finally:
@@ -91,10 +98,16 @@ def read_parquet(paths: PathLike | Sequence[PathLike], *, fs: FileSystem = LOCAL
 
 
 def import_parquet(
-    paths: PathLike | Sequence[PathLike], target: PathLike, name: str, *, shards: int = 1, fs: FileSystem = LOCAL
+    paths: PathLike | Sequence[PathLike],
+    target: PathLike,
+    name: str,
+    *,
+    shards: int = 1,
+    progress: Progress | None = None,
+    fs: FileSystem = LOCAL,
 ) -> str:
     """Makes a checkpoint with one embedding of what `read_parquet` reads, which is in memory for a while."""
-    return save_imported(read_parquet(paths, fs=fs), target, name, shards, fs)
+    return save_imported(read_parquet(paths, progress=progress, fs=fs), target, name, shards, fs)
 
 
 def _pyarrow() -> tuple[Any, Any]:

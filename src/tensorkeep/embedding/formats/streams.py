@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
@@ -117,11 +117,13 @@ def writing(path: PathLike, fs: FileSystem, durability: Durability = Durability.
         file.commit(durability)
 
 
-def lines_of(file: RandomAccessFile) -> Iterator[str]:
-    """The lines of a text file, each with its end."""
+def lines_of(file: RandomAccessFile, read: Callable[[int], None] = lambda size: None) -> Iterator[str]:
+    """The lines of a text file, each with its end. `read` is told how many bytes were read."""
     rest = b""
     for at in range(0, file.size, _READ_AHEAD):
-        rest += bytes(file.read(at, min(_READ_AHEAD, file.size - at)))
+        size = min(_READ_AHEAD, file.size - at)
+        rest += bytes(file.read(at, size))
+        read(size)
         *whole, rest = rest.split(b"\n")
         for line in whole:
             yield line.decode("utf-8", "replace") + "\n"

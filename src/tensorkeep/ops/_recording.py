@@ -1,0 +1,90 @@
+"""What changed since a full checkpoint, for incremental ones: the keys of tables, and the rows of plain variables."""
+
+from __future__ import annotations
+
+from threading import Lock
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.embedding.incremental import TouchedKeys
+from tensorkeep.runtime.resources import ResourceManager, VariableResource
+
+Array = npt.NDArray[Any]
+
+_SUFFIX: Final = "_sparse_incr"  # DeepRec's name for the recorder of a variable
+
+
+class Recorder:
+    """The keys of a table that were touched since a full checkpoint, for incremental ones."""
+
+    def __init__(self) -> None:
+        self.touched = TouchedKeys()
+        self.has_base = False
+        """Whether there is a full checkpoint that the touched keys are relative to."""
+        self.generation = 0
+
+    def begin(self) -> None:
+        """What is touched from now on is not in the full checkpoint that is about to be saved."""
+        self.generation = self.touched.begin()
+
+    def forget(self, generation: int) -> None:
+        """A full checkpoint has everything that was touched before a generation began."""
+        self.touched.forget_before(generation)
+        self.has_base = True
+
+    def rebase(self) -> None:
+        """The table is what a full checkpoint holds."""
+        self.begin()
+        self.forget(self.generation)
+
+
+class RowChanges(Recorder):
+    """The rows of a plain variable that changed since a full checkpoint; or that any may have."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lock = Lock()
+        self._wholly = {0}  # the generations in which any row may have changed
+
+    def note(self, rows: Array | None) -> None:
+        """These rows have changed; any may have, if it does not say."""
+        with self._lock:
+            if rows is None:
+                self._wholly.add(self.generation)
+        if rows is not None:
+            self.touched.record(rows)
+
+    def forget(self, generation: int) -> None:
+        super().forget(generation)
+        with self._lock:
+            self._wholly = {number for number in self._wholly if number >= generation}
+
+    def rows(self, count: int) -> Array | None:
+        """Those of `count` rows that changed, ascending. None if any may have, or there is no full checkpoint yet."""
+        if self._wholly or not self.has_base:
+            return None
+        rows = np.sort(self.touched.keys())
+        return rows[(rows >= 0) & (rows < count)]
+
+
+def row_changes(resources: ResourceManager, variable: str) -> RowChanges:
+    """The changes of the variable of that name, which are recorded from now on, if there is such a variable."""
+    found = resources.get_or_create("", variable + _SUFFIX, RowChanges, RowChanges)
+    place = resources.find("", variable)
+    if isinstance(place, VariableResource) and place.changes is not found:
+        with place.lock:
+            place.changes = found
+            found.note(None)
+    return found
+
+
+def known_row_changes(resources: ResourceManager, variable: str) -> RowChanges | None:
+    """The changes of a variable, if they are recorded."""
+    place = resources.find("", variable) if variable else None
+    changes = place.changes if isinstance(place, VariableResource) else None
+    return changes if isinstance(changes, RowChanges) else None
+
+
+__all__ = ["Recorder", "RowChanges", "known_row_changes", "row_changes"]

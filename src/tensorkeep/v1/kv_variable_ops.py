@@ -1,0 +1,8 @@
+"""Functions of embedding variables, in DeepRec's module of this name."""
+
+from __future__ import annotations
+
+from tensorkeep.functions.embedding_keys import lookup_resource, lookup_tier
+from tensorkeep.variables.embedding import EmbeddingVariable
+
+__all__ = ["EmbeddingVariable", "lookup_resource", "lookup_tier"]
