@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import tensorflow as tf
 
-from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
+from benchmarks.timing import Contender, Report, back_memory, medians, spread, table, take_turns
 from tensorkeep.embedding.native_kernels import kernels_for
 from tensorkeep.embedding.table import EmbeddingTable
 
@@ -22,6 +22,7 @@ DIM = 16
 ASKED = 1_000_000
 BATCH = 1 << 16  # keys that are inserted at a time
 DICTIONARY = 2_000_000  # keys of a dictionary: more take long to build
+BACKED = 3 << 29  # bytes of memory that a table of all keys takes
 EMPTY, DELETED = -(2**63), -(2**63) + 1  # keys that TensorFlow's dense table needs for itself
 
 Keys = npt.NDArray[np.int64]
@@ -143,6 +144,7 @@ def inserts(keys: Keys, rounds: int) -> str:
     taken: dict[str, list[tuple[float, float]]] = {name: [] for name in makers}
     for _ in range(max(rounds // 2, 2)):
         for name, make in makers.items():
+            back_memory(BACKED)
             taken[name].append(_inserted(make(), keys))
     rows = []
     for name, results in taken.items():

@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import numpy as np
+import numpy.typing as npt
 
 from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
 from tensorkeep import EmbeddingTable, SaveOptions, embedding, load_tensors, open_checkpoint, save_checkpoint
@@ -35,13 +36,13 @@ def snapshot_of(count: int) -> ArraySnapshot:
 
 def saving_and_restoring(folder: Path, count: int, rounds: int) -> str:
     made = snapshot_of(count)
-    filled = _filled(made)
-    with filled.snapshot() as snapshot:
+    trained, restored = _filled(made, np.random.default_rng(7).permutation(count)), _filled(made)
+    with restored.snapshot() as snapshot:
         embedding.save_embeddings(folder / "table", {"e": snapshot}, options=OPTIONS)
     plain = load_tensors(folder / "table")
     size = sum(array.nbytes for array in plain.values())
 
-    def save() -> None:
+    def save(filled: EmbeddingTable) -> None:
         with filled.snapshot() as snapshot:
             embedding.save_embeddings(folder / "table", {"e": snapshot}, options=OPTIONS)
 
@@ -50,21 +51,28 @@ def saving_and_restoring(folder: Path, count: int, rounds: int) -> str:
         with open_checkpoint(folder / "table") as reader:
             embedding.restore_table(fresh, reader, "e")
 
-    contenders = [
-        Contender("save_checkpoint of the arrays", lambda: save_checkpoint(folder / "plain", plain, OPTIONS)),
-        Contender("save_embeddings of the table", save),
-        Contender("load_tensors of the arrays", lambda: load_tensors(folder / "plain")),
-        Contender("restore_table into a new one", restore),
+    pairs = [
+        [
+            Contender("save_checkpoint of the arrays", lambda: save_checkpoint(folder / "plain", plain, OPTIONS)),
+            Contender("save_embeddings, keys as they came", lambda: save(trained)),
+            Contender("save_embeddings, keys as restored", lambda: save(restored)),
+        ],
+        [
+            Contender("load_tensors of the arrays", lambda: load_tensors(folder / "plain")),
+            Contender("restore_table into a new one", restore),
+        ],
     ]
-    seconds = take_turns(contenders, rounds)
-    middle = medians(seconds)
-    peers = dict(zip([c.name for c in contenders], [contenders[0].name] * 2 + [contenders[2].name] * 2, strict=True))
-    rows = [
-        [name, f"{size / taken / 1e9:.2f}", f"{middle[peers[name]] / taken:.2f} x", f"{spread(seconds[name])}"]
-        for name, taken in middle.items()
-    ]
+    rows = []
+    for pair in pairs:
+        seconds = take_turns(pair, rounds, backed=2 * size)
+        middle = medians(seconds)
+        peer = middle[pair[0].name]
+        rows += [
+            [name, f"{size / taken / 1e9:.2f}", f"{peer / taken:.2f} x", f"{taken:.3f} ({spread(seconds[name])})"]
+            for name, taken in middle.items()
+        ]
     title = f"{count} keys, rows of {DIM} and Adagrad, {size / 1e9:.2f} GB (bar: half the speed of the arrays)"
-    return f"{title}\n\n{table(['', 'GB/s', 'speed, to the arrays', 'seconds: range'], rows)}"
+    return f"{title}\n\n{table(['', 'GB/s', 'speed, to the arrays', 'seconds: median (range)'], rows)}"
 
 
 def _empty() -> EmbeddingTable:
@@ -73,10 +81,12 @@ def _empty() -> EmbeddingTable:
     return made
 
 
-def _filled(snapshot: ArraySnapshot) -> EmbeddingTable:
+def _filled(snapshot: ArraySnapshot, order: npt.NDArray[np.int64] | slice = slice(None)) -> EmbeddingTable:
+    """A table whose keys came in some order; else in that of a file."""
     made = _empty()
-    made.assign(snapshot.keys, snapshot.values[""], "", snapshot.freqs)
-    made.assign(snapshot.keys, snapshot.values["Adagrad"], "Adagrad")
+    keys = snapshot.keys[order]
+    made.assign(keys, snapshot.values[""], "", None if snapshot.freqs is None else snapshot.freqs[order])
+    made.assign(keys, snapshot.values["Adagrad"], "Adagrad")
     return made
 
 

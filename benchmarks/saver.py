@@ -16,7 +16,7 @@ import tensorflow
 
 import tensorkeep.v1
 from benchmarks.saver_model import VARIABLES, Model
-from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
+from benchmarks.timing import Contender, Report, back_memory, medians, spread, table, take_turns
 from tensorkeep.io.filesystem import Durability
 
 THEIRS = tensorflow.compat.v1
@@ -54,7 +54,9 @@ def _large(folder: Path, size: int, rounds: int) -> tuple[str, dict[str, float]]
     prepare = _fresh(target)
     models = {"TensorFlow": theirs, "tensorkeep": cached, "tensorkeep, durable (its default)": durable}
     seconds = take_turns(
-        [Contender(name, lambda m=model: m.save(target), prepare, prepare) for name, model in models.items()], rounds
+        [Contender(name, lambda m=model: m.save(target), prepare, prepare) for name, model in models.items()],
+        rounds,
+        backed=size,
     )
     head = ["", "GB/s", "speed, to TensorFlow", "seconds: median (range)"]
     text = [
@@ -67,12 +69,16 @@ def _large(folder: Path, size: int, rounds: int) -> tuple[str, dict[str, float]]
     _fresh(target)()
     theirs.save(target)
     models = {"TensorFlow": theirs, "tensorkeep": cached}
-    seconds = take_turns([Contender(name, lambda m=model: m.restore(target)) for name, model in models.items()], rounds)
+    seconds = take_turns(
+        [Contender(name, lambda m=model: m.restore(target)) for name, model in models.items()], rounds, backed=size
+    )
     text += ["Saver.restore of the same over old values (bar: 1.2 x)", table(head, _rows(seconds, size, "TensorFlow"))]
     middle = medians(seconds)
     bars["Saver.restore 1 GiB"] = middle["TensorFlow"] / middle["tensorkeep"]
     seconds = take_turns(
-        [Contender(name, lambda m=model: m.restore(target), model.restart) for name, model in models.items()], rounds
+        [Contender(name, lambda m=model: m.restore(target), model.restart) for name, model in models.items()],
+        rounds,
+        backed=size,
     )
     text += ["Saver.restore of the same in a new session (bar: 1.2 x)", table(head, _rows(seconds, size, "TensorFlow"))]
     text += _stall(folder, cached, size, rounds)
@@ -96,11 +102,13 @@ def _stall(folder: Path, model: Model, size: int, rounds: int) -> list[str]:
     copies, calls, steps, plain = [], [], [], []
     for _ in range(max(rounds, _STALLS) + 1):
         _fresh(target)()
+        back_memory(2 * size)
         start = time.perf_counter()
         kept = copy()
         copies.append(time.perf_counter() - start)
         del kept
         plain.append(step())
+        back_memory(2 * size)
         start = time.perf_counter()
         handle = model.save(target, wait=False)
         calls.append(time.perf_counter() - start)
