@@ -39,6 +39,7 @@ ELSEWHERE = {
     "ActivateSparseRecorder": _RECORDING,
     "IncrSave": _RECORDING,
     "IncrRestore": _RECORDING,
+    "CollectSparseIndices": _RECORDING,
     "KvRebaseOnDelta": _DELTAS,
     "GroupEmbeddingVarLookup": _GROUPS,
     "GroupEmbeddingVarLookupDense": _GROUPS,
