@@ -52,12 +52,13 @@ def _large(folder: Path, size: int, rounds: int) -> tuple[str, dict[str, float]]
     durable = Model(OURS, VARIABLES, elements)
     target = folder / "save"
     prepare = _fresh(target)
-    models = {"TensorFlow": theirs, "tensorkeep": cached, "tensorkeep, durable (its default)": durable}
-    seconds = take_turns(
-        [Contender(name, lambda m=model: m.save(target), prepare, prepare) for name, model in models.items()],
-        rounds,
-        backed=size,
-    )
+    seconds = {}
+    # What has to reach the disk keeps it busy for a while: it takes its turns by itself.
+    for models in ({"TensorFlow": theirs, "tensorkeep": cached}, {"tensorkeep, durable (its default)": durable}):
+        contenders = [
+            Contender(name, lambda m=model: m.save(target), prepare, prepare) for name, model in models.items()
+        ]
+        seconds |= take_turns(contenders, rounds, backed=size)
     head = ["", "GB/s", "speed, to TensorFlow", "seconds: median (range)"]
     text = [
         f"Saver.save of {size >> 20} MiB in {VARIABLES} variables (bar: 1.3 x)",
