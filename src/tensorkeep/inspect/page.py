@@ -289,14 +289,14 @@ th[aria-sort=descending]::after{content:" \\25bc"}
 details>*:not(summary){margin-left:1.4rem}summary{cursor:pointer}
 .bar{display:inline-block;width:6rem;height:.6rem;margin-right:.6rem;border-radius:3px;
 background:linear-gradient(to right,var(--fill) calc(var(--share)*100%),var(--line) 0)}
-.hist{width:120px;height:20px;fill:var(--fill)}
+.hist{display:block;width:96px;height:20px;fill:var(--fill)}
 input{font:inherit;padding:.3rem .6rem;width:20rem;max-width:100%;color:inherit;background:var(--row);
 border:1px solid var(--line);border-radius:6px}
 .drawing{overflow:auto;max-height:80vh;border:1px solid var(--line);border-radius:6px}
 .drawing svg{display:block;margin:auto;max-width:100%;height:auto}
 .side{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:flex-start}.side>section{flex:1 1 26rem;min-width:0}
 td.name,.wrapped td{white-space:normal;overflow-wrap:anywhere;min-width:9rem;max-width:34rem}
-#tensors th,#tensors td{padding:.25rem .45rem}#tensors td.name{min-width:12rem}
+#tensors th,#tensors td{padding:.25rem .4rem}#tensors td.name{min-width:10rem}
 """
 
 _SCRIPT: Final = """
