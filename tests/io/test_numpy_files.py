@@ -10,7 +10,7 @@ import pytest
 
 from tensorkeep.errors import DataLossError, MissingFileError
 from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.io.numpy_files import PickleRefusedError, encode_npy, read_numpy_file, write_npy
+from tensorkeep.io.numpy_files import PickleRefusedError, encode_npy, read_numpy_file, write_npy, write_npz
 
 
 def stored(data: bytes) -> MemoryFileSystem:
@@ -72,3 +72,12 @@ def test_a_file_that_breaks_off_is_damaged(cut):
 def test_a_file_that_is_not_there_is_missing():
     with pytest.raises(MissingFileError):
         read_numpy_file("y", MemoryFileSystem())
+
+
+def test_an_npz_file_takes_any_names() -> None:
+    fs = MemoryFileSystem()
+    arrays = {"file": np.arange(3), "allow_pickle": np.ones((2, 2), np.float32), "a/b": np.array(b"x")}
+    write_npz("several.npz", arrays, fs)
+    found = read_numpy_file("several.npz", fs)
+    assert list(found) == list(arrays)
+    assert all(np.array_equal(found[name], arrays[name]) for name in arrays)

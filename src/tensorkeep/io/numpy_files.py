@@ -64,9 +64,11 @@ def write_npy(path: str, array: Array, fs: FileSystem) -> None:
 
 
 def write_npz(path: str, arrays: Mapping[str, Array], fs: FileSystem) -> None:
-    """Writes an .npz file, whole or not at all."""
+    """Writes an .npz file, whole or not at all. Names may be any, those of `numpy.savez`'s own arguments too."""
     target = BytesIO()
-    np.savez(target, **arrays)
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, array in arrays.items():
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy"), encode_npy(array))
     atomic_write(fs, path, target.getvalue(), Durability.CACHE)
 
 
