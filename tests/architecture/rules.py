@@ -18,8 +18,9 @@ PACKAGE: Final = "tensorkeep"
 # The layers, lowest first: a layer may import itself, those named beside it, and all that these may import.
 STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "_version": (),
+    "_lazy": (),  # names of packages, when they are first used
     "_later": (),  # NumPy, when it is first used
-    "errors": ("_version",),
+    "errors": ("_lazy", "_version"),
     "dtypes": ("_later", "errors"),
     "shapes": ("dtypes",),
     "io": ("shapes",),

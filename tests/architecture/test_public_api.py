@@ -71,11 +71,8 @@ def _names_for_type_checkers(path: Path) -> dict[str, str]:
 def test_type_checkers_and_programs_find_names_in_the_same_modules(package: ModuleType) -> None:
     told = _names_for_type_checkers(Path(str(package.__file__)))
     told = {name: module for name, module in told.items() if module != package.__name__}  # less its own parts
-    found = {name: module.removeprefix("tensorkeep.") for name, module in package._LATER.items()}
-    if package is not tensorkeep:
-        folder = package.__name__.removeprefix("tensorkeep.")
-        found = {name: module if module.startswith(folder) else f"{folder}.{module}" for name, module in found.items()}
-    assert {name: f"tensorkeep.{module}" for name, module in found.items()} == told
+    found = {name: module for module, names in package._NAMES.items() for name in names.split()}
+    assert {name: f"{package.__name__}.{module}" for name, module in found.items()} == told
 
 
 def test_importing_the_package_imports_nothing_but_itself() -> None:

@@ -52,3 +52,12 @@ def program(world: Path, capsys: pytest.CaptureFixture[str]) -> Program:
         return Result(code, said.out, said.err)
 
     return run
+
+
+def assert_explained(program: Program, world: Path, arguments: str, message: str) -> None:
+    """A mistake is told on the standard error, in words that begin so, and no file comes or goes."""
+    before = sorted(world.rglob("*"))
+    found = program(*arguments.split())
+    assert (found.code, found.out) == (1, "")
+    assert found.err.startswith(f"error: {message}")
+    assert sorted(world.rglob("*")) == before

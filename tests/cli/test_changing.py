@@ -12,7 +12,7 @@ import tensorkeep as tk
 from tensorkeep.cli.output import Form, Output
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.io.terminal import Terminal
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, assert_explained
 
 
 def test_rename_says_what_was_renamed(program: Program) -> None:
@@ -86,11 +86,7 @@ def test_a_checkpoint_may_be_changed_where_it_is(program: Program) -> None:
     ],
 )
 def test_mistakes_are_explained(program: Program, world: Path, arguments: str, message: str) -> None:
-    before = sorted(world.rglob("*"))
-    found = program(*arguments.split())
-    assert (found.code, found.out) == (1, "")
-    assert found.err.startswith(f"error: {message}")
-    assert sorted(world.rglob("*")) == before
+    assert_explained(program, world, arguments, message)
 
 
 def test_strip_optimizer_shrinks_the_files(program: Program, world: Path) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, assert_explained
 
 # ---------------------------------------------------------------------------------------------------------------- diff
 
@@ -120,11 +120,7 @@ def test_a_run_is_told_by_how_far_tensors_moved(program: Program, world: Path) -
     ],
 )
 def test_mistakes_are_explained(program: Program, world: Path, arguments: str, message: str) -> None:
-    before = sorted(world.rglob("*"))
-    found = program(*arguments.split())
-    assert (found.code, found.out) == (1, "")
-    assert found.err.startswith(f"error: {message}")
-    assert sorted(world.rglob("*")) == before
+    assert_explained(program, world, arguments, message)
 
 
 # --------------------------------------------------------------------------------------------------------------- graph

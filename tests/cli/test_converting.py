@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
-from tests.cli.conftest import Program
+from tests.cli.conftest import Program, assert_explained
 
 
 def test_the_end_of_the_name_says_the_format(program: Program, world: Path) -> None:
@@ -63,11 +63,7 @@ def test_presets_are_listed(program: Program) -> None:
     ],
 )
 def test_mistakes_are_explained(program: Program, world: Path, arguments: str, message: str | None) -> None:
-    before = sorted(world.rglob("*"))
-    found = program(*arguments.split())
-    assert (found.code, found.out) == (1, "")
-    assert found.err.startswith(f"error: {message or ''}")
-    assert sorted(world.rglob("*")) == before
+    assert_explained(program, world, arguments, message or "")
 
 
 def test_nothing_is_replaced_without_force(program: Program) -> None:

@@ -21,7 +21,7 @@ from tensorkeep.convert.hub import Array, SinkOptions, Tensors, TensorSink, Tens
 from tensorkeep.errors import DataLossError, TensorKeepError
 from tensorkeep.io.crc32c import crc32c, unmask
 from tensorkeep.io.filesystem import FileSystem, prepare_directory
-from tensorkeep.proto.identification import FileKind, identify_proto
+from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.saved_model.layout import contains_saved_model
 
 _ONCE: Final = ReadOptions(checksums=Checksums.ONCE)
@@ -119,13 +119,7 @@ class SliceFileFormat:
     endings = ()
 
     def holds(self, path: str, fs: FileSystem) -> bool:
-        if not fs.exists(path) or fs.is_directory(path):
-            return False
-        file = fs.open(path)
-        try:
-            return bool(file.size) and identify_proto(file.map(0, file.size)).kind is FileKind.CHECKPOINT_TABLE
-        finally:
-            file.close()
+        return is_file_of_kind(path, FileKind.CHECKPOINT_TABLE, fs)
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
         return open_checkpoint(path, _ONCE, fs=fs)

@@ -18,7 +18,7 @@ from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.graph.files import read_graph, write_graph
 from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.proto.identification import FileKind, identify_proto
+from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.saved_model.layout import contains_saved_model, read_saved_model, variables_path
@@ -33,13 +33,7 @@ class FrozenGraphFormat:
     endings = (".pb", ".pbtxt")
 
     def holds(self, path: str, fs: FileSystem) -> bool:
-        if not fs.exists(path) or fs.is_directory(path):
-            return False
-        file = fs.open(path)
-        try:
-            return bool(file.size) and identify_proto(file.map(0, file.size)).kind is FileKind.GRAPH
-        finally:
-            file.close()
+        return is_file_of_kind(path, FileKind.GRAPH, fs)
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
         return _constants(read_graph(path, fs), path, self.name)

@@ -9,8 +9,9 @@ pieces. A result appears whole or not at all.
 Every name is imported when it is first asked for: rules about names do without NumPy.
 """
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from tensorkeep._lazy import on_first_use as _on_first_use
 
 if _TYPE_CHECKING:
     from tensorkeep.edit.combining import Conflict, average, exponential_weights, interpolate, merge
@@ -54,21 +55,9 @@ _NAMES = {
     "selecting": "NameChanges drop keep optimizer_state rename strip_optimizer swap_averages",
     "values": "cast set_tensors",
 }
-_LATER = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 if not _TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(_import_module(f"{__name__}.{_LATER[name]}"), name)
-        globals()[name] = found
-        return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
-
+    __getattr__, __dir__ = _on_first_use(globals(), _NAMES)
 
 __all__ = [
     "AddScope",

@@ -3,8 +3,9 @@
 What is listed here is imported when it is first asked for.
 """
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from tensorkeep._lazy import on_first_use as _on_first_use
 
 if _TYPE_CHECKING:
     from tensorkeep.embedding.admission import AdmitAll, BloomFilter, CounterFilter, Touched
@@ -75,17 +76,9 @@ _NAMES = {
     "table": "EmbeddingTable",
     "writing": "StoredForm embedding_tensors save_embeddings table_tensors",
 }
-_LATER = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 if not _TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        if name not in _LATER:
-            raise AttributeError(f"module 'tensorkeep.embedding' has no attribute {name!r}")
-        found = getattr(_import_module(f"tensorkeep.embedding.{_LATER[name]}"), name)
-        globals()[name] = found
-        return found
-
+    __getattr__, __dir__ = _on_first_use(globals(), _NAMES)
 
 __all__ = [
     "AdmitAll",

@@ -7,8 +7,9 @@
 Every name is imported when it is first asked for.
 """
 
-from importlib import import_module as _import_module
 from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from tensorkeep._lazy import on_first_use as _on_first_use
 
 if _TYPE_CHECKING:
     from tensorkeep.inspect.comparing import Comparison, Drift, TensorDifference, compare, drift
@@ -44,21 +45,9 @@ _NAMES = {
     "selecting": "Order SortKey selected",
     "statistics": "TensorStatistics checkpoint_statistics tensor_statistics",
 }
-_LATER = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 if not _TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        if name not in _LATER:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        found = getattr(_import_module(f"{__name__}.{_LATER[name]}"), name)
-        globals()[name] = found
-        return found
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
-
+    __getattr__, __dir__ = _on_first_use(globals(), _NAMES)
 
 __all__ = [
     "CheckpointListing",

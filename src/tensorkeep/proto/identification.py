@@ -19,6 +19,7 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.crc32c import masked_crc32c
+from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.proto.messages import (
     CheckpointState,
     FingerprintDef,
@@ -151,6 +152,17 @@ def identify_proto(data: bytes | memoryview) -> Identity:
     if (text := _as_text(start, len(view) > _LOOKED_AT)) is not None:
         return _text_kind(text)
     return _message_kind(view, start)
+
+
+def is_file_of_kind(path: str, kind: FileKind, fs: FileSystem) -> bool:
+    """Whether there is a file, which is of that kind."""
+    if not fs.exists(path) or fs.is_directory(path):
+        return False
+    file = fs.open(path)
+    try:
+        return bool(file.size) and identify_proto(file.map(0, file.size)).kind is kind
+    finally:
+        file.close()
 
 
 def wrong_file(path: str, data: bytes | memoryview, wanted: FileKind) -> str:
