@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.embedding.compacting import compact_checkpoint
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_REMOVED, DELTA_VALUES
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops._embedding import EmbeddingResource
 from tensorkeep.v1.sessions import core_session
+from tests.train.increments import assert_made_one
 
 
 @pytest.fixture(autouse=True)
@@ -168,16 +168,7 @@ def test_full_and_delta_made_one_are_the_bytes_of_a_full_save(arguments: dict[st
     if threshold is not None:
         given["option"] = tf.EmbeddingVariableOption(filter_option=tf.CounterFilter(threshold))
     model = Model(**given)
-    with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        model.run(session, [1, 2, 3, 3])
-        first = model.saver.save(session, tmp_path / "m", global_step=model.step)
-        model.run(session, [2, 4, -5, 7, 7])
-        delta = model.saver.incremental_save(session, tmp_path / "m", global_step=model.step)
-        full = model.saver.save(session, tmp_path / "whole")
-    made = compact_checkpoint(first, tmp_path / "made", delta)
-    for suffix in (".index", ".data-00000-of-00001"):
-        assert Path(made + suffix).read_bytes() == Path(full + suffix).read_bytes()
+    assert_made_one(model, [1, 2, 3, 3], [2, 4, -5, 7, 7], tmp_path)
 
 
 def test_a_delta_of_a_later_full_checkpoint_is_not_put_over_an_earlier_one(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.embedding.compacting import compact_checkpoint
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES
+from tests.train.increments import assert_made_one
 
 
 @pytest.fixture(autouse=True)
@@ -87,16 +87,7 @@ def test_full_and_delta_made_one_are_the_bytes_of_a_full_save(
     use_resource: bool, sharded: bool, tmp_path: Path
 ) -> None:
     model = Model(use_resource, True, sharded)
-    with tf.Session() as session:
-        session.run(tf.global_variables_initializer())
-        model.run(session, [1, 2, 3])
-        first = model.saver.save(session, tmp_path / "m", global_step=model.step)
-        model.run(session, [5, 2])
-        delta = model.saver.incremental_save(session, tmp_path / "m", global_step=model.step)
-        full = model.saver.save(session, tmp_path / "whole")
-    made = compact_checkpoint(first, tmp_path / "made", delta)
-    for suffix in (".index", ".data-00000-of-00001"):
-        assert Path(made + suffix).read_bytes() == Path(full + suffix).read_bytes()
+    assert_made_one(model, [1, 2, 3], [5, 2], tmp_path)
 
 
 def test_a_variable_that_was_changed_as_a_whole_is_saved_whole_until_the_next_full_save(tmp_path: Path) -> None:

@@ -36,13 +36,13 @@ from tensorkeep.io.local import LOCAL
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.metagraph.importing import import_meta_graph
-from tensorkeep.proto.identification import FileKind, identify_proto
+from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, SignatureDef, TensorProto
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.builder import DefaultSaver, GraphOptions, SavedModelBuilder
 from tensorkeep.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, PREDICT_METHOD_NAME, SERVING
-from tensorkeep.saved_model.layout import init_op_name, read_file
+from tensorkeep.saved_model.layout import init_op_name
 from tensorkeep.saved_model.node_saveables import NodeSaveable
 from tensorkeep.saved_model.signature_defs import build_signature_def
 from tensorkeep.saved_model.table_fills import needed_fills
@@ -217,7 +217,7 @@ def _meta_graph(graph: Graph | GraphDef | MetaGraphDef | PathLike, fs: FileSyste
     if isinstance(graph, GraphDef):
         return MetaGraphDef(graph_def=graph)
     path = path_text(graph)
-    if fs.exists(path) and identify_proto(read_file(path, fs)).kind is FileKind.GRAPH:
+    if is_file_of_kind(path, FileKind.GRAPH, fs):
         return MetaGraphDef(graph_def=read_graph(path, fs))
     return read_meta_graph_file(path, fs)
 
