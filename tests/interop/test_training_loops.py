@@ -15,7 +15,9 @@ import pytest
 import tensorflow
 
 import tensorkeep.v1 as ours
+from tensorkeep.proto.messages import MetaGraphDef
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
+from tests.interop.meta_graphs import assert_same
 from tests.interop.programs import tensorflow_1
 
 theirs = tensorflow.compat.v1
@@ -116,8 +118,7 @@ def assert_same_graph_files(mine: Path, other: Path) -> None:
     """The graph as text is the same, letter by letter, and so is what every checkpoint says of it."""
     assert (mine / "graph.pbtxt").read_text() == (other / "graph.pbtxt").read_text()
     for path in mine.glob("*.meta"):
-        ours_said, theirs_said = (theirs.MetaGraphDef.FromString((at / path.name).read_bytes()) for at in (mine, other))
-        assert ours_said == theirs_said
+        assert_same(*(MetaGraphDef.FromString((at / path.name).read_bytes()) for at in (mine, other)))
 
 
 def assert_close(mine: Any, other: Any) -> None:
@@ -650,9 +651,7 @@ def test_writers_write_the_same_events(tmp_path: Path) -> None:
         if one.WhichOneof("what") == "graph_def":
             assert theirs.GraphDef.FromString(one.graph_def) == theirs.GraphDef.FromString(two.graph_def)
         elif one.WhichOneof("what") == "meta_graph_def":
-            graphs = [theirs.MetaGraphDef.FromString(event.meta_graph_def) for event in (one, two)]
-            assert graphs[0].collection_def == graphs[1].collection_def
-            assert graphs[0].meta_info_def == graphs[1].meta_info_def
+            assert_same(*(MetaGraphDef.FromString(event.meta_graph_def) for event in (one, two)))
         else:
             assert one == two
 
