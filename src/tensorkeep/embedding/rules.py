@@ -1,7 +1,6 @@
-"""How optimizers change rows, in NumPy.
+"""How optimizers change rows.
 
-A rule changes blocks of the rows and of its slots in place, given the block of the gradient and numbers of the rows'
-type. Where TensorFlow has the op for dense variables, the arithmetic is that of `ops/training.py`, to the last bit.
+Where TensorFlow has the op for dense variables, the rule is that of its op; what only DeepRec has is here.
 """
 
 from __future__ import annotations
@@ -13,6 +12,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
+
+from tensorkeep.native.rules import adagrad, adam, adam_change, adam_rate, ftrl, give_back, gradient_descent
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -26,17 +27,6 @@ class Rule:
     numbers: tuple[str, ...]
     step: Callable[..., None]
     defaults: tuple[tuple[str, float], ...] = ()
-
-
-def gradient_descent(var: Array, grad: Array, *, alpha: Any) -> None:
-    """Against the gradient."""
-    var -= grad * alpha
-
-
-def adagrad(var: Array, accum: Array, grad: Array, *, lr: Any) -> None:
-    """Against the gradient, less where squares of gradients have accumulated."""
-    accum += grad * grad
-    var -= grad * lr / np.sqrt(accum)
 
 
 def adagrad_decay(
@@ -59,37 +49,6 @@ def adagrad_decay(
     adagrad(var, accum, grad, lr=lr)
 
 
-def _moments(m: Array, v: Array, grad: Array, beta1: Any, beta2: Any) -> None:
-    one = m.dtype.type(1)
-    m *= beta1
-    m += grad * (one - beta1)
-    v *= beta2
-    v += grad * grad * (one - beta2)
-
-
-def _adam_rate(dtype: np.dtype[Any], lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
-    one = dtype.type(1)
-    return lr * np.sqrt(one - beta2_power) / (one - beta1_power)
-
-
-def adam(
-    var: Array,
-    m: Array,
-    v: Array,
-    grad: Array,
-    *,
-    beta1_power: Any,
-    beta2_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
-) -> None:
-    """Adam, of the rows that have a gradient."""
-    _moments(m, v, grad, beta1, beta2)
-    var -= m / (np.sqrt(v) + epsilon) * _adam_rate(var.dtype, lr, beta1_power, beta2_power)
-
-
 def adam_w(
     var: Array,
     m: Array,
@@ -105,8 +64,11 @@ def adam_w(
     weight_decay: Any,
 ) -> None:
     """Adam with rows that shrink by a share of themselves, whatever the learning rate."""
-    _moments(m, v, grad, beta1, beta2)
-    var -= m / (np.sqrt(v) + epsilon) * _adam_rate(var.dtype, lr, beta1_power, beta2_power) + var * weight_decay
+    work = adam_change(m, v, grad, beta1=beta1, beta2=beta2, epsilon=epsilon)
+    work *= adam_rate(var.dtype, lr, beta1_power, beta2_power)
+    work += var * weight_decay
+    var -= work
+    give_back(work)
 
 
 def adam_async(
@@ -145,38 +107,6 @@ def adam_async(
     var -= m
 
 
-def ftrl_v2(
-    var: Array,
-    accum: Array,
-    linear: Array,
-    grad: Array,
-    *,
-    lr: Any,
-    l1: Any,
-    l2: Any,
-    l2_shrinkage: Any,
-    lr_power: Any,
-) -> None:
-    """Follow the regularised leader, with shrinkage."""
-    two = var.dtype.type(2)
-    grown = accum + grad * grad
-    if lr_power == -0.5:
-        new_root, old_root = np.sqrt(grown), np.sqrt(accum)
-    else:
-        new_root, old_root = grown**-lr_power, accum**-lr_power
-    shrunk = grad + two * l2_shrinkage * var if l2_shrinkage != 0 else grad
-    linear += shrunk - (new_root - old_root) / lr * var
-    weight = new_root / lr + two * l2
-    var[...] = (np.clip(linear, -l1, l1) - linear) / weight
-    accum[...] = grown
-
-
-def ftrl(var: Array, accum: Array, linear: Array, grad: Array, *, lr: Any, l1: Any, l2: Any, lr_power: Any) -> None:
-    """Follow the regularised leader."""
-    zero = var.dtype.type(0)
-    ftrl_v2(var, accum, linear, grad, lr=lr, l1=l1, l2=l2, l2_shrinkage=zero, lr_power=lr_power)
-
-
 _ADAM: Final = ("beta1_power", "beta2_power", "lr", "beta1", "beta2", "epsilon")
 
 RULES: Final[Mapping[str, Rule]] = MappingProxyType(
@@ -200,7 +130,7 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
                 "FtrlV2",
                 2,
                 ("lr", "l1", "l2", "l2_shrinkage", "lr_power"),
-                ftrl_v2,
+                ftrl,
                 (("lr_power", -0.5),),
             ),
         )

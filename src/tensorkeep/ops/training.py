@@ -3,9 +3,10 @@
 A rule changes blocks of a variable and its slots in place, given the gradient's block and the scalars. Four ops stand
 on every rule: on reference and on resource variables, with a dense gradient and with rows of one (`Sparse`).
 
-Rules are written in NumPy. Most of them exist in compiled form too, which does the same in one pass; where that is
-present, and the arrays are such that it takes them, it does the work. Else a dense variable is updated block by block,
-so that what a rule computes in between stays in the processor's cache.
+Rules are written in NumPy; those that tables of rows have too are in `native/rules.py`. Most of them exist in compiled
+form besides, which does the same in one pass; where that is present, and the arrays are such that it takes them, it
+does the work. Else a dense variable is updated block by block, so that what a rule computes in between stays in the
+processor's cache.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor, held_behind
 from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.native.rules import adagrad, adam, adam_rate, ftrl, gradient_descent
 from tensorkeep.native.updates import fused_update
 from tensorkeep.ops._shapes import SCALAR
 from tensorkeep.runtime.resources import VariableResource
@@ -155,29 +157,7 @@ def _rounds(indices: Array) -> Iterator[Any]:
         yield np.sort(order[repeat == turn])
 
 
-_SCRATCH: Final[list[Array]] = []  # memory that rules work in; who takes a piece has it alone until it is given back
-
-
-def _take_scratch(like: Array) -> Array:
-    """An array to work in, of the shape and type of another: memory used before, for fresh memory costs more."""
-    memory = _SCRATCH.pop() if _SCRATCH else np.empty(0, np.uint8)
-    if memory.nbytes < like.nbytes:
-        memory = np.empty(like.nbytes, np.uint8)
-    return memory[: like.nbytes].view(like.dtype).reshape(like.shape)
-
-
-def _give_back(work: Array) -> None:
-    memory = work
-    while isinstance(memory.base, np.ndarray):
-        memory = memory.base
-    _SCRATCH.append(memory)
-
-
 # ---------------------------------------------------------------------------------------------------- Making ops
-
-
-def _variable_shape(var: Tensor, *_: Any) -> Shape:
-    return var.static_shape
 
 
 def _check_shapes(*tensors: Tensor) -> Shape:
@@ -290,10 +270,6 @@ _ALL: Final = "Ref RefSparse Resource ResourceSparse"
 # ---------------------------------------------------------------------------------------------------- Rules
 
 
-def gradient_descent(var: Array, grad: Array, *, alpha: Any) -> None:
-    var -= grad * alpha
-
-
 _update_ops("GradientDescent", "var | alpha, delta", gradient_descent, kinds="Ref Resource")
 
 
@@ -342,12 +318,6 @@ _update_ops(
     "use_nesterov: bool = false",
     kinds="Resource ResourceSparse",
 )
-
-
-def adagrad(var: Array, accum: Array, grad: Array, *, lr: Any, update_slots: bool) -> None:
-    if update_slots:
-        accum += grad * grad
-    var -= grad * lr / np.sqrt(accum)
 
 
 _update_ops("Adagrad", "var, accum | lr, grad, indices", adagrad, "update_slots: bool = true", kinds=_ALL)
@@ -402,40 +372,6 @@ def adadelta(var: Array, accum: Array, accum_update: Array, grad: Array, *, lr: 
 _update_ops("Adadelta", "var, accum, accum_update | lr, rho, epsilon, grad, indices", adadelta, kinds=_ALL)
 
 
-def adam(
-    var: Array,
-    m: Array,
-    v: Array,
-    grad: Array,
-    *,
-    beta1_power: Any,
-    beta2_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
-    use_nesterov: bool,
-) -> None:
-    one = var.dtype.type(1)
-    rate = lr * np.sqrt(one - beta2_power) / (one - beta1_power)
-    work = np.multiply(grad, one - beta1, _take_scratch(var))
-    m *= beta1
-    m += work
-    np.multiply(grad, grad, work)
-    work *= one - beta2
-    v *= beta2
-    v += work
-    np.sqrt(v, work)
-    work += epsilon
-    if use_nesterov:
-        np.divide(grad * (one - beta1) + m * beta1, work, work)
-    else:
-        np.divide(m, work, work)
-    work *= rate
-    var -= work
-    _give_back(work)
-
-
 _update_ops(
     "Adam",
     "var, m, v | beta1_power, beta2_power, lr, beta1, beta2, epsilon, grad",
@@ -460,10 +396,10 @@ def adam_with_amsgrad(
     epsilon: Any,
 ) -> None:
     one = var.dtype.type(1)
-    rate = lr * np.sqrt(one - beta2_power) / (one - beta1_power)
     m += (grad - m) * (one - beta1)
     v += (grad * grad - v) * (one - beta2)
     np.maximum(vhat, v, out=vhat)
+    rate = adam_rate(var.dtype, lr, beta1_power, beta2_power)
     var -= m * rate / (np.sqrt(vhat) + epsilon)
 
 
@@ -511,33 +447,6 @@ def centered_rmsprop(
 _update_ops(
     "CenteredRMSProp", "var, mg, ms, mom | lr, rho, momentum, epsilon, grad, indices", centered_rmsprop, kinds=_ALL
 )
-
-
-def ftrl(
-    var: Array,
-    accum: Array,
-    linear: Array,
-    grad: Array,
-    *,
-    lr: Any,
-    l1: Any,
-    l2: Any,
-    lr_power: Any,
-    multiply_linear_by_lr: bool,
-    l2_shrinkage: Any = 0.0,
-) -> None:
-    two = var.dtype.type(2)
-    grown = accum + grad * grad
-    old, new = (np.sqrt(accum), np.sqrt(grown)) if lr_power == -0.5 else (accum**-lr_power, grown**-lr_power)
-    shrunk = grad + two * l2_shrinkage * var if l2_shrinkage else grad
-    if multiply_linear_by_lr:
-        linear += shrunk * lr - (new - old) * var
-        limit, weight = l1 * lr, new + two * l2 * lr
-    else:
-        linear += shrunk - (new - old) / lr * var
-        limit, weight = l1, new / lr + two * l2
-    var[...] = (np.clip(linear, -limit, limit) - linear) / weight
-    accum[...] = grown
 
 
 _update_ops(
