@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import time
 from collections.abc import Callable
 
 import numpy as np
@@ -49,13 +50,15 @@ def test_looking_up_inserting_training_removing_and_saving_at_once(is_native: bo
     table, rounds = table_of(is_native), 60 if is_native else 20
     done = threading.Event()
 
-    def train() -> None:
-        random = np.random.default_rng(threading.get_ident())
-        for step in range(rounds):
-            keys = random.integers(-KEYS, KEYS, 500)
-            table.apply("Adagrad", np.ones((500, DIM)), keys, step=step, lr=0.1)
-            table.assign(keys[:50], np.full((50, DIM), step))
-        done.set()
+    def train(seed: int) -> None:
+        random = np.random.default_rng(seed)
+        try:
+            for step in range(rounds):
+                keys = random.integers(-KEYS, KEYS, 500)
+                table.apply("Adagrad", np.ones((500, DIM)), keys, step=step, lr=0.1)
+                table.assign(keys[:50], np.full((50, DIM), step))
+        finally:
+            done.set()
 
     def insert() -> None:
         random = np.random.default_rng(1)
@@ -84,7 +87,7 @@ def test_looking_up_inserting_training_removing_and_saving_at_once(is_native: bo
                 assert (first == first[:, :1]).all()
                 assert len(np.unique(snapshot.keys)) == count
 
-    run_together(train, train, insert, remove, look, save)
+    run_together(lambda: train(4), lambda: train(5), insert, remove, look, save)
     snapshot = table.snapshot()
     assert len(snapshot.keys) == len(table)
     np.testing.assert_array_equal(snapshot.rows("", 0, len(table)), table.lookup(snapshot.keys))
@@ -98,10 +101,12 @@ def test_a_snapshot_is_of_one_moment_in_all_columns(is_native: bool) -> None:
     done = threading.Event()
 
     def train() -> None:
-        for step in range(1, rounds):
-            # One step changes both columns of all rows by the same: the slot gathers squares of ones.
-            table.apply("Adagrad", np.ones((2000, DIM)), keys, slots=["copy"], step=step, lr=0.0)
-        done.set()
+        try:
+            for step in range(1, rounds):
+                # One step changes both columns of all rows by the same: the slot gathers squares of ones.
+                table.apply("Adagrad", np.ones((2000, DIM)), keys, slots=["copy"], step=step, lr=0.0)
+        finally:
+            done.set()
 
     def save() -> None:
         seen = 0
@@ -142,7 +147,7 @@ def test_a_forgotten_snapshot_is_let_go() -> None:
 
 
 def test_readers_share_a_lock_and_writers_do_not() -> None:
-    lock, together = SharedLock(), threading.Barrier(2, timeout=10)
+    lock, together = SharedLock(), threading.Barrier(2, timeout=60)
     order: list[str] = []
 
     def read() -> None:
@@ -160,23 +165,28 @@ def test_readers_share_a_lock_and_writers_do_not() -> None:
     assert order == ["in", "out"] * 8
 
 
-def test_a_writer_that_waits_is_not_overtaken_forever() -> None:
-    lock, written, inside = SharedLock(), threading.Event(), threading.Event()
+def test_a_writer_that_waits_is_not_overtaken() -> None:
+    lock, order = SharedLock(), []
 
     def read() -> None:
-        for _ in range(10_000):
-            with lock.reading:
-                inside.set()
-            if written.is_set():
-                return
-        raise AssertionError("the writer never came in")
+        with lock.reading:
+            order.append("read")
 
     def write() -> None:
-        inside.wait(10)
         with lock.writing:
-            written.set()
+            order.append("written")
 
-    run_together(read, read, write)
+    reader, writer = threading.Thread(target=read), threading.Thread(target=write)
+    with lock.reading:
+        writer.start()
+        while not lock._writers_waiting and not order:
+            time.sleep(0.001)
+        reader.start()
+        reader.join(0.05)
+        assert order == []
+    writer.join()
+    reader.join()
+    assert order == ["written", "read"]
 
 
 def test_an_error_inside_gives_the_lock_back() -> None:

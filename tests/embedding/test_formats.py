@@ -13,7 +13,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep import DataLossError, InvalidArgumentError, MemoryFileSystem, NotFoundError, UnimplementedError
+from tensorkeep import (
+    DataLossError,
+    InvalidArgumentError,
+    MemoryFileSystem,
+    NotFoundError,
+    TensorKeepError,
+    UnimplementedError,
+)
 from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
 from tensorkeep.embedding.formats.npz import export_npz
 from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
@@ -151,11 +158,52 @@ def test_tables_that_are_none_are_refused(columns: dict[str, Any], message: str)
         read_parquet(parquet_of(fs, **columns), fs=fs)
 
 
+@pytest.mark.parametrize(
+    ("keys", "rows", "error", "message"),
+    [
+        (pa.array([2**63 + 5], pa.uint64()), [[1.0]], InvalidArgumentError, "which is more than an int64 holds"),
+        ([7], pa.array([[1e39]]), DataLossError, r"the row of key 7 has 1e\+39, which is more than a float32 holds"),
+        ([7], ["1,x"], InvalidArgumentError, "has text that is no numbers: .*'x'"),
+        ([7], ["1e39"], DataLossError, r"the row of key 7 has 1e\+39"),
+        ([7], [["a"]], InvalidArgumentError, "expected lists of numbers"),
+    ],
+)
+def test_parquet_whose_numbers_are_none_that_a_table_holds(
+    keys: Any, rows: Any, error: type[Exception], message: str
+) -> None:
+    fs, file = MemoryFileSystem(), io.BytesIO()
+    pq.write_table(pa.table({"key": keys, "embedding": rows}), file)
+    put(fs, "out/x.parquet", file.getvalue())
+    with pytest.raises(error, match=message):
+        read_parquet("out/x.parquet", fs=fs)
+
+
 def test_bytes_that_are_no_parquet() -> None:
     fs = MemoryFileSystem()
     put(fs, "out/x.parquet", b"PAR1 and nothing more")
     with pytest.raises(DataLossError, match=r'"out/x.parquet" cannot be read as Parquet'):
         read_parquet("out/x.parquet", fs=fs)
+
+
+def test_parquet_that_is_damaged_anywhere_is_data_loss_or_a_table() -> None:
+    fs = MemoryFileSystem()
+    path = parquet_of(fs, key=[5, 3], embedding=[[1.0, 2.0], [3.0, 4.0]])
+    data = held(fs, path)
+    refused = 0
+    for at in range(4, len(data), 7):
+        put(fs, path, data[:at] + bytes([data[at] ^ 0xFF]) + data[at + 1 :])
+        try:
+            read_parquet(path, fs=fs)
+        except TensorKeepError:
+            refused += 1
+    assert refused > 10
+
+
+@pytest.mark.parametrize("rows", [["1,x"], [{"a": 1.0}], [["x"]], [[[1.0]]]], ids=["text", "struct", "words", "deeper"])
+def test_rows_of_other_things_than_numbers_are_refused(rows: list[Any]) -> None:
+    fs = MemoryFileSystem()
+    with pytest.raises(TensorKeepError, match=r"out/x\.parquet"):
+        read_parquet(parquet_of(fs, key=[1], embedding=rows), fs=fs)
 
 
 def test_without_pyarrow_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,6 +277,13 @@ def test_text_without_a_header_is_key_and_row() -> None:
     assert (found.keys.tolist(), found.values[""].tolist()) == ([3, 5], [[3.0, 4.5], [1.0, 2.0]])
 
 
+def test_a_mark_of_the_encoding_is_no_part_of_the_first_column() -> None:
+    fs = MemoryFileSystem()
+    for text in ('id,embedding\r\n5,"1,2"\r\n', '5,"1,2"\n'):
+        put(fs, "out/x.csv", b"\xef\xbb\xbf" + text.encode())
+        assert read_csv("out/x.csv", fs=fs).keys.tolist() == [5]
+
+
 @pytest.mark.parametrize(
     ("text", "error", "message"),
     [
@@ -236,9 +291,15 @@ def test_text_without_a_header_is_key_and_row() -> None:
         ("id,embedding\n", InvalidArgumentError, "holds no row"),
         ("a,b\n1,2\n", InvalidArgumentError, 'has the columns a, b; expected "id" and "embedding"'),
         ('id,embedding\n1,"1,2"\n2,"1"\n', DataLossError, "row 2 has an embedding of 1 numbers, expected 2"),
-        ('id,embedding\n1,"1,x"\n', DataLossError, "rows 1 to 2: .*'x'"),
-        ('id,embedding\n1.5,"1,2"\n', DataLossError, "rows 1 to 2"),
-        (f'id,embedding\n{2**64},"1,2"\n', DataLossError, "rows 1 to 2"),
+        ('id,embedding\n1,"1,2"\n2,"1,x"\n', DataLossError, "row 2 has 'x' in its embedding, expected a number"),
+        ('id,embedding\n1.5,"1,2"\n', DataLossError, "row 1 has '1.5' for id, expected a whole number"),
+        (f'id,embedding\n1,"1,2"\n{2**64},"1,2"\n', DataLossError, f"row 2 has '{2**64}' for id, expected a whole"),
+        ('id,embedding,freq\n1,"1,2",x\n', DataLossError, "row 1 has 'x' for freq, expected a whole number"),
+        (
+            'id,embedding\n1,"1,2"\n2,"1,1e39"\n',
+            DataLossError,
+            r"row of key 2 has 1e\+39, which is more than a float32 holds",
+        ),
         ("id,embedding\n1\n", DataLossError, "row 1 has 1 columns, expected more"),
         ('1,"1"\n1,"2"\n', InvalidArgumentError, "key 1 is there twice"),
     ],

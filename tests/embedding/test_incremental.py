@@ -22,7 +22,9 @@ from tensorkeep import (
 )
 from tensorkeep.embedding.admission import CounterFilter
 from tensorkeep.embedding.compacting import compact_checkpoint
-from tensorkeep.embedding.incremental import TouchedKeys, delta_tensors, newest_delta, table_delta_tensors
+from tensorkeep.embedding.finding_deltas import newest_delta
+from tensorkeep.embedding.incremental import TouchedKeys, delta_tensors, table_delta_tensors
+from tensorkeep.embedding.querying import look_up
 from tensorkeep.embedding.restoring import restore_table
 from tensorkeep.embedding.restoring_deltas import restore_delta
 from tensorkeep.embedding.table import EmbeddingTable
@@ -258,6 +260,40 @@ def test_the_newest_delta_is_found_where_it_lies() -> None:
 
 
 # What does not fit
+
+
+def test_a_delta_that_goes_with_another_full_checkpoint_is_refused() -> None:
+    fs = MemoryFileSystem()
+    for step in (4, 10):
+        save_embeddings(f"d/m-{step}", {"a": snapshot_of([1])}, fs=fs)
+    for step in (7, 15):
+        tensors = gathered(table_delta_tensors("a", snapshot_of([1]), keys_of(1)))
+        save_raw(fs, f"d/.incremental_checkpoint/incremental_model.ckpt-{step}", tensors)
+    delta = "d/.incremental_checkpoint/incremental_model.ckpt-{}"
+    with pytest.raises(InvalidArgumentError, match=r'does not go with "d/m-4" but with a later .* of step 10'):
+        compact_checkpoint("d/m-4", "d/y", fs=fs)
+    with pytest.raises(InvalidArgumentError, match='of step 7, is older than "d/m-10"'):
+        compact_checkpoint("d/m-10", "d/y", delta.format(7), fs=fs)
+    with pytest.raises(InvalidArgumentError, match="of step 7, is older"):
+        look_up("d/m-10", "a", [1], delta=delta.format(7), fs=fs)
+    assert not fs.exists("d/y.index")
+    compact_checkpoint("d/m-4", "d/early", delta.format(7), fs=fs)
+    compact_checkpoint("d/m-10", "d/late", fs=fs)
+
+
+def test_a_full_checkpoint_is_no_delta() -> None:
+    fs = MemoryFileSystem()
+    save_embeddings("d/full", {"a": snapshot_of([1])}, fs=fs)
+    save_embeddings("d/other", {"b": snapshot_of([1])}, fs=fs)
+    save_raw(fs, "d/plain", {"w": 1})
+    for wrong in ("d/other", "d/plain"):
+        with pytest.raises(InvalidArgumentError, match=f'"{wrong}" is no incremental checkpoint'):
+            compact_checkpoint("d/full", "d/y", wrong, fs=fs)
+        with pytest.raises(InvalidArgumentError, match=f'"{wrong}" is no incremental checkpoint'):
+            look_up("d/full", "a", [1], delta=wrong, fs=fs)
+    save_raw(fs, "d/delta", {**gathered(table_delta_tensors("a", snapshot_of([1]), keys_of(1))), "w": 1})
+    with pytest.raises(DataLossError, match='has "w", which "d/full" does not hold'):
+        compact_checkpoint("d/full", "d/y", "d/delta", fs=fs)
 
 
 def test_a_delta_of_another_model_is_refused() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,8 @@ from tensorkeep.embedding.quantising import quantise_checkpoint
 from tensorkeep.embedding.restoring import ColumnReport, restore_column, restore_table
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.table import EmbeddingTable
+from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.errors import WrongTypeError
 from tests.embedding.crafting import EXTREMES, damage, rows_for, save_raw, saved, snapshot_of
 
 KEYS = [*EXTREMES, *range(1, 30), 5003]
@@ -329,6 +332,16 @@ def test_keys_that_are_stored_twice_are_an_error() -> None:
     save_raw(fs, "d/x", {"emb-keys": np.array([1, 1, 2]), "emb-values": rows_for([1, 1, 2], 3)})
     with pytest.raises(DataLossError, match='"emb": 1 keys are stored twice'):
         restored(fs, table_of(slots=()))
+
+
+def test_a_path_is_no_reader_and_a_table_no_snapshot() -> None:
+    table = EmbeddingTable(3)
+    with pytest.raises(WrongTypeError, match=r"reader is the path 'd/x', expected an open checkpoint"):
+        restore_table(table, "d/x", "emb")  # type: ignore[arg-type]
+    with pytest.raises(WrongTypeError, match=r"reader is the path 'd/x', expected an open checkpoint"):
+        restore_column(table, Path("d/x"), "emb")  # type: ignore[arg-type]
+    with pytest.raises(WrongTypeError, match=r'"emb" is given as EmbeddingTable, expected a snapshot'):
+        save_embeddings("d/x", {"emb": table}, fs=MemoryFileSystem())  # type: ignore[dict-item]
 
 
 def test_options_that_there_are_not() -> None:

@@ -134,6 +134,33 @@ def test_a_column_can_be_added_to_rows_that_are_there(make: Maker) -> None:
     assert table.default("slot").tolist() == [[1, 2, 3], [4, 5, 6]]
 
 
+def test_a_column_can_be_dropped_and_added_anew(make: Maker) -> None:
+    table = make(2, initial=1.0)
+    table.add_column("m", 2, 2.0)
+    table.add_column("v", 3, 3.0)
+    table.assign(range(20), np.arange(40.0).reshape(20, 2))
+    table.assign([5], [[7.0, 8.0]], "m")
+    with table.snapshot() as snapshot:
+        table.drop_column("m")
+        assert [column.name for column in table.columns] == ["", "v"]
+        assert snapshot.rows("m", 5, 6).tolist() == [[7, 8]]
+    table.touch(range(20, 500))  # more rows than the dropped column ever had
+    np.testing.assert_array_equal(table.lookup(range(20)), np.arange(40.0).reshape(20, 2))
+    np.testing.assert_array_equal(table.lookup([3, 499], "v"), np.full((2, 3), 3.0))
+    for use in (
+        lambda: table.lookup([1], "m"),
+        lambda: table.assign([1], [[1.0, 1.0]], "m"),
+        lambda: table.drop_column("m"),
+        lambda: table.apply("Adagrad", [[1.0, 1.0]], [1], slots=["m"], lr=0.1),
+    ):
+        with pytest.raises(InvalidArgumentError, match='no column "m"; it has "", "v"'):
+            use()
+    with pytest.raises(InvalidArgumentError, match="the weights cannot be dropped"):
+        table.drop_column("")
+    table.add_column("m", 4, 5.0)
+    assert table.lookup([5, 499, 1000], "m").tolist() == [[5.0] * 4] * 3
+
+
 def test_rows_that_are_used_again_begin_anew_in_all_columns(make: Maker) -> None:
     table = make(1, initial=5, keeps_frequencies=True, keeps_versions=True)
     table.add_column("slot", 1, 6)
@@ -453,7 +480,24 @@ def test_only_chunks_that_change_are_copied(is_native: bool) -> None:
     ("call", "kind", "message"),
     [
         (lambda t: EmbeddingTable(0), InvalidArgumentError, "a row has 0 numbers"),
+        (lambda t: EmbeddingTable(2.5), WrongTypeError, "dimension of rows is 2.5, expected a whole number"),  # type: ignore[arg-type]
         (lambda t: EmbeddingTable(2, key_dtype=np.uint8), WrongTypeError, "uint8, expected int64 or int32"),
+        (lambda t: EmbeddingTable(2, admission=3), WrongTypeError, "admission is 3, expected AdmitAll or Counter"),  # type: ignore[arg-type]
+        (
+            lambda t: EmbeddingTable(2, eviction=CounterFilter(3), storage="/tmp"),  # type: ignore[arg-type]
+            WrongTypeError,
+            "eviction is CounterFilter.*, expected KeepAll or .*; storage is '/tmp', expected Memory or FileTier",
+        ),
+        (lambda t: EmbeddingTable(2, capacity=-5), InvalidArgumentError, "capacity is -5, expected 0 or more"),
+        (lambda t: t.reserve(-5), InvalidArgumentError, "count is -5, expected 0 or more"),
+        (lambda t: t.add_column(None), WrongTypeError, "the name of a column is None, expected text"),
+        (lambda t: t.add_column("b", 0), InvalidArgumentError, "a row has 0 numbers"),
+        (lambda t: t.touch([1], step=1.5), WrongTypeError, "step is 1.5, expected a whole number"),
+        (
+            lambda t: t.apply("GradientDescent", [[1, 1, 1]], [1], alpha=[0.1, 0.2]),
+            WrongTypeError,
+            r"alpha of GradientDescent is \[0.1, 0.2\], expected a number",
+        ),
         (lambda t: t.add_column("a"), AlreadyExistsError, 'a column "a" already'),
         (lambda t: t.lookup([0.5]), WrongTypeError, "keys of type float64"),
         (lambda t: t.lookup(np.zeros(2, np.uint64)), WrongTypeError, "keys of type uint64"),
@@ -494,6 +538,12 @@ def test_what_makes_no_sense_is_an_error_and_changes_nothing(call: Any, kind: ty
     with pytest.raises(kind, match=message):
         call(table)
     assert len(table) == 0
+
+
+def test_an_initializer_may_look_at_the_table_that_the_column_is_for() -> None:
+    table = EmbeddingTable(2, initial=1.0)
+    table.add_column("mean", 2, lambda shape: np.broadcast_to(table.lookup([1]), shape))
+    assert table.lookup([1], "mean").tolist() == [[1, 1]]
 
 
 def test_an_initializer_is_asked_once() -> None:

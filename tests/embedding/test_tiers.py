@@ -70,6 +70,16 @@ def test_a_table_in_a_file_is_like_one_in_memory(tmp_path: Path) -> None:
                 np.testing.assert_array_equal(snapshot.rows(column, 0, count), expected.rows(column, 0, count))
 
 
+def test_a_dropped_column_gives_its_memory_to_the_others(tmp_path: Path) -> None:
+    table = EmbeddingTable(2, initial=0.0, storage=FileTier(str(tmp_path), 10 * 16))
+    table.add_column("m", 2, 1.0)
+    table.assign(range(20), np.arange(40.0).reshape(20, 2))
+    assert np.count_nonzero(table.tiers(range(20)) == 0) == 10
+    table.drop_column("m")
+    np.testing.assert_array_equal(table.lookup(range(20)), np.arange(40.0).reshape(20, 2))
+    assert np.count_nonzero(table.tiers(range(20)) == 0) == 20
+
+
 def test_a_snapshot_stays_while_rows_move(tmp_path: Path) -> None:
     table = table_of(tmp_path, 10)
     table.assign(np.arange(100), np.repeat(np.arange(100.0)[:, None], 4, 1))
@@ -109,11 +119,28 @@ def test_a_disk_without_room_is_an_error_and_leaves_the_table_as_it_was(
     def full(descriptor: int, offset: int, size: int) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    monkeypatch.setattr(os, "posix_fallocate", full)
+    monkeypatch.setattr(os, "posix_fallocate", full, raising=False)
     with pytest.raises(ResourceExhaustedError, match="No space left on device; free some space"):
         table.touch(np.arange(1000))
     assert len(table) == 10
     assert table.lookup(np.arange(20)).tolist() == [[1.0] * 4] * 20
+
+
+def test_a_column_that_the_disk_has_no_room_for_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = EmbeddingTable(2, initial=0.0, storage=FileTier(str(tmp_path), 10 * 16))
+    table.assign(range(20), np.arange(40.0).reshape(20, 2))
+
+    def no_room(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "posix_fallocate", no_room, raising=False)
+        with pytest.raises(ResourceExhaustedError):
+            table.add_column("m", 8, 1.0)
+    np.testing.assert_array_equal(table.lookup(range(20)), np.arange(40.0).reshape(20, 2))
+    assert np.count_nonzero(table.tiers(range(20)) == 0) == 20  # memory is for the one column that there is
+    table.add_column("m", 2, 1.0)
+    assert table.lookup([5], "m").tolist() == [[1, 1]]
 
 
 def test_a_folder_that_cannot_be_is_an_error(tmp_path: Path) -> None:

@@ -121,6 +121,32 @@ def test_a_name_that_there_is_not() -> None:
         compare_keys("d/x", names="emb", fs=fs)
 
 
+@pytest.mark.parametrize(
+    "work",
+    [
+        lambda path, fs: repartition_checkpoint(path, "d/y", 2, fs=fs),
+        lambda path, fs: prune_checkpoint(path, "d/y", KeepTop(3), fs=fs),
+        lambda path, fs: quantise_checkpoint(path, "d/y", "int8", fs=fs),
+        lambda path, fs: repair_checkpoint(path, "d/y", fs=fs),
+        lambda path, fs: drop_slots(path, "d/y", fs=fs),
+        lambda path, fs: compare_keys(path, fs=fs),
+        lambda path, fs: embedding_statistics(path, fs=fs),
+    ],
+)
+def test_a_checkpoint_without_tables_is_not_taken_for_one_that_is_done(work: Callable[[str, Any], object]) -> None:
+    fs = MemoryFileSystem()
+    save_raw(fs, "d/plain", {"w": [1.0]})
+    delta = table_delta_tensors("emb", snapshot_of([1]), np.array([1]))
+    with BundleWriter("d/delta", fs=fs) as writer:
+        for name, source in delta.items():
+            writer.add(name, source)
+    with pytest.raises(NotFoundError, match='"d/plain" has no embedding tables: no tensor is called like'):
+        work("d/plain", fs)
+    with pytest.raises(NotFoundError, match='"d/delta" has no embedding tables, for it is an incremental checkpoint'):
+        work("d/delta", fs)
+    assert not fs.exists("d/y.index")
+
+
 def test_blocks_of_dynamic_dimension_in_shards_are_refused() -> None:
     fs = MemoryFileSystem()
     save_raw(fs, "d/x", {f"e/part_{k}/block0-{what}": value for k in range(2)

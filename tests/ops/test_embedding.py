@@ -183,6 +183,22 @@ def test_slots_may_be_initialized_before_their_variable() -> None:
         assert run.run(slots).tolist() == [[0.5, 0.5], [0.5, 0.5]]
 
 
+def test_a_slot_may_be_initialized_anew_with_other_default_rows() -> None:
+    with graph() as made:
+        emb, slot = handle(), handle("emb/Adagrad")
+        init = initializer(emb, ROWS)
+        first, second = initializer(slot, [[2, 2]], emb), initializer(slot, [[3, 4]], emb)
+        rows, slots = gathered(emb, keys(4)), gathered(slot, keys(4, 5), is_inference=True)
+    with session(made) as run:
+        run.run(init)
+        run.run(first)
+        run.run(rows)
+        assert run.run(slots).tolist() == [[2, 2], [2, 2]]
+        run.run(second)
+        assert run.run(slots).tolist() == [[3, 4], [3, 4]]
+        assert run.run(rows).tolist() == [ROWS[1]]
+
+
 def test_a_block_has_keys_of_its_own_and_a_slot_without_a_number_those_of_its_variable() -> None:
     with graph() as made:
         emb, block, slot = handle(), handle("emb/block1"), handle("emb/Adagrad")

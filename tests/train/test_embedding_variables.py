@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, UnimplementedError
+from tests.support.deeprec import unset_switches
 
 ROWS = np.random.RandomState(0).randn(12, 3).astype(np.float32)
 OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
@@ -43,8 +44,7 @@ SLOTS = {
 
 @pytest.fixture(autouse=True)
 def _own_graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("TF_RECORD_FREQ", "TF_RECORD_VERSION", "INFERENCE_MODE", "TF_EV_SAVE_FILTERED_FEATURES"):
-        monkeypatch.delenv(name, raising=False)
+    unset_switches(monkeypatch)
     with tf.Graph().as_default():
         yield
 
@@ -70,6 +70,50 @@ def trained(kind: str, optimizer: str, ids: list[int], shards: int | None = None
             session.run(train)
             found, other = session.run([everything, dense])
     return found, other, names
+
+
+def looked_up_in_branches(table: Any, chosen: Any) -> Any:
+    """The sum of rows that depend on which branch is taken."""
+
+    def rows(*ids: int) -> Any:
+        return tf.nn.embedding_lookup(table, tf.constant(ids, tf.int64))
+
+    return tf.reduce_sum(tf.cond(chosen, lambda: rows(1, 2), lambda: rows(3))) + tf.reduce_sum(
+        tf.cond(chosen, lambda: rows(4), lambda: tf.zeros([1, 3]))
+    )
+
+
+def looked_up_in_a_loop(table: Any, chosen: Any) -> Any:
+    """The sum of rows that the rounds of a loop look up."""
+
+    def body(i: Any, total: Any) -> Any:
+        rows = tf.nn.embedding_lookup(table, tf.stack([i, tf.constant(5, tf.int64)]))
+        return i + 1, total + tf.reduce_sum(rows, axis=0)
+
+    start = (tf.constant(0, tf.int64), tf.zeros([3]))
+    return tf.reduce_sum(tf.while_loop(lambda i, total: i < 3, body, start)[1])
+
+
+@pytest.mark.parametrize("look_up", [looked_up_in_branches, looked_up_in_a_loop])
+@pytest.mark.parametrize("shards", [None, 2])
+def test_rows_that_branches_and_loops_look_up_are_trained(look_up: Callable[[Any, Any], Any], shards: Any) -> None:
+    after = []
+    for is_dense in (False, True):
+        with tf.Graph().as_default(), tf.Session() as session:
+            partitioner = None if shards is None else tf.fixed_size_partitioner(shards)
+            if is_dense:
+                table = tf.get_variable("t", initializer=ROWS, use_resource=True)
+            else:
+                table = tf.get_embedding_variable("t", 3, initializer=tf.constant(ROWS), partitioner=partitioner)
+            chosen = tf.placeholder(tf.bool)
+            train = tf.train.AdagradOptimizer(0.1).minimize(look_up(table, chosen))
+            session.run(tf.global_variables_initializer())
+            session.run(train, {chosen: True})
+            if not is_dense and shards is None and look_up is looked_up_in_branches:
+                assert sorted(session.run(table.export()).keys.tolist()) == [1, 2, 4]
+            session.run(train, {chosen: False})
+            after.append(session.run(tf.nn.embedding_lookup(table, tf.range(12, dtype=tf.int64))))
+    np.testing.assert_array_equal(after[0], after[1])
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)

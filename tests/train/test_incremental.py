@@ -16,13 +16,13 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops._embedding import EmbeddingResource
 from tensorkeep.v1.sessions import core_session
+from tests.support.deeprec import unset_switches
 from tests.train.increments import assert_made_one
 
 
 @pytest.fixture(autouse=True)
 def _own_graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("TF_RECORD_FREQ", "TF_RECORD_VERSION", "INFERENCE_MODE", "TF_EV_SAVE_FILTERED_FEATURES"):
-        monkeypatch.delenv(name, raising=False)
+    unset_switches(monkeypatch)
     with tf.Graph().as_default():
         yield
 

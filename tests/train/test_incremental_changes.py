@@ -13,12 +13,12 @@ import tensorkeep.v1 as tf
 from tensorkeep.checkpoint.wanted import OnMismatch
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_REMOVED, DELTA_VERSIONS
 from tensorkeep.errors import FailedPreconditionError, NotFoundError, TensorKeepError
+from tests.support.deeprec import unset_switches
 
 
 @pytest.fixture(autouse=True)
 def _own_graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("TF_RECORD_FREQ", "TF_RECORD_VERSION", "INFERENCE_MODE", "TF_EV_SAVE_FILTERED_FEATURES"):
-        monkeypatch.delenv(name, raising=False)
+    unset_switches(monkeypatch)
     with tf.Graph().as_default():
         yield
 

@@ -12,6 +12,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES
+from tensorkeep.ops._recording import RowChanges
 from tests.train.increments import assert_made_one
 
 
@@ -181,6 +182,36 @@ def test_an_imported_graph_saves_and_restores_rows(tmp_path: Path) -> None:
             saver = tf.train.import_meta_graph(f"{full}.meta", import_scope=scope)
             saver.restore(session, full)
             assert np.array_equal(session.run(graph.get_tensor_by_name(f"{scope}/t:0" if scope else "t:0")), wanted)
+
+
+@pytest.mark.parametrize("sharded", [False, True])
+@pytest.mark.parametrize(("use_resource", "has_table"), KINDS)
+def test_a_step_that_ends_just_before_rows_are_recorded_anew_is_in_the_full_checkpoint(
+    use_resource: bool, has_table: bool, sharded: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = Model(use_resource, has_table, sharded)
+    plain = [variable for variable in tf.global_variables() if not variable.name.startswith("e")]
+    begin = RowChanges.begin
+
+    def overtaken(self: RowChanges) -> None:
+        monkeypatch.undo()
+        model.run(session, [6, 7])
+        begin(self)
+
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        model.saver.save(session, tmp_path / "m", global_step=1)
+        monkeypatch.setattr(RowChanges, "begin", overtaken)
+        full = model.saver.save(session, tmp_path / "m", global_step=2)
+        assert RowChanges.begin is begin
+        model.saver.incremental_save(session, tmp_path / "m", global_step=3)
+        wanted = [value.tolist() for value in session.run(plain)]
+    with tf.Graph().as_default(), tf.Session() as session:
+        again = Model(use_resource, has_table, sharded)
+        again.saver.restore(session, full)
+        names = [variable.name for variable in plain]
+        found = [variable for variable in tf.global_variables() if variable.name in names]
+        assert [value.tolist() for value in session.run(found)] == wanted
 
 
 def test_nothing_is_lost_between_full_saves_and_deltas_while_others_train(tmp_path: Path) -> None:

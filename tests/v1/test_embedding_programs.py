@@ -12,14 +12,14 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep.embedding.naming import NINE
 from tensorkeep.errors import NotFoundError
+from tests.support.deeprec import unset_switches
 
 IDS = [0, 1, 2, 5, 6, 7]
 
 
 @pytest.fixture(autouse=True)
 def _no_switches(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("TF_RECORD_FREQ", "TF_RECORD_VERSION", "INFERENCE_MODE"):
-        monkeypatch.delenv(name, raising=False)
+    unset_switches(monkeypatch)
     with tf.Graph().as_default():
         yield
 

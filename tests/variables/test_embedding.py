@@ -11,12 +11,12 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tests.support.deeprec import unset_switches
 
 
 @pytest.fixture(autouse=True)
 def _own_graph(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    for name in ("TF_RECORD_FREQ", "TF_RECORD_VERSION", "INFERENCE_MODE", "TF_EV_SAVE_FILTERED_FEATURES"):
-        monkeypatch.delenv(name, raising=False)
+    unset_switches(monkeypatch)
     with tf.Graph().as_default():
         yield
 
@@ -58,6 +58,34 @@ def test_options_have_the_names_and_defaults_of_deeprec() -> None:
 )
 def test_options_that_contradict_themselves_are_refused(make: Any) -> None:
     with pytest.raises(InvalidArgumentError):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: tf.CounterFilter("3"), "filter_freq is '3', expected a whole number"),
+        (lambda: tf.CBFFilter(3, 1e6, 0.01), "max_element_size is 1000000.0, expected a whole number"),
+        (lambda: tf.CBFFilter(3, 100, 1.0), "false_positive_probability is 1.0, expected less than 1"),
+        (lambda: tf.GlobalStepEvict("x"), "steps_to_live is 'x', expected a whole number"),
+        (lambda: tf.GlobalStepEvict(-1), "steps_to_live is -1, expected 0"),
+        (lambda: tf.L2WeightEvict("x"), "l2_weight_threshold is 'x', expected a number"),
+        (lambda: tf.InitializerOption(default_value_dim=None), "default_value_dim is None, expected a whole number"),
+        (lambda: tf.StorageOption(storage_size=[0.5]), "storage_size is 0.5, expected a whole number"),
+        (lambda: tf.get_embedding_variable("e", "8"), "embedding_dim of \"e\" is '8', expected a whole number"),
+        (lambda: tf.get_embedding_variable("e", [8]), 'embedding_dim of "e" is \\[8\\], expected a whole number'),
+        (
+            lambda: tf.get_embedding_variable("e", 8, ev_option=tf.CounterFilter(3)),
+            'ev_option of "e" is CounterFilter.*expected an EmbeddingVariableOption',
+        ),
+        (
+            lambda: tf.EmbeddingVariableOption(filter_option=tf.GlobalStepEvict(3), evict_option=tf.CounterFilter(3)),
+            "evict_option is CounterFilter.*expected GlobalStepEvict or L2WeightEvict; filter_option is Global",
+        ),
+    ],
+)
+def test_options_of_other_kinds_are_refused(make: Any, message: str) -> None:
+    with tf.Graph().as_default(), pytest.raises((TypeError, ValueError), match=message):
         make()
 
 

@@ -13,18 +13,13 @@ if _TYPE_CHECKING:
     from tensorkeep.embedding.dense import read_dense
     from tensorkeep.embedding.dropping import drop_slots
     from tensorkeep.embedding.eviction import GlobalStep, KeepAll, L2Weight
+    from tensorkeep.embedding.finding_deltas import newest_delta
     from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
     from tensorkeep.embedding.formats.npz import export_npz
     from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
     from tensorkeep.embedding.formats.resp import RedisHashes, RedisLayout, RedisStrings, export_resp
     from tensorkeep.embedding.histograms import Histogram
-    from tensorkeep.embedding.incremental import (
-        TouchedKeys,
-        delta_tensors,
-        newest_delta,
-        stored_deltas,
-        table_delta_tensors,
-    )
+    from tensorkeep.embedding.incremental import TouchedKeys, delta_tensors, stored_deltas, table_delta_tensors
     from tensorkeep.embedding.options import Cache, FileTier, Memory
     from tensorkeep.embedding.pruning import (
         KeepByNorm,
@@ -55,12 +50,13 @@ _NAMES = {
     "dense": "read_dense",
     "dropping": "drop_slots",
     "eviction": "GlobalStep KeepAll L2Weight",
+    "finding_deltas": "newest_delta",
     "formats.csv": "export_csv import_csv read_csv",
     "formats.npz": "export_npz",
     "formats.parquet": "export_parquet import_parquet read_parquet",
     "formats.resp": "RedisHashes RedisLayout RedisStrings export_resp",
     "histograms": "Histogram",
-    "incremental": "TouchedKeys delta_tensors newest_delta stored_deltas table_delta_tensors",
+    "incremental": "TouchedKeys delta_tensors stored_deltas table_delta_tensors",
     "options": "Cache FileTier Memory",
     "pruning": "KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule prune_checkpoint",
     "quantising": "quantise_checkpoint",

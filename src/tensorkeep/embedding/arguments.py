@@ -3,17 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.embedding.admission import AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.columns import Column
+from tensorkeep.embedding.eviction import GlobalStep, KeepAll, L2Weight
+from tensorkeep.embedding.options import FileTier, Memory
 from tensorkeep.embedding.rules import RULES, Rule
-from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError, InvalidArgumentError, WrongTypeError
 
 Array: TypeAlias = npt.NDArray[Any]
 Integers: TypeAlias = npt.NDArray[np.int64]
+
+
+def check_policies(admission: object, eviction: object, storage: object) -> None:
+    """WrongTypeError for what is no policy: it would decide nothing."""
+    kinds: dict[str, tuple[object, tuple[type, ...]]] = {
+        "admission": (admission, (AdmitAll, CounterFilter, BloomFilter)),
+        "eviction": (eviction, (KeepAll, GlobalStep, L2Weight)),
+        "storage": (storage, (Memory, FileTier)),
+    }
+    wrong = [
+        f"{name} is {value!r}, expected {' or '.join(kind.__name__ for kind in known)}"
+        for name, (value, known) in kinds.items()
+        if not isinstance(value, known)
+    ]
+    if wrong:
+        raise WrongTypeError("; ".join(wrong))
+
+
+def checked_dim(dim: int) -> int:
+    """How many numbers a row has."""
+    if _whole("the dimension of rows", dim) < 1:
+        raise InvalidArgumentError(f"a row has {dim} numbers, expected at least one")
+    return int(dim)
+
+
+def checked_count(what: str, count: int) -> int:
+    """How many keys there may be."""
+    if _whole(what, count) < 0:
+        raise InvalidArgumentError(f"{what} is {count}, expected 0 or more")
+    return int(count)
+
+
+def checked_step(step: int | None) -> int | None:
+    """The step that keys are stamped with, if they are."""
+    return None if step is None else _whole("step", step)
+
+
+def _whole(what: str, value: Any) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise WrongTypeError(f"{what} is {value!r}, expected a whole number")
+    return int(value)
 
 
 def checked_keys(keys: npt.ArrayLike, dtype: np.dtype[Any]) -> tuple[Integers, tuple[int, ...]]:
@@ -73,7 +118,14 @@ def checked_rule(name: str, numbers: Mapping[str, Any], dtype: np.dtype[Any]) ->
     if missing or extra:
         problems = [f"no {word}" for word in missing] + [f"an unknown {word}" for word in extra]
         raise InvalidArgumentError(f"{name} takes {', '.join(rule.numbers)}; got {', '.join(problems)}")
-    return rule, [np.asarray(given[word]).astype(dtype)[()] for word in rule.numbers]
+    return rule, [_number(name, word, given[word], dtype) for word in rule.numbers]
+
+
+def _number(rule: str, word: str, value: Any, dtype: np.dtype[Any]) -> Any:
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "biufV":  # V: types that NumPy has from others
+        raise WrongTypeError(f"{word} of {rule} is {value!r}, expected a number")
+    return array.astype(dtype)[()]
 
 
 def checked_column(name: str, columns: Mapping[str, Column]) -> Column:
@@ -83,6 +135,20 @@ def checked_column(name: str, columns: Mapping[str, Column]) -> Column:
         known = ", ".join(f'"{name}"' for name in columns)
         raise InvalidArgumentError(f'the table has no column "{name}"; it has {known}')
     return column
+
+
+def checked_new(name: str, columns: Mapping[str, Column]) -> None:
+    """Raises if a column cannot have that name, or there is one."""
+    if not isinstance(name, str):
+        raise WrongTypeError(f"the name of a column is {name!r}, expected text")
+    if name in columns:
+        raise AlreadyExistsError(f'the table has a column "{name}" already')
+
+
+def checked_same(column: Column, columns: Mapping[str, Column]) -> None:
+    """FailedPreconditionError if a column that was found before is gone meanwhile."""
+    if columns.get(column.name) is not column:
+        raise FailedPreconditionError(f'the column "{column.name}" was dropped while rows were brought to it')
 
 
 def checked_slots(rule: Rule, slots: Sequence[str] | None, columns: Mapping[str, Column]) -> list[Column]:

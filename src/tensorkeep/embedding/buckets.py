@@ -9,7 +9,7 @@ are `offsets[b]` up to `offsets[b + 1]`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
@@ -136,8 +136,3 @@ def buckets_of_partition(partition: Sequence[int]) -> Integers:
     """The buckets that belong to part k of P, ascending; none if k is 1000 or more."""
     number, count = checked_partition(partition)
     return np.arange(number, BUCKETS, count, dtype=np.int64)
-
-
-def same_keys(first: npt.NDArray[Any], second: npt.NDArray[Any]) -> bool:
-    """Whether two vectors hold the same keys in the same places."""
-    return first.size == second.size and bool(np.array_equal(first, second))

@@ -16,7 +16,8 @@ from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.embedding.incremental import OverlaidColumn, StoredDelta, newest_delta, stored_deltas
+from tensorkeep.embedding.finding_deltas import check_goes_with, newest_delta
+from tensorkeep.embedding.incremental import OverlaidColumn, StoredDelta, stored_deltas
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_VALUES
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredEmbedding
@@ -42,13 +43,14 @@ def compact_checkpoint(
 ) -> str:
     """Writes a full checkpoint with an incremental one put over it. Without a `delta` it is the newest of that one.
 
-    Deltas are cumulative: of a chain, the newest alone is needed.
+    Deltas are cumulative: of a chain, the newest alone is needed. That of another full checkpoint is refused.
     """
     prefix = path_text(full)
     newest = newest_delta(prefix, fs=fs) if delta is None else path_text(delta)
     if newest is None:
         raise NotFoundError(f'"{prefix}" has no newer incremental checkpoint in the folder ".incremental_checkpoint"')
     with opened_for_tools(prefix, fs) as reader, opened_for_tools(newest, fs) as changes:
+        check_goes_with(reader, changes, fs)
         work = Rewrite.of(reader, fs, progress)
         deltas = stored_deltas(changes)
         for name, entry in deltas.items():
@@ -88,6 +90,8 @@ def _put_tensor(work: Rewrite, changes: CheckpointReader, name: str) -> None:
     if name.endswith(DELTA_VALUES) and name.removesuffix(DELTA_VALUES) + DELTA_KEYS in changes:
         return
     if not name.endswith(DELTA_KEYS) or name.removesuffix(DELTA_KEYS) + DELTA_VALUES not in changes:
+        if name not in work.reader:
+            raise DataLossError(f'"{changes.path}" has "{name}", which "{work.reader.path}" does not hold')
         work.put_from(changes, name)
         return
     variable = name.removesuffix(DELTA_KEYS)

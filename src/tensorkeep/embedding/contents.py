@@ -57,7 +57,8 @@ class Contents:
         """How often keys have been forgotten. As long as it stays, so do row numbers that were found."""
         self.tier = tier
         self.index = kernels.new_index()
-        self.columns: dict[str, Column] = {}
+        self.columns: Mapping[str, Column] = {}
+        """By name. It is replaced and not changed, so that others may go through it."""
         self.threshold = 0 if isinstance(admission, AdmitAll) else admission.threshold
         self.admission = admission if self.threshold else AdmitAll()
         self.frequencies = RowStore(1, np.int64, kernels) if keeps_frequencies else None
@@ -74,9 +75,20 @@ class Contents:
     def add(self, column: Column) -> None:
         """Adds a column, in which each key has its default row."""
         keys, rows = self.index.items()
-        column.store.grow(self.index.row_limit)
-        column.store.write_defaults(rows, keys, column.default)
-        self.columns[column.name] = column
+        try:
+            column.store.grow(self.index.row_limit)
+            column.store.write_defaults(rows, keys, column.default)
+        except BaseException:
+            if self.tier is not None:
+                self.tier.drop_store(column.store)
+            raise
+        self.columns = {**self.columns, column.name: column}
+
+    def drop(self, column: Column) -> None:
+        """Forgets a column."""
+        self.columns = {name: other for name, other in self.columns.items() if other is not column}
+        if self.tier is not None:
+            self.tier.drop_store(column.store)
 
     # ------------------------------------------------------------------------------------------------ Looking up
 

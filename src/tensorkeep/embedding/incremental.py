@@ -10,8 +10,6 @@ gone, and which are counted without a row, so that full and delta together are w
 
 from __future__ import annotations
 
-import posixpath
-import re
 import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -54,17 +52,12 @@ from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding, grouped_s
 from tensorkeep.embedding.stored_rows import Batch, Fields, RowNames, TensorRows, joined
 from tensorkeep.embedding.writing import StoredForm
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.local import LOCAL
 
 __all__ = [
-    "DELTA_BASE",
-    "DELTA_FOLDER",
     "OverlaidColumn",
     "StoredDelta",
     "TouchedKeys",
     "delta_tensors",
-    "newest_delta",
     "stored_deltas",
     "table_delta_tensors",
 ]
@@ -73,10 +66,6 @@ Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 
-DELTA_FOLDER: Final = ".incremental_checkpoint"
-DELTA_BASE: Final = "incremental_model.ckpt"
-
-_STEP: Final = re.compile(r"-([0-9]+)$")
 _CHUNK: Final = 1 << 15  # keys whose rows are asked for at a time
 _GAP: Final = 16  # rows between two wanted ones that are read along with them
 _PENDING: Final = 1 << 18  # keys that are collected before they are made distinct
@@ -326,30 +315,11 @@ def _overwritten(old: Batch, new: Batch, positions: Integers) -> Batch:
     return Batch(*parts)  # type: ignore[arg-type]
 
 
-def newest_delta(full: str, *, folder: str | None = None, fs: FileSystem = LOCAL) -> str | None:
-    """The prefix of the newest incremental checkpoint that goes with a full one and is newer; None if there is none.
-
-    By itself it is looked for where DeepRec leaves it, in the folder `.incremental_checkpoint` beside the full one.
-    """
-    place = posixpath.join(posixpath.dirname(full), DELTA_FOLDER) if folder is None else folder
-    step = _step_of(full)
-    if not fs.is_directory(place):
-        return None
-    found = [name.removesuffix(".index") for name in fs.list(place) if name.endswith(".index")]
-    newer = [(number, name) for name in found if (number := _step_of(name)) is not None and number > (step or 0)]
-    return posixpath.join(place, max(newer)[1]) if newer else None
-
-
 def of_partition(keys: Keys, partition: Iterable[int]) -> Keys:
     """The keys that belong to part k of P."""
     number, count = checked_partition(tuple(partition))
     chosen: Keys = keys[shards_of(keys, count) == number]
     return chosen
-
-
-def _step_of(prefix: str) -> int | None:
-    found = _STEP.search(prefix)
-    return int(found[1]) if found else None
 
 
 def _kept(numbers: Keys | None, is_wanted: bool) -> Keys | None:

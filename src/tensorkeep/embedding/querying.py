@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.embedding.buckets import find_in_order, order_of, widened_keys
+from tensorkeep.embedding.finding_deltas import check_goes_with
 from tensorkeep.embedding.incremental import StoredDelta, stored_deltas
 from tensorkeep.embedding.stored import StoredColumn, find_embedding, stored_embeddings
 from tensorkeep.embedding.stored_rows import Batch
@@ -64,11 +65,12 @@ def look_up(
         opened = stored[found].open(reader, column or own, fs=fs)
         answers = _Answers(distinct[order], opened)
         answers.take(opened.look_up(distinct[order]), opened.look_up_filtered(distinct[order]))
-    if delta is not None:
-        with open_checkpoint(delta, fs=fs) as changes:
-            deltas = stored_deltas(changes)
-            if found in deltas:
-                answers.put_over(StoredDelta(changes, deltas[found], column or own))
+        if delta is not None:
+            with open_checkpoint(delta, fs=fs) as changes:
+                check_goes_with(reader, changes, fs)
+                deltas = stored_deltas(changes)
+                if found in deltas:
+                    answers.put_over(StoredDelta(changes, deltas[found], column or own))
     place = np.empty(order.size, np.int64)
     place[order] = np.arange(order.size)
     return answers.rows(wanted, place[back.reshape(-1)])

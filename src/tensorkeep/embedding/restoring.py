@@ -41,7 +41,7 @@ from tensorkeep.embedding.stored import (
 )
 from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.embedding.table import EmbeddingTable
-from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, WrongTypeError
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import read_ahead
@@ -99,6 +99,7 @@ def restore_column(
     `stored_embeddings` found, if that is known already.
     """
     rules = _Rules(replace, extend, reset_version, missing)
+    _check_reader(reader)
     known = stored_embeddings(reader, fs=fs) if stored is None else stored
     return _prepared(table, reader, (stem, column, primary), partition, rules, known, fs).run()
 
@@ -120,6 +121,7 @@ def restore_table(
     The arguments are those of `restore_column`. What one of the columns does not allow is raised before any is changed.
     """
     rules = _Rules(replace, extend, reset_version, missing)
+    _check_reader(reader)
     known = stored_embeddings(reader, fs=fs)
     columns = [
         _prepared(table, reader, (slot_stem(stem, info.name), info.name, stem), partition, rules, known, fs)
@@ -365,6 +367,11 @@ def _prepared(
             )
         report = dataclasses.replace(report, stored_dim=source.dim)
     return _Restore(table, target, source, weights, checked_partition(partition), rules, report)
+
+
+def _check_reader(reader: object) -> None:
+    if isinstance(reader, str) or hasattr(reader, "__fspath__"):
+        raise WrongTypeError(f"reader is the path {str(reader)!r}, expected an open checkpoint: open_checkpoint(path)")
 
 
 def _repeated(source: StoredColumn, count: int) -> DataLossError:

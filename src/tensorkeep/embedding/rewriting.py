@@ -21,6 +21,7 @@ from tensorkeep.checkpoint.slices import TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.embedding.buckets import BUCKETS, buckets_of_partition
 from tensorkeep.embedding.naming import (
+    DELTA_KEYS,
     FILTERED_FREQS,
     FILTERED_KEYS,
     FILTERED_OFFSETS,
@@ -79,9 +80,11 @@ class Rewrite:
         return cls(reader, fs, stored_embeddings(reader, fs=fs), Told(progress))
 
     def chosen(self, names: Collection[str] | None) -> list[StoredEmbedding]:
-        """The embeddings of these names; all, if none are given."""
+        """The embeddings of these names; all, if none are given. NotFoundError if there is none to choose."""
         if isinstance(names, str):
             raise InvalidArgumentError(f"names: expected several names of embeddings, got the text {names!r}")
+        if not self.embeddings:
+            raise _no_embeddings(self.reader)
         unknown = [name for name in names or () if name not in self.embeddings]
         if unknown:
             known = ", ".join(f'"{name}"' for name in list(self.embeddings)[:5]) or "none at all"
@@ -282,3 +285,12 @@ def _link(fs: FileSystem, source: str, target: str) -> None:
     if fs.exists(target):
         fs.delete(target)
     fs.link(source, target)
+
+
+def _no_embeddings(reader: CheckpointReader) -> NotFoundError:
+    if any(name.endswith(DELTA_KEYS) for name in reader):
+        return NotFoundError(
+            f'"{reader.path}" has no embedding tables, for it is an incremental checkpoint: put it over its full one '
+            "first, with compact_checkpoint or `tensorkeep ev compact`"
+        )
+    return NotFoundError(f'"{reader.path}" has no embedding tables: no tensor is called like "...{KEYS}"')

@@ -7,8 +7,6 @@ one number, there only if they are kept. Policies say which keys are given rows,
 
 from __future__ import annotations
 
-import threading
-from collections import deque
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
@@ -17,13 +15,19 @@ import numpy.typing as npt
 
 from tensorkeep.embedding.admission import Admission, AdmitAll, Touched
 from tensorkeep.embedding.arguments import (
+    check_policies,
     checked_column,
+    checked_count,
     checked_counts,
+    checked_dim,
     checked_integers,
     checked_keys,
+    checked_new,
     checked_rows,
     checked_rule,
+    checked_same,
     checked_slots,
+    checked_step,
 )
 from tensorkeep.embedding.columns import Column
 from tensorkeep.embedding.contents import Blocks, Contents
@@ -33,11 +37,11 @@ from tensorkeep.embedding.initial import DEFAULT_ROWS, Initial, default_matrix
 from tensorkeep.embedding.locking import SharedLock
 from tensorkeep.embedding.native_kernels import kernels_for
 from tensorkeep.embedding.options import FileTier, Memory, Storage
-from tensorkeep.embedding.rows import ColumnStore, RowStore, SharedRows
+from tensorkeep.embedding.rows import RowStore
 from tensorkeep.embedding.snapshot import ColumnInfo
-from tensorkeep.embedding.taken import TakenSnapshot, share_contents
+from tensorkeep.embedding.taken import Snapshots, TakenSnapshot
 from tensorkeep.embedding.tiers import Tier
-from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, WrongTypeError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 
 Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]
@@ -76,9 +80,11 @@ class EmbeddingTable:
         are expected. `native` asks for the compiled library, or for doing without; `threads` says how many may work on
         one batch.
         """
+        check_policies(admission, eviction, storage)
         self.key_dtype = np.dtype(key_dtype)
         if self.key_dtype not in _KEY_DTYPES:
             raise WrongTypeError(f"keys of type {self.key_dtype}, expected int64 or int32")
+        matrix = default_matrix(initial, checked_dim(dim), np.dtype(value_dtype), default_rows)
         self.admission = admission
         self.eviction = eviction
         self.storage = storage
@@ -86,16 +92,15 @@ class EmbeddingTable:
         self.keeps_versions = keeps_versions or isinstance(eviction, GlobalStep)
         self._kernels = kernels_for(native, threads)
         self._lock = SharedLock()
-        self._sharing = threading.Lock()  # for snapshots, which are taken while others look
-        self._forgotten: deque[tuple[ColumnStore, SharedRows]] = deque()  # what snapshots that are gone looked at
         tier = Tier(storage, self._kernels) if isinstance(storage, FileTier) else None
         # In a table of which rows move, a look may move some.
         self._looking = self._lock.reading if tier is None else self._lock.writing
         self._contents = Contents(
             self._kernels, tier, admission, keeps_frequencies=keeps_frequencies, keeps_versions=self.keeps_versions
         )
-        self._contents.index.reserve(capacity)
-        weights = self._new_column("", dim, initial, np.dtype(value_dtype), default_rows)
+        self._snapshots = Snapshots(self._contents, self._looking, self._lock.writing)
+        self._contents.index.reserve(checked_count("capacity", capacity))
+        weights = self._new_column("", matrix)
         self._contents.add(weights)
         self._denied = np.full((1, dim), no_permission, value_dtype) if self._contents.threshold else weights.default
 
@@ -145,13 +150,19 @@ class EmbeddingTable:
         default_rows: int = DEFAULT_ROWS,
     ) -> None:
         """Adds a column, in which each key has its default row. Without a dimension it has that of the weights."""
-        width = self.dim if dim is None else dim
+        width = self.dim if dim is None else checked_dim(dim)
+        # Before the lock is held: what `initial` calls may look something up.
+        matrix = default_matrix(initial, width, np.dtype(dtype or self.value_dtype), default_rows)
         with self._lock.writing:
-            if name in self._contents.columns:
-                raise AlreadyExistsError(f'the table has a column "{name}" already')
-            self._contents.add(
-                self._new_column(name, width, initial, np.dtype(dtype or self.value_dtype), default_rows)
-            )
+            checked_new(name, self._contents.columns)
+            self._contents.add(self._new_column(name, matrix))
+
+    def drop_column(self, name: str) -> None:
+        """Forgets a column with all its rows. The weights stay. Snapshots that have it keep it."""
+        if not name:
+            raise InvalidArgumentError("the weights cannot be dropped; a table without them is none")
+        with self._lock.writing:
+            self._contents.drop(self._column(name))
 
     # ------------------------------------------------------------------------------------------------ Looking up
 
@@ -161,8 +172,8 @@ class EmbeddingTable:
         A key that is not there has its default row or, if a filter decides, a row of `no_permission`.
         """
         asked, shape = self._keys(keys)
-        found = self._column(column)
         with self._looking:
+            found = self._column(column)
             values = self._contents.read(found, asked, found.default if column else self._denied)
         return values.reshape(*shape, found.dim)
 
@@ -240,9 +251,9 @@ class EmbeddingTable:
         `counts` says how often each occurred: once if it is not given, and 0 for keys that are only to be there.
         """
         asked, shape = self._keys(keys)
-        given = checked_counts(counts, shape)
+        given, stamp = checked_counts(counts, shape), checked_step(step)
         with self._lock.writing:
-            return Touched(self._contents.touch(asked, given, step).reshape(shape))
+            return Touched(self._contents.touch(asked, given, stamp).reshape(shape))
 
     def apply(
         self,
@@ -263,11 +274,12 @@ class EmbeddingTable:
         """
         asked, shape = self._keys(keys)
         found, values = checked_rule(rule, numbers, self.value_dtype)
-        given = checked_counts(counts, shape)
-        columns = [self._column(""), *checked_slots(found, slots, self._contents.columns)]
-        gradient = checked_rows(gradients, shape, columns[0])
+        given, stamp = checked_counts(counts, shape), checked_step(step)
+        weights = self._column("")
+        gradient = checked_rows(gradients, shape, weights)
         with self._lock.writing:
-            rows = self._contents.touch(asked, given, step)
+            columns = [weights, *checked_slots(found, slots, self._contents.columns)]
+            rows = self._contents.touch(asked, given, stamp)
             self._contents.step(found, columns, rows, gradient, values)
 
     def assign(
@@ -297,6 +309,8 @@ class EmbeddingTable:
         values = [(column, checked_rows(rows[column.name], shape, column)) for column in targets]
         given, stamped = checked_integers("freqs", freqs, shape), checked_integers("versions", versions, shape)
         with self._lock.writing:
+            for column in targets:
+                checked_same(column, self._contents.columns)
             self._contents.assign(asked, values, given, stamped)
 
     @property
@@ -362,7 +376,7 @@ class EmbeddingTable:
     def reserve(self, count: int) -> None:
         """Makes room for so many keys in all, so that inserting them is quicker."""
         with self._lock.writing:
-            self._contents.index.reserve(count)
+            self._contents.index.reserve(checked_count("count", count))
 
     # ------------------------------------------------------------------------------------------------ Snapshots
 
@@ -371,33 +385,13 @@ class EmbeddingTable:
 
         Others may look things up meanwhile, and change them as soon as the keys have been copied.
         """
-        with self._looking, self._sharing:
-            self._let_go()
-            shared = share_contents(self._contents)
-        stores = shared.stores  # and not the keys, which the snapshot has in order
-        return TakenSnapshot(shared, lambda is_forgotten: self._give_back(stores, is_forgotten))
-
-    def _give_back(self, stores: Sequence[tuple[ColumnStore, SharedRows]], is_forgotten: bool) -> None:
-        if is_forgotten:  # found by the garbage collector, in a thread that may hold a lock
-            self._forgotten.extend(stores)
-            return
-        with self._lock.writing:
-            self._forgotten.extend(stores)
-            self._let_go()
-
-    def _let_go(self) -> None:
-        while self._forgotten:
-            store, rows = self._forgotten.popleft()
-            store.give_back(rows)
+        return self._snapshots.take()
 
     # ------------------------------------------------------------------------------------------------ Arguments
 
-    def _new_column(self, name: str, dim: int, initial: Initial, dtype: np.dtype[Any], default_rows: int) -> Column:
-        if dim < 1:
-            raise InvalidArgumentError(f"a row has {dim} numbers, expected at least one")
-        matrix, tier = default_matrix(initial, dim, dtype, default_rows), self._contents.tier
-        store = RowStore(dim, dtype, self._kernels) if tier is None else tier.add_store(dim, dtype)
-        return Column(name, matrix, store)
+    def _new_column(self, name: str, matrix: Array) -> Column:
+        form, tier = (matrix.shape[1], matrix.dtype), self._contents.tier
+        return Column(name, matrix, RowStore(*form, self._kernels) if tier is None else tier.add_store(*form))
 
     def _column(self, name: str) -> Column:
         return checked_column(name, self._contents.columns)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -110,6 +112,41 @@ class TakenSnapshot:
     def __del__(self) -> None:
         if getattr(self, "_closing", None) is not None and self._closing is not None:
             self._closing(True)
+
+
+class Snapshots:
+    """Takes the snapshots of a table, and has what they looked at given back."""
+
+    def __init__(
+        self, contents: Contents, looking: AbstractContextManager[None], writing: AbstractContextManager[None]
+    ) -> None:
+        """`looking` and `writing` are held while the table is looked at, and while it is changed."""
+        self._contents = contents
+        self._looking = looking
+        self._writing = writing
+        self._sharing = threading.Lock()  # for several that are taken while others look
+        self._forgotten: deque[tuple[ColumnStore, SharedRows]] = deque()  # what snapshots that are gone looked at
+
+    def take(self) -> TakenSnapshot:
+        """What the table holds now."""
+        with self._looking, self._sharing:
+            self._let_go()
+            shared = share_contents(self._contents)
+        stores = shared.stores  # and not the keys, which the snapshot has in order
+        return TakenSnapshot(shared, lambda is_forgotten: self._give_back(stores, is_forgotten))
+
+    def _give_back(self, stores: Sequence[tuple[ColumnStore, SharedRows]], is_forgotten: bool) -> None:
+        if is_forgotten:  # found by the garbage collector, in a thread that may hold a lock
+            self._forgotten.extend(stores)
+            return
+        with self._writing:
+            self._forgotten.extend(stores)
+            self._let_go()
+
+    def _let_go(self) -> None:
+        while self._forgotten:
+            store, rows = self._forgotten.popleft()
+            store.give_back(rows)
 
 
 def _read(store: SharedRows | None, numbers: Integers) -> Integers | None:

@@ -16,7 +16,7 @@ from tensorkeep.embedding.index import ABSENT, KeyIndex
 from tensorkeep.embedding.initial import default_rows
 from tensorkeep.embedding.kernels import Kernels
 from tensorkeep.embedding.options import Cache, FileTier
-from tensorkeep.embedding.rows import RowStore, SharedRows
+from tensorkeep.embedding.rows import ColumnStore, RowStore, SharedRows
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.mapped_memory import MappedMemory
 
@@ -57,19 +57,26 @@ class Tier:
 
     def add_store(self, dim: int, dtype: np.dtype[Any]) -> TieredStore:
         """A column. Slots become fewer by it, as each then takes more memory."""
-        self.flush()
-        self._stores.append(TieredStore(self, dim, dtype, self._kernels, self._memory))
-        row = sum(store.dim * store.dtype.itemsize for store in self._stores)
+        added = TieredStore(self, dim, dtype, self._kernels, self._memory)
+        self._set_stores([*self._stores, added])
+        return added
+
+    def drop_store(self, store: ColumnStore) -> None:
+        """Forgets a column. There are more slots afterwards."""
+        self._set_stores([other for other in self._stores if other is not store])
+
+    def _set_stores(self, stores: list[TieredStore]) -> None:
+        row = sum(store.dim * store.dtype.itemsize for store in stores)
         capacity = self._options.memory_bytes // row
         if not capacity:
-            self._stores.pop()
             raise InvalidArgumentError(
                 f"{self._options.memory_bytes} bytes of memory hold no row of {row} bytes; give the table more"
             )
-        self.capacity = capacity
+        self.flush()
         self._slot_of[:] = ABSENT
         self._let_go_of_slots()
-        return self._stores[-1]
+        self._stores = stores
+        self.capacity = capacity
 
     def grow(self, limit: int) -> None:
         """Makes room for the rows below `limit`."""

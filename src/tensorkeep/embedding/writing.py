@@ -32,7 +32,7 @@ from tensorkeep.embedding.naming import (
 )
 from tensorkeep.embedding.snapshot import TableSnapshot, column_of
 from tensorkeep.embedding.taken import TakenSnapshot
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import read_ahead
@@ -154,6 +154,11 @@ def save_embeddings(
     """Saves tables by their stems, and other tensors by their names, as one checkpoint. Snapshots stay open."""
     everything: dict[str, ArrayLike | ArraySource | PartitionedArray] = dict(tensors or {})
     for stem, snapshot in tables.items():
+        if not hasattr(snapshot, "filtered_keys"):
+            raise WrongTypeError(
+                f'"{stem}" is given as {type(snapshot).__name__}, expected a snapshot: that of a table is '
+                "table.snapshot()"
+            )
         made = table_tensors(stem, snapshot, form)
         if twice := sorted(made.keys() & everything.keys()):
             raise InvalidArgumentError(f'"{twice[0]}" is the name of two tensors: of the table "{stem}" and of another')

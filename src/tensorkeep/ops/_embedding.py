@@ -22,7 +22,7 @@ from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.embedding.writing import StoredForm
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.graph.capabilities import STORED_IN_FILES
-from tensorkeep.io.machine import environment_variable
+from tensorkeep.io.machine import is_switched_on
 from tensorkeep.ops._recording import Recorder
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -88,7 +88,7 @@ class TableSettings:
             record_freq=self.record_freq,
             record_version=self.record_version,
             storage_type=self.storage_type,
-            save_filtered=(environment_variable("TF_EV_SAVE_FILTERED_FEATURES") or "").lower() not in ("false", "0"),
+            save_filtered=is_switched_on("TF_EV_SAVE_FILTERED_FEATURES", default=True),
             key_dtype=key_dtype.array_dtype,
         )
 
@@ -219,17 +219,13 @@ class EmbeddingResource:
 
     def _add_to(self, table: EmbeddingTable) -> None:
         assert self._matrix is not None
-        if self.column not in [column.name for column in table.columns]:
-            table.add_column(self.column, self.dim, self._matrix, dtype=self.value_dtype.array_dtype)
-            return
-        if not np.array_equal(table.default(self.column), self._matrix):
-            raise FailedPreconditionError(
-                f'the slot "{self.name}" is initialized with other default rows than before: initialize '
-                f'"{self.owner.name}" along with it'
-            )
-        snapshot = table.snapshot()
-        table.reset_column(self.column, snapshot.keys)
-        snapshot.close()
+        if self.column in [column.name for column in table.columns]:
+            if np.array_equal(table.default(self.column), self._matrix):
+                with table.snapshot() as snapshot:
+                    table.reset_column(self.column, snapshot.keys)
+                return
+            table.drop_column(self.column)
+        table.add_column(self.column, self.dim, self._matrix, dtype=self.value_dtype.array_dtype)
 
     def record_touched(self) -> Recorder:
         """Has the keys of the table recorded that are touched from now on."""

@@ -23,7 +23,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import Capability, not_differentiable, op, takes_attributes
 from tensorkeep.io.filesystem import Durability, FileSystem
-from tensorkeep.io.machine import environment_variable
+from tensorkeep.io.machine import is_switched_on
 from tensorkeep.ops._embedding import (
     TABLE_ATTRIBUTES,
     EmbeddingResource,
@@ -231,7 +231,7 @@ kv_resource_import_v2 = op(
 
 
 def _resets_versions(asked: bool) -> bool:
-    return asked or (environment_variable("TF_EV_RESET_VERSION") or "").lower() in ("1", "true")
+    return asked or is_switched_on("TF_EV_RESET_VERSION")
 
 
 def _import(

@@ -47,8 +47,14 @@ def read_dense(reader: CheckpointReader, stem: str, rows: int | None, fs: FileSy
 
 def newest_delta(full: str, fs: FileSystem) -> str | None:
     """The prefix of the newest incremental checkpoint beside a full one that is newer; None if there is none."""
-    found: str | None = import_module("tensorkeep.embedding.incremental").newest_delta(full, fs=fs)
+    found: str | None = import_module("tensorkeep.embedding.finding_deltas").newest_delta(full, fs=fs)
     return found
 
 
-__all__ = ["find_embedding", "newest_delta", "read_dense", "stored_deltas", "stored_embeddings"]
+def later_full(full: str, delta: str, fs: FileSystem) -> int | None:
+    """The step of the full checkpoint that an incremental one goes with in place of an earlier one, if there is one."""
+    found: int | None = import_module("tensorkeep.embedding.finding_deltas").later_full(full, delta, fs)
+    return found
+
+
+__all__ = ["find_embedding", "later_full", "newest_delta", "read_dense", "stored_deltas", "stored_embeddings"]

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import logging
 import posixpath
-import re
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -22,7 +21,7 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.session import Session
-from tensorkeep.train.embedding_files import newest_delta
+from tensorkeep.train.embedding_files import later_full, newest_delta
 from tensorkeep.train.incremental_graph import SCOPE
 from tensorkeep.train.saver import GraphFile, Saver
 
@@ -127,26 +126,16 @@ def delta_of(full: str, fs: FileSystem) -> str | None:
     newest = newest_delta(full, fs)
     if newest is None:
         return None
-    folder, base = posixpath.dirname(full) or ".", posixpath.basename(full)
-    name, own = _split(base)
-    last = _split(newest)[1]
-    others = (_split(item.removesuffix(".index")) for item in fs.list(folder) if item.endswith(".index"))
-    between = [step for other, step in others if other == name and own < step <= last]
-    if between:
-        LOG.warning(
-            '"%s" does not go with "%s" but with a later full checkpoint, of step %d: it is not restored',
-            newest,
-            full,
-            max(between),
-        )
-        return None
-    return newest
-
-
-def _split(prefix: str) -> tuple[str, int]:
-    """The name of a checkpoint without its step, and the step; -1 if it has none."""
-    found = re.fullmatch(r"(.*)-([0-9]+)", prefix, re.DOTALL)
-    return (found[1], int(found[2])) if found else (prefix, -1)
+    later = later_full(full, newest, fs)
+    if later is None:
+        return newest
+    LOG.warning(
+        '"%s" does not go with "%s" but with a later full checkpoint, of step %d: it is not restored',
+        newest,
+        full,
+        later,
+    )
+    return None
 
 
 __all__ = ["IncrementalSaver", "delta_of", "incremental_arguments", "incremental_def"]

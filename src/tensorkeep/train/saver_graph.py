@@ -95,7 +95,7 @@ class BaseSaverBuilder:
             return written
         rows = self._by_rows(saveables)
         with control_dependencies([beginning_delta((), rows)] if rows else []):
-            written = save_v2(filename_tensor, names, slices, _tensors(saveables))
+            written = save_v2(filename_tensor, names, slices, _tensors(saveables, rows))
         return written
 
     def _by_rows(self, saveables: Sequence[Saveable]) -> list[Saveable]:
@@ -112,7 +112,7 @@ class BaseSaverBuilder:
         rows = self._by_rows(plain)
         begun = [beginning_delta(streamed, rows)] if self._is_incremental else []
         with control_dependencies(begun if rows else []):
-            tensors = [_step(), *_tensors(plain)]
+            tensors = [_step(), *_tensors(plain, rows)]
         with control_dependencies(begun):
             written: Operation = get_op("SaveV3")(
                 filename_tensor,
@@ -342,8 +342,13 @@ def _step() -> Tensor:
     return found
 
 
-def _tensors(saveables: Sequence[Saveable]) -> list[Any]:
-    return [spec.tensor for saveable in saveables for spec in saveable.specs]
+def _tensors(saveables: Sequence[Saveable], rows: Sequence[Saveable] = ()) -> list[Any]:
+    """What is written. Those of `rows` are read here: what changed between a reading and here would be lost to both."""
+    return [
+        saveable.read_again() if saveable in rows and isinstance(saveable, ResourceVariableSaveable) else spec.tensor
+        for saveable in saveables
+        for spec in saveable.specs
+    ]
 
 
 def _producers(saveables: Sequence[Saveable]) -> list[Any]:

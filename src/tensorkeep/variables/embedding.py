@@ -36,7 +36,7 @@ from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.prefixes import strip_name_scope
 from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.io.machine import environment_variable
+from tensorkeep.io.machine import is_switched_on
 from tensorkeep.ops._expressions import constant
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.shapes import Shape
@@ -86,7 +86,12 @@ class TableRecipe:
         if keys.name not in KEY_DTYPES:
             raise WrongTypeError(f"key_dtype is {keys.name}, expected int64 or int32")
         by_storage = (option.storage_option.storage_type or 0) > _LAST_PLAIN_STORAGE
-        return cls(keys, option, by_storage or _is_set("TF_RECORD_FREQ"), by_storage or _is_set("TF_RECORD_VERSION"))
+        return cls(
+            keys,
+            option,
+            by_storage or is_switched_on("TF_RECORD_FREQ"),
+            by_storage or is_switched_on("TF_RECORD_VERSION"),
+        )
 
     def attributes(self) -> dict[str, Any]:
         """The attributes of an initializer."""
@@ -118,13 +123,9 @@ class TableRecipe:
         return found
 
 
-def _is_set(name: str) -> bool:
-    return (environment_variable(name) or "").lower() in ("1", "true")
-
-
 def is_inference() -> bool:
     """Whether the user has set INFERENCE_MODE: then nothing inserts keys."""
-    return _is_set("INFERENCE_MODE")
+    return is_switched_on("INFERENCE_MODE")
 
 
 class EmbeddingVariable(BaseResourceVariable):

@@ -6,6 +6,8 @@ import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import IntEnum
+from numbers import Integral, Real
+from types import NoneType
 from typing import Any, Final
 
 from tensorkeep.dtypes import DType
@@ -55,6 +57,17 @@ _ON_DISK: Final = frozenset(
 )
 
 
+def require_integer(what: str, value: Any) -> None:
+    """WrongTypeError unless a value is a whole number."""
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise WrongTypeError(f"{what} is {value!r}, expected a whole number")
+
+
+def _require_number(what: str, value: Any) -> None:
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise WrongTypeError(f"{what} is {value!r}, expected a number")
+
+
 @dataclass(frozen=True)
 class InitializerOption:
     """What a key begins as: a row of a matrix of `default_value_dim` rows that the initializer makes once."""
@@ -65,6 +78,8 @@ class InitializerOption:
     """What fills the row of a key that a filter has not let in."""
 
     def __post_init__(self) -> None:
+        require_integer("default_value_dim", self.default_value_dim)
+        _require_number("default_value_no_permission", self.default_value_no_permission)
         if self.default_value_dim <= 0:
             raise InvalidArgumentError(
                 f"default_value_dim is {self.default_value_dim}, expected at least one default row"
@@ -78,6 +93,7 @@ class CounterFilter:
     filter_freq: int = 0
 
     def __post_init__(self) -> None:
+        require_integer("filter_freq", self.filter_freq)
         if self.filter_freq >= _MOST_COUNTED:
             raise InvalidArgumentError(f"filter_freq is {self.filter_freq}, expected less than {_MOST_COUNTED}")
 
@@ -96,9 +112,14 @@ class CBFFilter:
 
     def __post_init__(self) -> None:
         probability, size = self.false_positive_probability, self.max_element_size
+        require_integer("filter_freq", self.filter_freq)
+        require_integer("max_element_size", size)
+        _require_number("false_positive_probability", probability)
         if probability != -1.0:
             if probability <= 0.0:
                 raise InvalidArgumentError("false_positive_probability must larger than 0")
+            if probability >= 1.0:
+                raise InvalidArgumentError(f"false_positive_probability is {probability}, expected less than 1")
             if size <= 0:
                 raise InvalidArgumentError("max_element_size must larger than 0 when false_positive_probability is set")
         elif size != 0:
@@ -115,6 +136,13 @@ class GlobalStepEvict:
 
     steps_to_live: int | None = None
 
+    def __post_init__(self) -> None:
+        if self.steps_to_live is None:
+            return
+        require_integer("steps_to_live", self.steps_to_live)
+        if self.steps_to_live < 0:
+            raise InvalidArgumentError(f"steps_to_live is {self.steps_to_live}, expected 0, which drops none, or more")
+
 
 @dataclass(frozen=True)
 class L2WeightEvict:
@@ -123,6 +151,7 @@ class L2WeightEvict:
     l2_weight_threshold: float = -1.0
 
     def __post_init__(self) -> None:
+        _require_number("l2_weight_threshold", self.l2_weight_threshold)
         if self.l2_weight_threshold <= 0 and self.l2_weight_threshold != -1.0:
             LOG.warning("l2_weight_threshold is %s: rows are not dropped by weight", self.l2_weight_threshold)
 
@@ -150,6 +179,8 @@ class StorageOption:
     def __post_init__(self) -> None:
         if not isinstance(self.storage_size, list | tuple):
             raise WrongTypeError(f"storage_size should be list type, got {type(self.storage_size).__name__}")
+        for size in self.storage_size:
+            require_integer("storage_size", size)
         sizes = tuple(self.storage_size) + (_GIBIBYTE,) * (_MOST_TIERS - len(self.storage_size))
         object.__setattr__(self, "storage_size", sizes)
         if self.storage_type is not None:
@@ -172,6 +203,22 @@ class EmbeddingVariableOption:
     init_option: InitializerOption = field(default_factory=InitializerOption)
     inserts_on_lookup: bool = True
     """Whether a lookup inserts keys; if not, only updates do, as in DeepRec from release 2306 on."""
+
+    def __post_init__(self) -> None:
+        kinds: dict[str, tuple[type, ...]] = {
+            "evict_option": (GlobalStepEvict, L2WeightEvict, NoneType),
+            "ckpt": (CheckpointOption, NoneType),
+            "filter_option": (CounterFilter, CBFFilter, NoneType),
+            "storage_option": (StorageOption,),
+            "init_option": (InitializerOption,),
+        }
+        wrong = [
+            f"{name} is {value!r}, expected {' or '.join(kind.__name__ for kind in known if kind is not NoneType)}"
+            for name, known in kinds.items()
+            if not isinstance(value := getattr(self, name), known)
+        ]
+        if wrong:
+            raise WrongTypeError("; ".join(wrong))
 
     @property
     def evict(self) -> GlobalStepEvict | L2WeightEvict | None:
@@ -197,4 +244,5 @@ __all__ = [
     "L2WeightEvict",
     "StorageOption",
     "StorageType",
+    "require_integer",
 ]

@@ -22,6 +22,7 @@ from tensorkeep.variables.embedding_options import (
     EmbeddingVariableOption,
     GlobalStepEvict,
     L2WeightEvict,
+    require_integer,
 )
 from tensorkeep.variables.initializers import Constant, TruncatedNormal
 from tensorkeep.variables.partitioned import PartitionedVariable
@@ -74,6 +75,9 @@ def get_embedding_variable(
             "init_data_source names a table of a service that is not public; read the table into a checkpoint, and "
             "restore from that"
         )
+    require_integer(f'embedding_dim of "{name}"', embedding_dim)
+    if ev_option is not None and not isinstance(ev_option, EmbeddingVariableOption):
+        raise WrongTypeError(f'ev_option of "{name}" is {ev_option!r}, expected an EmbeddingVariableOption')
     scope = get_variable_scope()
     _check_regularizer(name, regularizer, scope.regularizer)
     option = _with_steps(EmbeddingVariableOption() if ev_option is None else ev_option, steps_to_live)

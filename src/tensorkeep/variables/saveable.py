@@ -16,7 +16,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.saveable import Saveable, SaveableObject, SaveSpec
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.constants import identity
-from tensorkeep.ops.state import assign_variable
+from tensorkeep.ops.state import assign_variable, read_variable
 from tensorkeep.variables.assignments import assign
 from tensorkeep.variables.embedding import EmbeddingVariable
 from tensorkeep.variables.partitioned import PartitionedVariable
@@ -55,6 +55,12 @@ class ResourceVariableSaveable(SaveableObject):
             tensor = _reading(var)
         spec = SaveSpec(tensor, slice_spec, name, dtype=var.dtype, device=var.device)
         super().__init__(var, [spec], name)
+
+    def read_again(self) -> Tensor:
+        """The value at the place in the graph where this is called, however the variable was given."""
+        with device(self._device):
+            value: Tensor = read_variable(self.handle_op, dtype=self.specs[0].dtype)
+            return value
 
     def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Any:
         value = restored_tensors[0]

@@ -81,6 +81,7 @@ def read_csv(
         first = next(rows, None)
         if first is None:
             raise InvalidArgumentError(f'"{text}" is empty')
+        first[:1] = [cell.removeprefix("\ufeff") for cell in first[:1]]  # by which some programs tell their encoding
         places = _places(text, first)
         pending = [] if _is_header(first) else [first]
         line = 1
@@ -153,15 +154,45 @@ def _take(path: str, rows: list[list[str]], places: dict[str, int], taken: Impor
         raise DataLossError(
             f'"{path}": row {line + wrong[0]} has an embedding of {widths[wrong[0]]} numbers, expected {dim}'
         )
-    try:
-        keys = np.array([int(row[places["id"]]) for row in rows], np.int64)
-        values = np.array(",".join(texts).split(","), np.float64).astype(np.float32).reshape(len(rows), dim)
-        numbers = {
-            what: np.array([int(row[places[name]]) for row in rows], np.int64)
-            for what, name in (("freqs", "freq"), ("versions", "version"))
-            if name in places
-        }
-    except (ValueError, OverflowError) as error:
-        raise DataLossError(f'"{path}": rows {line} to {line + len(rows)}: {error}') from error
-    taken.add(keys, values, **numbers)
+    columns = (("id", "id"), ("freqs", "freq"), ("versions", "version"))
+    numbers = {
+        what: _integers(path, [row[places[name]] for row in rows], name, line)
+        for what, name in columns
+        if name in places
+    }
+    taken.add(numbers.pop("id"), _values(path, texts, line).reshape(len(rows), dim), **numbers)
     return line + len(rows)
+
+
+def _integers(path: str, texts: list[str], name: str, line: int) -> npt.NDArray[np.int64]:
+    try:
+        return np.array([int(text) for text in texts], np.int64)
+    except (ValueError, OverflowError):
+        at = next(at for at, text in enumerate(texts) if not _is_int64(text))
+        raise DataLossError(
+            f'"{path}": row {line + at} has {texts[at]!r} for {name}, expected a whole number of at most 64 bits'
+        ) from None
+
+
+def _is_int64(text: str) -> bool:
+    try:
+        return -(1 << 63) <= int(text) < 1 << 63
+    except ValueError:
+        return False
+
+
+def _values(path: str, texts: list[str], line: int) -> npt.NDArray[np.float64]:
+    try:
+        return np.array(",".join(texts).split(","), np.float64)
+    except ValueError as error:
+        parts = [(line + at, part) for at, text in enumerate(texts) for part in text.split(",")]
+        row, wrong = next((where for where in parts if not _is_number(where[1])), (line, str(error)))
+        raise DataLossError(f'"{path}": row {row} has {wrong!r} in its embedding, expected a number') from None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

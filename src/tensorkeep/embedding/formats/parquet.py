@@ -24,7 +24,7 @@ from tensorkeep.embedding.formats.streams import (
 )
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.stored_rows import Batch
-from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.progress import Progress, Told
@@ -90,7 +90,9 @@ def read_parquet(
             for batch in stored.iter_batches():
                 _take(arrow, path, batch, taken, others)
                 told.add(batch.num_rows)
-        except arrow.ArrowException as error:
+        except TensorKeepError:
+            raise
+        except (arrow.ArrowException, OSError, ValueError, TypeError, AttributeError, OverflowError) as error:
             raise DataLossError(f'"{path}" cannot be read as Parquet: {error}') from error
         finally:
             file.close()
@@ -206,13 +208,20 @@ def _integers(path: str, name: str, column: Any) -> Array:
     if column.null_count or not str(column.type).startswith(("int", "uint")):
         raise InvalidArgumentError(f'"{path}": column "{name}" is {column.type}, expected integers without nulls')
     found: Array = column.to_numpy(zero_copy_only=False)
+    if found.dtype.kind == "u" and found.size and int(found.max()) > np.iinfo(np.int64).max:
+        raise InvalidArgumentError(
+            f'"{path}": column "{name}" has {int(found.max())}, which is more than an int64 holds'
+        )
     return found.astype(np.int64)
 
 
 def _rows(arrow: Any, path: str, column: Any) -> Array:
     """Rows of a column of lists, or of text of comma-joined numbers."""
     if arrow.types.is_string(column.type) or arrow.types.is_large_string(column.type):
-        pieces = [np.array(text.split(","), np.float32) for text in column.to_pylist()]
+        try:
+            pieces = [np.array(text.split(","), np.float64) for text in column.to_pylist()]
+        except ValueError as error:
+            raise InvalidArgumentError(f'"{path}": column "embedding" has text that is no numbers: {error}') from None
         widths = {piece.size for piece in pieces}
         if len(widths) > 1:
             raise InvalidArgumentError(f'"{path}": rows of {", ".join(map(str, sorted(widths)))} numbers')
@@ -227,6 +236,8 @@ def _rows(arrow: Any, path: str, column: Any) -> Array:
         if len(lengths) > 1:
             raise InvalidArgumentError(f'"{path}": rows of {", ".join(map(str, sorted(lengths)))} numbers')
     values: Array = flat.to_numpy(zero_copy_only=False)
+    if values.dtype.kind not in "iuf":
+        raise InvalidArgumentError(f'"{path}": column "embedding" is {column.type}, expected lists of numbers')
     return values.reshape(len(column), -1) if len(column) else np.zeros((0, 0), np.float32)
 
 

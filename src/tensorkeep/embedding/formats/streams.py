@@ -16,7 +16,7 @@ from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding, find_embedding, stored_embeddings
 from tensorkeep.embedding.stored_rows import ALL_FIELDS, Batch
 from tensorkeep.embedding.writing import save_embeddings
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.filesystem import (
     Buffer,
     Durability,
@@ -182,10 +182,23 @@ class Imported:
         if len(keys) and values.shape != (len(keys), self.dim):
             raise InvalidArgumentError(f"{self._where}: rows of {values.shape[1]} after rows of {self.dim}")
         self._keys.append(keys.astype(np.int64, copy=False))
-        self._values.append(values.astype(np.float32, copy=False))
+        self._values.append(self._narrowed(keys, values))
         for what, found in numbers.items():
             if found is not None:
                 self._numbers.setdefault(what, []).append(found.astype(np.int64, copy=False))
+
+    def _narrowed(self, keys: Array, values: Array) -> Array:
+        """Values as float32. A number that is no infinity does not become one."""
+        if values.dtype == np.float32:
+            return values
+        with np.errstate(over="ignore"):
+            narrow = values.astype(np.float32)
+        lost = np.argwhere(np.isinf(narrow) & np.isfinite(values))
+        if lost.size:
+            row, at = lost[0]
+            key, value = int(keys[row]), values[row, at]
+            raise DataLossError(f"{self._where}: the row of key {key} has {value}, which is more than a float32 holds")
+        return narrow
 
     def snapshot(self, filtered: tuple[Array, Array, Array | None] | None = None) -> ArraySnapshot:
         """The table, in order. A key that came twice is an error."""
