@@ -1,6 +1,7 @@
 """Writes the signatures of all TensorFlow ops that have no paragraph of their own to `graph/known_ops.py`.
 
-And, to `graph/op_families.py`, in which file of `ops/` the paragraphs of the others are.
+And, to `graph/op_families.py`, in which file of `ops/` the paragraphs of the others are; to `graph/op_outputs.py`, how
+many tensors ops give.
 
     python tools/compile_known_ops.py
 
@@ -25,6 +26,7 @@ from tensorkeep.proto.messages import OpList
 PACKAGE = Path(tensorkeep.__file__).parent
 TARGET = PACKAGE / "graph" / "known_ops.py"
 FAMILIES = PACKAGE / "graph" / "op_families.py"
+OUTPUTS = PACKAGE / "graph" / "op_outputs.py"
 
 HEADER = '''"""The signatures of TensorFlow's ops that have no paragraph in `ops/`, one a line; a tool writes them.
 
@@ -39,6 +41,16 @@ FAMILIES_HEADER = '''"""In which file of `ops/` the paragraph of an op is; a too
 from typing import Final
 
 OP_FAMILIES: Final = {
+'''
+
+OUTPUTS_HEADER = '''"""How many tensors an op of TensorFlow gives, if it is not one; a tool writes this.
+
+Of each output that is a list, the attribute that says how many tensors it is; of all others the sum.
+"""
+
+from typing import Final
+
+OUTPUT_COUNTS: Final = """
 '''
 
 # Which module is being executed when an op is registered. Without the package's own `__init__`, which may import ops.
@@ -89,10 +101,22 @@ def render(op_list: OpList, without: set[str]) -> str:
     return HEADER + "\n".join(sorted(lines)) + '\n"""\n'
 
 
+def render_outputs(op_list: OpList) -> str:
+    lines = []
+    for proto in op_list.op:
+        lists = [attr for arg in proto.output_arg if (attr := arg.number_attr or arg.type_list_attr)]
+        single = len(proto.output_arg) - len(lists)
+        if lists or single != 1:
+            lines.append(" ".join([proto.name, *([str(single)] if single else []), *lists]))
+    return OUTPUTS_HEADER + "\n".join(sorted(lines)) + '\n"""\n'
+
+
 def main() -> None:
     argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
-    text = render(tensorflow_op_list(), set(registered_ops()))
+    op_list = tensorflow_op_list()
+    text = render(op_list, set(registered_ops()))
     TARGET.write_text(text, encoding="utf-8")
+    OUTPUTS.write_text(render_outputs(op_list), encoding="utf-8")
     families = op_families()
     FAMILIES.write_text(render_families(families), encoding="utf-8")
     print(f"{FAMILIES.name}: {sum(map(len, families.values()))} ops in {len(families)} files")

@@ -68,6 +68,32 @@ def test_arguments_and_results_that_are_lists() -> None:
     assert Session(body.graph).run(list(body.outputs), feeds) == [4.0, 3.0, 4.0]
 
 
+def test_attributes_that_were_left_out_for_their_defaults_stay_out() -> None:
+    body = """
+      signature { name: "Lengths" input_arg { name: "data" type: DT_STRING } output_arg { name: "n" type: DT_INT64 } }
+      node_def { name: "none" op: "Const" attr { key: "dtype" value { type: DT_STRING } }
+                 attr { key: "value" value { tensor { dtype: DT_STRING tensor_shape { dim { size: 0 } } } } } }
+      node_def { name: "flags" op: "Const" attr { key: "dtype" value { type: DT_BOOL } }
+                 attr { key: "value" value { tensor { dtype: DT_BOOL tensor_shape { dim { size: 1 } }
+                        bool_val: true } } } }
+      node_def { name: "key" op: "Const" attr { key: "dtype" value { type: DT_STRING } }
+                 attr { key: "value" value { tensor { dtype: DT_STRING tensor_shape { dim { size: 1 } }
+                        string_val: "v" } } } }
+      node_def { name: "parsed" op: "ParseSequenceExampleV2" input: "data" input: "none:output:0" input: "none:output:0"
+                 input: "none:output:0" input: "none:output:0" input: "none:output:0" input: "key:output:0"
+                 input: "none:output:0" input: "flags:output:0"
+                 attr { key: "Nfeature_list_dense" value { i: 1 } }
+                 attr { key: "feature_list_dense_types" value { list { type: DT_FLOAT } } }
+                 attr { key: "feature_list_dense_shapes" value { list { shape { dim { size: 2 } } } } } }
+      ret { key: "n" value: "parsed:feature_list_dense_lengths:0" }
+    """
+    found = function_body(message(body), {})
+    (node,) = [op for op in found.graph.operations if op.type == "ParseSequenceExampleV2"]
+    assert found.outputs[0].name == "parsed:1"
+    assert node.attr("Ncontext_sparse") == 0
+    assert len(node.outputs) == 2
+
+
 def test_a_node_may_have_a_function_as_its_op() -> None:
     proto = GraphDef()
     node = proto.node.add(name="x", op="Placeholder")

@@ -66,6 +66,38 @@ def test_functions_with_arguments_of_all_kinds_are_shown_alike(varied):
     assert ours.stdout == theirs.stdout
 
 
+class Traced(tf.Module):
+    """A function with so many traces that the numbers TensorFlow gives them have two, three and four digits."""
+
+    def __init__(self):
+        super().__init__()
+        table = tf.lookup.KeyValueTensorInitializer(["a", "b"], [1.0, 2.0])
+        self.table = tf.lookup.StaticHashTable(table, -1.0)
+
+    @tf.function
+    def times(self, x, number, *, word="a"):
+        @tf.custom_gradient
+        def kept(value):
+            return value * number, lambda dy: dy * 2.0
+
+        for _ in range(number % 7):
+            x = kept(x) + self.table.lookup(tf.constant(word))
+        return tf.cond(tf.reduce_sum(x) > 0.0, lambda: x, lambda: -x), tf.unstack(x)
+
+
+@pytest.mark.parametrize("gradients", [False, True])
+def test_options_are_listed_in_the_order_of_the_names_that_tensorflow_gives_them(gradients, tmp_path):
+    module = Traced()
+    for number in range(33):
+        module.times(tf.constant([1.0, 2.0]), number, word="ab"[number % 2])
+    options = tf.saved_model.SaveOptions(experimental_custom_gradients=gradients)
+    tf.saved_model.save(module, str(tmp_path), options=options)
+    ours, theirs = both("show", "--dir", str(tmp_path), "--all")
+    assert ours.returncode == theirs.returncode == 0, ours.stderr
+    assert "Option #33" in theirs.stdout
+    assert ours.stdout == theirs.stdout
+
+
 def test_examples_give_the_same_results(tmp_path):
     directory = str(ROOT / "g27_tf1_multi" / "model")
     text = 'examples=[{"w":[1.0,2.0,-3.0],"word":["green"]},{"w":[0.0,1.0,0.5],"sp":[7,8]}]'

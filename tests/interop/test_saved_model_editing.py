@@ -18,6 +18,7 @@ from tensorkeep.saved_model.editing import (
     add_output,
     add_signature,
     drop_input,
+    drop_output,
     drop_signature,
     rename_input,
     rename_output,
@@ -250,3 +251,94 @@ def test_a_frozen_model_keeps_what_its_tables_hold(tmp_path: Path) -> None:
     for given in (found, {key: item.numpy() for key, item in theirs.items()}):
         assert given["score"].tolist() == [1.0, 2.0, 0.5]
         assert given["pair"].tolist() == [[30, 31], [-7, -8]]
+
+
+class Composites(tf.Module):  # type: ignore[misc]
+    """A signature with ragged and sparse tensors that it takes and gives, and one without any."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = tf.Variable([2.0, 3.0, 4.0])
+
+    @tf.function(input_signature=[tf.RaggedTensorSpec([None, None, None]), tf.SparseTensorSpec([None, 3])])  # type: ignore[untyped-decorator]
+    def both(self, ragged: Any, sparse: Any) -> Any:
+        return {
+            "ragged": ragged * self.weight[0],
+            "sparse": sparse * self.weight,
+            "sums": tf.sparse.reduce_sum(sparse, 1),
+        }
+
+    @tf.function(input_signature=[tf.TensorSpec([None])])  # type: ignore[untyped-decorator]
+    def plain(self, x: Any) -> Any:
+        return {"y": x * self.weight[1]}
+
+
+COMPOSITES = {
+    "ragged": np.float32([1, 2, 3]),
+    "ragged_1": np.int64([0, 1, 2]),
+    "ragged_2": np.int64([0, 1, 3]),
+    "sparse": np.int64([[0, 1], [1, 2]]),
+    "sparse_1": np.float32([5, 6]),
+    "sparse_2": np.int64([2, 3]),
+}
+COMPOSITE_EDITS: dict[str, tuple[Callable[[SavedModel], SavedModel], ...]] = {
+    "outputs": (
+        partial(rename_output, key="both", old="ragged", new="rows"),
+        partial(rename_output, key="both", old="sparse", new="a_matrix"),
+        partial(drop_output, key="both", name="sums"),
+    ),
+    "signatures": (partial(rename_signature, old="both", new="all"), partial(drop_signature, key="plain")),
+    "prune": (partial(prune_to_signature, key="both"),),
+    "prune and rename": (
+        partial(prune_to_signature, key="both"),
+        partial(rename_output, key="both", old="sparse", new="a_matrix"),
+    ),
+}
+NEW_NAMES = {"rows": "ragged", "a_matrix": "sparse"}
+
+
+@pytest.fixture(scope="module")
+def composites(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("composites") / "m"
+    module = Composites()
+    tf.saved_model.save(module, str(place), signatures={"both": module.both, "plain": module.plain})
+    return place
+
+
+def as_lists(value: Any) -> Any:
+    """A tensor or value of either library, whole or of several parts."""
+    if hasattr(value, "to_list"):
+        return value.to_list()
+    if hasattr(value, "indices"):
+        return [np.asarray(part).tolist() for part in (value.indices, value.values, value.dense_shape)]
+    return np.asarray(value).tolist()
+
+
+def composite_results(directory: Path, key: str) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What TensorFlow gives, and what we give."""
+    theirs = tf.saved_model.load(str(directory)).signatures[key](
+        **{name: tf.constant(value) for name, value in COMPOSITES.items()}
+    )
+    with tk.load_saved_model(directory) as model:
+        own = model.signatures[key](**COMPOSITES)
+    return {k: as_lists(v) for k, v in theirs.items()}, {k: as_lists(v) for k, v in own.items()}
+
+
+@pytest.mark.parametrize("edit", COMPOSITE_EDITS)
+def test_signatures_that_give_ragged_and_sparse_tensors_are_edited(composites: Path, edit: str, tmp_path: Path) -> None:
+    rewrite_model(composites, tmp_path / "n", *COMPOSITE_EDITS[edit])
+    wanted, _ = composite_results(composites, "both")
+    theirs, own = composite_results(tmp_path / "n", "all" if edit == "signatures" else "both")
+    assert theirs == own == {name: wanted[NEW_NAMES.get(name, name)] for name in theirs}
+    assert len(own) == (2 if edit == "outputs" else 3)
+
+
+def test_a_frozen_model_gives_ragged_and_sparse_tensors(composites: Path, tmp_path: Path) -> None:
+    freeze_model(composites, tmp_path / "n")
+    wanted, _ = composite_results(composites, "both")
+    with tk.load_saved_model(tmp_path / "n") as model:
+        assert not model.variables
+        assert {k: as_lists(v) for k, v in model.signatures["both"](**COMPOSITES).items()} == wanted
+    signature = tf.saved_model.load(str(tmp_path / "n")).signatures["both"]
+    found = signature(**{name: tf.constant(value) for name, value in COMPOSITES.items()})
+    assert {name: as_lists(value) for name, value in found.items()} == wanted

@@ -73,6 +73,14 @@ def run_signature(library: Any, directory: Path, tags: Any, key: str, feeds: dic
         return session.run({name: prefix + info.name for name, info in signature.outputs.items()}, given)
 
 
+def assert_same(found: Any, wanted: Any) -> None:
+    """Equal; numbers with a fraction up to the last bits, which depend on the processor that multiplies matrices."""
+    if wanted.dtype.kind == "f":
+        np.testing.assert_allclose(found, wanted, rtol=1e-6)
+    else:
+        np.testing.assert_array_equal(found, wanted)
+
+
 CASES = [(name, tags, key) for name, runs in FEEDS.items() for tags, key in runs]
 
 
@@ -89,7 +97,7 @@ def test_either_loads_and_runs_what_the_other_saved(
     for found in (crossed, run_signature(ours, their, tags, key, feeds, scope)):
         assert found.keys() == wanted.keys()
         for output in wanted:
-            np.testing.assert_array_equal(found[output], wanted[output])
+            assert_same(found[output], wanted[output])
 
 
 @pytest.mark.parametrize(("name", "tags", "key"), [case for case in CASES if case[0] != "own_saver"])
@@ -104,7 +112,7 @@ def test_what_we_save_is_loaded_by_tensorflow_2(
     found = loaded.signatures[key](**feeds)
     wanted = run_signature(ours, saved[name][0], tags, key, FEEDS[name][tags, key], None)
     for output, value in wanted.items():
-        np.testing.assert_array_equal(found[output].numpy(), value)
+        assert_same(found[output].numpy(), value)
 
 
 def test_a_model_with_sparse_values_goes_both_ways(saved: dict[str, tuple[Path, Path]]) -> None:
@@ -281,4 +289,4 @@ def test_a_golden_model_saved_again_by_us_runs_in_tensorflow(tmp_path: Path) -> 
     with tensorflow_1():
         found = run_signature(v1, tmp_path / "again", run["tags"], run["signature"], feeds, None)
     for name, entry in run["outputs"].items():
-        np.testing.assert_allclose(found[name], decode(case, entry, "outputs"), rtol=1e-6)
+        np.testing.assert_allclose(found[name], decode(case, entry, "outputs"), rtol=1e-5)

@@ -11,8 +11,9 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, Unimplemented
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
+from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.proto.messages import SavedModel, serialize
+from tensorkeep.proto.messages import serialize
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.layout import read_saved_model
 from tensorkeep.saved_model.object_loading import load_objects
@@ -24,9 +25,11 @@ ROWS = np.array([[1, 1]], np.float32)
 
 
 def rewritten(change: Any) -> MemoryFileSystem:
-    model = read_saved_model("m", saved())
+    fs = saved()
+    model = read_saved_model("m", fs)
     change(model.meta_graphs[0])
-    return MemoryFileSystem({"m/saved_model.pb": serialize(SavedModel(meta_graphs=model.meta_graphs))})
+    atomic_write(fs, "m/saved_model.pb", serialize(model))
+    return fs
 
 
 def test_objects_come_back_with_their_values_and_functions() -> None:
@@ -59,8 +62,7 @@ def test_functions_of_the_same_name_are_kept_apart() -> None:
     with building(Graph()) as graph:
         load_objects("m", fs=fs)
         before = {name: function.SerializeToString() for name, function in graph.functions.items()}
-        with pytest.raises(DataLossError, match="has no value for the variable"):  # there is no checkpoint with it
-            load_objects("m", fs=other)
+        load_objects("m", fs=other)
         assert {name: graph.functions[name].SerializeToString() for name in before} == before
         assert len(graph.functions) > len(before)
 

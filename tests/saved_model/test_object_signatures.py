@@ -12,7 +12,7 @@ import tensorkeep as tk
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.freezing import Selection
 from tensorkeep.io.local import LOCAL
-from tensorkeep.proto.messages import MetaGraphDef, SavedModel
+from tensorkeep.proto.messages import MetaGraphDef, SavedModel, SignatureDef
 from tensorkeep.proto.preserving import serialize_preserving
 from tensorkeep.saved_model.constants import INIT_OP_SIGNATURE_KEY
 from tensorkeep.saved_model.editing import (
@@ -23,6 +23,7 @@ from tensorkeep.saved_model.editing import (
     drop_output,
     rename_input,
     rename_output,
+    set_signature,
 )
 from tensorkeep.saved_model.layout import read_file, read_saved_model, signature_keys
 from tensorkeep.saved_model.object_signatures import object_signatures
@@ -96,11 +97,35 @@ def test_changes_follow_each_other(tmp_path: Any) -> None:
     np.testing.assert_array_equal(found["again"], wanted["y"])
 
 
-def test_tensors_of_several_parts_are_refused() -> None:
+def test_outputs_of_several_parts_stay_what_they_are(tmp_path: Any) -> None:
+    values, splits = np.array([1, 2, 3], np.float32), np.array([0, 1, 3])
+    rewrite_model(
+        COMPOSITE,
+        tmp_path / "n",
+        partial(rename_input, key="ragged", old="r", new="values"),
+        partial(rename_output, key="ragged", old="doubled", new="twice"),
+        partial(drop_output, key="ragged", name="sums"),
+    )
+    with tk.load_saved_model(tmp_path / "n") as changed:
+        found = changed.signatures["ragged"](values=values, r_1=splits)
+    assert list(found) == ["twice"]
+    assert found["twice"].to_list() == [[2.0], [4.0, 6.0]]
+    before, after = (the_one(read_saved_model(path)) for path in (COMPOSITE, tmp_path / "n"))
+    assert after.signature_def["ragged"].outputs["twice"] == before.signature_def["ragged"].outputs["doubled"]
+    assert list(after.graph_def.node) == list(before.graph_def.node)
+    assert after.graph_def.library.function[: len(before.graph_def.library.function)] == list(
+        before.graph_def.library.function
+    )
+
+
+def test_inputs_of_several_parts_are_refused() -> None:
     model = read_saved_model(COMPOSITE)
-    with pytest.raises(UnimplementedError, match=r"tensors of several parts \(doubled\).*drop_objects"):
-        rename_input(model, "ragged", "r", "other")
-    assert "other" in the_one(rename_input(drop_objects(model), "ragged", "r", "other")).signature_def["ragged"].inputs
+    signature = SignatureDef(method_name="tensorflow/serving/predict")
+    signature.outputs["y"].CopyFrom(the_one(model).signature_def["ragged"].outputs["sums"])
+    signature.inputs["whole"].CopyFrom(the_one(model).signature_def["ragged"].outputs["doubled"])
+    with pytest.raises(UnimplementedError, match=r"several parts \(whole\).*make each part an input.*drop_objects"):
+        set_signature(model, "other", signature)
+    assert "other" in the_one(set_signature(drop_objects(model), "other", signature)).signature_def
 
 
 def test_a_word_of_python_is_no_name_of_an_input_for_tensorflow() -> None:

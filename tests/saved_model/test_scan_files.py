@@ -148,6 +148,14 @@ def test_an_archive_that_unpacks_to_more_than_memory_holds_is_not_unpacked() -> 
     assert "when unpacked" in report.findings[0].message
 
 
+def test_an_archive_of_many_archives_of_many_files_is_given_up_soon() -> None:
+    inner = archive({str(number): b"" for number in range(500)})
+    middle = archive({str(number): inner for number in range(100)})
+    report = scanned(model__zip=archive({str(number): middle for number in range(5)}))
+    assert report.counts == {"not-scanned": 1}
+    assert "more than can be looked at" in str(report)
+
+
 def test_rows_of_sarif_say_where_in_the_archive() -> None:
     report = scanned(model__keras=keras(LAMBDA), weights__h5=hdf5(json.dumps(LAMBDA).encode()))
     results = json.loads(report.to_sarif())["runs"][0]["results"]

@@ -19,7 +19,7 @@ from tensorkeep.graph.attrs import Attr, FunctionRef, decode_attr, encode_attr, 
 from tensorkeep.graph.graph import MOST_TENSORS, Graph, HandleShape, Operation, Tensor, is_index
 from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.graph.opspec import find_op
-from tensorkeep.graph.schema import OpSchema
+from tensorkeep.graph.schema import ArgSchema, OpSchema
 from tensorkeep.proto.messages import AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -178,11 +178,7 @@ class _Body:
         positions: dict[str, tuple[int, int]] = {}
         at = 0
         for arg in schema.outputs if schema is not None else ():
-            count = 1
-            if arg.type_list_attr:
-                count = len(decode_attr(node.attr[arg.type_list_attr]) or ())
-            elif arg.number_attr:
-                count = _checked_count(node.attr[arg.number_attr].i, arg.number_attr)
+            count = _length(arg, node, schema) if schema is not None and arg.is_list else 1
             positions[arg.name] = (at, count)
             at += count
         return positions
@@ -241,6 +237,15 @@ def _dtypes_of(arg: OpDef.ArgDef, attrs: Mapping[str, AttrValue]) -> list[DType]
         return list(decode_attr(attrs[arg.type_list_attr]))
     dtype = decode_attr(attrs[arg.type_attr]) if arg.type_attr else decode_attr(AttrValue(type=arg.type))
     return [dtype] * (_checked_count(attrs[arg.number_attr].i, arg.number_attr) if arg.number_attr else 1)
+
+
+def _length(arg: ArgSchema, node: NodeDef, schema: OpSchema) -> int:
+    """How many tensors an output of a node is that is a list; by default, where an attribute was left out for that."""
+    name = arg.type_list_attr or arg.number_attr
+    value = decode_attr(node.attr[name]) if name in node.attr else schema.attr_by_name[name].default
+    if arg.number_attr:
+        return _checked_count(value if isinstance(value, int) else 0, name)
+    return len(value) if isinstance(value, tuple | list) else 0
 
 
 def _checked_count(count: int, attr: str) -> int:

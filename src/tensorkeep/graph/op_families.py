@@ -66,6 +66,12 @@ OP_FAMILIES: Final = {
         TensorArraySplitV2 TensorArraySplitV3 TensorArrayUnpack TensorArrayV2 TensorArrayV3 TensorArrayWrite
         TensorArrayWriteV2 TensorArrayWriteV3
     """,
+    "datasets": """
+        BatchDataset BatchDatasetV2 ConcatenateDataset DatasetToSingleElement FilterDataset FlatMapDataset MapDataset
+        OptionsDataset PaddedBatchDatasetV2 ParallelBatchDataset ParallelMapDataset ParallelMapDatasetV2 PrefetchDataset
+        RangeDataset ReduceDataset RepeatDataset RewriteDataset ScanDataset SkipDataset TakeDataset TakeWhileDataset
+        TensorDataset TensorSliceDataset UnbatchDataset ZipDataset
+    """,
     "decoding": """
         DecodeCSV DecodeCompressed DecodeJSONExample DecodePaddedRaw DecodeRaw
     """,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from contextlib import closing
 
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.finding import checkpoint_exists
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
@@ -38,7 +38,7 @@ def load_session(meta_graph: MetaGraphDef, directory: PathLike, *, fs: FileSyste
     """A session with the graph of a SavedModel, restored and initialized."""
     session = open_session(meta_graph.graph_def, meta_graph.meta_info_def.stripped_op_list, fs)
     variables = variables_path(directory)
-    if meta_graph.HasField("saver_def") and fs.exists(index_path(variables)):
+    if meta_graph.HasField("saver_def") and checkpoint_exists(variables, fs=fs):
         restore_with_saver(session, meta_graph.saver_def, variables)
     if init := init_op_name(meta_graph):
         session.run(init, get_asset_tensors(directory, meta_graph))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.finding import checkpoint_exists
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.freezing import VariableNode, variables_of
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -79,7 +79,7 @@ class GraphRunner:
         session = self._around.open_session(graph, None)
         saver = meta_graph.saver_def
         prefix = self._around.variables_prefix
-        if saver.restore_op_name and self._around.fs.exists(index_path(prefix)):
+        if saver.restore_op_name and checkpoint_exists(prefix, fs=self._around.fs):
             self._run(session, saver.restore_op_name, {saver.filename_tensor_name: prefix})
         if inits := initial_operations(meta_graph):
             paths = {asset.tensor_info.name: self._around.asset_path(asset) for asset in asset_files(meta_graph)}

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.finding import checkpoint_exists
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -21,6 +21,7 @@ from tensorkeep.proto.messages import MetaGraphDef, SavedModel
 from tensorkeep.runtime.elements import element_of
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.assets import LOG
+from tensorkeep.saved_model.completeness import asset_problems, report, variable_problems
 from tensorkeep.saved_model.constants import INIT_OP_SIGNATURE_KEY, TRAIN_OP_KEY, TRAIN_OP_SIGNATURE_KEY
 from tensorkeep.saved_model.layout import (
     NoSuchTagsError,
@@ -92,7 +93,7 @@ class SavedModelLoader:
         with building(session.graph):
             saveables = saveable_objects(import_scope)
         if saver is not None:
-            if not saveables and not self._fs.exists(index_path(self.variables_path)):
+            if not saveables and not checkpoint_exists(self.variables_path, fs=self._fs):
                 LOG.info("The specified SavedModel has no variables; no checkpoints were restored.")
                 return
             saver.restore(session, self.variables_path)
@@ -114,12 +115,19 @@ class SavedModelLoader:
     def load(
         self, session: Session, tags: Iterable[str], import_scope: str | None = None, **options: Any
     ) -> MetaGraphDef:
-        """All of it; gives the meta graph as it is in the file."""
+        """All of it; gives the meta graph as it is in the file. Files that are missing are told before all else."""
         found = list(tags)
+        self._require_files(self.get_meta_graph_def_from_tags(found))
         saver, _ = self.load_graph(session.graph, found, import_scope, **options)
         self.restore_variables(session, saver, import_scope)
         self.run_init_ops(session, found, import_scope)
         return self.get_meta_graph_def_from_tags(found)
+
+    def _require_files(self, meta_graph: MetaGraphDef) -> None:
+        """Raises if files are missing or too short; if only all values are, restoring says so in TensorFlow's words."""
+        assets = asset_problems(meta_graph, self.export_dir, self._fs)
+        if assets or checkpoint_exists(self.variables_path, fs=self._fs):
+            report([*variable_problems(meta_graph, self.export_dir, self._fs), *assets], self.export_dir)
 
 
 def get_asset_tensors(directory: PathLike, meta_graph: MetaGraphDef, import_scope: str | None = None) -> dict[str, str]:

@@ -11,6 +11,7 @@ from tensorkeep.graph.opspec import Capability
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel
+from tensorkeep.saved_model.completeness import require_complete
 from tensorkeep.saved_model.constants import SERVING
 from tensorkeep.saved_model.fingerprint import OnFingerprint, checked_fingerprint
 from tensorkeep.saved_model.layout import meta_graph_with_tags, read_saved_model
@@ -36,10 +37,13 @@ def load_saved_model(
     until it is asked for something. It may then read the files in its directory, and do nothing else but compute,
     unless `allow` names it: a class ("reads files", "writes files", "prints", "calls Python functions") or a type of
     operation ("PrintV2").
+
+    A directory that lacks files of the model, or has some that are too short, is an error that lists them all.
     """
     permissions = Permissions.of(allow)
     model = read_saved_model(directory, fs)
     meta_graph = chosen_meta_graph(model, tags, path_text(directory))
+    require_complete(meta_graph, path_text(directory), fs)
     fingerprint = checked_fingerprint(directory, model, on_fingerprint, fs)
     surroundings = ModelSurroundings(
         meta_graph, path_text(directory), fs, permissions, FunctionLibrary(meta_graph.graph_def)

@@ -29,6 +29,7 @@ from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, NameAttrList, SavedConcreteFunction
 from tensorkeep.proto.tensors import array_of_tensor
+from tensorkeep.saved_model.completeness import require_complete
 from tensorkeep.saved_model.layout import asset_files, asset_path, read_saved_model, variables_path
 from tensorkeep.saved_model.library import FunctionLibrary
 from tensorkeep.saved_model.loading import chosen_meta_graph
@@ -119,6 +120,7 @@ def load_objects(
             f'"{folder}" is a model of TensorFlow 1, without objects: load it with tf.saved_model.load(session, tags, '
             "export_dir), or use tensorkeep.load_saved_model"
         )
+    require_complete(meta_graph, folder, fs)
     try:
         root = _Loader(meta_graph, folder, fs).value(0)
     except RecursionError:

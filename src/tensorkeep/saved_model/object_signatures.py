@@ -13,7 +13,7 @@ same. Functions that are in the library stay as they are, and are called by the 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableSequence, Sequence
+from collections.abc import Iterable, Mapping, MutableSequence, Sequence
 from dataclasses import dataclass
 from keyword import iskeyword
 from typing import Any, Final
@@ -31,10 +31,12 @@ from tensorkeep.proto.messages import (
     SignatureDef,
     StructuredValue,
     TensorInfo,
+    TypeSpecProto,
 )
 from tensorkeep.saved_model.argument_specs import ArgumentSpec, write_argument_spec
 from tensorkeep.saved_model.constants import INIT_OP_SIGNATURE_KEY, MAIN_OP_KEY
 from tensorkeep.saved_model.layout import init_op_name
+from tensorkeep.saved_model.tensor_info import tensor_names
 
 _SIGNATURES: Final = "signatures"
 _REMEDY: Final = "Drop the objects first (drop_objects): what is left is a model of TensorFlow 1"
@@ -70,14 +72,13 @@ def imported_graph(meta_graph: MetaGraphDef) -> Graph:
 def refresh_object_signature(meta_graph: MetaGraphDef, key: str) -> None:
     """Makes the function of a signature anew, as its SignatureDef says it; nothing if the model has no objects.
 
-    UnimplementedError where a signature has parts that a SignatureDef does not tell all of, and where it needs
-    something that is no object.
+    UnimplementedError where a signature takes tensors of several parts, and where it needs something that is no object.
     """
     if not meta_graph.object_graph_def.nodes:
         return
     signature = meta_graph.signature_def[key]
     child = next((child for child in object_signatures(meta_graph) if child.local_name == key), None)
-    _refuse_composites(meta_graph, key, signature, None if child is None else child.node_id)
+    _refuse_composites(key, signature.inputs)
     if words := sorted(name for name in signature.inputs if iskeyword(name)):
         raise InvalidArgumentError(
             f'signature "{key}" is a function of the model\'s objects, and TensorFlow cannot load one with an input of '
@@ -137,7 +138,7 @@ def _signature_function(
 ) -> _Made:
     """The function that lies between the inputs and the outputs of a signature, and what it captures."""
     given = [graph.tensor(signature.inputs[argument].name) for argument in sorted(signature.inputs)]
-    results = [graph.tensor(signature.outputs[output].name) for output in sorted(signature.outputs)]
+    results = [graph.tensor(name) for output in sorted(signature.outputs) for name in _parts(signature.outputs[output])]
     taken: dict[Tensor, _Capture] = {}
     body = _between(given, results, captures, taken)
     _refuse_loose_ends(body, key)
@@ -213,41 +214,49 @@ def _free_name(meta_graph: MetaGraphDef, key: str) -> str:
 # ------------------------------------------------------------------------------------------------------------- objects
 
 
-def _refuse_composites(meta_graph: MetaGraphDef, key: str, signature: SignatureDef, number: int | None) -> None:
-    infos: Mapping[str, TensorInfo] = {**signature.inputs, **signature.outputs}
-    composite = [name for name, info in infos.items() if info.WhichOneof("encoding") != "name"]
-    if number is not None:
-        bare = meta_graph.object_graph_def.nodes[number].bare_concrete_function
-        saved = meta_graph.object_graph_def.concrete_functions[bare.concrete_function_name]
-        described = (saved.canonicalized_input_signature, saved.output_signature)
-        composite += [name for value in described for name in _composite_parts(value)]
+def _refuse_composites(key: str, inputs: Mapping[str, TensorInfo]) -> None:
+    """A function of a signature takes plain tensors only: TensorFlow passes it nothing else."""
+    composite = sorted(name for name, info in inputs.items() if info.WhichOneof("encoding") != "name")
     if composite:
         raise UnimplementedError(
-            f'signature "{key}" has sparse, ragged or other tensors of several parts '
-            f"({', '.join(sorted(set(composite)))}), and is a function of the model's objects. {_REMEDY}"
+            f'signature "{key}" is a function of the model\'s objects, and takes sparse, ragged or other tensors of '
+            f"several parts ({', '.join(composite)}), which TensorFlow cannot pass to one: make each part an input of "
+            f"its own. {_REMEDY}"
         )
 
 
-def _composite_parts(value: StructuredValue, name: str = "") -> Iterator[str]:
-    kind = value.WhichOneof("kind")
-    if kind == "tuple_value":
-        for item in value.tuple_value.values:
-            yield from _composite_parts(item, name)
-    elif kind == "dict_value":
-        for field, item in value.dict_value.fields.items():
-            yield from _composite_parts(item, field)
-    elif kind == "type_spec_value":
-        yield name
+def _parts(info: TensorInfo) -> list[str]:
+    """The tensors that an output is made of, in the order in which functions give them."""
+    if info.WhichOneof("encoding") != "coo_sparse":
+        return tensor_names(info)
+    sparse = info.coo_sparse
+    return [sparse.indices_tensor_name, sparse.values_tensor_name, sparse.dense_shape_tensor_name]
 
 
 def _describe(value: StructuredValue, infos: Mapping[str, TensorInfo]) -> None:
     """Writes a dict of tensors, by name."""
     value.dict_value.SetInParent()
     for name in sorted(infos):
-        spec = value.dict_value.fields[name].tensor_spec_value
-        spec.name = name
-        spec.dtype = infos[name].dtype
-        spec.shape.CopyFrom(infos[name].tensor_shape)
+        _describe_tensor(value.dict_value.fields[name], name, infos[name])
+
+
+def _describe_tensor(value: StructuredValue, name: str, info: TensorInfo) -> None:
+    encoding = info.WhichOneof("encoding")
+    if encoding == "composite_tensor":
+        value.type_spec_value.CopyFrom(info.composite_tensor.type_spec)
+        return
+    if encoding == "coo_sparse":
+        spec = value.type_spec_value
+        spec.type_spec_class = TypeSpecProto.SPARSE_TENSOR_SPEC
+        spec.type_spec_class_name = "SparseTensorSpec"
+        spec.num_flat_components = 3
+        spec.type_state.tuple_value.values.add().tensor_shape_value.CopyFrom(info.tensor_shape)
+        spec.type_state.tuple_value.values.add().tensor_dtype_value = info.dtype
+        return
+    plain = value.tensor_spec_value
+    plain.name = name
+    plain.dtype = info.dtype
+    plain.shape.CopyFrom(info.tensor_shape)
 
 
 def _new_object(meta_graph: MetaGraphDef, key: str) -> SavedObject:

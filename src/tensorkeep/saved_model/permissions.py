@@ -133,6 +133,9 @@ class ModelFiles(FileSystem):
     def remove_directory(self, path: str) -> None:
         raise self._denied(path)
 
+    def set_modified(self, path: str, time: float) -> None:
+        raise self._denied(path)
+
     def sync(self, path: str) -> None:
         raise self._denied(path)
 

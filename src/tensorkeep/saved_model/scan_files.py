@@ -28,6 +28,7 @@ _NUMPY: Final = b"\x93NUMPY"
 _LOOKED_AT: Final = 1 << 20  # bytes of a file in an archive, to tell what it is
 _MOST_OF_A_MEMBER: Final = 1 << 28
 _MOST_MEMBERS: Final = 10_000
+_UNPACKED: Final = 1 << 30  # bytes that are looked at of a small archive and those in it
 _DEEPEST: Final = 3  # archives in archives
 _WEIGHTS: Final = ".weights.h5"  # Keras reads no configuration of such a file in an archive
 
@@ -47,7 +48,28 @@ def scan_container(data: bytes, name: str, kind: FileKind, found: Findings) -> N
     if kind is FileKind.HDF5:
         _scan_hdf5(data, name, "", found)
     else:
-        _scan_archive(data, name, "", found, 0)
+        try:
+            _scan_archive(data, name, "", found, 0, _Budget(_UNPACKED + 4 * len(data)))
+        except _TooMuchError as error:
+            found.add(Finding(NOT_SCANNED, "archive", name, "", str(error)))
+
+
+class _TooMuchError(DataLossError):
+    """There is more in an archive, and the archives in it, than anybody wants to wait for."""
+
+
+class _Budget:
+    """How much may still be unpacked. Members may share their bytes, so a small archive can hold a great deal."""
+
+    def __init__(self, size: int) -> None:
+        self._members = 2 * _MOST_MEMBERS
+        self._size = size
+
+    def spend(self, size: int) -> None:
+        self._members -= 1
+        self._size -= size
+        if self._members < 0 or self._size < 0:
+            raise _TooMuchError("an archive that holds, with the archives in it, more than can be looked at")
 
 
 def scan_other(name: str, start: bytes, found: Findings, where: str = "") -> None:
@@ -75,38 +97,44 @@ def _header_end(start: bytes) -> int:
     return 10 + int.from_bytes(start[8:10], "little") if start[6] == 1 else 12 + int.from_bytes(start[8:12], "little")
 
 
-def _scan_archive(data: bytes, name: str, where: str, found: Findings, depth: int) -> None:
+def _scan_archive(data: bytes, name: str, where: str, found: Findings, depth: int, left: _Budget) -> None:
     try:
         for member in archive_members(data, name, most=_MOST_MEMBERS):
             inner = f"{where}/{member.name[:200]}" if where else member.name[:200]
             try:
-                _scan_member(member, name, inner, found, depth)
+                _scan_member(member, name, inner, found, depth, left)
+            except _TooMuchError:
+                raise
             except DataLossError as error:
                 found.add(Finding(NOT_SCANNED, "file", name, inner, str(error)[:500]))
+    except _TooMuchError:
+        raise
     except DataLossError as error:
         found.add(Finding(NOT_SCANNED, "archive", name, where, str(error)[:500]))
 
 
-def _scan_member(member: ArchiveMember, name: str, where: str, found: Findings, depth: int) -> None:
+def _scan_member(member: ArchiveMember, name: str, where: str, found: Findings, depth: int, left: _Budget) -> None:
     start = member.read(_LOOKED_AT)
+    left.spend(len(start))
     kind = identify_proto(start).kind
     if member.name.endswith(".json"):
-        scan_keras(_all_of(member, start).decode("utf-8", "replace"), name, where, found)
+        scan_keras(_all_of(member, start, left).decode("utf-8", "replace"), name, where, found)
     elif kind is FileKind.ZIP:
         if depth >= _DEEPEST:
             raise DataLossError("an archive in an archive, and so on, too deep to look at")
-        _scan_archive(_all_of(member, start), name, where, found, depth + 1)
+        _scan_archive(_all_of(member, start, left), name, where, found, depth + 1, left)
     elif kind is FileKind.HDF5:
         if not member.name.endswith(_WEIGHTS):
-            _scan_hdf5(_all_of(member, start), name, where, found)
+            _scan_hdf5(_all_of(member, start, left), name, where, found)
     else:
         scan_other(name, start, found, where)
 
 
-def _all_of(member: ArchiveMember, start: bytes) -> bytes:
+def _all_of(member: ArchiveMember, start: bytes, left: _Budget) -> bytes:
     if len(start) < _LOOKED_AT:
         return start
     data = member.read(_MOST_OF_A_MEMBER + 1)
+    left.spend(len(data))
     if len(data) > _MOST_OF_A_MEMBER:
         raise DataLossError(f"more than {_MOST_OF_A_MEMBER} bytes when unpacked")
     return data

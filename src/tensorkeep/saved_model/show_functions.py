@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from keyword import iskeyword
@@ -19,10 +18,9 @@ from tensorkeep.proto.messages import (
     TensorShapeProto,
 )
 from tensorkeep.proto.tensors import array_of_tensor
-from tensorkeep.saved_model.scan_paths import called
+from tensorkeep.saved_model.loaded_names import loaded_names, loading_order
 
 _DEEPEST: Final = 90
-_WRAPPED: Final = re.compile(r"^__inference_(.*)_\d+$")
 
 
 class Shown:
@@ -85,10 +83,11 @@ def _has_custom_ops(library: FunctionDefLibrary) -> bool:
 
 def _function_texts(meta_graph: MetaGraphDef) -> Iterator[str]:
     objects = meta_graph.object_graph_def
-    order = {name: number for number, name in enumerate(loading_order(meta_graph.graph_def.library))}
-    for name, traces in root_functions(objects).items():
+    functions = root_functions(objects)
+    names = _names(meta_graph.graph_def.library, has_options=any(len(traces) > 1 for traces in functions.values()))
+    for name, traces in functions.items():
         yield f"\n  Function Name: '{name}'\n"
-        for number, trace in enumerate(sorted(traces, key=lambda item: (_clean(item), order.get(item, 0))), 1):
+        for number, trace in enumerate(sorted(traces, key=lambda item: names.get(item, item)), 1):
             signature = decode(objects.concrete_functions[trace].canonicalized_input_signature)
             args, kwargs = signature if isinstance(signature, tuple) and len(signature) == 2 else ((), {})
             if args:
@@ -98,36 +97,9 @@ def _function_texts(meta_graph: MetaGraphDef) -> Iterator[str]:
                 yield from _arguments_text(kwargs, "Named Argument")
 
 
-def _clean(name: str) -> str:
-    match = _WRAPPED.match(name)
-    return match[1] if match else name
-
-
-def loading_order(library: FunctionDefLibrary) -> list[str]:
-    """The functions in the order in which TensorFlow loads them, which numbers their new names."""
-    names = [function.signature.name for function in library.function]
-    known = set(names)
-    callers: dict[str, list[str]] = {}
-    waiting: dict[str, int] = {}
-    for function in library.function:
-        needed: set[str] = set()
-        for node in function.node_def:
-            needed |= called(node) & known
-        for dependency in needed:
-            callers.setdefault(dependency, []).append(function.signature.name)
-        waiting[function.signature.name] = len(needed)
-    ready = [name for name in names if not waiting[name]]
-    found = []
-    while ready:
-        name = ready.pop()
-        found.append(name)
-        for caller in callers.get(name, ()):
-            waiting[caller] -= 1
-            if not waiting[caller]:
-                ready.append(caller)
-    if len(found) != len(names):
-        raise DataLossError("functions call themselves, by way of each other")
-    return found
+def _names(library: FunctionDefLibrary, has_options: bool) -> dict[str, str]:
+    """What options of functions are sorted by; DataLossError if TensorFlow could not load the functions at all."""
+    return loaded_names(library) if has_options else dict.fromkeys(loading_order(library), "")
 
 
 def _arguments_text(arguments: Any, kind: str) -> Iterator[str]:
@@ -222,4 +194,4 @@ def _shape_repr(shape: TensorShapeProto) -> str:
     return f"TensorShape({None if shape.unknown_rank else _sizes(shape)})"
 
 
-__all__ = ["decode", "functions_text", "loading_order", "root_functions"]
+__all__ = ["decode", "functions_text", "root_functions"]

@@ -1,0 +1,715 @@
+"""How many tensors an op of TensorFlow gives, if it is not one; a tool writes this.
+
+Of each output that is a list, the attribute that says how many tensors it is; of all others the sum.
+"""
+
+from typing import Final
+
+OUTPUT_COUNTS: Final = """
+Abort
+AccumulatorApplyGradient
+AccumulatorSetGlobalStep
+AllCandidateSampler 3
+AnonymousIteratorV2 2
+AnonymousMemoryCache 2
+AnonymousMultiDeviceIterator 2
+AnonymousRandomSeedGenerator 2
+AnonymousSeedGenerator 2
+ApproxTopK 2
+Assert
+AssignAddVariableOp
+AssignSubVariableOp
+AssignVariableOp
+AssignVariableXlaConcatND
+Attr
+AttrBool
+AttrBoolList
+AttrDefault
+AttrEmptyListDefault
+AttrEnum
+AttrEnumList
+AttrFloat
+AttrListDefault
+AttrListMin
+AttrListTypeDefault
+AttrMin
+AttrPartialShape
+AttrPartialShapeList
+AttrShape
+AttrShapeList
+AttrTypeDefault
+BarrierClose
+BarrierInsertMany
+BarrierTakeMany 2 component_types
+Batch 2 T
+BatchFunction Tout
+BatchNormWithGlobalNormalizationGrad 5
+BatchSelfAdjointEigV2 2
+BatchSvd 3
+BlockLSTM 7
+BlockLSTMGrad 8
+BlockLSTMGradV2 8
+BlockLSTMV2 7
+BoostedTreesBucketize num_features
+BoostedTreesCalculateBestFeatureSplit 7
+BoostedTreesCalculateBestFeatureSplitV2 8
+BoostedTreesCalculateBestGainsPerFeature num_features num_features num_features num_features num_features
+BoostedTreesCreateEnsemble
+BoostedTreesCreateQuantileStreamResource
+BoostedTreesDeserializeEnsemble
+BoostedTreesFlushQuantileSummaries num_features
+BoostedTreesGetEnsembleStates 5
+BoostedTreesMakeQuantileSummaries num_features
+BoostedTreesQuantileStreamResourceAddSummaries
+BoostedTreesQuantileStreamResourceDeserialize
+BoostedTreesQuantileStreamResourceFlush
+BoostedTreesQuantileStreamResourceGetBucketBoundaries num_features
+BoostedTreesSerializeEnsemble 2
+BoostedTreesSparseAggregateStats 3
+BoostedTreesSparseCalculateBestFeatureSplit 7
+BoostedTreesTrainingPredict 3
+BoostedTreesUpdateEnsemble
+BoostedTreesUpdateEnsembleV2
+BroadcastGradientArgs 2
+CSRSparseMatrixComponents 3
+CSRSparseMatrixToSparseTensor 3
+CTCBeamSearchDecoder 1 top_paths top_paths top_paths
+CTCGreedyDecoder 4
+CTCLoss 2
+CTCLossV2 2
+CalibrationStatisticsSaver
+Case Tout
+CloseSummaryWriter
+CollectiveAssignGroupV2 2
+CombinedNonMaxSuppression 4
+ComplexStruct n_a n_b t_c
+CompositeTensorVariantToComponents Tcomponents
+ComputeAccidentalHits 3
+ConcatOffset N
+ConfigureTPUEmbedding
+ConnectTPUEmbeddingHosts
+ConstructionFails
+ConsumeMutexLock
+ControlTrigger
+ConvertToCooTensor 3
+ConvertToListOfSparseCoreCooTensors num_sc_per_chip num_sc_per_chip num_sc_per_chip
+ConvertToSparseCoreCsrWrappedCooTensor 7
+CreateSummaryDbWriter
+CreateSummaryFileWriter
+CudnnRNN 4
+CudnnRNNBackprop 4
+CudnnRNNBackpropV2 4
+CudnnRNNBackpropV3 4
+CudnnRNNParamsToCanonical num_params num_params
+CudnnRNNParamsToCanonicalV2 num_params_weights num_params_biases
+CudnnRNNV2 5
+CudnnRNNV3 5
+CustomAggregator 4
+DTensorRestoreV2 dtypes
+DTensorSetGlobalTPUArray
+DatasetToSingleElement output_types
+DatasetToTFRecord
+DecodeCSV OUT_TYPE
+DecodeProtoV2 1 output_types
+DecodeWav 2
+DefaultAttrs
+DeleteIterator
+DeleteMemoryCache
+DeleteMultiDeviceIterator
+DeleteRandomSeedGenerator
+DeleteRpcFutureResource
+DeleteSeedGenerator
+DeleteSessionTensor
+DenseCountSparseOutput 3
+DenseToDenseSetOperation 3
+DenseToSparseSetOperation 3
+DeserializeIterator
+DeserializeManySparse 3
+DeserializeSparse 3
+DestroyResourceOp
+DisableCopyOnRead
+DistributedSave
+DumpTensor
+DynamicEnqueueTPUEmbeddingArbitraryTensorBatch
+DynamicEnqueueTPUEmbeddingRaggedTensorBatch
+DynamicPartition num_partitions
+EagerPyFunc Tout
+Eig 2
+EnqueueTPUEmbeddingArbitraryTensorBatch
+EnqueueTPUEmbeddingBatch
+EnqueueTPUEmbeddingIntegerBatch
+EnqueueTPUEmbeddingRaggedTensorBatch
+EnqueueTPUEmbeddingSparseBatch
+EnqueueTPUEmbeddingSparseTensorBatch
+ExperimentalDatasetToTFRecord
+FakeQuantWithMinMaxVarsGradient 3
+FakeQuantWithMinMaxVarsPerChannelGradient 3
+FileSystemSetConfiguration
+FinalizeTPUEmbedding
+FinalizeTPUEmbeddingV2 2
+FiveFloatOutputs 5
+FixedUnigramCandidateSampler 3
+FloatInput
+FloatOutputStringOutput 2
+FlushSummaryWriter
+Foo1 2
+Foo2 2
+Foo3 2
+For T
+FractionalAvgPool 3
+FractionalMaxPool 3
+FuncAttr
+FuncListAttr
+FusedBatchNorm 5
+FusedBatchNormGrad 5
+FusedBatchNormGradV2 5
+FusedBatchNormGradV3 5
+FusedBatchNormV2 5
+FusedBatchNormV3 6
+GRUBlockCell 4
+GRUBlockCellGrad 4
+GenerateBoundingBoxProposals 2
+GenerateVocabRemapping 2
+GetElementAtIndex output_types
+GetMinibatchSplitsWithPhysicalReplica 7
+GetMinibatchesInCsrWithPhysicalReplica 7
+GetStatsFromListOfSparseCoreCooTensors 2
+IdentityN T
+If Tout
+ImportEvent
+InPolymorphicTwice
+InfeedDequeueTuple dtypes
+InfeedEnqueue
+InfeedEnqueuePrelinearizedBuffer
+InfeedEnqueueTuple
+InitializeTable
+InitializeTableFromDataset
+InitializeTableFromTextFile
+InitializeTableFromTextFileV2
+InitializeTableV2
+IntInput
+IntInputFloatInput
+IntOutputFloatOutput 2
+IsotonicRegression 2
+IteratorGetNext output_types
+IteratorGetNextSync output_types
+LSTMBlockCell 7
+LSTMBlockCellGrad 5
+LearnedUnigramCandidateSampler 3
+ListDiff 2
+ListInput
+ListOutput T
+LoadAllTPUEmbeddingParameters
+LoadTPUEmbeddingADAMParameters
+LoadTPUEmbeddingAdadeltaParameters
+LoadTPUEmbeddingAdagradMomentumParameters
+LoadTPUEmbeddingAdagradParameters
+LoadTPUEmbeddingCenteredRMSPropParameters
+LoadTPUEmbeddingFTRLParameters
+LoadTPUEmbeddingFrequencyEstimatorParameters
+LoadTPUEmbeddingMDLAdagradLightParameters
+LoadTPUEmbeddingMomentumParameters
+LoadTPUEmbeddingProximalAdagradParameters
+LoadTPUEmbeddingProximalYogiParameters
+LoadTPUEmbeddingRMSPropParameters
+LoadTPUEmbeddingStochasticGradientDescentParameters
+LogMatrixDeterminant 2
+LogUniformCandidateSampler 3
+LookupTableExport 2
+LookupTableExportV2 2
+LookupTableImport
+LookupTableImportV2
+LookupTableInsert
+LookupTableInsertV2
+LookupTableRemoveV2
+Lu 2
+MakeIterator
+MapClear
+MapDefun output_types
+MapPeek dtypes
+MapStage
+MapUnstage dtypes
+MapUnstageNoKey 1 dtypes
+MaxPoolWithArgmax 2
+Merge 2
+MergeV2Checkpoints
+MixedStruct 1 n_a
+MlirPassthroughOp Toutputs
+MultiDeviceIteratorGetNextFromShard output_types
+NInPolymorphicTwice
+NInTwice
+NInTwoTypeVariables
+NIntsIn
+NIntsOut N
+NIntsOutDefault N
+NPolymorphicIn
+NPolymorphicOut N
+NPolymorphicOutDefault N
+NPolymorphicRestrictIn
+NPolymorphicRestrictOut N
+Namespace>TestStringOutput 2
+NearestNeighbors 2
+NegTrain
+NoOp
+NonMaxSuppressionV4 2
+NonMaxSuppressionV5 3
+None
+Old
+OpWithFutureDefaultAttr
+OptionalGetValue output_types
+OrderedMapClear
+OrderedMapPeek dtypes
+OrderedMapStage
+OrderedMapUnstage dtypes
+OrderedMapUnstageNoKey 1 dtypes
+OutTypeList T
+OutTypeListRestrict t
+OutfeedDequeueTuple dtypes
+OutfeedDequeueTupleV2 dtypes
+OutfeedEnqueue
+OutfeedEnqueueTuple
+ParseExample Nsparse sparse_types Nsparse Tdense
+ParseExampleV2 num_sparse sparse_types num_sparse Tdense ragged_value_types ragged_split_types
+ParseSequenceExample Ncontext_sparse context_sparse_types Ncontext_sparse Tcontext_dense Nfeature_list_sparse feature_list_sparse_types Nfeature_list_sparse feature_list_dense_types Nfeature_list_dense
+ParseSequenceExampleV2 Ncontext_sparse context_sparse_types Ncontext_sparse Tcontext_dense context_ragged_value_types context_ragged_split_types Nfeature_list_sparse feature_list_sparse_types Nfeature_list_sparse feature_list_dense_types Nfeature_list_dense feature_list_ragged_value_types feature_list_ragged_split_types feature_list_ragged_split_types
+ParseSingleExample num_sparse sparse_types num_sparse Tdense
+ParseSingleSequenceExample Ncontext_sparse context_sparse_types Ncontext_sparse Tcontext_dense Nfeature_list_sparse feature_list_sparse_types Nfeature_list_sparse feature_list_dense_types
+PartitionedCall Tout
+PrintV2
+PyFunc Tout
+PyFuncStateless Tout
+Qr 2
+QuantizeAndDequantizeV4Grad 3
+QuantizeDownAndShrinkRange 3
+QuantizeV2 3
+QuantizedAdd 3
+QuantizedAvgPool 3
+QuantizedBatchNormWithGlobalNormalization 3
+QuantizedBiasAdd 3
+QuantizedConcat 3
+QuantizedConcatV2 3
+QuantizedConv2D 3
+QuantizedConv2DAndRelu 3
+QuantizedConv2DAndReluAndRequantize 3
+QuantizedConv2DAndRequantize 3
+QuantizedConv2DPerChannel 3
+QuantizedConv2DWithBias 3
+QuantizedConv2DWithBiasAndRelu 3
+QuantizedConv2DWithBiasAndReluAndRequantize 3
+QuantizedConv2DWithBiasAndRequantize 3
+QuantizedConv2DWithBiasSignedSumAndReluAndRequantize 3
+QuantizedConv2DWithBiasSumAndRelu 3
+QuantizedConv2DWithBiasSumAndReluAndRequantize 3
+QuantizedDepthwiseConv2D 3
+QuantizedDepthwiseConv2DWithBias 3
+QuantizedDepthwiseConv2DWithBiasAndRelu 3
+QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize 3
+QuantizedInstanceNorm 3
+QuantizedMatMul 3
+QuantizedMatMulWithBias 3
+QuantizedMatMulWithBiasAndRelu 3
+QuantizedMatMulWithBiasAndReluAndRequantize 3
+QuantizedMatMulWithBiasAndRequantize 3
+QuantizedMaxPool 3
+QuantizedMul 3
+QuantizedRelu 3
+QuantizedRelu6 3
+QuantizedReluX 3
+QuantizedReshape 3
+QuantizedResizeBilinear 3
+QueueClose
+QueueCloseV2
+QueueDequeue component_types
+QueueDequeueMany component_types
+QueueDequeueManyV2 component_types
+QueueDequeueUpTo component_types
+QueueDequeueUpToV2 component_types
+QueueDequeueV2 component_types
+QueueEnqueue
+QueueEnqueueMany
+QueueEnqueueManyV2
+QueueEnqueueV2
+RaggedCountSparseOutput 3
+RaggedCross 2
+RaggedFillEmptyRows 4
+RaggedFillEmptyRowsGrad 2
+RaggedGather 1 OUTPUT_RAGGED_RANK
+RaggedRange 2
+RaggedTensorFromVariant 1 output_ragged_rank
+RaggedTensorToSparse 3
+ReadVariableXlaSplitND N
+ReaderRead 2
+ReaderReadUpTo 2
+ReaderReadUpToV2 2
+ReaderReadV2 2
+ReaderReset
+ReaderResetV2
+ReaderRestoreState
+ReaderRestoreStateV2
+RecvTPUEmbeddingActivations num_outputs
+ReduceDataset output_types
+RefIn
+RefInputFloatInput
+RefInputIntInput
+RefMerge 2
+RefOutputFloatOutput 2
+RefSwitch 2
+RemoteCall Tout
+RequantizationRange 2
+RequantizationRangePerChannel 2
+Requantize 3
+RequantizePerChannel 3
+ReservedAttr
+ReservedInput
+ResourceAccumulatorApplyGradient
+ResourceAccumulatorSetGlobalStep
+ResourceApplyAdaMax
+ResourceApplyAdadelta
+ResourceApplyAdagrad
+ResourceApplyAdagradDA
+ResourceApplyAdagradV2
+ResourceApplyAdam
+ResourceApplyAdamWithAmsgrad
+ResourceApplyAddSign
+ResourceApplyCenteredRMSProp
+ResourceApplyFtrl
+ResourceApplyFtrlV2
+ResourceApplyGradientDescent
+ResourceApplyKerasMomentum
+ResourceApplyMomentum
+ResourceApplyPowerSign
+ResourceApplyProximalAdagrad
+ResourceApplyProximalGradientDescent
+ResourceApplyRMSProp
+ResourceCreateOp
+ResourceScatterAdd
+ResourceScatterDiv
+ResourceScatterMax
+ResourceScatterMin
+ResourceScatterMul
+ResourceScatterNdAdd
+ResourceScatterNdMax
+ResourceScatterNdMin
+ResourceScatterNdSub
+ResourceScatterNdUpdate
+ResourceScatterSub
+ResourceScatterUpdate
+ResourceSparseApplyAdadelta
+ResourceSparseApplyAdagrad
+ResourceSparseApplyAdagradDA
+ResourceSparseApplyAdagradV2
+ResourceSparseApplyCenteredRMSProp
+ResourceSparseApplyFtrl
+ResourceSparseApplyFtrlV2
+ResourceSparseApplyKerasMomentum
+ResourceSparseApplyMomentum
+ResourceSparseApplyProximalAdagrad
+ResourceSparseApplyProximalGradientDescent
+ResourceSparseApplyRMSProp
+ResourceStridedSliceAssign
+ResourceUsingOp
+RestoreV2 dtypes
+RetrieveAllTPUEmbeddingParameters NumTables NumTables NumTables NumTables NumTables NumTables NumTables NumTables
+RetrieveTPUEmbeddingADAMParameters 3
+RetrieveTPUEmbeddingAdadeltaParameters 3
+RetrieveTPUEmbeddingAdagradMomentumParameters 3
+RetrieveTPUEmbeddingAdagradParameters 2
+RetrieveTPUEmbeddingCenteredRMSPropParameters 4
+RetrieveTPUEmbeddingFTRLParameters 3
+RetrieveTPUEmbeddingFrequencyEstimatorParameters 2
+RetrieveTPUEmbeddingMDLAdagradLightParameters 4
+RetrieveTPUEmbeddingMomentumParameters 2
+RetrieveTPUEmbeddingProximalAdagradParameters 2
+RetrieveTPUEmbeddingProximalYogiParameters 3
+RetrieveTPUEmbeddingRMSPropParameters 3
+RiscWhile T
+RngSkip
+RpcCall 2
+RpcCheckStatus 2
+RpcClient 2
+RpcGetValue Tout
+RpcServerRegister
+RpcServerStart
+SampleDistortedBoundingBox 3
+SampleDistortedBoundingBoxV2 3
+Save
+SaveDataset
+SaveSlices
+SaveV2
+SdcaOptimizer 1 num_sparse_features num_dense_features
+SdcaOptimizerV2 1 num_sparse_features num_dense_features
+SdcaShrinkL1
+SelfAdjointEigV2 2
+Send
+SendTPUEmbeddingGradients
+ShapeN N
+ShutdownDistributedTPU
+SimpleStruct n_a
+Skipgram 7
+SleepOp
+SoftmaxCrossEntropyWithLogits 2
+SortListOfSparseCoreCooTensors 4
+SparseAccumulatorApplyGradient
+SparseAccumulatorTakeGradient 3
+SparseAdd 3
+SparseAddGrad 2
+SparseConcat 3
+SparseCountSparseOutput 3
+SparseCross 3
+SparseCrossHashed 3
+SparseCrossV2 3
+SparseFillEmptyRows 4
+SparseFillEmptyRowsGrad 2
+SparseReduceMaxSparse 3
+SparseReduceSumSparse 3
+SparseReorder 2
+SparseReshape 2
+SparseSegmentMeanGradV2 2
+SparseSegmentSqrtNGradV2 2
+SparseSegmentSumGradV2 2
+SparseSlice 3
+SparseSoftmaxCrossEntropyWithLogits 2
+SparseSparseMaximum 2
+SparseSparseMinimum 2
+SparseSplit num_split num_split num_split
+SparseToSparseSetOperation 3
+Split num_split
+SplitDedupData 2
+SplitV num_split
+StackClose
+StackCloseV2
+Stage
+StageClear
+StagePeek dtypes
+StatefulPartitionedCall Tout
+StatelessCase Tout
+StatelessIf Tout
+StatelessRandomGetKeyCounter 2
+StatelessRandomGetKeyCounterAlg 3
+StatelessSampleDistortedBoundingBox 3
+StatelessWhile T
+StatsAggregatorSetSummaryWriter
+StoreMinibatchStatisticsInFdo
+StringListAttr
+StringNGrams 2
+StringSplit 3
+StringSplitV2 3
+Svd 3
+Switch 2
+SymbolicGradient Tout
+SyncDevice
+TPUAnnotateTensorsWithDynamicShape T
+TPUCompile 1 num_computations num_computations
+TPUCompileSucceededAssert
+TPUCopyWithDynamicShape T
+TPUExecute Tresults
+TPUExecuteAndUpdateVariables Tresults
+TPUPartitionedCall Tout
+TPUPartitionedOutput num_splits
+TPUPartitionedOutputV2 num_splits
+TPUReplicateMetadata
+TPUReplicatedOutput num_replicas
+TPUReshardVariables
+TakeManySparseFromTensorsMap 3
+TensorArrayClose
+TensorArrayCloseV2
+TensorArrayCloseV3
+TensorArrayConcat 2
+TensorArrayConcatV2 2
+TensorArrayConcatV3 2
+TensorArrayGradV3 2
+TensorArrayGradWithShape 2
+TensorArrayV3 2
+TensorListConcat 2
+TensorListConcatV2 2
+TensorListPopBack 2
+TestStringOutput 2
+ThreadUnsafeUnigramCandidateSampler 3
+TopK 2
+TopKUnique 2
+TopKV2 2
+TopKWithUnique 2
+TwoFloatInputs
+TwoFloatOutputs 2
+TwoIntInputs
+TwoIntOutputs 2
+TwoRefsIn
+TypeList
+TypeListRestrict
+TypeListTwice
+UncompressElement output_types
+UnicodeDecode 2
+UnicodeDecodeWithOffsets 3
+UniformCandidateSampler 3
+Unique 2
+UniqueV2 2
+UniqueWithCounts 3
+UniqueWithCountsV2 3
+Unpack num
+Unstage dtypes
+UpdateTaskIdAndGlobalCoreArray
+While T
+WriteAudioSummary
+WriteFile
+WriteGraphSummary
+WriteHistogramSummary
+WriteImageSummary
+WriteRawProtoSummary
+WriteScalarSummary
+WriteSummary
+XlaBroadcastHelper 2
+XlaCallModule Tout
+XlaCustomCallV2 result_dtypes
+XlaHostCompute Toutputs
+XlaIf Tout
+XlaKeyValueSort 2
+XlaLaunch Tresults
+XlaLaunchV2 Tresults
+XlaOptimizationBarrier T
+XlaRecvTPUEmbeddingActivations num_tables
+XlaRecvTPUEmbeddingActivationsV2 num_tables
+XlaRngBitGenerator 2
+XlaSelfAdjointEig 2
+XlaSend
+XlaSendTPUEmbeddingGradients
+XlaSendTPUEmbeddingGradientsV2
+XlaSendToHost
+XlaSparseActivationsUnstack num_tables
+XlaSparseCoreAdagrad 2
+XlaSparseCoreAdagradMomentum 3
+XlaSparseCoreAdam 3
+XlaSparseCoreFtrl 3
+XlaSparseDenseMatmul 5
+XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradAndCsrInput 3
+XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradMomentumAndCsrInput 4
+XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdamAndCsrInput 4
+XlaSparseDenseMatmulCustomCombinerOnTcGradWithCsrInput 1 N
+XlaSparseDenseMatmulCustomCombinerOnTcGradWithFtrlAndCsrInput 4
+XlaSparseDenseMatmulCustomCombinerOnTcGradWithSgdAndCsrInput 2
+XlaSparseDenseMatmulCustomCombinerOnTcWithCsrInput 3
+XlaSparseDenseMatmulGradWithAdagradAndCsrInput 2
+XlaSparseDenseMatmulGradWithAdagradAndStaticBufferSize 2
+XlaSparseDenseMatmulGradWithAdagradMomentumAndCsrInput 3
+XlaSparseDenseMatmulGradWithAdagradMomentumAndStaticBufferSize 3
+XlaSparseDenseMatmulGradWithAdamAndCsrInput 3
+XlaSparseDenseMatmulGradWithAdamAndStaticBufferSize 3
+XlaSparseDenseMatmulGradWithCsrInput N
+XlaSparseDenseMatmulGradWithFtrlAndCsrInput 3
+XlaSparseDenseMatmulGradWithFtrlAndStaticBufferSize 3
+XlaSplitND N
+XlaSvd 3
+XlaVariadicReduce N
+XlaVariadicReduceV2 T
+XlaVariadicSort T
+XlaWhile T
+_ArrayToList out_types
+_DeviceRetval
+_FusedBatchNormEx 6
+_FusedBatchNormGradEx 5 num_side_inputs
+_FusedQuantizedConv2D Tdevice_outputs Thost_outputs
+_FusedQuantizedDepthwiseConv2D Tdevice_outputs Thost_outputs
+_HostSend
+_If Tout
+_ListToArray N
+_MklAvgPool 2
+_MklAvgPool3D 2
+_MklAvgPool3DGrad 2
+_MklAvgPoolGrad 2
+_MklConcat 2
+_MklConcatV2 2
+_MklConv2D 4
+_MklConv2DBackpropFilter 2
+_MklConv2DBackpropFilterWithBias 4
+_MklConv2DBackpropInput 2
+_MklConv2DWithBias 4
+_MklConv3D 4
+_MklConv3DBackpropFilterV2 2
+_MklConv3DBackpropInputV2 2
+_MklDepthwiseConv2dNative 4
+_MklDepthwiseConv2dNativeBackpropFilter 2
+_MklDepthwiseConv2dNativeBackpropInput 2
+_MklElu 2
+_MklEluGrad 2
+_MklFusedBatchNorm 10
+_MklFusedBatchNormEx 12
+_MklFusedBatchNormGrad 10
+_MklFusedBatchNormGradV2 10
+_MklFusedBatchNormGradV3 10
+_MklFusedBatchNormV2 10
+_MklFusedBatchNormV3 12
+_MklFusedConv2D 4
+_MklFusedDepthwiseConv2dNative 4
+_MklFusedMatMul 2
+_MklLeakyRelu 2
+_MklLeakyReluGrad 2
+_MklMaxPool 4
+_MklMaxPool3D 4
+_MklMaxPool3DGrad 2
+_MklMaxPoolGrad 2
+_MklNativeConv2DBackpropFilterWithBias 2
+_MklNativeFusedBatchNorm 5
+_MklNativeFusedBatchNormEx 6
+_MklNativeFusedBatchNormGrad 5
+_MklNativeFusedBatchNormGradV2 5
+_MklNativeFusedBatchNormGradV3 5
+_MklNativeFusedBatchNormV2 5
+_MklNativeFusedBatchNormV3 6
+_MklNativeMaxPool 2
+_MklNativeMaxPool3D 2
+_MklPadWithConv2D 4
+_MklPadWithFusedConv2D 4
+_MklQuantizeV2 3
+_MklQuantizedAvgPool 3
+_MklQuantizedConcatV2 3
+_MklQuantizedConv2D 3
+_MklQuantizedConv2DAndRelu 3
+_MklQuantizedConv2DAndReluAndRequantize 3
+_MklQuantizedConv2DAndRequantize 3
+_MklQuantizedConv2DPerChannel 3
+_MklQuantizedConv2DWithBias 3
+_MklQuantizedConv2DWithBiasAndRelu 3
+_MklQuantizedConv2DWithBiasAndReluAndRequantize 3
+_MklQuantizedConv2DWithBiasAndRequantize 3
+_MklQuantizedConv2DWithBiasSignedSumAndReluAndRequantize 3
+_MklQuantizedConv2DWithBiasSumAndRelu 3
+_MklQuantizedConv2DWithBiasSumAndReluAndRequantize 3
+_MklQuantizedDepthwiseConv2D 3
+_MklQuantizedDepthwiseConv2DWithBias 3
+_MklQuantizedDepthwiseConv2DWithBiasAndRelu 3
+_MklQuantizedDepthwiseConv2DWithBiasAndReluAndRequantize 3
+_MklQuantizedMatMulWithBias 3
+_MklQuantizedMatMulWithBiasAndRelu 3
+_MklQuantizedMatMulWithBiasAndReluAndRequantize 3
+_MklQuantizedMatMulWithBiasAndRequantize 3
+_MklQuantizedMaxPool 3
+_MklRelu 2
+_MklRelu6 2
+_MklRelu6Grad 2
+_MklReluGrad 2
+_MklTanh 2
+_MklTanhGrad 2
+_NcclBroadcastSend
+_NcclReduceSend
+_QuantizedMatMul Tdevice_outputs Thost_outputs
+_QuantizedMaxPool3D 3
+_ReadVariablesOp dtypes
+_Retval
+_ScopedAllocatorSplit N
+_Send
+_SetGlobalTPUArray
+_ShutdownDistributedTPU
+_SwitchN num_outs
+_TPUCompileMlir 1 num_computations
+_TPUReplicate output_types
+_VarHandlesOp N
+_While T
+_XlaCompile 2
+_XlaHostComputeMlir Toutputs
+_XlaRecvAtHost Toutputs
+_XlaRecvAtHostV2 Toutputs
+_XlaRun Tresults
+_XlaSendFromHost
+_XlaSendFromHostV2
+__MklDummyConv2DBackpropFilterWithBias 2
+__MklDummyPadWithFusedConv2D 4
+"""
