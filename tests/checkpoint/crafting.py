@@ -6,12 +6,9 @@ sealed blocks, entry by entry.
 
 from __future__ import annotations
 
-import signal
 import tracemalloc
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from types import FrameType
-from typing import Any, NoReturn, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -183,28 +180,6 @@ def slice_file(
 
 
 # Limits
-
-
-class _TookTooLong(BaseException):
-    """Not an Exception, so that no handler in the library can take it for one of its own."""
-
-
-@contextmanager
-def within(seconds: float) -> Iterator[None]:
-    """An AssertionError if the block takes more time on the processor. In the main thread only."""
-
-    def stop(number: int, frame: FrameType | None) -> NoReturn:
-        raise _TookTooLong
-
-    before = signal.signal(signal.SIGPROF, stop)
-    signal.setitimer(signal.ITIMER_PROF, seconds)
-    try:
-        yield
-    except _TookTooLong:
-        raise AssertionError(f"still running after {seconds} seconds") from None
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.signal(signal.SIGPROF, before)
 
 
 def peak_memory(act: Callable[[], T]) -> tuple[T, int]:

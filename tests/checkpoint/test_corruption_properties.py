@@ -34,7 +34,8 @@ from tensorkeep import (
     write_checkpoint_state,
 )
 from tensorkeep.testing.strategies import Saveable, assert_identical, checkpoints, contents
-from tests.checkpoint.crafting import peak_memory, put, same, store_of, within
+from tests.checkpoint.crafting import peak_memory, put, same, store_of
+from tests.support.effort import ends
 from tests.support.golden import golden
 
 # Mutations
@@ -194,7 +195,7 @@ def test_unharmed_files_are_read(name: str, file: str) -> None:
 @given(mutation=mutations)
 def test_any_damage_is_noticed_or_harmless(name: str, file: str, mutation: Callable[[bytes], bytes]) -> None:
     path, files = FORMATS[name]
-    with within(10), warnings.catch_warnings():
+    with ends(), warnings.catch_warnings():
         warnings.simplefilter("error")
         assert_right_or_refused(store_of({**files, file: mutation(files[file])}), path, TENSORS)
 
@@ -240,7 +241,7 @@ def test_any_checkpoint_any_damage(tensors: dict[str, Saveable], kind: str, muta
     save_checkpoint("m", tensors, fs=fs)
     file = "m.index" if kind == "index" else "m.data-00000-of-00001"
     put(fs, file, mutation(fs.contents()[file]))
-    with within(10):
+    with ends():
         try:
             with open_checkpoint("m", fs=fs) as reader:
                 names = list(reader)
@@ -320,7 +321,7 @@ def read_state(text: bytes) -> None:
 @settings(max_examples=300)
 @given(mutations)
 def test_a_damaged_state_file_is_an_error_or_another_state(mutation: Callable[[bytes], bytes]) -> None:
-    with within(10):
+    with ends():
         read_state(mutation(TEXT))
 
 
@@ -373,7 +374,7 @@ def read_graph(data: bytes) -> None:
 @settings(max_examples=300)
 @given(mutations)
 def test_a_damaged_object_graph_is_an_error_or_another_graph(mutation: Callable[[bytes], bytes]) -> None:
-    with within(10):
+    with ends():
         read_graph(mutation(GRAPH))
 
 

@@ -173,7 +173,7 @@ class TestInputs:
         assert values(fs) == {"x": [0, 1]}
 
     def test_but_one_must_be_there(self, fs):
-        with pytest.raises(MissingFileError, match="cannot merge: none of the checkpoints exists"):
+        with pytest.raises(MissingFileError, match=r"cannot merge: none of the checkpoints exists: t/a, t/b$"):
             merge_bundles(["t/a", "t/b"], "out", allow_missing=True, fs=fs)
 
     @pytest.mark.parametrize("prefixes", [[], "t/a"])
@@ -225,7 +225,7 @@ class TestConflicts:
     def test_different_byte_orders(self, fs):
         put(fs, "t/b.index", table({b"": header(1, endianness=1)}))
         put(fs, "t/b.data-00000-of-00001", b"")
-        with pytest.raises(InvalidArgumentError, match="cannot merge checkpoints of different byte orders"):
+        with pytest.raises(InvalidArgumentError, match=r'different byte orders: "t/a" is little-endian, "t/b" is big'):
             merge_bundles(["t/a", "t/b"], "out", fs=fs)
 
     def test_a_damaged_index(self, fs):

@@ -421,3 +421,13 @@ class TestShortcuts:
         save_checkpoint("m", TENSORS, fs=fs)
         with open_checkpoint("m", fs=fs) as reader:
             assert repr(reader) == '<BundleReader "m">'
+
+
+def test_the_directory_of_a_saved_model_stands_for_its_variables() -> None:
+    fs = MemoryFileSystem()
+    save_checkpoint("export/1/variables/variables", TENSORS, fs=fs)
+    put(fs, "export/1/saved_model.pb", b"")
+    with open_checkpoint("export/1", fs=fs) as reader:
+        assert (reader.path, sorted(reader)) == ("export/1/variables/variables", ["a", "b", "c/d"])
+    with pytest.raises(NotFoundError, match=r'folder "export" holds no checkpoint: .*; SavedModels are in it: 1$'):
+        open_checkpoint("export", fs=fs)

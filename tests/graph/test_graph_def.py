@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph import building as build
 from tensorkeep.graph.graph import PRODUCER, Graph
@@ -120,6 +120,48 @@ def test_a_replacement_for_nothing_is_an_error(graph_def: GraphDef) -> None:
 def test_an_element_that_is_not_there_cannot_be_returned(graph_def: GraphDef, element: str, why: str) -> None:
     with pytest.raises(InvalidArgumentError, match=why):
         imported(graph_def, return_elements=[element])
+
+
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        ({"input_map": ["x"]}, "Argument `input_map` must be a dictionary. Obtained list"),
+        ({"input_map": {1: 2}}, "All keys for argument `input_map` must be strings"),
+        ({"return_elements": ["y", 3]}, "Argument `return_elements` must be a list of strings"),
+    ],
+)
+def test_arguments_of_the_wrong_types_are_told(graph_def: GraphDef, options: dict[str, object], why: str) -> None:
+    with pytest.raises(WrongTypeError, match=why):
+        imported(graph_def, **options)
+
+
+@pytest.mark.parametrize("fault", ["element", "map", "edge", "function"])
+def test_a_graph_is_added_as_a_whole_or_not_at_all(graph_def: GraphDef, fault: str) -> None:
+    graph = Graph()
+    with build.building(graph):
+        mine = constant([[1.0, 1.0]], name="mine")
+    before = export_graph(graph)
+    wrong = GraphDef()
+    wrong.CopyFrom(graph_def)
+    wrong.library.function.add().signature.name = "f"
+    wrong.versions.min_consumer = 12
+    options: dict[str, object] = {"input_map": {"x": mine}}
+    if fault == "element":
+        options["return_elements"] = ["z:0", "z:7"]
+    elif fault == "map":
+        options["input_map"] = {"x": mine, "nosuch:0": mine}
+    elif fault == "edge":
+        wrong.node[-1].input[0] = "y:5"
+    else:
+        wrong.library.function.add().signature.name = "TestStart"
+    with pytest.raises(InvalidArgumentError):
+        import_graph(wrong, graph, name="", **options)  # type: ignore[arg-type]
+    assert export_graph(graph) == before
+    assert mine.consumers() == []
+    import_graph(graph_def, graph, {"x": mine}, name="")
+    assert [item.name for item in mine.consumers()] == ["y"]
+    with build.building(graph):
+        assert identity(mine, name="f").op.name == "f"
 
 
 def test_missing_attributes_get_their_defaults(graph_def: GraphDef) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from random import Random
 from types import FrameType
 from typing import Any
@@ -70,22 +70,25 @@ def no_longer_than(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def attempt(proto: GraphDef, fetches: list[str]) -> bool:
-    """Imports and runs; only errors that are meant as such may come out of it. Whether there was none."""
-    try:
-        graph = Graph()
-        import_graph(proto, graph, name="")
-        session = Session(graph, allow_io=False)
+def imported(proto: GraphDef) -> Session:
+    graph = Graph()
+    import_graph(proto, graph, name="")
+    return Session(graph, allow_io=False)
+
+
+def run(session: Session, fetches: list[str]) -> None:
+    if "init" in session.graph:
+        session.run("init")
+    for fetch in fetches:
+        session.run(fetch, {"x:0": np.array([[0.5, -1.0, 0.25], [1.5, 0.75, -2.0]], np.float32)})
+
+
+def attempt(proto: GraphDef, fetches: list[str]) -> None:
+    """Imports and runs; only errors that are meant as such may come out of it."""
+    with suppress(TensorKeepError, _TooLongError):
+        session = imported(proto)
         with no_longer_than(5):
-            if "init" in graph:
-                session.run("init")
-            for fetch in fetches:
-                session.run(fetch, {"x:0": np.array([[0.5, -1.0, 0.25], [1.5, 0.75, -2.0]], np.float32)})
-    except TensorKeepError:
-        return False
-    except _TooLongError:
-        return False
-    return True
+            run(session, fetches)
 
 
 def some(random: Random, items: Any) -> Any:
@@ -168,7 +171,7 @@ EDITS = (
 @pytest.mark.parametrize("program", [dense, flowing, shuffling])
 def test_an_edited_graph_runs_or_is_refused(program: Callable[[Any], Any]) -> None:
     proto, fetches = exported(program)
-    assert attempt(proto, fetches)
+    run(imported(proto), fetches)
     random = Random(program.__name__)
     for _ in range(TRIES):
         edited = GraphDef()
@@ -254,3 +257,18 @@ def test_a_constant_of_many_equal_elements_is_not_listed_by_shape_rules() -> Non
 def test_a_shape_that_is_a_matrix_is_refused() -> None:
     with tf.Graph().as_default(), pytest.raises(InvalidArgumentError, match="rank 1 but is rank 2"):
         tf.reshape(tf.placeholder(tf.float32, [2, 3]), [[3, 2]])
+
+
+def test_more_outputs_than_an_operation_can_have_are_refused() -> None:
+    with (
+        tf.Graph().as_default(),
+        pytest.raises(InvalidArgumentError, match='"num_split" asks for 1099511627776 outputs'),
+    ):
+        tf.raw_ops.Split(axis=0, value=[1.0], num_split=1 << 40)
+
+
+def test_more_samples_than_fit_into_memory_are_refused() -> None:
+    with tf.Graph().as_default() as graph:
+        found = tf.nn.log_uniform_candidate_sampler([[1]], 1, 1 << 40, False, 5)
+    with pytest.raises(ResourceExhaustedError, match="no memory"):
+        Session(graph).run(found[0])

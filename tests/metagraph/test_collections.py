@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tensorkeep.errors import AlreadyExistsError, DataLossError, NotFoundError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, name_scope
+from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
 from tensorkeep.metagraph import collections
 from tensorkeep.metagraph.collections import (
@@ -99,6 +100,14 @@ def test_a_scope_is_taken_off_names_and_what_is_outside_is_left_out(graph: Graph
 def test_what_cannot_be_stored_is_left_out_with_a_warning(items: list[Any], caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.WARNING, "tensorkeep"):
         assert encode_collection("odd", items) is None
+    assert "Issue encountered when serializing odd." in caplog.text
+
+
+def test_a_sparse_tensor_is_left_out_rather_than_stored_in_part(graph: Graph, caplog: pytest.LogCaptureFixture) -> None:
+    with building(graph):
+        sparse = SparseTensor([[0]], [1.0], [2])
+    with caplog.at_level(logging.WARNING, "tensorkeep"):
+        assert encode_collection("odd", [sparse]) is None
     assert "Issue encountered when serializing odd." in caplog.text
 
 

@@ -32,13 +32,14 @@ def test_values_are_logged_every_so_many_runs(caplog: pytest.LogCaptureFixture) 
     counting = Counting()
     with building(counting.graph):
         constant([0.5, 1e-9], name="pair")
-        hook = LoggingTensorHook({"b": "pair", "a": "pair:0"}, every_n_iter=2)
+        constant(np.float32(0.1), name="tenth")
+        hook = LoggingTensorHook({"b": "pair", "a": "pair:0", "c": "tenth"}, every_n_iter=2)
     with caplog.at_level(logging.INFO, "tensorkeep"):
         run(counting, [hook], 4)
     told = [record.message for record in caplog.records if "pair" in record.message or record.message.startswith("a =")]
     assert len(told) == 2
-    assert told[0] == "a = [0.5 0. ], b = [0.5 0. ]"
-    assert told[1].startswith("a = [0.5 0. ], b = [0.5 0. ] (")
+    assert told[0] == "a = [0.5 0. ], b = [0.5 0. ], c = 0.1"
+    assert told[1].startswith("a = [0.5 0. ], b = [0.5 0. ], c = 0.1 (")
 
 
 def test_values_are_logged_at_the_end_in_the_programs_words(caplog: pytest.LogCaptureFixture) -> None:

@@ -64,7 +64,7 @@ def test_threads_that_wait_for_room_are_released_by_a_stop() -> None:
     ]
     assert filling.session.run(filling.item) == 0
     coordinator.request_stop()
-    coordinator.join(made, stop_grace_period_secs=5)
+    coordinator.join(made, stop_grace_period_secs=60)
 
 
 def test_threads_are_made_once_per_session() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pytest
@@ -11,18 +11,20 @@ import pytest
 from tensorkeep.checkpoint.latest import latest_checkpoint
 from tensorkeep.checkpoint.opening import load_tensor, load_tensors
 from tensorkeep.checkpoint.state import read_checkpoint_state
-from tensorkeep.errors import NotFoundError
+from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
-from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
+from tensorkeep.testing.filesystems import CrashingFileSystem, FileSystemWrapper, SimulatedCrash
 from tensorkeep.train.retention import KeepLatest, KeepRecent, RetentionPolicy
 from tensorkeep.train.saver import GraphFile, SaveHandle, Saver, SaverOptions, SaverRecipe
 from tensorkeep.variables.assignments import assign_add
 from tensorkeep.variables.creation import create_variable
 from tensorkeep.variables.listing import global_variables, variables_initializer
+
+T = TypeVar("T")
 
 
 class Program:
@@ -70,6 +72,74 @@ def test_a_saver_of_an_imported_graph_needs_no_variables_of_python():
     session = Session(program.graph, filesystem=fs)
     outcome = again.restore(session, "/run/model-0")
     assert [item.wanted.variable for item in outcome.restored] == ["a", "b"]
+
+
+class ReplacingFileSystem(FileSystemWrapper):
+    """Whoever opens an index has the checkpoint replaced under his hands, so many times."""
+
+    def __init__(self, inner: FileSystem, times: int) -> None:
+        super().__init__(inner)
+        self.left = times
+        self.replace: Callable[[], object] = lambda: None
+
+    def _look(self, action: str, path: str, act: Callable[[], T]) -> T:
+        found = act()
+        if action == "open" and path.endswith(".index") and self.left:
+            self.left -= 1
+            self.replace()
+        return found
+
+
+@pytest.mark.parametrize("sharded", [False, True])
+def test_a_checkpoint_that_is_replaced_just_then_is_restored_as_it_is_now(sharded: bool) -> None:
+    fs = new_folder()
+    program = Program(fs, sharded=sharded)
+    program.saver.save(program.session, "/run/model")
+    watched = ReplacingFileSystem(fs, 3)
+
+    def replace() -> None:
+        program.session.run(program.count)
+        program.saver.save(program.session, "/run/model")
+
+    watched.replace = replace
+    other = Program(watched)
+    assert other.saver.restore(other.session, "/run/model").is_complete
+    assert [value.tolist() for value in other.session.run([item.value() for item in other.variables])] == [
+        [3.0] * 3
+    ] * 2
+
+
+def test_a_checkpoint_that_is_deleted_just_then_is_not_found() -> None:
+    fs = new_folder()
+    program = Program(fs)
+    program.saver.save(program.session, "/run/model")
+    watched = ReplacingFileSystem(fs, 1)
+    watched.replace = lambda: [fs.delete(f"/run/{name}") for name in fs.list("/run")]
+    other = Program(watched)
+    with pytest.raises(NotFoundError):
+        other.saver.restore(other.session, "/run/model")
+
+
+def test_a_session_of_a_graph_with_the_same_names_is_compared_by_its_own_shapes() -> None:
+    """A program that builds its graph anew and keeps the old saver: variables of resources would take any shape."""
+    fs = new_folder()
+    sessions, saver = [], None
+    for size in (3, 2):
+        graph = Graph()
+        with building(graph):
+            create_variable(initial_value=np.zeros(size), name="a", use_resource=True)
+            initialize = variables_initializer(global_variables())
+            made = SaverRecipe().make(graph)
+        saver = saver or made
+        sessions.append(Session(graph, filesystem=fs))
+        sessions[-1].run(initialize)
+    assert saver is not None
+    saver.save(sessions[0], "/run/model")
+    saver.restore(sessions[0], "/run/model")
+    with pytest.raises(InvalidArgumentError, match=r"(?s)mismatch.*float64 \[2\] is wanted, float64 \[3\] is stored"):
+        saver.restore(sessions[1], "/run/model")
+    saver.save(sessions[1], "/run/model")
+    assert saver.restore(sessions[1], "/run/model").is_complete
 
 
 def test_the_graph_is_left_out_on_request():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from itertools import islice
 from typing import Any, Final
 
@@ -33,6 +34,8 @@ from tensorkeep.errors import (
     DataLossError,
     FailedPreconditionError,
     MissingFileError,
+    NotFoundError,
+    StorageError,
     TensorKeepError,
     UnimplementedError,
 )
@@ -48,6 +51,7 @@ __all__ = ["BundleReader"]
 Array = npt.NDArray[Any]
 
 _MOST_SHARING: Final = 16
+_MOST_HELD: Final = 256  # a process has so and so many files open at most
 _SLACK: Final = 64 << 20
 _CHECKED_AT_ONCE: Final = 256 << 10  # what is read only to be checked stays within the processor's own cache
 _TASK: Final = 32 << 20  # what one thread reads at a time; large, for the checksums of pieces have to be combined
@@ -184,6 +188,11 @@ class BundleReader(CheckpointReader):
                 raise in_tensor(self.path, name, error) from error
         for entry in self._stored_entries(name, info):
             self._check_whole(entry)
+
+    def hold(self) -> None:
+        for number in range(min(self.shard_count, _MOST_HELD)):
+            with suppress(NotFoundError, StorageError):
+                self.shard(number)
 
     def close(self) -> None:
         with self._lock:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -43,7 +43,7 @@ class CheckpointDescription:
         self._reader = reader
 
     @classmethod
-    def open(cls, path: PathLike | bytes, *, fs: FileSystem = LOCAL) -> Self:
+    def open(cls, path: PathLike | bytes, *, fs: FileSystem = LOCAL) -> CheckpointDescription:
         """Opens what `open_checkpoint` opens."""
         name = _text(path) if isinstance(path, bytes) else path_text(path)
         try:
@@ -53,7 +53,7 @@ class CheckpointDescription:
                 f"Unsuccessful TensorSliceReader constructor: Failed to find any matching files for {name} ({error})"
             ) from None
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> CheckpointDescription:
         return self
 
     def __exit__(

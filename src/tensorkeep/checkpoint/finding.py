@@ -35,6 +35,7 @@ from tensorkeep.io.local import LOCAL
 __all__ = [
     "checkpoint_exists",
     "checkpoint_modified",
+    "checkpoint_or_parts_exist",
     "checkpoints_in",
     "open_prefix",
     "remove_checkpoint",
@@ -68,6 +69,12 @@ def open_prefix(given: str, options: ReadOptions, fs: FileSystem, *, stacklevel:
 def checkpoint_exists(prefix: PathLike, *, fs: FileSystem = LOCAL) -> bool:
     """Whether files of that name exist that could be a checkpoint. What is in them is another question."""
     return _marking_file(path_text(prefix), fs) is not None
+
+
+def checkpoint_or_parts_exist(path: PathLike, *, fs: FileSystem = LOCAL) -> bool:
+    """The same, also of the path that a V1 checkpoint in several files was saved to, which is the name of none."""
+    text = path_text(path)
+    return checkpoint_exists(text, fs=fs) or bool(_shard_counts(text, fs))
 
 
 def checkpoint_modified(prefix: PathLike, *, fs: FileSystem = LOCAL) -> float | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Callable, Sequence
 from functools import partial
+from typing import Final
 
 from tensorkeep.checkpoint.bundle import Entry
 from tensorkeep.checkpoint.bundle_reader import BundleReader
@@ -16,6 +17,8 @@ from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 
 __all__ = ["merge_bundles"]
+
+_ENDIAN: Final = {"<": "little-endian", ">": "big-endian"}
 
 
 def merge_bundles(
@@ -39,15 +42,16 @@ def merge_bundles(
     target = path_text(destination)
     merged: dict[bytes, Entry] = {}
     numbers: dict[str, int] = {}  # data files and their numbers in the result
-    orders: set[str] = set()
+    orders: dict[str, str] = {}  # byte orders, and the first checkpoint of each
     for prefix in inputs:
         with BundleReader(prefix, fs=fs) as reader:
-            orders.add(reader.header.byte_order)
+            orders.setdefault(reader.header.byte_order, prefix)
             for key, entry in sorted(reader.entries().items()):
                 path = data_path(prefix, entry.shard, reader.shard_count)
                 _merge_entry(merged, key, entry, prefix, numbers, path)
     if len(orders) > 1:
-        raise InvalidArgumentError("cannot merge checkpoints of different byte orders")
+        told = ", ".join(f'"{prefix}" is {_ENDIAN[order]}' for order, prefix in orders.items())
+        raise InvalidArgumentError(f"cannot merge checkpoints of different byte orders: {told}; save one of them anew")
     for entry in merged.values():
         try:
             check_disjoint([part.box(entry.shape) for part in entry.slices])
@@ -59,7 +63,7 @@ def merge_bundles(
             fs.sync(path)
     place: list[Callable[[str], None]] = [partial(place_link, fs, path) for path in numbers]
     entries = {key: entry.encode() for key, entry in merged.items()}
-    commit_bundle(fs, target, place, entries, durability, byte_order=orders.pop())
+    commit_bundle(fs, target, place, entries, durability, byte_order=next(iter(orders)))
     if delete_inputs:
         _delete_inputs(fs, inputs, target)
 
@@ -74,7 +78,7 @@ def _present(prefixes: list[str], allow_missing: bool, fs: FileSystem) -> list[s
         listed = ", ".join(f'"{index_path(prefix)}"' for prefix in missing[:5]) + (" ..." if missing[5:] else "")
         raise MissingFileError(f"cannot merge: {listed} missing")
     if not present:
-        raise MissingFileError("cannot merge: none of the checkpoints exists")
+        raise MissingFileError(f"cannot merge: none of the checkpoints exists: {', '.join(prefixes)}")
     return present
 
 

@@ -4,6 +4,8 @@ V2   prefix.index, prefix.data-00000-of-00003 ...        the index says how many
 V1   path                                                 one file
      path-00000-of-00003 ...                              several; together they go by path-?????-of-00003
 both prefix.meta                                          the graph, if one was saved along
+
+The directory of a SavedModel stands for the checkpoint variables/variables in it.
 """
 
 from __future__ import annotations
@@ -13,6 +15,8 @@ from typing import Final
 
 INDEX_SUFFIX: Final = ".index"
 META_SUFFIX: Final = ".meta"
+IN_MODEL: Final = "variables/variables"
+"""Where a SavedModel has its checkpoint."""
 
 _DATA: Final = re.compile(r"(?P<prefix>.*)\.data-(?P<shard>[0-9]{5,10})-of-(?P<count>[0-9]{5,10})", re.DOTALL)
 _PATTERN: Final = re.compile(r"(?P<path>.*)-\?{5}-of-(?P<count>[0-9]{5,10})", re.DOTALL)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import posixpath
+from functools import partial
 from typing import Any
 
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.finding import open_prefix
+from tensorkeep.checkpoint.holding import held
 from tensorkeep.checkpoint.latest import latest_checkpoint
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.naming import IN_MODEL, index_path
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.slices import Part
 from tensorkeep.checkpoint.state import STATE_FILE, read_checkpoint_state
@@ -27,10 +29,10 @@ def open_checkpoint(
 ) -> CheckpointReader:
     """Opens a checkpoint of any format for reading.
 
-    `path` is the prefix that was saved to. A folder stands for the latest checkpoint in it. One of a checkpoint's
-    files stands for the checkpoint, with a warning. Names are taken literally: `*`, `?` and
-    `[` have no special meaning, except in the pattern `...-?????-of-00003` by which TensorFlow knows the files of a V1
-    checkpoint in several.
+    `path` is the prefix that was saved to. A folder stands for the latest checkpoint in it, the directory of a
+    SavedModel for its variables. One of a checkpoint's files stands for the checkpoint, with a warning. Names are taken
+    literally: `*`, `?` and `[` have no special meaning, except in the pattern `...-?????-of-00003` by which TensorFlow
+    knows the files of a V1 checkpoint in several.
     """
     given = path_text(path)
     if not isinstance(options, ReadOptions):
@@ -56,11 +58,14 @@ def load_tensor(path: PathLike, name: str, part: Part | None = None, *, fs: File
 
 def load_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> dict[str, Array]:
     """All tensors of a checkpoint."""
-    with open_checkpoint(path, fs=fs) as reader:
+    with held(partial(open_checkpoint, path, fs=fs)) as reader:
         return reader.read_many()
 
 
 def _open_latest(folder: str, options: ReadOptions, fs: FileSystem) -> CheckpointReader:
+    variables = posixpath.join(folder, IN_MODEL)
+    if fs.exists(index_path(variables)):
+        return open_prefix(variables, options, fs)
     latest = latest_checkpoint(folder, fs=fs)
     if latest is not None:
         return open_checkpoint(latest, options, fs=fs)
@@ -70,4 +75,8 @@ def _open_latest(folder: str, options: ReadOptions, fs: FileSystem) -> Checkpoin
             f'"{posixpath.join(folder, STATE_FILE)}" names "{state.latest}" as the latest checkpoint, which does not '
             "exist; name another one by its prefix"
         )
-    raise NotFoundError(f'folder "{folder}" holds no checkpoint: neither a "{STATE_FILE}" file nor a complete one')
+    models = [name for name in fs.list(folder) if fs.exists(posixpath.join(folder, name, "saved_model.pb"))]
+    more = f"; SavedModels are in it: {', '.join(models[:5])}{' ...' if models[5:] else ''}" if models else ""
+    raise NotFoundError(
+        f'folder "{folder}" holds no checkpoint: neither a "{STATE_FILE}" file nor a complete one{more}'
+    )

@@ -196,6 +196,12 @@ class CheckpointReader(Mapping[str, TensorInfo]):
     def verify(self, name: str) -> None:
         """Reads all that is stored of a tensor and compares its checksums, in little memory. DataLossError if wrong."""
 
+    def hold(self) -> None:
+        """Opens the files that are yet to be opened: what becomes of their names makes no difference afterwards.
+
+        FailedPreconditionError if others have their names by now. What cannot be opened is told to who asks for it.
+        """
+
     @abstractmethod
     def close(self) -> None:
         """Gives files back. Arrays read before stay valid, mapped ones included."""

@@ -91,10 +91,6 @@ class SparseTensor:
         return self.values.op
 
     @property
-    def name(self) -> str:
-        return self.values.name
-
-    @property
     def graph(self) -> Graph:
         return self.indices.graph
 

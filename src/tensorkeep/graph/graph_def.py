@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.attrs import encode_attr, write_shape
 from tensorkeep.graph.building import building, name_scope, place_imported
 from tensorkeep.graph.conversion import convert
@@ -17,6 +17,7 @@ from tensorkeep.graph.graph import MOST_TENSORS, PRODUCER, Graph, Operation, Ten
 from tensorkeep.graph.opspec import OpaqueSpec, OpSpec, find_op, spec_of_op_def
 from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
 from tensorkeep.graph.schema import AttrSchema, OpSchema
+from tensorkeep.graph.undoing import all_or_nothing
 from tensorkeep.io.machine import collector_paused
 from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef, OpDef, OpList
 
@@ -71,17 +72,30 @@ def import_graph(
     """Adds the nodes of a message to a graph, under a name scope; "" for none.
 
     `input_map` puts tensors of the graph in the place of some of the message's; `return_elements` names tensors and
-    operations to return.
+    operations to return. If anything is wrong, no node is added.
     """
+    wanted = None if return_elements is None else tuple(return_elements)
+    _check_arguments(input_map, wanted)
     with building(graph):
         entered = _open_scope(graph) if name == "" else name_scope("import" if name is None else name, graph)
         with entered as scope:
             prefix = scope[:-1] if scope else ""
             replaced = _replacements(input_map or {}, prefix, graph)
         importer = _Importer(graph_def, graph, prefix, replaced, producer_op_list)
-        with collector_paused():
-            importer.run()
-        return importer.returned(return_elements)
+        with all_or_nothing(graph):
+            with collector_paused():
+                importer.run()
+            return importer.returned(wanted)
+
+
+def _check_arguments(input_map: Any, return_elements: Any) -> None:
+    if input_map is not None and not isinstance(input_map, Mapping):
+        raise WrongTypeError(f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}")
+    keys = list(input_map or ())
+    if not all(isinstance(key, str) for key in keys):
+        raise WrongTypeError(f"All keys for argument `input_map` must be strings. Obtained keys: {keys}")
+    if not all(isinstance(name, str) for name in return_elements or ()):
+        raise WrongTypeError(f"Argument `return_elements` must be a list of strings. Obtained {return_elements}.")
 
 
 class _open_scope:  # noqa: N801 - stands in for name_scope

@@ -47,6 +47,7 @@ Kernel: TypeAlias = Callable[..., Any]
 GradientRule: TypeAlias = Callable[..., Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
+MOST_OUTPUTS: Final = 1 << 20  # of one operation; a number in a file that asks for more means harm
 UNKNOWN_DTYPE: Final = DType(0, "unknown", "invalid", "object", "", 0)
 
 
@@ -132,7 +133,13 @@ class OpSpec:
                 found = list(op.attr(arg.type_list_attr) or ())
             else:
                 one = arg.dtype or op.attr(arg.type_attr) or UNKNOWN_DTYPE
-                found = [one] * op.attr(arg.number_attr) if arg.number_attr else [one]
+                count = op.attr(arg.number_attr) if arg.number_attr else 1
+                if count > MOST_OUTPUTS:
+                    raise InvalidArgumentError(
+                        f'{self.name}: attribute "{arg.number_attr}" asks for {count} outputs, of which an operation '
+                        f"has {MOST_OUTPUTS} at most"
+                    )
+                found = [one] * count
             dtypes.extend([dtype.ref for dtype in found] if arg.is_ref else found)
         return dtypes
 

@@ -86,6 +86,12 @@ class NameTable:
             self._uses[candidate] = 1
         return f"{name}_{count - 1}"
 
+    def copy(self) -> NameTable:
+        """The names taken by now."""
+        made = NameTable()
+        made._uses = dict(self._uses)
+        return made
+
     def claim(self, name: str) -> None:
         """Marks a name as taken that was chosen elsewhere."""
         self._uses.setdefault(name.lower(), 1)

@@ -229,7 +229,7 @@ class LoggingTensorHook(SessionRunHook):
             if self._formatter:
                 LOG.info(self._formatter(values))
                 return
-            listed = ", ".join(f"{tag} = {values[tag]}" for tag in self._tag_order)
+            listed = ", ".join(f"{tag} = {values[tag]!s}" for tag in self._tag_order)
         if elapsed is None:
             LOG.info("%s", listed)
         else:

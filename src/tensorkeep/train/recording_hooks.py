@@ -134,12 +134,14 @@ class CheckpointSaverHook(SessionRunHook):
 
     def _save(self, session: Any, step: int) -> bool:
         """Saves a checkpoint; says whether one of the listeners wants training to stop."""
+        LOG.info("Calling checkpoint listeners before saving checkpoint %d...", step)
         for listener in self._listeners:
             listener.before_save(session, step)
         LOG.info("Saving checkpoints for %d into %s.", step, self._save_path)
         self._get_saver().save(session, self._save_path, global_step=step, write_meta_graph=self._save_graph_def)
         log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
         self._summary_writer.add_session_log(log, step)
+        LOG.info("Calling checkpoint listeners after saving checkpoint %d...", step)
         stopping = [listener for listener in self._listeners if listener.after_save(session, step)]
         for listener in stopping:
             LOG.info("A CheckpointSaverListener requested that training be stopped. listener: %s", listener)

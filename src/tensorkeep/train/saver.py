@@ -143,12 +143,13 @@ class Saver:
         checked_policy(options.retention)
         self.saver_def = saver_def
         self.options = options
-        self._graph = graph
+        self.graph = graph
+        """The graph that it was made for. A session may be of another one that has operations of the same names."""
         self._history: History = options.retention.start(options.clock())
         self._folders: dict[tuple[str, str, str], CheckpointFolder] = {}
         self._background = Background()
-        self._nodes: RestoreNodes | None = None
-        self._saved: SavedEmbeddings | None = None
+        self._nodes: tuple[Graph, RestoreNodes] | None = None
+        self._saved: tuple[Graph, SavedEmbeddings] | None = None
         self._exports = GraphExports()
         self.turn: Final = RLock()
         """Held while a save is asked for: threads that share a saver save one after the other, in that order."""
@@ -225,13 +226,18 @@ class Saver:
     def _run_save(self, session: Session, prefix: str, submit: Callable[[Callable[[], None]], None]) -> str:
         """Takes the snapshot: what is to be written is handed to `submit`."""
         self._check_graph(session, self.saver_def.filename_tensor_name)
-        if self._saved is None:
-            self._saved = SavedEmbeddings.of(operation_of(self._graph.element(self.saver_def.save_tensor_name)))
-        self._saved.check(session.resources)
+        self._saved_embeddings(session.graph).check(session.resources)
         with checkpoint_access(CheckpointAccess(self.options.durability, submit)):
             feeds = {self.saver_def.filename_tensor_name: prefix}
             saved: bytes = session.run(self.saver_def.save_tensor_name, feeds)
         return saved.decode()
+
+    def _saved_embeddings(self, graph: Graph) -> SavedEmbeddings:
+        """Of the session's graph, which may be another one with operations of the same names."""
+        if self._saved is None or self._saved[0] is not graph:
+            saving = operation_of(graph.element(self.saver_def.save_tensor_name))
+            self._saved = graph, SavedEmbeddings.of(saving)
+        return self._saved[1]
 
     def _check_graph(self, session: Session, name: str) -> None:
         if name.partition(":")[0] not in session.graph:
@@ -347,15 +353,15 @@ class Saver:
             raise InvalidArgumentError(f"The passed save_path is not a valid checkpoint: {text}{there}")
         self._check_graph(session, self.saver_def.restore_op_name)
         LOG.info("Restoring parameters from %s", text)
-        nodes = self._restore_nodes()
+        nodes = self._restore_nodes(session.graph)
         outcome = restore_variables(session, self.saver_def, nodes, text, mapping, on_mismatch)
         outcome.log()
         return outcome
 
-    def _restore_nodes(self) -> RestoreNodes:
-        if self._nodes is None:
-            self._nodes = RestoreNodes.of(self._graph.operation(self.saver_def.restore_op_name))
-        return self._nodes
+    def _restore_nodes(self, graph: Graph) -> RestoreNodes:
+        if self._nodes is None or self._nodes[0] is not graph:
+            self._nodes = graph, RestoreNodes.of(graph.operation(self.saver_def.restore_op_name))
+        return self._nodes[1]
 
 
 def existing_with_times(paths: Sequence[str], fs: FileSystem = LOCAL) -> list[tuple[str, float]]:

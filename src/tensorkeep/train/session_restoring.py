@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.finding import open_prefix
+from tensorkeep.checkpoint.holding import held
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.restore_items import RestoreOutcome
 from tensorkeep.checkpoint.restoring import exact_outcome, plan_restore, stored_exactly
@@ -38,7 +39,7 @@ def restore_variables(
 ) -> RestoreOutcome:
     """Sets what the restore nodes of a graph set to what a checkpoint holds, and says what was set and what was not."""
     fs = session.surroundings.filesystem
-    with collector_paused(), open_prefix(path, ReadOptions(Checksums.ONCE), fs) as reader:
+    with collector_paused(), held(partial(open_prefix, path, ReadOptions(Checksums.ONCE), fs)) as reader:
         # Where functions do the restoring, the graph does not tell what is wanted, and there is nothing to compare.
         stored = None if mapping else stored_exactly(nodes.wanted, reader) if nodes.wanted else []
         tables = nodes.embeddings.plan(reader, mapping, on_mismatch, fs)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Self, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from tensorkeep.checkpoint.latest import checkpoint_named
 from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, ObjectGraph
@@ -51,7 +51,7 @@ class VocabInfo(_VocabInfo):
         old_vocab_size: int = -1,
         backup_initializer: Callable[..., Any] | None = None,
         axis: int = 0,
-    ) -> Self:
+    ) -> VocabInfo:
         if axis not in (0, 1):
             raise InvalidArgumentError(
                 f"The only supported values for the axis argument are 0 and 1.  Provided axis: {axis}"
