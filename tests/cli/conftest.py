@@ -23,6 +23,12 @@ class Result(NamedTuple):
 Program = Callable[..., Result]
 
 
+@pytest.fixture(autouse=True)
+def _width(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The terminal in which the tests happen to be run is of no account."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+
 @pytest.fixture(scope="session")
 def original(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The files, made once and not to be changed."""

@@ -244,3 +244,39 @@ class TestProgress:
         now[0] = 5.0
         bar(1, 2)
         assert err.getvalue() == ""
+
+
+def test_a_saved_model_stands_for_its_variables_where_a_checkpoint_is_changed(program: Program) -> None:
+    found = program("rename", "export/1", "renamed/model", "--map", "global_step=step")
+    assert (found.code, found.err) == (0, "")
+    assert program("list", "renamed/model", "--names").out == "dense/bias\ndense/kernel\nstep\n"
+    assert program("salvage", "export/1", "saved/model").code == 0
+
+
+def test_a_format_is_named_in_capitals_or_not(program: Program) -> None:
+    assert program("convert-format", "run", "old/model", "--to", "v1").code == 0
+    assert "format\tV1" in program("what", "old/model").out.splitlines()
+
+
+def test_a_dry_run_deletes_nothing_whatever_else_is_said(program: Program, world: Path) -> None:
+    before = sorted(world.rglob("*"))
+    (world / "train" / "model-9.data-00000-of-00001").write_bytes(b"left")
+    found = program("gc", "train", "--older-than", "0", "--force", "--dry-run")
+    assert found.out.startswith("train/model-9.data-00000-of-00001\t4\t")
+    assert program("retain", "train", "--latest", "1", "--force", "--dry-run").out.startswith("delete\tmodel-1\t")
+    assert sorted(world.rglob("*")) == sorted([*before, world / "train" / "model-9.data-00000-of-00001"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        "rename m.npz o/x --add-scope x",
+        "average run m.npz o/x",
+        "interpolate run m.npz 0.5 o/x",
+        "salvage m.npz o/x",
+    ],
+)
+def test_a_file_that_is_no_checkpoint_is_not_called_a_damaged_one(program: Program, arguments: str) -> None:
+    assert program("convert", "run", "m.npz").code == 0
+    said = 'error: "m.npz" is no checkpoint: `tensorkeep convert` makes one of what has tensors\n'
+    assert program(*arguments.split()) == (1, "", said)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -112,6 +113,13 @@ def test_a_run_is_told_by_how_far_tensors_moved(program: Program, world: Path) -
         ("graph export/many --svg a.svg", "there are several graphs: say which to draw, --tag_set of 'train', 'serve'"),
         ("graph export/1 --boxes 0", "--boxes: expected at least 1, got 0"),
         ("report run x.npy", '"x.npy" is there already: say --force to replace it'),
+        ("report run x.npy --force", '"x.npy" is a NumPy array (.npy), which is not written over, not even with'),
+        ("report run run/model-1000.index --force", '"run/model-1000.index" is the index of a checkpoint'),
+        ("report run run/model-1000.data-00000-of-00001 --force", '"run/model-1000.data-00000-of-00001" is a data'),
+        ("report run export --force", '"export" is a folder: name a file in it'),
+        ("graph export/1 --svg export/1/saved_model.pb --force", '"export/1/saved_model.pb" is a SavedModel, which'),
+        ("sign export/1 export/1/saved_model.pb --force", '"export/1/saved_model.pb" is a SavedModel, which'),
+        ("diff run run run --plot run/model-1000.meta --force", '"run/model-1000.meta" is a MetaGraphDef'),
         ("retain train", "say what shall be kept: --latest, --every-steps, --every-hours, --best or --max-bytes"),
         ("retain train --best loss:most", "--best: expected METRIC, METRIC:max or METRIC:max:3, got 'loss:most'"),
         ("retain train --latest 1 --pin no", '"train" has no checkpoint no; there are model-1, model-2'),
@@ -121,6 +129,13 @@ def test_a_run_is_told_by_how_far_tensors_moved(program: Program, world: Path) -
 )
 def test_mistakes_are_explained(program: Program, world: Path, arguments: str, message: str) -> None:
     assert_explained(program, world, arguments, message)
+
+
+def test_graphs_without_tensors_are_compared_too(program: Program, world: Path) -> None:
+    for name in ("a.meta", "b.meta"):
+        shutil.copy(world / "run" / "model-1000.meta", world / name)
+    assert program("diff", "a.meta", "b.meta") == (0, "0 tensors the same; the graphs are the same\n", "")
+    assert program("diff", "a.meta", "export/1").code == 3
 
 
 # --------------------------------------------------------------------------------------------------------------- graph
@@ -171,6 +186,33 @@ def test_several_graphs_are_told_one_after_the_other(program: Program) -> None:
     out = program("graph", "export/many").out
     assert out.index("tags\ttrain\n") < out.index("tags\tserve\n")
     assert "tags\ttrain" not in program("graph", "export/many", "--tag_set", "serve").out
+
+
+# ---------------------------------------------------------------------------------------------------------------- scan
+
+
+def test_a_pickle_that_is_named_is_found_as_in_a_folder(program: Program, world: Path) -> None:
+    (world / "evil").mkdir()
+    (world / "evil" / "a.pkl").write_bytes(pickle.dumps({"call": print}))
+    for path in ("evil", "evil/a.pkl"):
+        found = program("scan", path)
+        assert found.code == 3
+        assert "a.pkl: a pickle, which runs Python code when it is loaded" in found.out
+
+
+def test_in_files_of_numbers_alone_nothing_is_found(program: Program) -> None:
+    assert program("convert", "run", "m.safetensors").code == 0
+    for path in ("m.safetensors", "x.npy", "run/model-1000.index", "run/checkpoint"):
+        said = f"{path}: nothing found\n1 model or file looked at, 0 findings\n"
+        assert program("scan", path) == (0, said, "")
+
+
+def test_a_checkpoint_is_scanned_by_its_prefix_with_the_graph_beside_it(program: Program) -> None:
+    assert program("scan", "run/model-1000").out.splitlines()[:2] == [
+        "run/model-1000.meta: nothing found",
+        "run/model-1000.index: nothing found",
+    ]
+    assert program("scan", "train/model-1").code == 0
 
 
 # -------------------------------------------------------------------------------------------------------------- report

@@ -10,6 +10,7 @@ import pytest
 
 import tensorkeep as tk
 from tests.cli.conftest import Program, assert_explained
+from tests.support.golden import ROOT
 
 
 def test_the_end_of_the_name_says_the_format(program: Program, world: Path) -> None:
@@ -75,3 +76,38 @@ def test_nothing_is_replaced_without_force(program: Program) -> None:
     )
     assert program("convert", "train/model-2", "m.npz", "--force").code == 0
     assert len(tk.convert.open_tensors("m.npz")) == 7
+
+
+def test_numbers_become_of_another_type_on_the_way(program: Program) -> None:
+    assert program("convert", "run", "m.npz", "--dtype", "float16", "--prove").out.endswith(" B, proven\n")
+    with tk.convert.open_tensors("m.npz") as found:
+        assert {name: found[name].dtype.name for name in found} == {
+            "dense/bias": "float16",
+            "dense/kernel": "float16",
+            "global_step": "int64",
+        }
+
+
+@pytest.mark.parametrize("part", ["index", "meta", "data-00000-of-00001"])
+def test_a_checkpoint_is_converted_by_any_of_its_files(program: Program, part: str) -> None:
+    found = program("convert", f"run/model-1000.{part}", "m.npz")
+    assert (found.code, found.out) == (0, "wrote m.npz (npz): 3 tensors, 68 B\n")
+
+
+def test_a_checkpoint_of_the_first_version_in_several_files_goes_by_the_path_it_was_saved_to(program: Program) -> None:
+    path = str(ROOT / "g11_v1_sharded3" / "v1s-9")
+    assert program("convert", path, "m.npz") == (0, "wrote m.npz (npz): 6 tensors, 72 B\n", "")
+    assert ": 4 files, " in program("sign", path, "m.json").out
+
+
+def test_of_a_model_as_a_whole_no_tensors_are_counted(program: Program) -> None:
+    found = program("convert", "run/model-1000", "frozen.pb", "--outputs", "prob")
+    assert found == (0, "wrote frozen.pb (frozen graph)\n", "")
+
+
+def test_files_do_not_appear_beside_a_folder_that_is_named(program: Program, world: Path) -> None:
+    for arguments in (("convert", "run", "export"), ("rename", "run", "train", "--add-scope", "x")):
+        name = arguments[2]
+        said = f'error: "{name}" is a folder; say under which name in it: "{name}/model"\n'
+        assert program(*arguments) == (1, "", said)
+    assert not list(world.glob("*.index"))

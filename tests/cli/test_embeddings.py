@@ -35,8 +35,9 @@ def test_histograms_are_shown_on_request(program: Program) -> None:
     assert "users norms: 0+: 1, 1+: 2" in program("ev", "stats", "recommender/model", "--histograms").out
 
 
-def test_a_checkpoint_without_tables_is_named(program: Program) -> None:
-    found = program("ev", "stats", "run/model-1000")
+@pytest.mark.parametrize("command", ["stats", "compare"])
+def test_a_checkpoint_without_tables_is_named(command: str, program: Program) -> None:
+    found = program("ev", command, "run/model-1000")
     assert (found.code, found.out) == (1, "")
     assert found.err.startswith('error: "run/model-1000" has no embedding tables')
 

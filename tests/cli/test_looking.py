@@ -234,6 +234,7 @@ def test_what_knows_a_meta_graph(program: Program) -> None:
         ("vocab.txt", "text of another kind"),
         ("run/checkpoint", "a checkpoint state file, which names checkpoints"),
         ("run/model-1000.index", "the index of a checkpoint, or a checkpoint of the first version"),
+        ("run/model-1000.data-00000-of-00001", "a data file of a checkpoint"),
         ("export/words/assets", "folder"),
         (str(ROOT / "g34_tf2_checkpoint"), "checkpoint folder"),
     ],
@@ -265,6 +266,8 @@ def test_other_files_of_tensors_are_looked_into_too(program: Program, target: st
     assert program("list", target).out == PLAIN_LIST.replace("\t0\t0\n", "\t-\t0\n")
     assert program("print", target, "dense/kernel", "1,2").out == "5.0\n"
     assert program("stats", target).out == program("stats", "run").out
+    assert program("health", target) == (0, f"{target}: healthy, 3 tensors looked at\n", "")
+    assert program("report", target, "r.html").out.endswith(": 3 tensors, 0 graphs, 0 findings\n")
     shown = program("show", target).out.splitlines()
     assert shown[0] == f"checkpoint\t{target}"
     assert shown[2:4] == ["tensors\t3", "elements\t16"]
@@ -275,24 +278,94 @@ def test_the_file_of_a_saved_model_stands_for_it(program: Program) -> None:
     assert program("list", "export/1/saved_model.pb").out == program("list", "export/1").out
 
 
-@pytest.mark.parametrize("command", [("list",), ("show",), ("stats",), ("print", "w")])
+@pytest.mark.parametrize("command", [("list",), ("show",), ("stats",), ("health",), ("print", "w"), ("diff", "run")])
 def test_files_of_another_kind_are_called_what_they_are(program: Program, command: tuple[str, ...]) -> None:
     found = program(command[0], "x.npy", *command[1:])
-    said = 'error: "x.npy" is no checkpoint, and no other file of tensors, but a NumPy array (.npy)\n'
-    assert found == (1, "", said)
+    assert (found.code, found.out) == (1, "")
+    said = 'error: "x.npy" is a NumPy array (.npy), and in none of the formats that can be read: safetensors, '
+    assert found.err.startswith(said)
+
+
+def test_what_needs_a_checkpoint_says_so(program: Program) -> None:
+    assert program("convert", "run", "m.npz").code == 0
+    said = 'error: "m.npz" is no checkpoint, and has no checksums that could be compared\n'
+    assert program("verify", "m.npz") == (1, "", said)
+
+
+@pytest.mark.parametrize("target", ["m.safetensors", "m.npz", "m.h5", "m.pt"])
+def test_the_health_of_other_files_is_told_too(program: Program, world: Path, target: str) -> None:
+    tk.save_checkpoint("ill", {"w": np.array([[1, np.nan], [np.inf, 2]], np.float32)})
+    assert program("convert", "ill", target).code == 0
+    assert program("health", target) == (
+        3,
+        f"{target}: ill, 1 tensor looked at\n"
+        "  error  w: not a number: 1 of 4 numbers\n"
+        "  error  w: infinite: 1 of 4 numbers\n",
+        "",
+    )
+    data = (world / target).read_bytes()
+    (world / target).write_bytes(data[: len(data) // 2])
+    found = program("health", target)
+    assert (found.code, found.err) == (3, "")
+    assert found.out.startswith(f"{target}: ill, 0 tensors looked at\n  error  damaged: ")
+
+
+def test_a_frozen_graph_is_looked_at_as_a_graph_and_as_tensors(program: Program, world: Path) -> None:
+    frozen = str(ROOT / "g22_meta_conv_adagrad" / "frozen.pb")
+    assert program("health", frozen).out == f"{frozen}: healthy, 10 tensors looked at\n"
+    assert program("report", frozen, "r.html").out.endswith(": 10 tensors, 1 graph, 0 findings\n")
+    page = (world / "r.html").read_text()
+    assert "every number was read" in page
+    assert "<h2>Graph" in page
+
+
+def test_a_saved_model_without_variables_is_looked_at_by_its_constants(program: Program) -> None:
+    assert program("list", "export/words", "--names").out == "Const\nConst_1\n"
+    assert program("health", "export/words") == (0, "export/words: healthy, 2 tensors looked at\n", "")
+    assert program("report", "export/words", "r.html").out.endswith(": 2 tensors, 1 graph, 0 findings\n")
+
+
+def test_a_file_of_tensors_is_known_by_its_contents_where_its_name_does_not_tell(program: Program, world: Path) -> None:
+    assert program("convert", "run", "m.safetensors").code == 0
+    (world / "m.safetensors").rename(world / "weights")
+    assert program("list", "weights").out == PLAIN_LIST.replace("\t0\t0\n", "\t-\t0\n")
+    assert program("health", "weights").out == "weights: healthy, 3 tensors looked at\n"
+    assert program("report", "weights", "r.html").out.endswith(": 3 tensors, 0 graphs, 0 findings\n")
+
+
+@pytest.mark.parametrize("path", ["x.npy", "export", "vocab.txt"])
+def test_there_is_no_report_on_what_has_neither_tensors_nor_a_graph(program: Program, world: Path, path: str) -> None:
+    found = program("report", path, "r.html")
+    assert (found.code, found.out) == (1, "")
+    assert found.err.startswith(f'error: there are neither tensors nor a graph at "{path}" (')
+    assert not (world / "r.html").exists()
+
+
+def test_a_folder_of_models_is_told_from_one_of_checkpoints(program: Program) -> None:
+    said = (
+        'error: folder "export" holds no checkpoint: neither a "checkpoint" file nor a complete one; SavedModels are '
+    )
+    assert program("list", "export") == (1, "", f"{said}in it: 1, many, words\n")
 
 
 @pytest.mark.parametrize(
-    ("command", "why"),
-    [
-        (("verify", "m.npz"), ", and has no checksums that could be compared"),
-        (("health", "m.npz"), ": `tensorkeep stats` counts what is NaN or infinite in it"),
-        (("report", "m.npz", "r.html"), "; `tensorkeep convert` makes one of it"),
-    ],
+    ("target", "kind"), [("m.npz", "an archive of NumPy arrays (.npz)"), ("m.pt", "a PyTorch file")]
 )
-def test_what_needs_a_checkpoint_says_so(program: Program, command: tuple[str, ...], why: str) -> None:
-    assert program("convert", "run", "m.npz").code == 0
-    assert program(*command) == (1, "", f'error: "m.npz" is no checkpoint{why}\n')
+def test_what_tells_archives_apart(program: Program, target: str, kind: str) -> None:
+    assert program("convert", "run", target).code == 0
+    assert program("what", target).out.splitlines()[1] == f"kind\t{kind}"
+
+
+def test_what_knows_checkpoints_of_the_first_version(program: Program) -> None:
+    folder = str(ROOT / "g11_v1_sharded3")
+    assert "checkpoints\tv1s-9-?????-of-00003" in program("what", folder).out.splitlines()
+    assert program("what", f"{folder}/v1s-9").out.splitlines()[1] == "kind\tcheckpoint"
+
+
+def test_the_graph_beside_a_checkpoint_is_found_by_any_of_its_files(program: Program) -> None:
+    prefix = str(ROOT / "g10_v1_single" / "v1.ckpt-12")
+    assert program("graph", prefix).out == program("graph", f"{prefix}.meta").out
+    assert program("graph", "run/model-1000.index").out == program("graph", "run/model-1000.meta").out
 
 
 def test_a_damaged_checkpoint_is_still_called_damaged(program: Program, world: Path) -> None:

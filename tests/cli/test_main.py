@@ -12,13 +12,16 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import tensorkeep as tk
 from tensorkeep._version import __version__
 from tensorkeep.cli import catalog, main, print_tensor
 from tensorkeep.cli.command import EXIT_CODES
-from tensorkeep.cli.output import Form, Output, size_text
+from tensorkeep.cli.output import Form, Output, shown, size_text
 from tensorkeep.io.terminal import Terminal
+from tensorkeep.proto.messages import SavedModel
 from tests.cli.conftest import Program
 
 EXAMPLES = [(name, example) for name in catalog.COMMANDS for example in catalog.load_command(name).examples]
@@ -167,7 +170,53 @@ def test_a_reader_that_goes_away_is_no_disaster(world: Path) -> None:
         assert found.stderr == ""
 
 
+@pytest.mark.skipif(not Path("/dev/full").is_char_device(), reason="there is no device that is always full")
+@pytest.mark.parametrize("arguments", ["list run", "list run --json", "what run"])
+def test_a_full_disk_below_the_output_is_an_error_like_others(world: Path, arguments: str) -> None:
+    command = f"{shlex.quote(sys.executable)} -m tensorkeep {arguments} > /dev/full"
+    found = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    said = "error: the output could not be written: No space left on device\n"
+    assert (found.returncode, found.stderr) == (1, said)
+
+
+def test_a_program_started_without_output_still_gives_its_exit_code(world: Path) -> None:
+    program = f"{shlex.quote(sys.executable)} -m tensorkeep"
+    command = f"{program} health run >&-; echo $?; {program} list nothing 2>&-; echo $?"
+    found = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (found.stdout, found.stderr) == ("0\n1\n", "")
+
+
 # ------------------------------------------------------------------------------------------------- what it goes to
+
+
+def test_names_out_of_files_cannot_steer_a_terminal(program: Program, world: Path) -> None:
+    name = "red\x1b[31m\u202e"
+    tk.save_checkpoint("steering", {name: np.ones(2, np.float32)})
+    for arguments in (("print", "steering", name, "--table"), ("print", "steering", "other"), ("list", "steering")):
+        found = program(*arguments)
+        assert "\x1b" not in found.out + found.err
+        assert "\u202e" not in found.out + found.err
+        assert r"red\x1b[31m\u202e" in found.out + found.err
+
+
+def test_the_text_of_a_model_cannot_steer_a_terminal(program: Program, world: Path) -> None:
+    model = SavedModel()
+    meta_graph = model.meta_graphs.add()
+    meta_graph.meta_info_def.tags.append("serve\x1b[31m")
+    node = meta_graph.graph_def.node.add()
+    node.name, node.op = "odd\x1b[31m", "PyFunc"
+    (world / "odd").mkdir()
+    (world / "odd" / "saved_model.pb").write_bytes(model.SerializeToString())
+    for arguments in (("saved-model", "show", "odd", "--all"), ("saved-model", "scan", "odd"), ("scan", "odd")):
+        found = program(*arguments).out
+        assert "\x1b" not in found
+        assert r"\x1b[31m" in found
+
+
+def test_columns_are_aligned_under_letters_of_any_width(program: Program, world: Path) -> None:
+    tk.save_checkpoint("wide", {"键": np.ones(1, np.float32), "e\u0301": np.ones(1, np.float32)})
+    found = program("list", "wide", "--table").out.splitlines()
+    assert found[1:3] == ["e\u0301     float32  [1]           1    4 B", "键    float32  [1]           1    4 B"]
 
 
 def test_a_terminal_gets_colours_and_a_pipe_gets_none(capsys: pytest.CaptureFixture[str], world: Path) -> None:
@@ -350,3 +399,9 @@ def test_ctrl_c_while_the_program_is_imported_is_a_word_too() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped: interrupted\n")
+
+
+def test_text_that_is_none_is_shown_all_the_same() -> None:
+    for text in ("a\ud800b", "a\udce9b", "a\ud800\udce9\x1bb"):
+        assert shown(text).isprintable()
+        assert shown(text).encode()

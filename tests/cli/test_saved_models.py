@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
+from tensorkeep.io.records import encode_record
+from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.saved_model.warmup import read_warmup_requests
 from tests.cli.conftest import Program
 from tests.saved_model.scan_samples import model_with
@@ -180,6 +182,15 @@ def test_assets_are_copied_out_and_replaced(program: Program, world: Path) -> No
     assert program("saved-model", "replace-asset", "export/words", "vocab.txt", "new.txt", "--force").code == 0
     run = program("saved-model", "run", "export/words", "--input_exprs", 'words=["a"]')
     assert run.out == "Result for output key numbers:\n[1]\n"
+
+
+def test_requests_of_nothing_and_names_that_would_move_the_cursor_are_listed_too(program: Program, world: Path) -> None:
+    log = PredictionLog()
+    log.predict_log.request.model_spec.signature_name = "a\x1b[2Jb"
+    path = world / "export" / "1" / "assets.extra" / "tf_serving_warmup_requests"
+    path.parent.mkdir()
+    path.write_bytes(encode_record(b"") + encode_record(log.SerializeToString()))
+    assert program("saved-model", "warmup", "export/1", "--list").out == "empty\t\t\npredict_log\ta\\x1b[2Jb\t\n"
 
 
 def test_warmup_writes_requests_that_are_then_listed(program: Program, world: Path) -> None:

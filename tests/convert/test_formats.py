@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pytest
 
+from tensorkeep.checkpoint.saving import save_checkpoint
+from tensorkeep.convert import convert, open_tensors
 from tensorkeep.convert.checkpoints import BUNDLE, SLICE_FILE
 from tensorkeep.convert.converting import ConvertOptions
 from tensorkeep.convert.formats import FORMATS, format_named, format_of_source, format_of_target
@@ -16,7 +21,8 @@ from tensorkeep.convert.parquet import PARQUET
 from tensorkeep.convert.pytorch import PYTORCH
 from tensorkeep.convert.safetensors import SAFETENSORS
 from tensorkeep.dtypes import STRING, DType
-from tensorkeep.errors import InvalidArgumentError, MissingFileError, NotFoundError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError
+from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.testing.conformance import TensorFormatConformance
 from tensorkeep.testing.strategies import STORABLE
@@ -129,11 +135,19 @@ def test_what_is_not_there_and_what_is_nothing_known_are_different_errors() -> N
     fs.make_directory("d")
     with pytest.raises(MissingFileError, match=r'nothing at "d/x\.npz"'):
         format_of_source("d/x.npz", fs)
-    file = fs.create("d/x.npz")
-    file.write(b"hello, this is text" * 10)
-    file.close()
+    atomic_write(fs, "d/x.dat", b"hello, this is text" * 10)
     with pytest.raises(InvalidArgumentError, match="none of the formats"):
-        format_of_source("d/x.npz", fs)
+        format_of_source("d/x.dat", fs)
+
+
+@pytest.mark.parametrize("item", [SAFETENSORS, NPZ, HDF5, PYTORCH], ids=lambda item: item.name)
+def test_a_file_that_is_only_called_like_one_of_a_format_is_told_to_be_none(item: TensorFormat) -> None:
+    fs = MemoryFileSystem()
+    fs.make_directory("d")
+    path = f"d/x{item.endings[0]}"
+    atomic_write(fs, path, b"hello, this is text" * 10)
+    with pytest.raises(DataLossError, match=re.escape(path)):
+        open_tensors(path, fs=fs)
 
 
 def test_a_source_is_told_by_its_contents_whatever_its_name() -> None:
@@ -142,3 +156,55 @@ def test_a_source_is_told_by_its_contents_whatever_its_name() -> None:
         suite = type("Suite", (TensorFormatConformance,), {"format": item, "path": f"d/{item.name}.dat"})()
         suite.write(fs, {"x": (DType.of("float32"), np.ones(3, np.float32))})
         assert format_of_source(suite.path, fs) is item
+
+
+@pytest.mark.parametrize("format", [SAFETENSORS, NPZ, HDF5, PYTORCH], ids=lambda item: item.name)
+def test_a_name_that_is_no_text_is_refused_before_anything_is_written(format: TensorFormat) -> None:
+    fs = MemoryFileSystem()
+    save_checkpoint("in/m", {b"caf\xe9".decode("utf-8", "surrogateescape"): np.ones(2)}, fs=fs)
+    with pytest.raises(InvalidArgumentError, match="bytes that are no text"):
+        convert("in/m", f"out/x{format.endings[0]}", fs=fs)
+    assert not fs.exists("out")
+
+
+def test_a_name_that_is_too_long_for_an_archive_is_refused() -> None:
+    fs = MemoryFileSystem()
+    save_checkpoint("in/m", {"x" * 70_000: np.ones(2)}, fs=fs)
+    with pytest.raises(InvalidArgumentError, match="too long"):
+        convert("in/m", "out/x.npz", fs=fs)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.arange(3000, dtype=np.float32),
+        np.asfortranarray(np.arange(3000.0).reshape(30, 100)),
+        np.arange(3000, dtype=">i4"),
+        np.arange(3000).astype(">c8"),
+    ],
+)
+def test_damage_in_an_archive_of_arrays_is_found(tmp_path: Path, array: np.ndarray) -> None:
+    path = tmp_path / "m.npz"
+    np.savez(path, w=array)
+    with open_tensors(path) as tensors:
+        assert tensors.read("w").tolist() == array.tolist()
+        chunks = np.concatenate([np.ravel(chunk) for chunk in tensors.source("w").chunks])
+        assert chunks.tolist() == array.ravel().tolist()
+    data = bytearray(path.read_bytes())
+    data[-2000] ^= 1
+    path.write_bytes(data)
+    with open_tensors(path) as tensors:
+        with pytest.raises(DataLossError, match=r'the checksum of "w.npy" is .*: the file is damaged'):
+            tensors.read("w")
+        with pytest.raises(DataLossError, match=r'the checksum of "w.npy" is .*: the file is damaged'):
+            list(tensors.source("w").chunks)
+
+
+@pytest.mark.parametrize("ending", [".npz", ".safetensors", ".h5", ".pt"])
+def test_a_file_that_was_cut_short_is_told_to_be_damaged_by_its_format(tmp_path: Path, ending: str) -> None:
+    target = str(tmp_path / f"m{ending}")
+    save_checkpoint(str(tmp_path / "m"), {"w": np.ones(100, np.float32)})
+    convert(str(tmp_path / "m"), target)
+    Path(target).write_bytes(Path(target).read_bytes()[:60])
+    with pytest.raises(DataLossError):
+        open_tensors(target)

@@ -98,6 +98,13 @@ def test_names_that_hdf5_cannot_have_are_refused_with_all_others() -> None:
     assert '"s" has strings with zeros in them' in str(caught.value)
 
 
+def test_a_tensor_of_more_dimensions_than_hdf5_has_is_refused_before_anything_is_written() -> None:
+    fs = MemoryFileSystem()
+    save_checkpoint("in/m", {"a": np.ones((1,) * 33)}, fs=fs)
+    with pytest.raises(InvalidArgumentError, match=r'"a" has 33 dimensions, and HDF5 has 32 at most'):
+        convert("in/m", "out/x.h5", fs=fs)
+
+
 def test_what_is_no_tensor_is_named(tmp_path: Path) -> None:
     with h5py.File(tmp_path / "x.h5", "w") as file:
         file["pairs"] = np.zeros(2, [("a", "i4"), ("b", "f8")])
@@ -118,7 +125,16 @@ def test_links_and_data_in_other_files_are_not_followed(tmp_path: Path) -> None:
         layout = h5py.VirtualLayout((2,), "f8")
         layout[:] = h5py.VirtualSource(tmp_path / "other.h5", "x", (2,))
         file.create_virtual_dataset("out", layout)
-    for name, message in (("a", "is a link to elsewhere"), ("b", "data in other files"), ("c", "data in other files")):
+    with h5py.File(tmp_path / "other.h5", "w") as file:
+        file["x"] = np.ones(2)
+    with h5py.File(tmp_path / "d.h5", "w") as file:
+        file.attrs["layer_names"] = [b"dense"]
+        file.create_group("dense").attrs["weight_names"] = [b"dense/kernel:0"]
+        file["dense/dense/kernel:0"] = h5py.ExternalLink("other.h5", "/x")
+    with h5py.File(tmp_path / "e.h5", "w") as file:
+        file["model_weights"] = h5py.ExternalLink("d.h5", "/")
+    links = [(name, "is a link to elsewhere") for name in "ade"]
+    for name, message in (*links, ("b", "data in other files"), ("c", "data in other files")):
         with pytest.raises(DataLossError, match=message):
             open_tensors(tmp_path / f"{name}.h5")
 

@@ -175,6 +175,51 @@ def test_a_damaged_pickle_is_data_loss(program: bytes) -> None:
         read_pickle(Cursor(memoryview(program)), "it")
 
 
+TWICE = b"2\x86"  # makes a pair of the top of the stack and itself: 60 of these are 2 ** 60 things when spelled
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        b"})" + b"\x85" * 200_000 + b"K\x01s.",
+        b"})" + TWICE * 60 + b"K\x01s.",
+        b")" + TWICE * 60 + b"Q.",
+        b")" + b"\x85" * 200_000 + b"Q.",
+        b")" + TWICE * 60 + b")R.",
+        b"\x80\x04)" + TWICE * 60 + b"X\x01\x00\x00\x00a\x93.",
+        b"ctorch._utils\n_rebuild_tensor\n(K\x00K\x00)" + TWICE * 60 + b")tR.",
+        b"\x8b\x00\x00\x01\x00" + b"\x7f" * 65536 + b".",
+    ],
+    ids=["deep key", "wide key", "wide storage", "deep storage", "wide function", "wide name", "wide shape", "number"],
+)
+def test_what_is_small_in_a_pickle_and_huge_in_memory_is_refused_soon(program: bytes) -> None:
+    with pytest.raises((PermissionDeniedError, DataLossError)) as caught:
+        read_pickle(Cursor(memoryview(program)), "it")
+    assert len(str(caught.value)) < 1000
+
+
+def test_a_packed_description_which_may_unpack_to_anything_is_refused() -> None:
+    data = BytesIO()
+    with zipfile.ZipFile(data, "w", zipfile.ZIP_DEFLATED) as made:
+        made.writestr("x/data.pkl", b"}" * (20 << 20))
+    with pytest.raises(DataLossError, match="packed"):
+        PYTORCH.open_source("d/x.pt", memory(data.getvalue()))
+
+
+def test_names_that_are_long_and_many_do_not_fill_the_memory() -> None:
+    several = [None] * 1000
+    with pytest.raises(DataLossError, match="too long names"):
+        PYTORCH.open_source("d/x.pt", archive(pickle.dumps({"x" * (1 << 20): several})))
+
+
+@pytest.mark.parametrize("key", [b"]", b")" + b"\x85" * 200_000], ids=["list", "deep"])
+def test_storages_of_old_files_go_by_text(key: bytes) -> None:
+    start = b"\x80\x02\x8a\nl\xfc\x9cF\xf9 j\xa8P\x19.\x80\x02M\xe9\x03.}."
+    fs = memory(start + described("I1\n", "I1\n") + b"]" + key + b"a." + bytes(24))
+    with pytest.raises(DataLossError, match="of no tensor"):
+        PYTORCH.open_source("d/x.pt", fs)
+
+
 def described(shape: str, strides: str, start: int = 0, count: int = 4, key: str = "0") -> bytes:
     """A pickle of one float32 tensor."""
     storage = f"(X\x07\x00\x00\x00storagectorch\nFloatStorage\nX\x01\x00\x00\x00{key}X\x03\x00\x00\x00cpuI{count}\ntQ"

@@ -15,7 +15,7 @@ from safetensors import safe_open
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.convert import ConvertOptions, convert, open_tensors
 from tensorkeep.convert.safetensors import SAFETENSORS
-from tensorkeep.errors import AlreadyExistsError, DataLossError
+from tensorkeep.errors import AlreadyExistsError, DataLossError, UnimplementedError
 from tensorkeep.io.memory import MemoryFileSystem
 
 TENSORS = {
@@ -138,11 +138,18 @@ def entry(begin: int = 0, end: int = 8, shape: Any = (2,), dtype: Any = "F32") -
         (headed({"x": entry()}, bytes(9)), "its tensors end at byte"),
         (headed({"__metadata__": {"a": 3}, "x": entry()}, bytes(8)), "not text by name"),
         (headed({"__metadata__": []}), "not text by name"),
+        (headed(b'{"\\ud800": {"dtype": "U8", "shape": [], "data_offsets": [0, 1]}}', b"x"), "no text"),
     ],
 )
 def test_headers_that_are_wrong_or_mean_harm_are_data_loss(data: bytes, message: str) -> None:
     with pytest.raises(DataLossError, match=message):
         opened(data)
+
+
+def test_more_dimensions_than_an_array_can_have_are_not_multiplied() -> None:
+    shape = b",".join([b"9" * 4000] * 2000)
+    with pytest.raises(UnimplementedError, match="2000 dimensions"):
+        opened(headed(b'{"x": {"dtype": "U8", "shape": [' + shape + b'], "data_offsets": [0, 1]}}', b"x"))
 
 
 @pytest.mark.parametrize(

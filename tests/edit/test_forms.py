@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tensorkeep.checkpoint.object_saving import load_objects, save_objects
-from tensorkeep.checkpoint.opening import load_tensors, open_checkpoint
+from tensorkeep.checkpoint.opening import latest_checkpoint, load_tensors, open_checkpoint
 from tensorkeep.checkpoint.saving import CheckpointFormat, save_checkpoint
 from tensorkeep.checkpoint.v1 import SliceFileReader
 from tensorkeep.edit import EditOptions, convert_format, dedupe, names_to_objects, objects_to_names, split
@@ -91,6 +92,27 @@ def test_equal_tensors_of_several_checkpoints_are_stored_once(tmp_path: Path) ->
         found = load_tensors(paths[step])
         np.testing.assert_array_equal(found["table"], table)
         np.testing.assert_array_equal(found["w"], np.full(10, step))
+
+
+def test_what_is_stored_once_already_is_left_as_it_is(tmp_path: Path) -> None:
+    paths = [tmp_path / f"m-{step}" for step in range(2)]
+    for path in paths:
+        save_checkpoint(path, {"table": np.arange(10_000, dtype=np.float32)})
+    assert dedupe([paths[0], paths[0]], EditOptions(overwrite=True)).saved_bytes == 0
+    assert dedupe(paths, EditOptions(overwrite=True)).saved_bytes == 40_000
+    before = {path: path.stat().st_ino for path in tmp_path.iterdir()}
+    again = dedupe(paths, EditOptions(overwrite=True))
+    assert (again.saved_bytes, dict(again.shared)) == (0, {})
+    assert {path: path.stat().st_ino for path in tmp_path.iterdir()} == before
+
+
+def test_the_latest_checkpoint_of_a_folder_stays_the_latest_when_older_ones_are_rewritten(tmp_path: Path) -> None:
+    for step in range(3):
+        save_checkpoint(tmp_path / f"m-{step}", {"table": np.arange(10_000, dtype=np.float32)})
+        os.utime(tmp_path / f"m-{step}.index", (1000 + step, 1000 + step))
+    dedupe([tmp_path / "m-0", tmp_path / "m-1"], EditOptions(overwrite=True))
+    assert (tmp_path / "m-1.index").stat().st_mtime == 1001
+    assert latest_checkpoint(tmp_path) == str(tmp_path / "m-2")
 
 
 def _disk_usage(folder: Path) -> int:

@@ -101,7 +101,7 @@ def test_all_that_is_wrong_is_said_at_once(fs: MemoryFileSystem) -> None:
     assert '"w": has shape [2], got [1]' in message
     assert '"step": is int64, which cannot hold 1.5' in message
     assert '"name": is string, got int64' in message
-    assert '"new": there is no such tensor' in message
+    assert '"new": there is no such tensor; it is added if you say so (create)' in message
 
 
 def test_a_tensor_may_be_added(fs: MemoryFileSystem) -> None:

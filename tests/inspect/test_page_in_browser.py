@@ -110,3 +110,15 @@ def test_a_picture_of_it_is_light_or_dark(view: Any, tmp_path: Path, request: py
     ground = view.evaluate("getComputedStyle(document.body).backgroundColor")
     levels = [int(part) for part in ground.removeprefix("rgb(").removesuffix(")").split(",")]
     assert (sum(levels) > 600) == (scheme == "light")
+
+
+def test_what_was_found_fits_a_narrow_window(browser: Any, tmp_path: Path) -> None:
+    kernel = np.array([[1, np.nan], [np.inf, 2]], np.float32)
+    save_checkpoint(str(tmp_path / "model"), {"scope/of/some/layer_1/kernel": kernel})
+    (tmp_path / "r.html").write_text(html(gather(str(tmp_path / "model"))), encoding="utf-8")
+    context = browser.new_context(viewport={"width": 400, "height": 800})
+    view = context.new_page()
+    view.goto((tmp_path / "r.html").as_uri())
+    section = "document.getElementById('checks')"
+    assert view.evaluate(f"{section}.scrollWidth <= {section}.clientWidth")
+    context.close()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -139,6 +140,23 @@ def test_the_command_signs_and_verifies(world: Path, capsys: pytest.CaptureFixtu
         "  a/b: changed",
         "the signature is by the key of locked.pub",
     ]
+
+
+@with_package
+@pytest.mark.usefixtures("keys")
+def test_pipes_are_not_waited_for(world: Path) -> None:
+    sign_model("model", "signature", "key.pem")
+    os.mkfifo(world / "pipe")
+    for act in (
+        lambda: sign_model("model", "other", "pipe"),
+        lambda: read_signature("signature", "pipe"),
+        lambda: read_signature("pipe", "key.pub"),
+    ):
+        with pytest.raises(InvalidArgumentError, match='"pipe" is a device or pipe, expected a file'):
+            act()
+    os.mkfifo(world / "model" / "inside")
+    with pytest.raises(InvalidArgumentError, match="inside"):
+        sign_model("model", "other", "key.pem")
 
 
 @pytest.mark.usefixtures("world")

@@ -46,3 +46,10 @@ def test_an_encrypted_member_is_an_error() -> None:
     (found,) = archive_members(bytes(data), "x", most=10)
     with pytest.raises(DataLossError, match=r'"a": RuntimeError: .*encrypted'):
         found.read(10)
+
+
+def test_a_member_without_a_name_is_a_file_like_others() -> None:
+    data = bytearray(made(a=b"1"))
+    at = data.index(b"PK\x01\x02")
+    data[at + 28 : at + 32] = b"\0\0\x01\0"  # no name, and the letter counts as something else
+    assert [item.name for item in archive_members(bytes(data), "x", most=10)] == [""]

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
-from tensorkeep.errors import AlreadyExistsError
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.directories import (
     StagedDirectory,
     copy_file,
@@ -15,6 +17,7 @@ from tensorkeep.io.directories import (
     replace_directory,
 )
 from tensorkeep.io.filesystem import Durability, atomic_write
+from tensorkeep.io.local import LOCAL
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import CrashingFileSystem, CutOutcome, PowerCutFileSystem, SimulatedCrash
 
@@ -186,3 +189,51 @@ def test_a_folder_that_cannot_be_written_leaves_the_old_one() -> None:
     with pytest.raises(KeyboardInterrupt):
         replace_directory(fs, "a/folder", write)
     assert list(fs.list("a")) == ["folder"]
+
+
+@pytest.fixture
+def linked(tmp_path: Path) -> Path:
+    """A folder with a link to another one, which has something in it."""
+    (tmp_path / "shared").mkdir()
+    (tmp_path / "shared" / "precious").write_bytes(b"data")
+    (tmp_path / "m").mkdir()
+    (tmp_path / "m" / "file").write_bytes(b"1")
+    (tmp_path / "m" / "assets").symlink_to(tmp_path / "shared")
+    return tmp_path
+
+
+def test_removing_a_folder_leaves_alone_what_its_links_lead_to(linked: Path) -> None:
+    remove_tree(LOCAL, str(linked / "m"))
+    assert not (linked / "m").exists()
+    assert (linked / "shared" / "precious").read_bytes() == b"data"
+
+
+def test_replacing_a_folder_leaves_alone_what_its_links_lead_to(linked: Path) -> None:
+    def write(path: str) -> None:
+        copy_tree(LOCAL, str(linked / "m"), path, Durability.CACHE)
+
+    replace_directory(LOCAL, str(linked / "m"), write)
+    assert list(files_below(LOCAL, str(linked / "m"))) == ["assets/precious", "file"]
+    assert (linked / "shared" / "precious").read_bytes() == b"data"
+
+
+def test_replacing_a_folder_by_a_link_to_it_replaces_it_and_keeps_the_link(linked: Path) -> None:
+    (linked / "latest").symlink_to("m")
+
+    def write(path: str) -> None:
+        LOCAL.make_directory(path)
+        atomic_write(LOCAL, f"{path}/new", b"2", Durability.CACHE)
+
+    replace_directory(LOCAL, str(linked / "latest"), write)
+    assert (linked / "latest").is_symlink()
+    assert sorted(item.name for item in linked.iterdir()) == ["latest", "m", "shared"]
+    assert [item.name for item in (linked / "m").iterdir()] == ["new"]
+
+
+def test_links_that_go_round_in_circles_are_refused(linked: Path) -> None:
+    (linked / "m" / "up").symlink_to("..")
+    (linked / "m" / "here").symlink_to(".")
+    with pytest.raises(InvalidArgumentError, match="a link to a folder that it lies in itself"):
+        list(files_below(LOCAL, str(linked / "m")))
+    with pytest.raises(InvalidArgumentError, match="a link to a folder that it lies in itself"):
+        copy_tree(LOCAL, str(linked / "m"), str(linked / "copy"), Durability.CACHE)

@@ -22,7 +22,14 @@ from tensorkeep.errors import (
     ResourceExhaustedError,
     StorageError,
 )
-from tensorkeep.io.filesystem import TemporaryFile, is_temporary, remove_abandoned, temporary_path
+from tensorkeep.io.filesystem import (
+    Durability,
+    TemporaryFile,
+    atomic_write,
+    is_temporary,
+    remove_abandoned,
+    temporary_path,
+)
 from tensorkeep.io.local import LOCAL, LocalFileSystem
 
 
@@ -63,6 +70,8 @@ def test_a_path_that_the_system_cannot_take_is_a_bad_argument(tmp_path: Path) ->
     assert not LOCAL.exists("a\0b")
     with pytest.raises(InvalidArgumentError, match="too long"):
         LOCAL.create(f"{tmp_path}/{'x' * 300}")
+    with pytest.raises(InvalidArgumentError, match="cannot make folder"):
+        LOCAL.make_directory("x/" * 3000)
 
 
 def test_a_pipe_is_refused_at_once_instead_of_waited_for(tmp_path: Path) -> None:
@@ -125,7 +134,7 @@ def test_no_descriptor_is_left_open_by_whatever_goes_wrong(tmp_path: Path) -> No
     LOCAL.open(f"{tmp_path}/f")  # forgotten, not closed
     with TemporaryFile(LOCAL, temporary) as file:
         file.write(b"x")
-    assert open_descriptors() == before
+    assert open_descriptors() <= before  # what earlier tests forgot may be closed at any time
 
 
 def test_a_view_keeps_the_bytes_of_a_file_that_was_replaced(tmp_path: Path) -> None:
@@ -148,7 +157,7 @@ def test_where_there_are_no_links_a_copy_is_made(
         def refuse(*_: object) -> int:
             raise OSError(failure, "no")
 
-        monkeypatch.setattr(os, "copy_file_range", refuse)
+        monkeypatch.setattr(os, "copy_file_range", refuse, raising=False)
 
     def refuse(source: str, target: str) -> None:
         raise OSError(errno.ENOTSUP, "no links here")
@@ -262,3 +271,15 @@ def test_a_file_swept_away_before_its_writer_could_claim_it_is_made_anew(
 
 def test_there_is_one_local_disk() -> None:
     assert isinstance(LOCAL, LocalFileSystem)
+
+
+def test_a_file_does_not_take_the_place_of_a_pipe_or_a_stream(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "stdout").symlink_to("/proc/self/fd/1")
+    for name in ("pipe", "stdout"):
+        said = "is a device, a pipe or a socket: a file cannot take its place"
+        with pytest.raises(InvalidArgumentError, match=said):
+            atomic_write(LOCAL, str(tmp_path / name), b"page", Durability.CACHE)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["pipe", "stdout"]
+    assert (tmp_path / "pipe").is_fifo()
+    assert (tmp_path / "stdout").is_symlink()

@@ -8,7 +8,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 
-from tensorkeep.errors import DataLossError, MissingFileError
+from tensorkeep.errors import DataLossError, MissingFileError, ResourceExhaustedError
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.io.numpy_files import PickleRefusedError, encode_npy, read_numpy_file, write_npy, write_npz
 
@@ -81,3 +81,46 @@ def test_an_npz_file_takes_any_names() -> None:
     found = read_numpy_file("several.npz", fs)
     assert list(found) == list(arrays)
     assert all(np.array_equal(found[name], arrays[name]) for name in arrays)
+
+
+HEADER = "{'descr': '<f8', 'fortran_order': False, 'shape': %s, }\n"
+
+
+def npy(header: str) -> bytes:
+    return b"\x93NUMPY\x01\x00" + len(header).to_bytes(2, "little") + header.encode() + bytes(8)
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        HEADER % "(True,)",
+        HEADER % "(1, ",
+        "{" + "(" * 5000,
+        HEADER % "(2**60,)",
+        HEADER % f"({2**62}, {2**62})",
+        "\0" * 90,
+    ],
+    ids=["bool", "broken off", "deep", "expression", "huge", "zeros"],
+)
+def test_a_header_that_makes_no_sense_is_damage(header: str) -> None:
+    with pytest.raises(DataLossError, match="damaged"):
+        read_numpy_file("x", stored(npy(header)))
+
+
+def test_a_packed_array_that_cannot_be_unpacked_is_damage() -> None:
+    target = BytesIO()
+    np.savez_compressed(target, a=np.arange(1000))
+    data = bytearray(target.getvalue())
+    data[60:90] = b"\xff" * 30
+    with pytest.raises(DataLossError, match="damaged"):
+        read_numpy_file("x", stored(bytes(data)))
+
+
+def test_an_archive_that_unpacks_to_more_than_there_is_memory_for_is_not_unpacked(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    target = BytesIO()
+    np.savez_compressed(target, a=np.zeros(1 << 20))
+    monkeypatch.setattr("tensorkeep.io.numpy_files.available_memory", lambda: 1 << 20)
+    with pytest.raises(ResourceExhaustedError, match="no memory"):
+        read_numpy_file("x", stored(target.getvalue()))

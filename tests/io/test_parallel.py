@@ -23,7 +23,7 @@ def test_nothing_to_do_is_done_at_once() -> None:
 
 
 def test_threads_do_work_together() -> None:
-    meeting = threading.Barrier(3, timeout=10)
+    meeting = threading.Barrier(3, timeout=60)
     assert sorted(in_parallel(lambda _: meeting.wait(), range(3), threads=3)) == [0, 1, 2]
 
 

@@ -7,14 +7,17 @@ import pickle
 import struct
 import zipfile
 from io import BytesIO
+from pathlib import Path
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorkeep.errors import DataLossError
+from tensorkeep.io.local import LOCAL
 from tensorkeep.io.records import encode_record
-from tensorkeep.proto.identification import FileKind, identify_proto, wrong_file
+from tensorkeep.proto.identification import FileKind, contents_of, identify_proto, kind_of_file, wrong_file
 from tensorkeep.proto.messages import (
     FingerprintDef,
     GraphDef,
@@ -146,3 +149,18 @@ def test_a_sentence_says_what_a_file_is_instead() -> None:
 def test_any_bytes_are_something(data: bytes) -> None:
     assert isinstance(identify_proto(data).kind, FileKind)
     assert str(identify_proto(data))
+
+
+def test_a_message_of_millions_of_fields_is_not_gone_through_to_its_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tensorkeep.proto.identification._MOST_FIELDS", 1000)
+    assert identify_proto(b"\x98\x06\x01" * 2000 + b"\xff").damage == ""
+
+
+def test_a_file_that_shrinks_while_it_is_looked_at_is_an_error_and_not_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_bytes(bytes(100_000))
+    file = LOCAL.open(str(path))
+    path.write_bytes(b"")
+    with pytest.raises(DataLossError, match="did it shrink"):
+        identify_proto(contents_of(file))
+    assert kind_of_file(str(path), LOCAL) is FileKind.EMPTY

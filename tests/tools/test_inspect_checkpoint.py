@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 import subprocess
 import sys
+from io import StringIO
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from tensorkeep import save_checkpoint
+from tensorkeep.tools import inspect_checkpoint
 from tensorkeep.tools.inspect_checkpoint import main, parse_numpy_printoption, print_tensors_in_checkpoint_file
 from tests.support.golden import ROOT
 
@@ -120,3 +122,18 @@ def test_it_is_a_program_of_its_own(checkpoint):
     assert done.stdout.endswith("# Total number of params: 9\n")
     missing = subprocess.run([*command, "--tensor_name=nope"], capture_output=True, text=True, check=False)
     assert missing.returncode == 1
+
+
+def test_a_reader_that_goes_away_is_no_disaster(monkeypatch: pytest.MonkeyPatch) -> None:
+    left: list[object] = []
+
+    class Gone(StringIO):
+        def write(self, text: str) -> int:
+            raise BrokenPipeError
+
+    monkeypatch.setattr(inspect_checkpoint, "abandon", left.append)
+    gone = Gone()
+    monkeypatch.setattr("sys.stdout", gone)
+    path = ROOT / "g01_v2_single_ref" / "model.ckpt-100"
+    assert inspect_checkpoint.main([f"--file_name={path}", "--all_tensor_names"]) == 141
+    assert left == [gone]

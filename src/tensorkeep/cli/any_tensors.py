@@ -1,7 +1,7 @@
 """What a path stands for in commands that look at tensors: a checkpoint, or any other file that holds them.
 
 What is no checkpoint is told by the end of its name: looking into a checkpoint, which is what is mostly done, then
-takes no import of all formats that there are.
+takes no import of all formats that there are. What that does not tell is told by the contents.
 """
 
 from __future__ import annotations
@@ -10,70 +10,77 @@ import posixpath
 from typing import TYPE_CHECKING, Final
 
 import tensorkeep as tk
+from tensorkeep.checkpoint.naming import IN_MODEL, index_path, prefix_of_file
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, file_size, list_checkpoint
+from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
 from tensorkeep.io.local import LOCAL
 
 if TYPE_CHECKING:
     from tensorkeep.convert.hub import TensorSource
 
 OTHER_ENDINGS: Final = (".safetensors", ".npz", ".h5", ".hdf5", ".pt", ".pth", ".bin", ".index.json", ".pb", ".pbtxt")
-_MODEL_FILES: Final = ("saved_model.pb", "saved_model.pbtxt")
+_MODEL_FILES: Final = ("saved_model.pb", "saved_model.pbtxt", "saved_model.cpb")
+_SHARDS: Final = "model.safetensors.index.json"
 
 PATH_HELP: Final = "a checkpoint: prefix, file or folder; a SavedModel; .safetensors, .npz, .h5, .pt, .pb"
 
 
 def list_any(path: str) -> CheckpointListing:
     """What a checkpoint, or another file of tensors, holds."""
-    path = _meant(path)
+    path = meant(path)
     if not _is_other(path):
         try:
             return list_checkpoint(path)
-        except DataLossError as error:
-            raise _explained(path, error) from error
+        except DataLossError:
+            if not holds_other(path):  # it is one that is damaged
+                raise
     with tk.convert.open_tensors(path) as tensors:
-        found = [
-            StoredTensor(name, tensors[name].dtype, tensors[name].shape, tensors[name].nbytes)
-            for name in sorted(tensors)
-        ]
-        return CheckpointListing(path, tensors.format, {path: file_size(path, LOCAL)}, tuple(found))
+        return tk.inspect.list_opened(tensors)
 
 
 def open_any(path: str) -> TensorSource:
     """Opens the same. Use it with `with`."""
-    path = _meant(path)
-    if _is_other(path):
-        return tk.convert.open_tensors(path)
-    inside = f"{path.rstrip('/')}/variables/variables"
-    try:
-        return tk.open_checkpoint(inside if LOCAL.exists(f"{inside}.index") else path)
-    except DataLossError as error:
-        raise _explained(path, error) from error
+    path = meant(path)
+    if not _is_other(path):
+        try:
+            return tk.open_checkpoint(path)
+        except DataLossError:
+            if not holds_other(path):
+                raise
+    return tk.convert.open_tensors(path)
 
 
-def require_checkpoint(path: str, why: str) -> None:
-    """InvalidArgumentError if it is another file of tensors, of which a command can say nothing."""
-    if _is_other(path) and posixpath.basename(path) not in _MODEL_FILES:
-        raise InvalidArgumentError(f'"{path}" is no checkpoint{why}')
-
-
-def _meant(path: str) -> str:
+def meant(path: str) -> str:
     """The file of a SavedModel stands for the model."""
     return posixpath.dirname(path) or "." if posixpath.basename(path) in _MODEL_FILES else path
 
 
-def _is_other(path: str) -> bool:
-    return path.lower().endswith(OTHER_ENDINGS) and LOCAL.exists(path) and not LOCAL.is_directory(path)
-
-
-def _explained(path: str, error: DataLossError) -> Exception:
-    """The same error, unless it is because of a file of quite another kind."""
-    if not LOCAL.exists(path) or LOCAL.is_directory(path):
-        return error
+def holds_other(path: str) -> bool:
+    """Whether it is no checkpoint, not even a damaged one, but another file or a SavedModel without variables."""
+    if _is_other(path):
+        return True
+    prefixes = (path, prefix_of_file(path))
+    is_part = any(LOCAL.exists(index_path(prefix)) for prefix in prefixes if prefix)
+    if is_part or not LOCAL.exists(path) or LOCAL.is_directory(path):
+        return False
     found = tk.inspect.identify(path)
-    if "checkpoint" in found.kind or not found.is_known:  # it may be one that is damaged
-        return error
-    return InvalidArgumentError(f'"{path}" is no checkpoint, and no other file of tensors, but {found.kind}')
+    return found.is_known and "checkpoint" not in found.kind
 
 
-__all__ = ["OTHER_ENDINGS", "PATH_HELP", "list_any", "open_any", "require_checkpoint"]
+def _is_other(path: str) -> bool:
+    """The same, as far as names tell it."""
+    if LOCAL.is_directory(path):
+        if LOCAL.exists(posixpath.join(path, _SHARDS)):
+            return True
+        is_model = any(LOCAL.exists(posixpath.join(path, name)) for name in _MODEL_FILES)
+        return is_model and not LOCAL.exists(index_path(posixpath.join(path, IN_MODEL)))
+    return path.lower().endswith(OTHER_ENDINGS) and LOCAL.exists(path)
+
+
+def require_checkpoint(path: str, why: str) -> None:
+    """InvalidArgumentError if it is another file of tensors, of which a command can say nothing."""
+    if holds_other(meant(path)):
+        raise InvalidArgumentError(f'"{path}" is no checkpoint{why}')
+
+
+__all__ = ["OTHER_ENDINGS", "PATH_HELP", "holds_other", "list_any", "meant", "open_any", "require_checkpoint"]

@@ -26,7 +26,8 @@ def _run_split(given: Namespace, output: Output) -> int:
 
 def _add_format(parser: Parser) -> None:
     add_places(parser)
-    parser.add_argument("--to", choices=[item.value for item in CheckpointFormat], required=True, help="the format")
+    formats = [item.value for item in CheckpointFormat]
+    parser.add_argument("--to", type=str.upper, choices=formats, required=True, help="the format")
 
 
 def _run_format(given: Namespace, output: Output) -> int:

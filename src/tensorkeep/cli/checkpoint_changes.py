@@ -6,12 +6,15 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.cli.any_tensors import require_checkpoint
 from tensorkeep.cli.command import DONE, Parser
 from tensorkeep.cli.output import Output, counted, shown, size_text
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.edit.plan import EditOptions, TargetExistsError, Written
 from tensorkeep.edit.selecting import NameChanges
-from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
+from tensorkeep.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
+from tensorkeep.io.local import LOCAL
 
 _MOST_SHOWN = 20
 
@@ -46,12 +49,17 @@ def has_selection(given: Namespace) -> bool:
 
 def change(given: Namespace, output: Output, work: Callable[[EditOptions], NameChanges | Written]) -> int:
     """Has a checkpoint written, with a bar if it takes long, and says what became of it."""
+    require_name(given.target)
     bar = ProgressBar(output)
     options = EditOptions(getattr(given, "compact", False), given.force, given.dry_run, progress=bar)
     try:
         found = work(options)
     except TargetExistsError as error:
         raise AlreadyExistsError(f'"{error.path}" is there already: say --force to replace it') from None
+    except DataLossError:
+        for source in _sources(given):
+            require_checkpoint(source, ": `tensorkeep convert` makes one of what has tensors")
+        raise
     finally:
         bar.clear()
     written = found.written if isinstance(found, NameChanges) else found
@@ -62,6 +70,18 @@ def change(given: Namespace, output: Output, work: Callable[[EditOptions], NameC
         _print_names(found, output)
     print_written(written, output)
     return DONE
+
+
+def _sources(given: Namespace) -> list[str]:
+    """What a command reads, of however many it takes."""
+    named = [getattr(given, name) for name in ("source", "first", "second") if hasattr(given, name)]
+    return [*named, *getattr(given, "sources", ())]
+
+
+def require_name(target: str) -> None:
+    """InvalidArgumentError if a folder is named where a name in it is meant: files would appear beside the folder."""
+    if LOCAL.is_directory(target) and not target.endswith("/") and not LOCAL.exists(index_path(target)):
+        raise InvalidArgumentError(f'"{target}" is a folder; say under which name in it: "{target}/model"')
 
 
 def change_data(written: Written, names: NameChanges | None = None) -> dict[str, Any]:
@@ -119,4 +139,5 @@ __all__ = [
     "has_selection",
     "pairs_of",
     "print_written",
+    "require_name",
 ]

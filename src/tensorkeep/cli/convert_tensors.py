@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from tensorkeep.cli.catalog import nearest
-from tensorkeep.cli.checkpoint_changes import add_writing, has_selection, pairs_of
+from tensorkeep.cli.checkpoint_changes import add_writing, has_selection, pairs_of, require_name
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shape_text, shown, size_text
 from tensorkeep.cli.progress import ProgressBar
@@ -15,7 +15,8 @@ from tensorkeep.cli.tensor_filters import add_selection, selection_of
 from tensorkeep.convert import PRESETS, Converted, ConvertOptions, Explanation, ModelOptions, convert, explain
 from tensorkeep.convert.converting import TargetExistsError
 from tensorkeep.convert.hub import listed
-from tensorkeep.convert.rules import AnyRule
+from tensorkeep.convert.rules import AnyRule, CastTo
+from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import RenameExactly
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 
@@ -28,6 +29,7 @@ def _add_convert(parser: Parser) -> None:
     parser.add_argument("--to", metavar="FORMAT", help="the format, where the name does not say it: checkpoint-v1, ...")
     parser.add_argument("--preset", metavar="NAME", action="append", default=[], help="rules by name; see `presets`")
     parser.add_argument("--map", metavar="OLD=NEW", action="append", default=[], help="give a tensor another name")
+    parser.add_argument("--dtype", metavar="TYPE", help="give all floating-point numbers another type: float16, ...")
     add_selection(parser, "tensors to convert; all by default")
     parser.add_argument("--explain", action="store_true", help="show what becomes of every tensor, and write nothing")
     parser.add_argument("--prove", action="store_true", help="read the result back and write TARGET.proof.json")
@@ -42,13 +44,15 @@ def _rules(given: Namespace) -> list[str | AnyRule]:
     if unknown := [name for name in given.preset if name not in PRESETS]:
         raise InvalidArgumentError(f"there is no preset {unknown[0]!r}{nearest(unknown[0], sorted(PRESETS))}")
     exact: list[str | AnyRule] = [RenameExactly(pairs_of(given.map, "--map"))] if given.map else []
-    return [*exact, *given.preset]
+    types: list[str | AnyRule] = [CastTo(DType.of(given.dtype).name)] if given.dtype else []
+    return [*exact, *given.preset, *types]
 
 
 def _run_convert(given: Namespace, output: Output) -> int:
     only = selection_of(given) if has_selection(given) else None
     if given.explain:
         return _report_explanation(explain(given.source, _rules(given), only=only), output)
+    require_name(given.target)
     bar = ProgressBar(output)
     options = ConvertOptions(
         to=given.to,
@@ -71,8 +75,9 @@ def _run_convert(given: Namespace, output: Output) -> int:
         return DONE
     verb = "would write" if done.is_dry_run else "wrote"
     proven = ", proven" if done.proof is not None else ""
-    count = counted(len(done.explanation.tensors), "tensor")
-    output.line(f"{verb} {shown(done.target)} ({done.target_format}): {count}, {size_text(done.nbytes)}{proven}")
+    count = len(done.explanation.tensors)  # 0 of what is made of a model as a whole
+    amount = f": {counted(count, 'tensor')}, {size_text(done.nbytes)}" if count else ""
+    output.line(f"{verb} {shown(done.target)} ({done.target_format}){amount}{proven}")
     return DONE
 
 
@@ -134,6 +139,7 @@ COMMANDS = {
         (
             "convert run/model-1000 model.safetensors",
             "convert run/model-1000 model.safetensors --preset tensorflow-to-torch --explain",
+            "convert run/model-1000 half.safetensors --dtype bfloat16",
             "convert train/model-2 model.npz --preset without-optimizer --prove",
             "convert run/model-1000 old/model --to checkpoint-v1",
         ),

@@ -8,21 +8,20 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import TensorInfo
+from tensorkeep.cli.any_tensors import meant, open_any
 from tensorkeep.cli.checkpoint_changes import pairs_of
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
-from tensorkeep.cli.files import write_text
+from tensorkeep.cli.files import require_free, write_text
 from tensorkeep.cli.output import Column, Output, counted, shape_text, shown
 from tensorkeep.cli.progress import watching
-from tensorkeep.convert.converting import open_tensors
+from tensorkeep.convert.hub import OpenTensors, TensorSource
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.inspect.comparing import Comparison, Drift, TensorDifference, Tensors, compare, drift
 from tensorkeep.inspect.graph_differences import GraphComparison, compare_all_graphs
 from tensorkeep.inspect.graphs import read_graphs
 from tensorkeep.inspect.plotting import line_plot
 from tensorkeep.inspect.watching import Watched, bytes_of
-from tensorkeep.io.local import LOCAL
 from tensorkeep.io.progress import Told
 
 _MOST_NODES = 20  # of a kind that are printed
@@ -62,14 +61,21 @@ def _opened(paths: Sequence[str], stack: ExitStack) -> list[Tensors]:
     return [stack.enter_context(_open(path)) for path in paths]
 
 
-def _open(path: str) -> Any:
-    """A file of tensors of any format; a checkpoint may be named in all the ways in which it is elsewhere."""
+def _open(path: str) -> TensorSource:
+    """The tensors at a path: none, if there is a graph only."""
     try:
-        return open_checkpoint(path)
+        return open_any(path)
+    except InvalidArgumentError:
+        if not _has_graph(path):
+            raise
+        return OpenTensors(path, "graph", {})
+
+
+def _has_graph(path: str) -> bool:
+    try:
+        return bool(read_graphs(meant(path)))
     except TensorKeepError:
-        if LOCAL.exists(path):
-            return open_tensors(path)
-        raise
+        return False
 
 
 # ----------------------------------------------------------------------------------------------------------------- two
@@ -107,7 +113,7 @@ def _require_names(names: dict[str, str], first: Tensors, second: Tensors) -> No
 def _graphs(paths: Sequence[str]) -> list[GraphComparison]:
     """How the graphs differ, if there are graphs on both sides."""
     try:
-        first, second = (read_graphs(path) for path in paths)
+        first, second = (read_graphs(meant(path)) for path in paths)
     except TensorKeepError:
         return []
     return compare_all_graphs(first, second)
@@ -221,6 +227,8 @@ def _graph_data(graph: GraphComparison) -> dict[str, Any]:
 def _run_many(given: Namespace, output: Output) -> int:
     if given.rename or given.tolerance:
         raise InvalidArgumentError("--rename and --tolerance are for two checkpoints, not for a run of them")
+    if given.plot:
+        require_free(given.plot, given.force or given.dry_run)
     with ExitStack() as stack, watching(output) as bar:
         tensors = _opened(given.paths, stack)
         # Each is read with the one before and the one after it, the first and the last once more with each other.

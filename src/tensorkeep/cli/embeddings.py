@@ -12,7 +12,6 @@ from tensorkeep.embedding.histograms import Histogram
 from tensorkeep.embedding.querying import FoundRows, look_up
 from tensorkeep.embedding.repairing import KeyComparison, compare_keys
 from tensorkeep.embedding.statistics import EmbeddingStatistics, embedding_statistics
-from tensorkeep.errors import NotFoundError
 
 _COLUMNS = (
     Column("name", "cyan"),
@@ -39,8 +38,6 @@ def _run_stats(given: Namespace, output: Output) -> int:
         found = embedding_statistics(given.path, names=given.names or None, progress=bar)
     finally:
         bar.clear()
-    if not found:
-        raise NotFoundError(f'"{given.path}" has no embedding tables: no tensor is called like "...-keys"')
     if output.is_json:
         output.data("ev.stats/1", {"path": given.path, "tables": [_data(item) for item in found.values()]})
         return DONE

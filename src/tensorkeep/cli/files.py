@@ -2,15 +2,34 @@
 
 from __future__ import annotations
 
-from tensorkeep.errors import AlreadyExistsError
+from typing import Final
+
+from tensorkeep.checkpoint.naming import index_path, parse_data_path
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.local import LOCAL
+from tensorkeep.proto.identification import FileKind, kind_of_file
+
+_REPLACEABLE: Final = (FileKind.HTML, FileKind.JSON, FileKind.TEXT, FileKind.EMPTY, FileKind.UNKNOWN)
 
 
 def require_free(path: str, overwrite: bool) -> None:
-    """AlreadyExistsError if there is a file already that may not be replaced."""
-    if not overwrite and LOCAL.exists(path):
+    """AlreadyExistsError if there is a file already that may not be replaced.
+
+    What holds a model is never replaced by a page, a drawing or a manifest: that would be a slip, and it would be lost.
+    """
+    if LOCAL.is_directory(path):
+        raise InvalidArgumentError(f'"{path}" is a folder: name a file in it')
+    if not LOCAL.exists(path):
+        return
+    if not overwrite:
         raise AlreadyExistsError(f'"{path}" is there already: say --force to replace it')
+    data = parse_data_path(path)
+    is_data = data is not None and LOCAL.exists(index_path(data[0]))
+    kind = kind_of_file(path, LOCAL)
+    if is_data or kind not in _REPLACEABLE:
+        what = "a data file of a checkpoint" if is_data else kind.value
+        raise InvalidArgumentError(f'"{path}" is {what}, which is not written over, not even with --force')
 
 
 def write_text(path: str, text: str, *, overwrite: bool) -> None:

@@ -14,7 +14,7 @@ from tensorkeep.cli.catalog import COMMANDS, load_command, members, split_comman
 from tensorkeep.cli.command import EXIT_CODES, FAILED, INTERRUPTED, PIPE_CLOSED, WRONG_ARGUMENTS
 from tensorkeep.cli.output import Form, Output
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
-from tensorkeep.io.terminal import abandon, terminal_of
+from tensorkeep.io.terminal import abandon, or_nowhere, terminal_of
 
 _EXAMPLES = (
     "what export/1                                   # what is this?",
@@ -31,7 +31,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     output = standard_output()
     try:
         code = run(listed, output)
-        sys.stdout.flush()
+        output.out.flush()
         return code
     except SystemExit as ending:  # argparse has said what there is to say
         return ending.code if isinstance(ending.code, int) else FAILED
@@ -39,15 +39,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         output.note("interrupted", "stopped", "red")
         return INTERRUPTED
     except BrokenPipeError:
-        abandon(sys.stdout)
+        abandon(output.out)
         return PIPE_CLOSED
+    except OSError as error:  # what commands do with files has told its errors already
+        abandon(output.out)
+        output.note(f"the output could not be written: {error.strerror or error}", "error", "red")
+        return FAILED
 
 
 def standard_output() -> Output:
     """Output to the streams of the process."""
-    terminal = terminal_of(sys.stdout)
+    out, err = or_nowhere(sys.stdout), or_nowhere(sys.stderr)
+    terminal = terminal_of(out)
     form = Form.TABLE if terminal.is_watched else Form.PLAIN
-    return Output(sys.stdout, sys.stderr, form, terminal, terminal_of(sys.stderr))
+    return Output(out, err, form, terminal, terminal_of(err))
 
 
 def run(arguments: Sequence[str], output: Output) -> int:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 from typing import Any, Final, NamedTuple, TextIO
+from unicodedata import combining, east_asian_width
 
 from tensorkeep.io.amounts import counted, size_text
 from tensorkeep.io.terminal import NO_TERMINAL, Terminal
@@ -61,6 +62,10 @@ class Output:
         """Prints text as it is."""
         self.out.write(_encodable(text, self.out))
 
+    def text(self, text: str) -> None:
+        """Prints lines in which names out of files may stand, which anybody may have made."""
+        self.write(_safe(text))
+
     def line(self, text: str = "") -> None:
         """Prints a line."""
         self.write(f"{text}\n")
@@ -72,7 +77,7 @@ class Output:
     def note(self, text: str, kind: str = "note", style: str = "yellow") -> None:
         """Says something on standard error."""
         label = self._styled(f"{kind}:", style, self.error_terminal)
-        self.err.write(_encodable(f"{label} {text}\n", self.err))
+        self.err.write(_encodable(f"{label} {_safe(text)}\n", self.err))
 
     def styled(self, text: str, style: str) -> str:
         """Text in a style, where there are styles."""
@@ -89,7 +94,7 @@ class Output:
             return
         texts = [[_cell(column, cell) for column, cell in zip(columns, row, strict=True)] for row in rows]
         head = [column.title for column in columns]
-        widths = [max(map(len, cells)) for cells in zip(head, *texts, strict=True)]
+        widths = [max(map(_width, cells)) for cells in zip(head, *texts, strict=True)]
         self.line(self._row(columns, head, widths, "bold"))
         for row_texts in texts:
             self.line(self._row(columns, row_texts, widths))
@@ -99,7 +104,8 @@ class Output:
         for at, (column, text, width) in enumerate(zip(columns, texts, widths, strict=True)):
             is_right = column.is_number or column.is_size
             is_last = at == len(texts) - 1
-            padded = text.rjust(width) if is_right else text if is_last else text.ljust(width)
+            blanks = " " * (width - _width(text))
+            padded = blanks + text if is_right else text if is_last else text + blanks
             cells.append(self.styled(padded, style or column.style))
         return "  ".join(cells)
 
@@ -109,6 +115,13 @@ class Output:
         for name, fact in facts.items():
             label = self.styled(name.ljust(width), "bold") if self.is_table else name
             self.line(f"{label}{'  ' if self.is_table else chr(9)}{shown(fact)}")
+
+
+def _width(text: str) -> int:
+    """The columns of a terminal that a text takes: letters of East Asia take two, marks on other letters none."""
+    if text.isascii():
+        return len(text)
+    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def _cell(column: Column, cell: object) -> str:
@@ -122,8 +135,21 @@ def shown(value: object) -> str:
     text = str(value)
     if text.isprintable():
         return text
-    readable = text.encode("utf-8", "surrogateescape").decode("utf-8", "replace").translate(_UNPRINTABLE)
+    readable = _encoded(text).decode("utf-8", "replace").translate(_UNPRINTABLE)
     return "".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in readable)
+
+
+def _encoded(text: str) -> bytes:
+    """Text as bytes. Those that were no text at first are as they were; half a pair, as JSON may have, is spelled."""
+    try:
+        return text.encode("utf-8", "surrogateescape")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace")
+
+
+def _safe(text: str) -> str:
+    """Lines as they may be printed, whatever names are in them."""
+    return text if text.isprintable() else "\n".join(map(shown, text.split("\n")))
 
 
 def shape_text(shape: Sequence[int]) -> str:
@@ -136,7 +162,7 @@ def _finite(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
     if isinstance(value, str):
-        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+        return _encoded(value).decode("utf-8", "backslashreplace")
     if isinstance(value, Mapping):
         return {_finite(key): _finite(item) for key, item in value.items()}
     return [_finite(item) for item in value] if isinstance(value, list | tuple) else value

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorkeep.cli.any_tensors import PATH_HELP, open_any
 from tensorkeep.cli.command import DONE, Command, Parser
-from tensorkeep.cli.output import Output, shape_text
+from tensorkeep.cli.output import Output, shape_text, shown
 from tensorkeep.convert.hub import TensorSource
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.saved_model.running import plain_value
@@ -35,7 +35,7 @@ def _run(given: Namespace, output: Output) -> int:
         output.data("print/1", {**data, "part": given.part or None, "values": values})
         return DONE
     if output.is_table:
-        output.line(output.styled(f"{name}  {info.dtype} {shape_text(info.shape)}", "bold"))
+        output.line(output.styled(f"{shown(name)}  {info.dtype} {shape_text(info.shape)}", "bold"))
     threshold = array.size + 1 if given.full else 1000
     with np.printoptions(threshold=threshold, precision=given.precision, linewidth=max(output.terminal.width, 75)):
         output.line(str(array))

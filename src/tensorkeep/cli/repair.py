@@ -66,12 +66,14 @@ def _add_gc(parser: Parser) -> None:
     parser.add_argument("directory", metavar="DIR", help="a folder with checkpoints")
     parser.add_argument("--older-than", metavar="SECONDS", type=float, default=3600.0, help="an hour by default")
     parser.add_argument("--force", action="store_true", help="delete what is found; else it is only listed")
+    parser.add_argument("--dry-run", action="store_true", help="only list it, even with --force")
 
 
 _GARBAGE = (Column("path", "cyan"), Column("bytes", is_size=True), Column("what it is"))
 
 
 def _run_gc(given: Namespace, output: Output) -> int:
+    given.force = given.force and not given.dry_run
     found = find_garbage(given.directory, older_than=given.older_than)
     removed = remove_garbage(found) if given.force else []
     if output.is_json:

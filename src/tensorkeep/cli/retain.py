@@ -38,9 +38,11 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--max-bytes", metavar="SIZE", help="of what is kept, the newest that fit: 500MB, 2GiB")
     parser.add_argument("--pin", metavar="NAME", action="append", default=[], help="keep this one now and later")
     parser.add_argument("--force", action="store_true", help="delete the others; else they are only listed")
+    parser.add_argument("--dry-run", action="store_true", help="only list them, even with --force")
 
 
 def _run(given: Namespace, output: Output) -> int:
+    given.force = given.force and not given.dry_run
     done = retain(given.directory, _rule(given), pins=given.pin, dry_run=not given.force)
     if output.is_json:
         output.data("retain/1", _data(given.directory, done))

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.model_arguments import add_model, model_of, tags_of
-from tensorkeep.cli.output import Output
+from tensorkeep.cli.output import Output, shown
 from tensorkeep.saved_model.naming import split_names
 from tensorkeep.saved_model.running import (
     InputTexts,
@@ -46,7 +46,7 @@ def _run(given: Namespace, output: Output) -> int:
         return DONE
     word = "would be" if given.dry_run else "is"
     for key in sorted(result.outputs):
-        output.write(f"Result for output key {key}:\n{result.outputs[key]}\n")
+        output.write(f"Result for output key {shown(key)}:\n{result.outputs[key]}\n")
         if key in paths:
             output.line(f"Output {key} {word} saved to {paths[key]}")
     if given.timing:

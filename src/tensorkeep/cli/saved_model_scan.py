@@ -33,7 +33,7 @@ def _run(given: Namespace, output: Output) -> int:
     elif output.is_json:
         output.data("saved-model.scan/1", json.loads(report.to_json()))
     else:
-        output.line(str(report))
+        output.text(f"{report}\n")
     return _code(report)
 
 
@@ -46,7 +46,7 @@ def _code(report: ScanReport) -> int:
 def _print_denied(given: Namespace, output: Output) -> int:
     model, tags = read_saved_model(model_of(given)), tags_of(given)
     for meta_graph in model.meta_graphs if tags is None else [meta_graph_with_tags(model, tags)]:
-        output.write(denylist_text(meta_graph, set(split_names(given.op_denylist))))
+        output.text(denylist_text(meta_graph, set(split_names(given.op_denylist))))
     return DONE
 
 

@@ -24,7 +24,7 @@ def _run(given: Namespace, output: Output) -> int:
     if output.is_json:
         output.data("saved-model.show/1", shown_data(model, request))
     else:
-        output.write(shown_text(model, request))
+        output.text(shown_text(model, request))
     return DONE
 
 

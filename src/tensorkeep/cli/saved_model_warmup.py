@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from typing import Any
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.model_changes import report_files
-from tensorkeep.cli.output import Output
+from tensorkeep.cli.output import Output, shown
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.io.local import LOCAL
 from tensorkeep.saved_model.constants import EXTRA_ASSETS_DIRECTORY, SERVING, WARMUP_FILENAME
@@ -46,15 +47,16 @@ def _run(given: Namespace, output: Output) -> int:
 def _list(given: Namespace, output: Output) -> int:
     found = []
     for log in read_warmup_requests(given.model):
-        kind = str(log.WhichOneof("log_type"))
-        request = getattr(log, kind).request
+        kind = log.WhichOneof("log_type")
+        request: Any = getattr(log, kind).request if kind else None
         inputs = sorted(request.inputs) if kind == "predict_log" else []
-        found.append({"kind": kind, "signature": request.model_spec.signature_name, "inputs": inputs})
+        signature = getattr(getattr(request, "model_spec", None), "signature_name", "")
+        found.append({"kind": kind or "empty", "signature": signature, "inputs": inputs})
     if output.is_json:
         output.data("saved-model.warmup/1", {"source": given.model, "requests": found})
         return DONE
     for item in found:
-        output.line(f"{item['kind']}\t{item['signature']}\t{','.join(item['inputs'])}")
+        output.line("\t".join(map(shown, (item["kind"], item["signature"], ",".join(item["inputs"])))))
     return DONE
 
 

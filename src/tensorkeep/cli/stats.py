@@ -5,16 +5,17 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from tensorkeep.cli.any_tensors import PATH_HELP, list_any, open_any, require_checkpoint
+from tensorkeep.cli.any_tensors import PATH_HELP, holds_other, list_any, meant, open_any
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shape_text, shown
 from tensorkeep.cli.progress import watching
 from tensorkeep.cli.tensor_filters import add_filters, order_of, selection_of
-from tensorkeep.inspect.health import Finding, HealthReport, examine
+from tensorkeep.errors import DataLossError
+from tensorkeep.inspect.health import Ailment, Finding, HealthReport, examine, examine_tensors
 from tensorkeep.inspect.selecting import selected
 from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, checkpoint_statistics
 from tensorkeep.inspect.watching import Watched, bytes_of
-from tensorkeep.io.progress import Told
+from tensorkeep.io.progress import Progress, Told
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _COLUMNS = (
@@ -90,16 +91,14 @@ def _data(item: TensorStatistics) -> dict[str, Any]:
 
 
 def _add_health(parser: Parser) -> None:
-    parser.add_argument("paths", metavar="PATH", nargs="+", help="prefixes of checkpoints, folders, SavedModels")
+    parser.add_argument("paths", metavar="PATH", nargs="+", help=PATH_HELP)
     parser.add_argument("--absurd", metavar="LIMIT", type=float, default=ABSURD, help="what is absurdly large: 1e8")
     parser.add_argument("--strict", action="store_true", help="warnings count as errors")
 
 
 def _run_health(given: Namespace, output: Output) -> int:
-    for path in given.paths:
-        require_checkpoint(path, ": `tensorkeep stats` counts what is NaN or infinite in it")
     with watching(output) as bar:
-        reports = [examine(path, absurd=given.absurd, progress=bar) for path in given.paths]
+        reports = [_examined(meant(path), given.absurd, bar) for path in given.paths]
     is_ill = any(report.findings if given.strict else not report.is_healthy for report in reports)
     if output.is_json:
         output.data("health/1", {"checkpoints": [_health_data(report) for report in reports]})
@@ -107,6 +106,16 @@ def _run_health(given: Namespace, output: Output) -> int:
         for report in reports:
             _print_health(report, output)
     return FOUND if is_ill else DONE
+
+
+def _examined(path: str, absurd: float, progress: Progress) -> HealthReport:
+    if not holds_other(path):
+        return examine(path, absurd=absurd, progress=progress)
+    try:
+        with open_any(path) as tensors:
+            return examine_tensors(tensors, absurd=absurd, progress=progress)
+    except DataLossError as error:
+        return HealthReport(path, 0, (Finding(Ailment.DAMAGED, None, str(error)),))
 
 
 def _print_health(report: HealthReport, output: Output) -> None:
@@ -150,11 +159,12 @@ COMMANDS = {
         _run_stats,
     ),
     "health": Command(
-        "Tells whether checkpoints are fit for use: whole, with no NaN and nothing infinite; warns of numbers that\n"
-        "are absurdly large, and of matrices that are constant. See the exit code.",
+        "Tells whether checkpoints, or other files of tensors, are fit for use: whole, with no NaN and nothing\n"
+        "infinite; warns of numbers that are absurdly large, and of matrices that are constant. The exit code is 3 if\n"
+        "one is not.",
         (
             "health run/model-1000",
-            "health run/model-1000 --strict",
+            "health run/model-1000 export/1 --strict",
         ),
         _add_health,
         _run_health,

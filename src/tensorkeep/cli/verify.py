@@ -6,7 +6,7 @@ from argparse import Namespace
 from typing import Any
 
 from tensorkeep.checkpoint.checking import CheckpointReport, check_checkpoint
-from tensorkeep.cli.any_tensors import require_checkpoint
+from tensorkeep.cli.any_tensors import meant, require_checkpoint
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.cli.progress import ProgressBar, watching
@@ -23,7 +23,7 @@ def _run(given: Namespace, output: Output) -> int:
     for path in given.paths:
         require_checkpoint(path, ", and has no checksums that could be compared")
     with watching(output) as bar:
-        reports = [_check(path, given.threads, bar) for path in given.paths]
+        reports = [_check(meant(path), given.threads, bar) for path in given.paths]
     if output.is_json:
         output.data("verify/1", {"checkpoints": [_data(report) for report in reports]})
     else:

@@ -11,7 +11,7 @@ from tensorkeep.cli.any_tensors import OTHER_ENDINGS, list_any
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Output, shown, size_text
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.inspect.identifying import Identification, identify
+from tensorkeep.inspect.identifying import Identification, identify, with_format
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -39,6 +39,7 @@ def _with_tensors(item: Identification) -> Identification:
     except TensorKeepError:
         return item
     sizes = {"tensors": len(listing.tensors), "elements": listing.elements, "types": listing.types}
+    item = with_format(item, listing.format)
     return replace(item, facts={"format": listing.format, **item.facts, **sizes})
 
 

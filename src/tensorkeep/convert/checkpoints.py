@@ -8,8 +8,8 @@ from typing import Final
 
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.bundle_writer import BundleWriter
-from tensorkeep.checkpoint.finding import checkpoint_exists, checkpoints_in
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.finding import checkpoint_or_parts_exist, checkpoints_in
+from tensorkeep.checkpoint.naming import index_path, prefix_of_file
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.saving import CheckpointFormat, Piece, SaveOptions, ShardBySize, save_checkpoint
@@ -89,11 +89,11 @@ class BundleFormat:
     endings = (".ckpt", ".index")
 
     def holds(self, path: str, fs: FileSystem) -> bool:
-        if fs.exists(index_path(path.removesuffix(".index"))):
+        if any(fs.exists(index_path(prefix)) for prefix in (path, prefix_of_file(path)) if prefix):
             return True
         if fs.is_directory(path):
             return not contains_saved_model(path, fs) and bool(checkpoints_in(path, fs))
-        return not fs.exists(path) and checkpoint_exists(path, fs=fs)
+        return not fs.exists(path) and checkpoint_or_parts_exist(path, fs=fs)
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
         return CheckpointTensors(open_checkpoint(_prefix(path, fs), _ONCE, fs=fs))
@@ -182,8 +182,8 @@ class _SliceFileSink:
 
 
 def _prefix(path: str, fs: FileSystem) -> str:
-    prefix = path.removesuffix(".index")
-    return prefix if prefix != path and fs.exists(path) else path
+    prefix = prefix_of_file(path)
+    return prefix if prefix is not None and fs.exists(path) and fs.exists(index_path(prefix)) else path
 
 
 BUNDLE: Final = BundleFormat()

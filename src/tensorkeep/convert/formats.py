@@ -17,6 +17,7 @@ from tensorkeep.convert.pytorch import PYTORCH
 from tensorkeep.convert.safetensors import SAFETENSORS
 from tensorkeep.errors import InvalidArgumentError, MissingFileError, NotFoundError
 from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.proto.identification import FileKind, kind_of_file
 
 FORMATS: Final[tuple[Format, ...]] = (
     SAFETENSORS,
@@ -30,6 +31,9 @@ FORMATS: Final[tuple[Format, ...]] = (
     FROZEN_GRAPH,
 )
 """All formats, in the order in which they are asked whether a file is theirs."""
+
+_SAYING_WHY: Final = (SAFETENSORS, NPZ, HDF5, PYTORCH)
+"""Formats that say what is wrong with a file that is called like one of theirs, and is too damaged to be known."""
 
 _LIKE_PREFIX: Final = re.compile(r"[^.]*|.*\.ckpt(-\d+)?|[^.]*-\d+")
 
@@ -63,9 +67,17 @@ def format_of_source(path: str, fs: FileSystem) -> Format:
             return item
     if not fs.exists(path):
         raise MissingFileError(f'there is nothing at "{path}"{what_else_is_there(path, fs)}')
-    raise InvalidArgumentError(
-        f'"{path}" is in none of the formats that can be read: {", ".join(item.name for item in FORMATS)}'
-    )
+    for item in FORMATS:
+        if path.lower().endswith(item.endings) and not fs.is_directory(path) and item in _SAYING_WHY:
+            return item
+    known = ", ".join(item.name for item in FORMATS)
+    raise InvalidArgumentError(f'"{path}" is {_kind(path, fs)}in none of the formats that can be read: {known}')
+
+
+def _kind(path: str, fs: FileSystem) -> str:
+    """What is there, as far as that is known, for a message."""
+    kind = None if fs.is_directory(path) else kind_of_file(path, fs)
+    return "" if kind is FileKind.UNKNOWN else f"{'a folder' if kind is None else kind.value}, and "
 
 
 __all__ = ["FORMATS", "format_named", "format_of_source", "format_of_target"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.finding import checkpoint_exists
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.slices import Box
@@ -59,7 +59,7 @@ class SavedModelFormat:
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
         variables = variables_path(path)
-        if fs.exists(index_path(variables)):
+        if checkpoint_exists(variables, fs=fs):
             return CheckpointTensors(open_checkpoint(variables, _ONCE, fs=fs))
         graphs = read_saved_model(path, fs).meta_graphs
         return _constants(graphs[0].graph_def if graphs else GraphDef(), path, self.name)

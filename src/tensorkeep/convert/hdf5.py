@@ -43,6 +43,7 @@ _HELD: Final = frozenset(
 _CHUNK: Final = 16 << 20
 _MOST_UNPACKED: Final = 1100  # times as much as is stored: more than any compression of HDF5 gives
 _SLACK: Final = 1 << 24
+_MOST_DIMENSIONS: Final = 32
 _MOST_DATASETS: Final = 1_000_000
 _ERRORS: Final = (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError)
 
@@ -77,6 +78,8 @@ class Hdf5Format:
         problems = unholdable(tensors, _HELD, "HDF5")
         for name, tensor in tensors.items():
             parts = name.split("/")
+            if len(tensor.shape) > _MOST_DIMENSIONS:
+                problems.append(f'"{name}" has {len(tensor.shape)} dimensions, and HDF5 has {_MOST_DIMENSIONS} at most')
             if "" in parts or "." in parts or "\0" in name:
                 problems.append(f'"{name}" cannot be a path in an HDF5 file')
             elif above := [path for at in range(1, len(parts)) if (path := "/".join(parts[:at])) in names]:
@@ -107,8 +110,9 @@ def _h5py() -> Any:
 
 def _found(h5py: Any, file: Any, path: str) -> tuple[dict[str, _DatasetArray], dict[str, str]]:
     try:
-        keras = next((group for group in (file.get("model_weights"), file) if _names(group, "layer_names")), None)
-        datasets = _keras_datasets(keras) if keras is not None else dict(_datasets(h5py, file))
+        inner = _inside(h5py, file, "model_weights") if "model_weights" in file else None
+        keras = next((group for group in (inner, file) if _names(group, "layer_names")), None)
+        datasets = _keras_datasets(h5py, keras) if keras is not None else dict(_datasets(h5py, file))
         arrays: dict[str, _DatasetArray] = {}
         others: dict[str, str] = {}
         for name, dataset in datasets.items():
@@ -136,21 +140,30 @@ def _datasets(h5py: Any, file: Any) -> Iterator[tuple[str, Any]]:
         if len(seen) > _MOST_DATASETS:
             raise DataLossError(f'"{file.filename}" has more than {_MOST_DATASETS} groups')
         for name in group:
-            if not isinstance(group.get(name, getlink=True), h5py.HardLink):
-                raise DataLossError(f'"{file.filename}": "{path}{name}" is a link to elsewhere, which is not followed')
-            item = group[name]
+            item = _inside(h5py, group, name)
             if isinstance(item, h5py.Group):
                 groups.append((f"{path}{name}/", item))
             elif isinstance(item, h5py.Dataset):
                 yield f"{path}{name}", item
 
 
-def _keras_datasets(group: Any) -> dict[str, Any]:
+def _inside(h5py: Any, group: Any, path: str) -> Any:
+    """What is at a path below a group; DataLossError if a link on the way leads elsewhere, in this file or another."""
+    for name in filter(None, path.split("/")):
+        if not isinstance(group.get(name, getlink=True), h5py.HardLink):
+            where = f"{group.name.rstrip('/')}/{name}".lstrip("/")
+            raise DataLossError(f'"{group.file.filename}": "{where}" is a link to elsewhere, which is not followed')
+        group = group[name]
+    return group
+
+
+def _keras_datasets(h5py: Any, group: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for layer in _names(group, "layer_names"):
-        for weight in _names(group[layer], "weight_names"):
+        layer_group = _inside(h5py, group, layer)
+        for weight in _names(layer_group, "weight_names"):
             name = weight.removesuffix(":0")
-            found[f"{layer}/{name}" if name in found else name] = group[layer][weight]
+            found[f"{layer}/{name}" if name in found else name] = _inside(h5py, layer_group, weight)
     return found
 
 
@@ -266,7 +279,7 @@ class _Hdf5Sink:
             return work()
         except TensorKeepError:
             raise
-        except (OSError, RuntimeError) as error:
+        except (OSError, RuntimeError, ValueError) as error:
             raise StorageError(f'cannot write "{self._path}": {error}') from error
 
 

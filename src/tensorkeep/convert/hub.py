@@ -19,7 +19,7 @@ from tensorkeep.checkpoint.slices import Box, Part, TensorSlice, whole_box
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.plan import Made
-from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.filesystem import Durability, FileSystem
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -88,6 +88,8 @@ class OpenTensors(Mapping[str, TensorInfo]):
         close: Callable[[], None] = lambda: None,
         others: Mapping[str, str] | None = None,
     ) -> None:
+        if strange := [name for name in arrays if not is_text(name)]:
+            raise DataLossError(f'"{path}" holds {strange[0]!r}, a name that is no text')
         self.path = path
         self.format = format
         self.others = dict(others or {})
@@ -224,12 +226,17 @@ def head_of(path: str, fs: FileSystem) -> bytes:
 
 
 def unholdable(tensors: Tensors, held: Collection[DType], what: str) -> list[str]:
-    """What is wrong with tensors of types that a format cannot hold."""
+    """What is wrong with tensors of types, or by names, that a format cannot hold."""
     return [
         f'"{name}" is {tensor.dtype} {list(tensor.shape)}, and {what} has no such type'
         for name, tensor in tensors.items()
         if tensor.dtype not in held
-    ]
+    ] + [f"{name!r} is a name with bytes that are no text" for name in tensors if not is_text(name)]
+
+
+def is_text(name: str) -> bool:
+    """Whether a name can be written as UTF-8: bytes of a checkpoint that are no text travel as halves of pairs."""
+    return name.isascii() or not any("\ud800" <= letter <= "\udfff" for letter in name)
 
 
 def refuse(what: str, problems: Sequence[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorkeep.checkpoint.naming import meta_path
+from tensorkeep.checkpoint.naming import meta_path, prefix_of_file
 from tensorkeep.convert.hub import ModelOptions
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.files import read_graph
@@ -34,7 +34,7 @@ def export(source: str, directory: str, model: ModelOptions, fs: FileSystem, *, 
 
 def _graph(source: str, model: ModelOptions, fs: FileSystem) -> MetaGraphDef | GraphDef:
     """The graph that goes with a checkpoint: the one that is named, or the one beside it."""
-    path = model.graph or meta_path(source.removesuffix(".index"))
+    path = model.graph or meta_path(prefix_of_file(source) or source)
     if not fs.exists(path):
         raise InvalidArgumentError(
             f'there is no graph for "{source}": "{path}" does not exist; name a .meta, .pb or .pbtxt file (graph=...)'
@@ -50,7 +50,7 @@ def frozen(source: str, model: ModelOptions, fs: FileSystem) -> GraphDef:
         signatures = meta_graph_with_tags(read_saved_model(source, fs), model.tags)
         return freeze_saved_model(source, _outputs(model, signatures, source), model.tags, fs=fs)
     graph = _graph(source, model, fs)
-    prefix = source.removesuffix(".index")
+    prefix = prefix_of_file(source) or source
     if isinstance(graph, MetaGraphDef):
         return freeze_meta_graph(graph, prefix, _outputs(model, graph, source), fs=fs)
     return freeze(graph, prefix, _outputs(model, None, source), fs=fs)

@@ -7,17 +7,19 @@ header = the text of a Python dict: {'descr': '<f4', 'fortran_order': False, 'sh
 from __future__ import annotations
 
 import ast
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 import numpy as np
 
 from tensorkeep.checkpoint.codec import check_shape
 from tensorkeep.checkpoint.reader import TensorInfo
-from tensorkeep.checkpoint.slices import Box
+from tensorkeep.checkpoint.slices import Box, whole_box
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.convert.arrays import FileArray, PermutedArray, checked_extent
+from tensorkeep.convert.arrays import FileArray, PermutedArray, checked_extent, stretches
 from tensorkeep.convert.hub import (
     Array,
     OpenTensors,
@@ -40,6 +42,7 @@ _MAGIC: Final = b"\x93NUMPY"
 _HELD: Final = frozenset(
     dtype for dtype in ALL_DTYPES if not (dtype.is_object or dtype.quantized or dtype.numpy_name.startswith("."))
 )
+_LONGEST_NAME: Final = 16_000  # letters, which take up to 4 bytes each, of 65535
 _MOST_HEADER: Final = 1 << 16
 _CHUNK: Final = 1 << 20
 
@@ -72,9 +75,11 @@ class NpzFormat:
         return OpenTensors(path, self.name, found, file.close)
 
     def problems(self, tensors: Tensors) -> list[str]:
-        return unholdable(tensors, _HELD, "npz, without a pickle,") + [
-            f'"{name}" cannot be the name of a file in an archive' for name in tensors if "\0" in name
-        ]
+        return (
+            unholdable(tensors, _HELD, "npz, without a pickle,")
+            + [f'"{name}" cannot be the name of a file in an archive' for name in tensors if "\0" in name]
+            + [f'"{name[:40]}…" is too long for the name of a file' for name in tensors if len(name) > _LONGEST_NAME]
+        )
 
     def files(self, path: str, tensors: Tensors, options: SinkOptions) -> list[str]:
         return [path]
@@ -130,7 +135,7 @@ def _array(file: RandomAccessFile, member: Member) -> StoredArray:
         plain: StoredArray = PackedArray(member, at, dtype, stored, order)
     else:
         found = checked_extent(file, member.offset + at, dtype, stored, what)
-        plain = FileArray(file, found.offset, dtype, stored, order)
+        plain = CheckedArray(FileArray(file, found.offset, dtype, stored, order), member, is_fortran)
     return PermutedArray(plain, tuple(range(len(shape)))[::-1]) if is_fortran and len(shape) > 1 else plain
 
 
@@ -155,6 +160,58 @@ def _described(path: str, what: str, text: bytes) -> tuple[DType, tuple[int, ...
     if dtype is None or dtype.is_object:
         raise DataLossError(f'"{path}": {what} is of NumPy\'s type {array_dtype}, for which there is no tensor')
     return dtype, shape, bool(is_fortran), ">" if array_dtype.byteorder == ">" else "<"
+
+
+@dataclass(frozen=True)
+class CheckedArray:
+    """A tensor in a member of an archive that is not packed. Where all of it is read, its checksum is compared."""
+
+    base: FileArray
+    member: Member
+    is_always_whole: bool
+    """Whether parts are read only on the way to all of it: what is turned round is read so."""
+
+    @property
+    def info(self) -> TensorInfo:
+        return self.base.info
+
+    def read(self, box: Box) -> Array:
+        if self.is_always_whole or box == whole_box(self.base.shape):
+            self._require_sum(self._whole_sum)
+        return self.base.read(box)
+
+    def chunks(self) -> Iterator[Array]:
+        crc = self._head_sum
+        for chunk in self.base.chunks():
+            crc = self._added(chunk, crc)
+            yield chunk
+        self._require_sum(crc)
+
+    def _added(self, chunk: Array, crc: int) -> int:
+        """The checksum with a chunk added, as its bytes are in the file."""
+        if self.base.order == ">":
+            width = chunk.itemsize // 2 if self.base.dtype.is_complex else chunk.itemsize
+            return zlib.crc32(chunk.view(f"u{width}").byteswap().data.cast("B"), crc)
+        return zlib.crc32(chunk.view(np.uint8).data, crc)
+
+    @cached_property
+    def _head_sum(self) -> int:
+        start = self.member.offset or 0
+        return zlib.crc32(self.base.file.read(start, self.base.offset - start))
+
+    @cached_property
+    def _whole_sum(self) -> int:
+        crc = self._head_sum
+        for data in stretches(self.base.file, self.base.offset, self.base.info.nbytes):
+            crc = zlib.crc32(data.data, crc)
+        return crc
+
+    def _require_sum(self, crc: int) -> None:
+        if crc != self.member.crc:
+            raise DataLossError(
+                f'"{self.base.file.path}": the checksum of "{self.member.name}" is {crc:#010x}, expected '
+                f"{self.member.crc:#010x}: the file is damaged"
+            )
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ from tensorkeep.convert.hub import (
     unholdable,
 )
 from tensorkeep.convert.shards import Assigned, assigned, open_shards
-from tensorkeep.convert.torch_pickles import DTYPES, STORAGES, UNTYPED, Cursor, PickledTensor, leaves, read_pickle
+from tensorkeep.convert.torch_pickles import DTYPES, STORAGES, UNTYPED, Cursor, PickledTensor, leaves, read_pickle, told
 from tensorkeep.convert.writing import BufferedFile, FilesSink
 from tensorkeep.convert.zip_files import ArchiveWriter, members_of
 from tensorkeep.dtypes import BOOL, FLOAT64, INT64, DType
@@ -115,7 +115,7 @@ def _opened(file: RandomAccessFile) -> tuple[dict[str, StoredArray], dict[str, s
             dtype = BOOL if isinstance(value, bool) else INT64 if isinstance(value, int) else FLOAT64
             arrays[name] = MemoryArray(np.array(value, dtype.array_dtype), dtype)
         else:
-            others[name] = f"{type(value).__name__} {str(value)[:40]!r}" if value is not None else "None"
+            others[name] = f"{type(value).__name__} {told(value)[:40]!r}" if value is not None else "None"
     return arrays, others
 
 
@@ -134,16 +134,19 @@ def _in_archive(file: RandomAccessFile) -> tuple[Any, Mapping[str, tuple[int, in
                 raise DataLossError(f'"{file.path}": "{name}" is packed, which PyTorch never does')
             key = name.removeprefix(f"{root}/data/")
             storages[key] = (member.offset, member.size, ">" if order == b"big" else "<")
-    data = members[found[0]].read(_MOST_DESCRIPTION)
+    description = members[found[0]]
+    if description.offset is None or description.size > _MOST_DESCRIPTION:
+        raise DataLossError(f'"{file.path}": "{found[0]}" is packed, or larger than any that PyTorch writes')
+    data = description.read(_MOST_DESCRIPTION)
     return read_pickle(Cursor(memoryview(data)), f'"{file.path}"'), storages
 
 
 def _in_sequence(file: RandomAccessFile) -> tuple[Any, Mapping[str, tuple[int, int, str]]]:
     what = f'"{file.path}"'
-    cursor = Cursor(file.map(0, file.size))
+    cursor = Cursor(file)
     magic, version, system = (read_pickle(cursor, what) for _ in range(3))
     if magic != _MAGIC or version != _LEGACY_VERSION or not isinstance(system, dict):
-        raise DataLossError(f"{what} is no file of PyTorch: it begins with {str(magic)[:40]}, {str(version)[:40]}")
+        raise DataLossError(f"{what} is no file of PyTorch: it begins with {told(magic)}, {told(version)}")
     order = "<" if system.get("little_endian", True) else ">"
     described = read_pickle(cursor, what)
     keys = read_pickle(cursor, what)
@@ -155,8 +158,8 @@ def _in_sequence(file: RandomAccessFile) -> tuple[Any, Mapping[str, tuple[int, i
     storages: dict[str, tuple[int, int, str]] = {}
     at = cursor.tell()
     for key in keys if isinstance(keys, list) else ():
-        if key not in widths:
-            raise DataLossError(f"{what} has a storage {str(key)[:40]!r} of no tensor, so its size is not known")
+        if not isinstance(key, str) or key not in widths:
+            raise DataLossError(f"{what} has a storage {told(key)!r} of no tensor, so its size is not known")
         count = struct.unpack("<q", file.read(at, 8))[0]
         storages[key] = (at + 8, count * widths[key], order)
         if count < 0:

@@ -15,6 +15,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tensorkeep.checkpoint.codec import check_shape
 from tensorkeep.convert.arrays import FileArray, checked_extent
 from tensorkeep.convert.hub import HEAD, OpenTensors, SinkOptions, Tensors, TensorSink, TensorSource, unholdable
 from tensorkeep.convert.shards import Assigned, assigned, open_shards, parsed_object
@@ -111,8 +112,8 @@ def _opened(file: RandomAccessFile) -> dict[str, FileArray]:
     length = int.from_bytes(file.read(0, 8), "little") if file.size >= 8 else _MOST_HEADER + 1
     if length > min(_MOST_HEADER, file.size - 8):
         raise DataLossError(
-            f'"{file.path}" is no safetensors file: its first 8 bytes promise a header of {length} bytes, and it has '
-            f"{file.size} of which a header may take {_MOST_HEADER}"
+            f'"{file.path}" is no safetensors file, or was cut short: its first 8 bytes promise a header of {length} '
+            f"bytes, and it has {file.size:,}, of which a header may take {_MOST_HEADER:,}"
         )
     header = parsed_object(file.path, bytes(file.read(8, length)))
     metadata = header.pop(_METADATA, {})
@@ -135,6 +136,7 @@ def _array(file: RandomAccessFile, start: int, name: str, entry: Any) -> FileArr
         raise DataLossError(f'"{file.path}": {what} is of type "{label}"; known are {", ".join(_DTYPES)}')
     dtype = _DTYPES[label]
     begin, end = offsets
+    check_shape(tuple(shape), dtype)
     if end - begin != element_count(shape) * dtype.itemsize:
         raise DataLossError(f'"{file.path}": {what} has {end - begin} bytes, expected those of {dtype} {shape}')
     return checked_extent(file, start + begin, dtype, shape, what)

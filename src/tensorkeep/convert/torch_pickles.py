@@ -14,10 +14,14 @@ from typing import IO, Any, Final, cast
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError, PermissionDeniedError, UnimplementedError
+from tensorkeep.io.filesystem import RandomAccessFile
 
 _MOST_NAMES: Final = 1_000_000
 _DEEPEST: Final = 32
-_MOST_OPCODES: Final = 50_000_000
+_MOST_OPCODES: Final = 10_000_000
+_MOST_LETTERS: Final = 1 << 28  # of all names together
+_MOST_BITS: Final = 128  # of a number; the magic one of PyTorch's old files has 77
+_WINDOW: Final = 1 << 16
 
 STORAGES: Final[Mapping[str, str]] = {
     "FloatStorage": "float32",
@@ -79,14 +83,20 @@ class PickledTensor:
 
 
 class Cursor:
-    """Bytes to read pickles from, one after the other."""
+    """Bytes, or a file, to read pickles from, one after the other. A file may shrink meanwhile, so it is not mapped."""
 
-    def __init__(self, data: memoryview, at: int = 0) -> None:
-        self._data = data
-        self._at = at
+    def __init__(self, data: memoryview | RandomAccessFile) -> None:
+        self._file = None if isinstance(data, memoryview) else data
+        self._window = data if isinstance(data, memoryview) else memoryview(b"")
+        self._size = len(data) if isinstance(data, memoryview) else data.size
+        self._start = self._at = 0
 
     def read(self, size: int) -> bytes:
-        found = bytes(self._data[self._at : self._at + size])
+        end = min(self._at + size, self._size)
+        if self._file is not None and not self._start <= self._at <= end <= self._start + len(self._window):
+            self._window = self._file.read(self._at, min(max(size, _WINDOW), self._size - self._at))
+            self._start = self._at
+        found = bytes(self._window[self._at - self._start : end - self._start])
         self._at += len(found)
         return found
 
@@ -144,7 +154,7 @@ class _Machine:
         if name in _CONSTANTS:
             self.stack.append(_CONSTANTS[name]())
         elif name in _LITERALS:
-            self.stack.append(argument)
+            self.stack.append(self.literal(argument))
         elif name in _GETS:
             self.stack.append(self.memo[int(argument)])
         elif name in _PUTS:
@@ -153,6 +163,11 @@ class _Machine:
             _ACTIONS[name](self, argument)
         elif name not in ("PROTO", "FRAME"):
             raise PermissionDeniedError(f"{self.what} has the step {name}, which no file of tensors needs")
+
+    def literal(self, value: Any) -> Any:
+        if isinstance(value, int) and value.bit_length() > _MOST_BITS:
+            raise DataLossError(f"{self.what} has a number of {value.bit_length()} bits")
+        return value
 
     def memoize(self, _: Any) -> None:
         self.memo[len(self.memo)] = self.stack[-1]
@@ -172,8 +187,10 @@ class _Machine:
             target[self.key(key)] = value
 
     def key(self, value: Any) -> Any:
-        if not isinstance(value, str | int | float | bytes | tuple | type(None)):
-            raise DataLossError(f"{self.what} has a dict with a {type(value).__name__} for a key")
+        # A tuple in a tuple, and so on, would take all of the stack, or of time, before its hash is known.
+        for item in value if isinstance(value, tuple) else (value,):
+            if not isinstance(item, str | int | float | bytes | type(None)):
+                raise DataLossError(f"{self.what} has a dict with {told(value)} for a key")
         return value
 
     def append(self, items: list[Any]) -> None:
@@ -186,7 +203,9 @@ class _Machine:
 
     def stack_global(self, _: Any) -> None:
         name, module = self.pop(), self.pop()
-        self.name(str(module), str(name))
+        if not isinstance(module, str) or not isinstance(name, str):
+            raise DataLossError(f"{self.what} names something by {told(module)} and {told(name)}")
+        self.name(module, name)
 
     def reduce(self, _: Any) -> None:
         arguments, function = self.pop(), self.pop()
@@ -196,8 +215,8 @@ class _Machine:
         made = _FUNCTIONS.get(str(function)) if isinstance(function, Name) else None
         if made is None:
             raise PermissionDeniedError(
-                f"{self.what} calls {function}, which makes no tensor; it was not called. Load the file where you "
-                "trust it, and save its state_dict, which has tensors only"
+                f"{self.what} calls {told(function)}, which makes no tensor; it was not called. Load the file where "
+                "you trust it, and save its state_dict, which has tensors only"
             )
         if not isinstance(arguments, tuple):
             raise DataLossError(f"{self.what} calls {function} with {type(arguments).__name__}")
@@ -206,8 +225,8 @@ class _Machine:
     def new_object(self, _: Any) -> None:
         self.pop()
         raise PermissionDeniedError(
-            f"{self.what} makes an object of {self.pop()}, which is code; it was not made. Load the file where you "
-            "trust it, and save its state_dict, which has tensors only"
+            f"{self.what} makes an object of {told(self.pop())}, which is code; it was not made. Load the file "
+            "where you trust it, and save its state_dict, which has tensors only"
         )
 
     def build(self, _: Any) -> None:
@@ -220,16 +239,23 @@ class _Machine:
     def persistent(self, _: Any) -> None:
         found = self.pop()
         if not isinstance(found, tuple) or len(found) < 5 or found[0] != "storage" or not isinstance(found[1], Name):
-            raise DataLossError(f"{self.what} speaks of {str(found)[:100]}, which is no storage")
+            raise DataLossError(f"{self.what} speaks of {told(found)}, which is no storage")
         kind, key, count = found[1], found[2], found[4]
         if (kind.name not in STORAGES and kind.name != UNTYPED) or not kind.module.startswith("torch"):
             raise UnimplementedError(f"{self.what} has a storage of {kind}; known are {', '.join(STORAGES)}")
         if len(found) > 5 and found[5] is not None:
             raise UnimplementedError(f"{self.what} has a storage that is a view of another one; save it anew")
         if not isinstance(key, str) or type(count) is not int or count < 0:
-            raise DataLossError(f"{self.what} has a storage {str(found)[:100]}")
+            raise DataLossError(f"{self.what} has a storage {told(key)} of {told(count)} elements")
         dtype = None if kind.name == UNTYPED else DType.of(STORAGES[kind.name])
         self.stack.append(Storage(key, dtype, count))
+
+
+def told(value: Any) -> str:
+    """A value for a message. Of what holds others only a little: small in a pickle, it may be huge when spelled."""
+    if isinstance(value, tuple | list) and all(isinstance(item, int | float | str | Name) for item in value[:8]):
+        return f"[{', '.join(str(item)[:40] for item in value[:8])}{', …' if len(value) > 8 else ''}]"
+    return type(value).__name__ if isinstance(value, tuple | list | dict) else str(value)[:100]
 
 
 def _ordered_dict(machine: _Machine, pairs: Iterable[Any] = ()) -> dict[Any, Any]:
@@ -244,14 +270,16 @@ def _tensor(
     found = dtype or storage.dtype
     numbers = (start, *shape, *strides)
     if found is None or len(shape) != len(strides) or any(type(item) is not int or item < 0 for item in numbers):
-        raise DataLossError(f"{machine.what} has a tensor {shape} with strides {strides} from {start}")
+        raise DataLossError(
+            f"{machine.what} has a tensor {told(shape)} with strides {told(strides)} from {told(start)}"
+        )
     return PickledTensor(storage, start, tuple(shape), tuple(strides), found)
 
 
 def _typed_tensor(machine: _Machine, storage: Any, start: Any, shape: Any, strides: Any, *rest: Any) -> PickledTensor:
     kind = rest[2] if len(rest) > 2 else None
     if not isinstance(kind, Name) or kind.module != "torch" or kind.name not in DTYPES:
-        raise UnimplementedError(f"{machine.what} has a tensor of type {kind}; known are {', '.join(DTYPES)}")
+        raise UnimplementedError(f"{machine.what} has a tensor of type {told(kind)}; known are {', '.join(DTYPES)}")
     return _tensor(machine, storage, start, shape, strides, dtype=DType.of(DTYPES[kind.name]))
 
 
@@ -317,12 +345,15 @@ _ACTIONS: Final[Mapping[str, Callable[[_Machine, Any], Any]]] = {
 def leaves(value: Any, what: str) -> Iterator[tuple[str, Any]]:
     """All that is in a value that is not a container, by the way that leads to it: keys and numbers with dots."""
     stack: list[tuple[str, Any, int]] = [("", value, 0)]
-    count = 0
+    count = letters = 0
     while stack:
         path, found, depth = stack.pop()
         count += 1
-        if count > _MOST_NAMES or depth > _DEEPEST:
-            raise DataLossError(f"{what} holds more than {_MOST_NAMES} things, or more than {_DEEPEST} deep")
+        letters += len(path) * (len(found) + 1 if isinstance(found, dict | list | tuple) else 1)
+        if count > _MOST_NAMES or depth > _DEEPEST or letters > _MOST_LETTERS:
+            raise DataLossError(
+                f"{what} holds more than {_MOST_NAMES} things, more than {_DEEPEST} deep, or with too long names"
+            )
         if isinstance(found, dict):
             items: Iterable[tuple[Any, Any]] = list(found.items())
         elif isinstance(found, list | tuple):
@@ -333,4 +364,15 @@ def leaves(value: Any, what: str) -> Iterator[tuple[str, Any]]:
         stack += [(f"{path}.{key}" if path else str(key), item, depth + 1) for key, item in reversed(list(items))]
 
 
-__all__ = ["DTYPES", "STORAGES", "UNTYPED", "Cursor", "Name", "PickledTensor", "Storage", "leaves", "read_pickle"]
+__all__ = [
+    "DTYPES",
+    "STORAGES",
+    "UNTYPED",
+    "Cursor",
+    "Name",
+    "PickledTensor",
+    "Storage",
+    "leaves",
+    "read_pickle",
+    "told",
+]

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import struct
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -17,9 +16,9 @@ from typing import IO, Any, Final, cast
 from tensorkeep.convert.writing import BufferedFile
 from tensorkeep.embedding.formats.streams import Input
 from tensorkeep.errors import DataLossError, TensorKeepError
+from tensorkeep.io.archives import ZIP_ERRORS
 from tensorkeep.io.filesystem import Buffer, RandomAccessFile
 
-_ERRORS: Final = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, ValueError, struct.error)
 _LOCAL: Final = struct.Struct("<4s22xHH")
 _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)  # the time of every member: equal tensors make equal files
 _BIG: Final = 1 << 31  # bytes; from here on sizes take more than 32 bits in some readers
@@ -49,8 +48,13 @@ class Member:
                 yield file
         except TensorKeepError:
             raise
-        except _ERRORS as error:
+        except ZIP_ERRORS as error:
             raise DataLossError(f'"{self.name}" in "{self._archive.filename}": {error}') from error
+
+    @property
+    def crc(self) -> int:
+        """The checksum of its bytes, unpacked."""
+        return self._info.CRC
 
     def read(self, most: int) -> bytes:
         """All of it; DataLossError if it is larger than `most`."""
@@ -65,11 +69,11 @@ def members_of(file: RandomAccessFile) -> dict[str, Member]:
     try:
         archive = zipfile.ZipFile(Input(file))
         archive.filename = file.path
-    except _ERRORS as error:
+    except ZIP_ERRORS as error:
         raise DataLossError(f'"{file.path}" is no zip archive, or a damaged one: {error}') from error
     found: dict[str, Member] = {}
     for info in archive.infolist():
-        if info.is_dir():
+        if info.filename.endswith("/"):
             continue
         if info.filename in found or info.flag_bits & _ENCRYPTED:
             what = "stands in it twice" if info.filename in found else "is encrypted"

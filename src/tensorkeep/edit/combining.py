@@ -56,7 +56,11 @@ def merge(
                 if name not in plan or conflict is Conflict.LAST:
                     plan[name] = Stored(reader, name)
         if OBJECT_GRAPH_KEY in shared:
-            raise InvalidArgumentError("cannot merge several object-based checkpoints: each has an object graph")
+            based = [reader.path for reader in readers if OBJECT_GRAPH_KEY in reader]
+            raise InvalidArgumentError(
+                f"cannot merge several object-based checkpoints: {listed(based)} have an object graph each; "
+                "write them by names first (objects_to_names)"
+            )
         if shared and conflict is Conflict.REFUSE:
             raise AlreadyExistsError(
                 f"cannot merge: {listed(shared)} in more than one of them; say whether the first or the last counts"

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.checkpoint.object_graph import describe_objects
 from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, VARIABLE_VALUE, ObjectGraph
 from tensorkeep.checkpoint.opening import open_checkpoint
@@ -123,7 +124,7 @@ class Deduplicated:
     """What was saved by storing equal tensors once."""
 
     shared: Mapping[str, Sequence[str]]
-    """By checkpoint, the tensors that now lie in an earlier one's files."""
+    """By checkpoint, the tensors that now lie in an earlier one's files, and did not before."""
     saved_bytes: int
 
 
@@ -143,14 +144,18 @@ def dedupe(sources: Sequence[PathLike], options: EditOptions = _DEFAULT, *, fs: 
         try:
             own = readers[-1]
             twins = _twins(own, readers[:-1])
-            if not twins:
+            new = [name for name, other in twins.items() if not _is_shared(own, other, name)]
+            if not new:
                 continue
             plan: dict[str, Origin] = {
                 name: Stored(twins[name], name) if name in twins else Stored(own, name, links=False) for name in own
             }
-            shared[own.path] = list(twins)
-            saved += sum(own[name].nbytes for name in twins)
+            shared[own.path] = new
+            saved += sum(own[name].nbytes for name in new)
+            written = fs.modified(index_path(own.path))
             write_plan(own.path, plan, options, fs=fs)
+            if not options.dry_run:
+                fs.set_modified(index_path(own.path), written)  # in a folder the latest stays the latest
         finally:
             for reader in readers:
                 reader.close()
@@ -168,6 +173,14 @@ def _twins(own: CheckpointReader, earlier: Sequence[CheckpointReader]) -> dict[s
                 found[name] = other
                 break
     return found
+
+
+def _is_shared(own: CheckpointReader, other: CheckpointReader, name: str) -> bool:
+    """Whether a tensor that is equal in both lies in one place for both already."""
+    if not isinstance(own, BundleReader) or not isinstance(other, BundleReader):
+        return False
+    ours, theirs = own.entry(name), other.entry(name)
+    return ours.offset == theirs.offset and own.shard(ours.shard).is_at(other.shard(theirs.shard).path)
 
 
 def _are_equal(own: BundleReader, other: BundleReader, name: str) -> bool:

@@ -125,7 +125,7 @@ def _new_value(reader: CheckpointReader, name: str, value: Any, create: bool) ->
     array = np.asarray(value) if given.dtype.is_object else given.gather().reshape(given.shape)
     if name not in reader:
         if not create:
-            raise NotFoundError("there is no such tensor; say so if it shall be added")
+            raise NotFoundError("there is no such tensor; it is added if you say so (create)")
         return _made(given.dtype, given.shape, array)
     info = reader[name]
     if given.shape != info.shape:

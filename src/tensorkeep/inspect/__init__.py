@@ -17,12 +17,12 @@ if _TYPE_CHECKING:
     from tensorkeep.inspect.drawing import Picture, graphviz, picture, svg
     from tensorkeep.inspect.graph_differences import GraphComparison, compare_graphs
     from tensorkeep.inspect.graphs import GraphSummary, read_graphs, summarize_graphs
-    from tensorkeep.inspect.health import HealthReport, examine
+    from tensorkeep.inspect.health import HealthReport, examine, examine_tensors
     from tensorkeep.inspect.identifying import Identification, identify
     from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, list_checkpoint
     from tensorkeep.inspect.page import PageData, gather, html
     from tensorkeep.inspect.plotting import line_plot
-    from tensorkeep.inspect.reader_listing import list_with_reader
+    from tensorkeep.inspect.reader_listing import list_opened, list_with_reader
     from tensorkeep.inspect.scanning import sarif, scan_all
     from tensorkeep.inspect.scopes import Scope, scope_tree
     from tensorkeep.inspect.selecting import Order, SortKey, selected
@@ -34,12 +34,12 @@ _NAMES = {
     "drawing": "Picture graphviz picture svg",
     "graph_differences": "GraphComparison compare_graphs",
     "graphs": "GraphSummary read_graphs summarize_graphs",
-    "health": "HealthReport examine",
+    "health": "HealthReport examine examine_tensors",
     "identifying": "Identification identify",
     "listing": "CheckpointListing StoredTensor list_checkpoint",
     "page": "PageData gather html",
     "plotting": "line_plot",
-    "reader_listing": "list_with_reader",
+    "reader_listing": "list_opened list_with_reader",
     "scanning": "sarif scan_all",
     "scopes": "Scope scope_tree",
     "selecting": "Order SortKey selected",
@@ -71,6 +71,7 @@ __all__ = [
     "compare_graphs",
     "drift",
     "examine",
+    "examine_tensors",
     "gather",
     "graph_cost",
     "graphviz",
@@ -78,6 +79,7 @@ __all__ = [
     "identify",
     "line_plot",
     "list_checkpoint",
+    "list_opened",
     "list_with_reader",
     "picture",
     "read_graphs",

@@ -29,6 +29,16 @@ class Tensors(Protocol):
     def source(self, name: str) -> ArraySource: ...
 
 
+class OpenedTensors(Tensors, Protocol):
+    """The same, with where they are and in which format."""
+
+    @property
+    def path(self) -> str: ...
+
+    @property
+    def format(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class TensorDifference:
     """How the numbers of a tensor differ between two checkpoints. Pairs with NaN or infinity are left out of sums."""

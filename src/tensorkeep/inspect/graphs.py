@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tensorkeep.checkpoint.naming import meta_path
+from tensorkeep.checkpoint.naming import META_SUFFIX, index_path, meta_path, prefix_of_file
 from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.inspect.listing import list_checkpoint
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
-from tensorkeep.proto.identification import FileKind, identify_proto
+from tensorkeep.proto.identification import FileKind, identify_proto, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel, parse
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.layout import contains_saved_model, read_file, read_saved_model
@@ -65,12 +65,22 @@ def read_graphs(path: PathLike, *, fs: FileSystem = LOCAL) -> list[tuple[str, Me
     given = path_text(path)
     if contains_saved_model(given, fs):
         return _of_model(read_saved_model(given, fs))
-    if fs.exists(given) and not fs.is_directory(given):
+    if fs.exists(given) and not fs.is_directory(given) and not _is_checkpoint_file(given, fs):
         return _of_file(given, fs)
     meta = meta_path(list_checkpoint(given, fs=fs).path)
     if not fs.exists(meta):
         raise NotFoundError(f'"{given}" has no graph: a checkpoint has one in the file "{meta}", which is not there')
     return _of_file(meta, fs)
+
+
+def _is_checkpoint_file(path: str, fs: FileSystem) -> bool:
+    """Whether it is a file of a checkpoint beside which a graph may lie; the graph itself is none."""
+    if path.endswith(META_SUFFIX):
+        return False
+    prefix = prefix_of_file(path)
+    if prefix is not None and fs.exists(index_path(prefix)):
+        return True
+    return is_file_of_kind(path, FileKind.CHECKPOINT_TABLE, fs)
 
 
 def _of_model(model: SavedModel) -> list[tuple[str, MetaGraphDef]]:

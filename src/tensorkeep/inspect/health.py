@@ -1,14 +1,17 @@
-"""Whether a checkpoint is fit to be used: whole, and with numbers that make sense."""
+"""Whether a checkpoint, or another file of tensors, is fit to be used: whole, and with numbers that make sense."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 from tensorkeep.checkpoint.checking import check_checkpoint
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
-from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, checkpoint_statistics
+from tensorkeep.errors import TensorKeepError
+from tensorkeep.inspect.comparing import OpenedTensors, Tensors
+from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, tensor_statistics
 from tensorkeep.inspect.watching import Watched, bytes_of, phase
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
@@ -66,10 +69,34 @@ def examine(
     findings = [Finding(Ailment.DAMAGED, problem.tensor, str(problem)) for problem in checked.problems]
     if checked.intact:
         with open_checkpoint(checked.path, ReadOptions(checksums=Checksums.OFF), fs=fs) as reader:
-            watched = Watched(reader, Told(phase(progress, 1, 2), bytes_of(reader, checked.intact)))
-            for item in checkpoint_statistics(watched, checked.intact, absurd=absurd):
-                findings += findings_of(item, absurd)
-    return HealthReport(checked.path, len(checked.intact), tuple(findings))
+            statistics, more = look_at(reader, checked.intact, absurd=absurd, progress=phase(progress, 1, 2))
+            return HealthReport(checked.path, len(statistics), tuple(findings + more))
+    return HealthReport(checked.path, 0, tuple(findings))
+
+
+def examine_tensors(
+    tensors: OpenedTensors, *, absurd: float = ABSURD, progress: Progress | None = None
+) -> HealthReport:
+    """Looks at all numbers of tensors that are open, of whatever format: of `tensorkeep.convert.open_tensors`."""
+    statistics, findings = look_at(tensors, sorted(tensors), absurd=absurd, progress=progress)
+    return HealthReport(tensors.path, len(statistics), tuple(findings))
+
+
+def look_at(
+    tensors: Tensors, names: Sequence[str], *, bins: int = 0, absurd: float = ABSURD, progress: Progress | None = None
+) -> tuple[list[TensorStatistics], list[Finding]]:
+    """The statistics of tensors, and what is wrong with them; one that cannot be read has none, and is damaged."""
+    watched = Watched(tensors, Told(progress, bytes_of(tensors, names) * (2 if bins else 1)))
+    statistics: list[TensorStatistics] = []
+    findings: list[Finding] = []
+    for name in names:
+        try:
+            statistics.append(tensor_statistics(watched, name, bins=bins, absurd=absurd))
+        except TensorKeepError as error:
+            findings.append(Finding(Ailment.DAMAGED, name, str(error)))
+        else:
+            findings += findings_of(statistics[-1], absurd)
+    return statistics, findings
 
 
 def findings_of(item: TensorStatistics, absurd: float) -> list[Finding]:

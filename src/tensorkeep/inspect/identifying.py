@@ -6,19 +6,19 @@ import posixpath
 from collections import Counter
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from tensorkeep.checkpoint.finding import checkpoint_exists, checkpoints_in, what_else_is_there
+from tensorkeep.checkpoint.finding import checkpoint_or_parts_exist, checkpoints_in, what_else_is_there
 from tensorkeep.checkpoint.latest import latest_checkpoint
-from tensorkeep.checkpoint.naming import index_path, meta_path, prefix_of_file
+from tensorkeep.checkpoint.naming import index_path, meta_path, parse_data_path, parse_shard_pattern, prefix_of_file
 from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.state import STATE_FILE
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect.listing import CheckpointListing, file_size, list_checkpoint
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
-from tensorkeep.proto.identification import FileKind, Identity, identify_proto
+from tensorkeep.proto.identification import FileKind, Identity, contents_of, identify_proto, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, parse
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.layout import (
@@ -62,7 +62,7 @@ def identify(path: PathLike, *, fs: FileSystem = LOCAL) -> Identification:
         return _folder(given, fs)
     if fs.exists(given):
         return _file(given, fs)
-    if checkpoint_exists(given, fs=fs):
+    if checkpoint_or_parts_exist(given, fs=fs):
         return _checkpoint(given, fs)
     raise MissingFileError(f'there is nothing at "{given}"{what_else_is_there(given, fs)}')
 
@@ -108,8 +108,8 @@ def _version(meta_graph: MetaGraphDef) -> str:
 
 
 def _folder(directory: str, fs: FileSystem) -> Identification:
-    found = checkpoints_in(directory, fs)
-    prefixes = [posixpath.basename(prefix) for prefix in found if fs.exists(index_path(prefix))]
+    found = [prefix for prefix in checkpoints_in(directory, fs) if _is_plain_checkpoint(prefix, fs)]
+    prefixes = [posixpath.basename(prefix) for prefix in found]
     versions = [name for name in fs.list(directory) if contains_saved_model(posixpath.join(directory, name), fs)]
     if versions:
         return Identification(directory, "folder of SavedModels", "", {"models": versions[:_MOST_LISTED]})
@@ -119,6 +119,13 @@ def _folder(directory: str, fs: FileSystem) -> Identification:
     facts = {"checkpoints": prefixes[:_MOST_LISTED], "latest": None if latest is None else posixpath.basename(latest)}
     writer = "" if latest is None else _writer_of_meta(meta_path(latest), fs) if fs.exists(meta_path(latest)) else ""
     return Identification(directory, "checkpoint folder", writer, facts)
+
+
+def _is_plain_checkpoint(prefix: str, fs: FileSystem) -> bool:
+    """Whether it is one by its name, or a single file that is one of the first version by its contents."""
+    if fs.exists(index_path(prefix)) or parse_shard_pattern(prefix) is not None:
+        return True
+    return is_file_of_kind(prefix, FileKind.CHECKPOINT_TABLE, fs)
 
 
 # ---------------------------------------------------------------------------------------------------------- SavedModels
@@ -151,12 +158,15 @@ def _saved_model(directory: str, fs: FileSystem) -> Identification:
 
 def _file(path: str, fs: FileSystem) -> Identification:
     with closing(fs.open(path)) as file:
-        data = file.map(0, file.size) if file.size else memoryview(b"")
+        data = contents_of(file)
         found = identify_proto(data)
         facts: dict[str, Any] = {"bytes": file.size}
         prefix = prefix_of_file(path)
+        kind = found.kind.value
         if prefix is not None and fs.exists(index_path(prefix)):
             facts["part of"] = prefix
+            is_data = parse_data_path(path) is not None
+            kind = "a data file of a checkpoint" if is_data else kind
         if found.damage:
             facts["damage"] = found.damage
         writer = ""
@@ -166,7 +176,13 @@ def _file(path: str, fs: FileSystem) -> Identification:
             facts.update(more)
         if found.kind is FileKind.CHECKPOINT_TABLE and not path.endswith(".index"):
             return _checkpoint(path, fs)
-        return Identification(path, found.kind.value, writer, facts)
+        return Identification(path, kind, writer, facts)
+
+
+def with_format(found: Identification, format: str) -> Identification:
+    """The same, where the format of the tensors in it says more than the first bytes do."""
+    kind = _ARCHIVES.get(format) if found.kind == FileKind.ZIP.value else None
+    return found if kind is None else replace(found, kind=kind)
 
 
 def _message(path: str, data: bytes, found: Identity) -> Message:
@@ -201,6 +217,7 @@ def _graph_facts(message: Any) -> tuple[str, dict[str, Any]]:
     return "", facts
 
 
+_ARCHIVES: Final = {"npz": "an archive of NumPy arrays (.npz)", "pytorch": "a PyTorch file"}
 _TYPES: Final[dict[FileKind, type[Message]]] = {FileKind.GRAPH: GraphDef, FileKind.META_GRAPH: MetaGraphDef}
 _DESCRIPTIONS: Final[dict[FileKind, Callable[[Any], tuple[str, dict[str, Any]]]]] = {
     FileKind.GRAPH: _graph_facts,
@@ -214,4 +231,4 @@ def _contents(path: str, fs: FileSystem) -> bytes:
         return bytes(file.read(0, size))
 
 
-__all__ = ["Identification", "checkpoint_facts", "identify"]
+__all__ = ["Identification", "checkpoint_facts", "identify", "with_format"]

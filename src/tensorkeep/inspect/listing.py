@@ -14,7 +14,7 @@ from typing import Final
 
 from tensorkeep import inspect
 from tensorkeep.checkpoint.bundle import HEADER_KEY, Entry, Header, decode_name
-from tensorkeep.checkpoint.naming import data_path, index_path, prefix_of_file
+from tensorkeep.checkpoint.naming import IN_MODEL, data_path, index_path, prefix_of_file
 from tensorkeep.checkpoint.slices import slice_key
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
@@ -25,7 +25,6 @@ from tensorkeep.table.table import Table
 
 _MOST_BYTES: Final = 1 << 17  # of an index that is read here: some two thousand tensors
 _MOST_FILES: Final = 10_000  # that are looked for; no honest checkpoint has more
-_IN_MODEL: Final = "variables/variables"  # where a SavedModel has its checkpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +53,7 @@ class CheckpointListing:
     path: str
     """The prefix, or the pattern of several files."""
     format: str
-    """"V1" or "V2"."""
+    """"V1" or "V2"; of another file of tensors, what `tensorkeep.convert` calls its format."""
     files: Mapping[str, int | None]
     """The paths of its files, with their sizes; None for one that is missing."""
     tensors: tuple[StoredTensor, ...]
@@ -91,7 +90,7 @@ def list_checkpoint(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointList
 
 def _bundle_prefix(given: str, fs: FileSystem) -> str | None:
     """The prefix of the V2 checkpoint that is meant, if it is plain which."""
-    candidates = (given, prefix_of_file(given), f"{given.rstrip('/')}/{_IN_MODEL}")
+    candidates = (given, prefix_of_file(given), f"{given.rstrip('/')}/{IN_MODEL}")
     return next((prefix for prefix in candidates if prefix and fs.exists(index_path(prefix))), None)
 
 

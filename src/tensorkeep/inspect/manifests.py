@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from tensorkeep.checkpoint.finding import checkpoint_exists
+from tensorkeep.checkpoint.finding import checkpoint_or_parts_exist
 from tensorkeep.checkpoint.naming import meta_path
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.inspect.listing import list_checkpoint
@@ -174,7 +174,7 @@ def _files(path: str, ignored: Sequence[str], fs: FileSystem) -> tuple[str, list
     base = posixpath.dirname(path)
     if fs.exists(path):
         return base, [posixpath.basename(path)]
-    if not checkpoint_exists(path, fs=fs):
+    if not checkpoint_or_parts_exist(path, fs=fs):
         raise NotFoundError(f'there is no folder, file or checkpoint "{path}"')
     files = [*list_checkpoint(path, fs=fs).files, meta_path(path)]
     return base, [posixpath.basename(file) for file in files if fs.exists(file)]
@@ -264,6 +264,8 @@ def sign_model(
     base, names = _files(text, (*_IGNORED, *ignore), LOCAL)
     if not names:
         raise NotFoundError(f'"{text}" has no files')
+    for name in names:
+        LOCAL.open(posixpath.join(base, name)).close()  # which refuses pipes, for which the package would wait for ever
     is_checkpoint = not LOCAL.exists(text)
     where, only = (base or ".", names) if is_checkpoint else (text, None)
     ignored = (*ignore, *itself_inside(text, target))

@@ -14,19 +14,21 @@ from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.embedding.histograms import Histogram
 from tensorkeep.errors import TensorKeepError
+from tensorkeep.inspect.comparing import OpenedTensors
 from tensorkeep.inspect.costs import Cost, graph_cost
 from tensorkeep.inspect.drawing import overview
 from tensorkeep.inspect.graphs import End, GraphSummary, read_graphs, summarize
-from tensorkeep.inspect.health import Ailment, Finding, findings_of
-from tensorkeep.inspect.identifying import Identification, identify
+from tensorkeep.inspect.health import Ailment, Finding, look_at
+from tensorkeep.inspect.identifying import Identification, identify, with_format
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
+from tensorkeep.inspect.reader_listing import list_opened
 from tensorkeep.inspect.scopes import Scope, scope_tree
-from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, checkpoint_statistics
-from tensorkeep.inspect.watching import Watched, bytes_of, phase
+from tensorkeep.inspect.statistics import TensorStatistics
+from tensorkeep.inspect.watching import phase
 from tensorkeep.io.amounts import counted, size_text
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.progress import Progress
 from tensorkeep.proto.messages import MetaGraphDef
 
 _BINS: Final = 30
@@ -46,13 +48,29 @@ class PageData:
     """A picture of each graph, as SVG."""
     costs: Sequence[Cost | None] = ()
     """What each graph costs; None where that cannot be told."""
+    has_checksums: bool = True
+    """Whether there were checksums to compare: a checkpoint has them."""
 
 
-def gather(path: PathLike, *, progress: Progress | None = None, fs: FileSystem = LOCAL) -> PageData:
-    """Looks at all that is at a path. What is damaged becomes a finding, and what cannot be read is left out."""
+def gather(
+    path: PathLike,
+    *,
+    tensors: OpenedTensors | None = None,
+    progress: Progress | None = None,
+    fs: FileSystem = LOCAL,
+) -> PageData:
+    """Looks at all that is at a path. What is damaged becomes a finding, and what cannot be read is left out.
+
+    Of what is no checkpoint, `tensors` are what it holds, opened by `tensorkeep.convert.open_tensors`.
+    """
     text = path_text(path)
     found = identify(text, fs=fs)
-    listing, statistics, findings = _looked_at(text, progress, fs)
+    if tensors is None:
+        listing, statistics, findings = _looked_at(text, progress, fs)
+    else:
+        found = with_format(found, tensors.format)
+        listing = list_opened(tensors, fs=fs)
+        statistics, findings = look_at(tensors, sorted(tensors), bins=_BINS, progress=progress)
     try:
         graphs = read_graphs(text, fs=fs)
     except TensorKeepError:
@@ -60,7 +78,7 @@ def gather(path: PathLike, *, progress: Progress | None = None, fs: FileSystem =
     summaries = [summarize(*item) for item in graphs]
     pictures = [overview(item.graph_def) for _, item in graphs]
     costs = [_cost(item) for _, item in graphs]
-    return PageData(found, listing, statistics, findings, summaries, pictures, costs)
+    return PageData(found, listing, statistics, findings, summaries, pictures, costs, tensors is None)
 
 
 def _cost(meta_graph: MetaGraphDef) -> Cost | None:
@@ -79,13 +97,11 @@ def _looked_at(
         return None, (), ()
     checked = check_checkpoint(listing.path, fs=fs, progress=phase(progress, 0, 2))
     findings = [Finding(Ailment.DAMAGED, item.tensor, str(item)) for item in checked.problems]
-    statistics: list[TensorStatistics] = []
-    if checked.intact:
-        with open_checkpoint(listing.path, ReadOptions(checksums=Checksums.OFF), fs=fs) as reader:
-            watch = Told(phase(progress, 1, 2), 2 * bytes_of(reader, checked.intact))
-            statistics = list(checkpoint_statistics(Watched(reader, watch), checked.intact, bins=_BINS))
-    findings += [item for tensor in statistics for item in findings_of(tensor, ABSURD)]
-    return listing, statistics, findings
+    if not checked.intact:
+        return listing, (), findings
+    with open_checkpoint(listing.path, ReadOptions(checksums=Checksums.OFF), fs=fs) as reader:
+        statistics, more = look_at(reader, checked.intact, bins=_BINS, progress=phase(progress, 1, 2))
+    return listing, statistics, findings + more
 
 
 def html(data: PageData) -> str:
@@ -130,7 +146,8 @@ def _checks(data: PageData) -> str:
         for item in data.findings
     )
     table = f'<table class="wrapped"><tr><th>what</th><th>tensor</th><th>detail</th></tr>{rows}</table>' if rows else ""
-    counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}; every checksum was compared"
+    looked = "every checksum was compared" if data.has_checksums else "every number was read"
+    counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}; {looked}"
     return f'<section id="checks"><h2>Checks</h2><p><b class="{kind}">{verdict}</b> {counts}</p>{table}</section>'
 
 
@@ -296,6 +313,7 @@ border:1px solid var(--line);border-radius:6px}
 .drawing svg{display:block;margin:auto;max-width:100%;height:auto}
 .side{display:flex;flex-wrap:wrap;gap:0 3rem;align-items:flex-start}.side>section{flex:1 1 26rem;min-width:0}
 td.name,.wrapped td{white-space:normal;overflow-wrap:anywhere;min-width:9rem;max-width:34rem}
+.wrapped td{min-width:5rem}#shown{white-space:nowrap}
 #tensors th,#tensors td{padding:.25rem .4rem}#tensors td.name{min-width:10rem}
 """
 

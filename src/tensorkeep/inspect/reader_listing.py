@@ -1,4 +1,4 @@
-"""What a checkpoint of any kind and size holds, told by its reader."""
+"""What a checkpoint of any kind and size, or another file of tensors, holds, told by its reader."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.v1 import SliceFileReader
+from tensorkeep.inspect.comparing import OpenedTensors
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, bundle_files, file_size
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
@@ -20,8 +21,16 @@ def list_with_reader(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointLis
             tensors = _stored_in(reader)
         else:
             files = {file: file_size(file, fs) for file in _slice_files(reader)}
-            tensors = [_stored_v1(name, info) for name, info in reader.items()]
+            tensors = [_without_shards(name, info) for name, info in reader.items()]
         return CheckpointListing(reader.path, reader.format, files, tuple(tensors))
+
+
+def list_opened(tensors: OpenedTensors, *, fs: FileSystem = LOCAL) -> CheckpointListing:
+    """What tensors that are open are, of whatever format, in order of name."""
+    found = [_without_shards(name, tensors[name]) for name in sorted(tensors)]
+    size = None if fs.is_directory(tensors.path) else file_size(tensors.path, fs)
+    files = {} if size is None else {tensors.path: size}
+    return CheckpointListing(tensors.path, tensors.format, files, tuple(found))
 
 
 def _stored_in(reader: BundleReader) -> list[StoredTensor]:
@@ -49,10 +58,10 @@ def _slice_files(reader: CheckpointReader) -> list[str]:
     return list(reader.files) if isinstance(reader, SliceFileReader) else [reader.path]
 
 
-def _stored_v1(name: str, info: TensorInfo) -> StoredTensor:
+def _without_shards(name: str, info: TensorInfo) -> StoredTensor:
     nbytes = None if info.dtype.is_object else info.size * info.dtype.itemsize
     slices = len(info.slices) if len(info.slices) > 1 else 0
     return StoredTensor(name, info.dtype, info.shape, nbytes, (), slices)
 
 
-__all__ = ["list_with_reader"]
+__all__ = ["list_opened", "list_with_reader"]

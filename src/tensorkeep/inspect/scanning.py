@@ -9,11 +9,12 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
+from tensorkeep.checkpoint.naming import index_path, meta_path
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.globbing import has_wildcards, matching_paths
 from tensorkeep.io.local import LOCAL
-from tensorkeep.proto.identification import FileKind, identify_proto
+from tensorkeep.proto.identification import FileKind, identify_proto, kind_of_file
 from tensorkeep.saved_model.layout import contains_saved_model
 from tensorkeep.saved_model.scan_files import scan_other
 from tensorkeep.saved_model.scan_report import NOT_SCANNED, Finding, Findings, ScanPolicy, ScanReport
@@ -32,11 +33,13 @@ _MODELS: Final = (
     FileKind.ZIP,
 )
 
+_NUMBERS_ONLY: Final = (FileKind.CHECKPOINT_TABLE, FileKind.CHECKPOINT_STATE, FileKind.SAFETENSORS, FileKind.NUMPY)
+
 
 def scan_all(
     paths: Sequence[PathLike], policy: ScanPolicy | None = None, *, fs: FileSystem = LOCAL
 ) -> list[ScanReport]:
-    """Scans what is at some paths: models, files, folders with models somewhere below, or patterns of such.
+    """Scans what is at some paths: models, files, checkpoints, folders with models below, or patterns of such.
 
     There is a report for each model, and for each other file in which something was found. MissingFileError, with all
     of them, if there is nothing at some path.
@@ -52,6 +55,8 @@ def scan_all(
 def _expanded(path: str, fs: FileSystem) -> list[str]:
     if fs.exists(path):
         return [path]
+    if checkpoint := [file for file in (meta_path(path), index_path(path)) if fs.exists(file)]:
+        return checkpoint
     if not has_wildcards(path):
         return []
     return matching_paths(
@@ -60,7 +65,10 @@ def _expanded(path: str, fs: FileSystem) -> list[str]:
 
 
 def _reports(path: str, policy: ScanPolicy, fs: FileSystem) -> Iterator[ScanReport]:
-    if not fs.is_directory(path) or contains_saved_model(path, fs):
+    if not fs.is_directory(path):
+        yield from _of_named_file(path, policy, fs)
+        return
+    if contains_saved_model(path, fs):
         yield scan_model(path, policy, fs)
         return
     pending, count = [(path, 0)], 0
@@ -80,6 +88,19 @@ def _reports(path: str, policy: ScanPolicy, fs: FileSystem) -> Iterator[ScanRepo
             else:
                 inner.append((at, depth + 1))
         pending += reversed(inner)
+
+
+def _of_named_file(path: str, policy: ScanPolicy, fs: FileSystem) -> Iterator[ScanReport]:
+    """The report on a file that somebody asks for by its name: there is one, whatever is in it."""
+    reports = list(_of_file(path, policy, fs))
+    if reports:
+        yield from reports
+    elif kind_of_file(path, fs) in _NUMBERS_ONLY:
+        found = Findings(policy)
+        found.files.append(path)
+        yield found.report(path)
+    else:
+        yield scan_model(path, policy, fs)  # which says what it is, and that it could not be looked at
 
 
 def _of_file(path: str, policy: ScanPolicy, fs: FileSystem) -> Iterator[ScanReport]:

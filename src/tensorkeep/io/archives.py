@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
@@ -11,7 +12,16 @@ from typing import Final
 
 from tensorkeep.errors import DataLossError
 
-_ERRORS: Final = (zipfile.BadZipFile, zlib.error, RuntimeError, NotImplementedError, EOFError, OSError, ValueError)
+try:
+    from lzma import LZMAError
+except ImportError:  # a Python that was built without it, which unpacks none of these either
+    LZMAError = zlib.error  # type: ignore[assignment, misc]
+
+ZIP_ERRORS: Final = (
+    *(zipfile.BadZipFile, zlib.error, LZMAError, struct.error),
+    *(RuntimeError, NotImplementedError, EOFError, OSError, ValueError, LookupError, OverflowError, MemoryError),
+)
+"""What the standard library raises for an archive that is damaged, encrypted, or packed in an unknown way."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +38,7 @@ class ArchiveMember:
         try:
             with self._archive.open(self._info) as file:
                 return file.read(most)
-        except _ERRORS as error:
+        except ZIP_ERRORS as error:
             raise DataLossError(f'"{self.name}": {type(error).__name__}: {error}') from error
 
 
@@ -36,14 +46,14 @@ def archive_members(data: bytes, what: str, *, most: int) -> Iterator[ArchiveMem
     """The files in a zip archive, in their order; DataLossError if it is none, or if there are more than `most`."""
     try:
         archive = zipfile.ZipFile(BytesIO(data))
-    except _ERRORS as error:
+    except ZIP_ERRORS as error:
         raise DataLossError(f'"{what}" is no zip archive: {error}') from error
     infos = archive.infolist()
     if len(infos) > most:
         raise DataLossError(f'"{what}" is an archive of {len(infos)} files, more than {most}')
     for info in infos:
-        if not info.is_dir():
+        if not info.filename.endswith("/"):
             yield ArchiveMember(info.filename, info.file_size, archive, info)
 
 
-__all__ = ["ArchiveMember", "archive_members"]
+__all__ = ["ZIP_ERRORS", "ArchiveMember", "archive_members"]

@@ -12,7 +12,13 @@ import re
 from collections.abc import Callable, Collection, Iterator
 from typing import Final
 
-from tensorkeep.errors import AlreadyExistsError, NotFoundError, StorageError, TensorKeepError
+from tensorkeep.errors import (
+    AlreadyExistsError,
+    InvalidArgumentError,
+    NotFoundError,
+    StorageError,
+    TensorKeepError,
+)
 from tensorkeep.io.filesystem import (
     Durability,
     FileSystem,
@@ -41,12 +47,25 @@ _LOCK: Final = re.compile(r"\.tensorkeep-[0-9a-f]{16}\.lock\Z")
 
 def files_below(fs: FileSystem, directory: str) -> Iterator[str]:
     """The paths of all files in a folder and the folders in it, relative to it, sorted within each."""
+    return _files_below(fs, directory, ())
+
+
+def _files_below(fs: FileSystem, directory: str, above: tuple[str, ...]) -> Iterator[str]:
+    places = _entered(fs, directory, above)
     for name in fs.list(directory):
         path = posixpath.join(directory, name)
         if fs.is_directory(path):
-            yield from (f"{name}/{below}" for below in files_below(fs, path))
+            yield from (f"{name}/{below}" for below in _files_below(fs, path, places))
         else:
             yield name
+
+
+def _entered(fs: FileSystem, directory: str, above: tuple[str, ...]) -> tuple[str, ...]:
+    """The places of a folder and of those on the way to it, which may be links; an error if it is one of these."""
+    place = fs.canonical(directory)
+    if place in above:
+        raise InvalidArgumentError(f'"{directory}" is a link to a folder that it lies in itself')
+    return (*above, place)
 
 
 def file_size(fs: FileSystem, path: str) -> int:
@@ -86,37 +105,57 @@ def copy_tree(
 ) -> None:
     """Copies what is in a folder into another one, which is made if it is missing; but not the names in `without`.
 
-    Temporary files that somebody is writing, or has left behind, stay where they are.
+    Temporary files that somebody is writing, or has left behind, stay where they are. What links lead to is copied.
     """
+    _copy_tree(fs, source, target, durability, without, ())
+
+
+def _copy_tree(
+    fs: FileSystem,
+    source: str,
+    target: str,
+    durability: Durability,
+    without: Collection[str],
+    above: tuple[str, ...],
+) -> None:
+    places = _entered(fs, source, above)
     fs.make_directory(target)
     for name in fs.list(source):
         path, copy = posixpath.join(source, name), posixpath.join(target, name)
         if name in without or is_temporary(name):
             continue
         if fs.is_directory(path):
-            copy_tree(fs, path, copy, durability)
+            _copy_tree(fs, path, copy, durability, (), places)
         else:
             copy_file(fs, path, copy, durability)
 
 
 def remove_tree(fs: FileSystem, directory: str) -> None:
-    """Removes a folder and all that is in it."""
+    """Removes a folder and all that is in it. Of a link the link is removed, and not what it leads to."""
     for name in fs.list(directory):
         path = posixpath.join(directory, name)
-        if fs.is_directory(path):
+        if fs.is_directory(path) and not _is_link(fs, path):
             remove_tree(fs, path)
         else:
             fs.delete(path)
     fs.remove_directory(directory)
 
 
+def _is_link(fs: FileSystem, path: str) -> bool:
+    """Whether a path leads elsewhere than to what is in its folder under its name."""
+    folder, name = posixpath.split(path)
+    return fs.canonical(path) != posixpath.normpath(posixpath.join(fs.canonical(folder or "."), name))
+
+
 def replace_directory(fs: FileSystem, target: str, write: Callable[[str], None]) -> None:
     """Has `write` make a folder, and puts it in the place of another one, which is removed.
 
     It is made as `X.tensorkeep-new`; the old one is `X.tensorkeep-old` until it is gone. Whoever is interrupted between
-    the two renames finds both under these names.
+    the two renames finds both under these names. Where the target is a link, that is what it leads to.
     """
     target = target.rstrip("/")
+    if _is_link(fs, target):
+        target = fs.canonical(target)
     new, old = f"{target}.tensorkeep-new", f"{target}.tensorkeep-old"
     for path in (new, old):
         if fs.exists(path):

@@ -73,6 +73,10 @@ class RandomAccessFile(Protocol):
         """Whether the path still leads to this file, and not to another one or to none."""
         ...
 
+    def is_at(self, path: str) -> bool:
+        """Whether another path leads to this file: the name of a link to it."""
+        ...
+
     def close(self) -> None:
         """Mapped bytes stay readable for as long as somebody holds them."""
         ...
@@ -133,6 +137,10 @@ class FileSystem(Protocol):
 
     def modified(self, path: str) -> float:
         """When the file was last written, in seconds since 1970."""
+        ...
+
+    def set_modified(self, path: str, time: float) -> None:
+        """Says that the file was last written at that time: for one that is rewritten with the same contents."""
         ...
 
     def make_directory(self, path: str) -> None:

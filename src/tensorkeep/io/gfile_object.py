@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from types import TracebackType
-from typing import Any, BinaryIO, Final, Self
+from typing import Any, BinaryIO, Final
 
 from tensorkeep.errors import (
     InvalidArgumentError,
@@ -134,7 +134,7 @@ class GFile:
             with explained(self._name):
                 writer.close()
 
-    def __enter__(self) -> Self:
+    def __enter__(self) -> GFile:
         return self
 
     def __exit__(
@@ -142,7 +142,7 @@ class GFile:
     ) -> None:
         self.close()
 
-    def __iter__(self) -> Self:
+    def __iter__(self) -> GFile:
         return self
 
     def __next__(self) -> Any:

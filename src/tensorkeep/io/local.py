@@ -109,8 +109,11 @@ class LocalFile:
         return memoryview(mapped)[offset : offset + length]
 
     def is_current(self) -> bool:
+        return self.is_at(self.path)
+
+    def is_at(self, path: str) -> bool:
         try:
-            status = os.stat(self.path)
+            status = os.stat(path)
         except OSError:
             return False
         return (status.st_dev, status.st_ino) == self._identity
@@ -198,6 +201,7 @@ class LocalFileSystem(FileSystem):
 
     def rename(self, source: str, target: str) -> None:
         with _explained("rename", source, target):
+            _require_replaceable(target)
             os.replace(source, target)
 
     def link(self, source: str, target: str) -> None:
@@ -226,6 +230,10 @@ class LocalFileSystem(FileSystem):
     def modified(self, path: str) -> float:
         with _explained("look at", path):
             return os.stat(path).st_mtime
+
+    def set_modified(self, path: str, time: float) -> None:
+        with _explained("set the time of", path):
+            os.utime(path, (os.stat(path).st_atime, time))
 
     def make_directory(self, path: str) -> None:
         with _explained("make folder", path):
@@ -380,8 +388,19 @@ def _explained(action: str, path: str, target: str | None = None) -> Iterator[No
         raise
     except OSError as error:
         raise _translate(error, action, path, target) from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:  # a zero in the path, or folders in folders without end
         raise InvalidArgumentError(f'cannot {action} "{path}": {error}') from error
+
+
+def _require_replaceable(path: str) -> None:
+    """InvalidArgumentError if a file would take the place of a device, or of a name for one, such as /dev/stdout."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return
+    is_name_of_stream = stat.S_ISLNK(mode) and os.readlink(path).startswith("/proc/")
+    if is_name_of_stream or not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
+        raise InvalidArgumentError(f'"{path}" is a device, a pipe or a socket: a file cannot take its place')
 
 
 def _translate(error: OSError, action: str, path: str, target: str | None = None) -> TensorKeepError:

@@ -4,27 +4,59 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import socket
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Final
 
 _ASSUMED: Final = 1 << 34  # where the system does not tell
 
+# Of control groups: the folder, files with the limit and what is used of it, and which line says what is idle of that.
+_UNIFIED: Final = "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"
+_SEPARATE: Final = "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+
 
 def available_memory() -> int:
-    """How many bytes of memory could be had now without pushing others out."""
-    try:
-        with open("/proc/meminfo", encoding="ascii") as lines:
-            for line in lines:
-                if line.startswith("MemAvailable:"):
-                    return int(line.split()[1]) * 1024
-    except (OSError, ValueError, IndexError):
-        pass
+    """How many bytes of memory could be had now without pushing others out, in this machine and in this container."""
+    return min((_available_in_machine(), *rooms_of_groups(_text)))
+
+
+def _available_in_machine() -> int:
+    found = re.search(r"^MemAvailable:\s*(\d+) kB", _text("/proc/meminfo"), re.MULTILINE)
+    if found:
+        return int(found[1]) * 1024
     try:
         return os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     except (AttributeError, OSError, ValueError):
         return _ASSUMED
+
+
+def rooms_of_groups(text: Callable[[str], str]) -> Iterator[int]:
+    """How many bytes each of the control groups of Linux that this process is in, and has a limit, can still take.
+
+    `text` gives what is in a file, and nothing for one that is not there. Groups are in groups, each with its limit.
+    What a group keeps of files that nobody has used lately counts as free.
+    """
+    for kinds, path in re.findall(r"^\d+:([^:\n]*):(.*)$", text("/proc/self/cgroup"), re.MULTILINE):
+        if kinds and "memory" not in kinds.split(","):
+            continue
+        folder, limit, used, idle = _SEPARATE if kinds else _UNIFIED
+        parts = [part for part in path.split("/") if part]
+        for depth in range(len(parts) + 1):
+            group = "/".join((folder, *parts[:depth]))
+            most, taken = (text(f"{group}/{name}").strip() for name in (limit, used))
+            if most.isdecimal() and taken.isdecimal():
+                unused = re.search(rf"^{idle} (\d+)$", text(f"{group}/memory.stat"), re.MULTILINE)
+                yield max(0, int(most) - int(taken) + (int(unused[1]) if unused else 0))
+
+
+def _text(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 @contextmanager
@@ -42,6 +74,11 @@ def collector_paused() -> Iterator[None]:
 def environment_variable(name: str) -> str | None:
     """A setting from outside the program."""
     return os.environ.get(name)
+
+
+def is_switched_on(name: str, default: bool = False) -> bool:
+    """Whether a setting from outside the program is "1" or "true", not "0" or "false"; else the default counts."""
+    return {"1": True, "true": True, "0": False, "false": False}.get(os.environ.get(name, "").lower(), default)
 
 
 def host_name() -> str:

@@ -58,7 +58,10 @@ class MemoryFile:
         return self._view[offset : offset + length]
 
     def is_current(self) -> bool:
-        return self._nodes.get(self.path) is self._node
+        return self.is_at(self.path)
+
+    def is_at(self, path: str) -> bool:
+        return self._nodes.get(path) is self._node
 
     def close(self) -> None:
         self._is_closed = True
@@ -162,6 +165,9 @@ class MemoryFileSystem(FileSystem):
 
     def modified(self, path: str) -> float:
         return self._node(path).modified
+
+    def set_modified(self, path: str, time: float) -> None:
+        self._node(path).modified = time
 
     def make_directory(self, path: str) -> None:
         with self._lock:

@@ -6,6 +6,7 @@ The package reads and writes files itself, so all paths are of the local file sy
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import closing
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ def sign_files(
     """
     signing, hashing = _module("signing"), _module("hashing")
     files = None if names is None else [Path(path, name) for name in names]
+    _require_files(private_key)
     try:
         signer = signing.Config().use_elliptic_key_signer(private_key=private_key, password=password)
     except Exception as error:
@@ -49,6 +51,7 @@ def verified_statement(signature: str, public_key: str) -> Mapping[str, Any]:
     Whether the files are what it says, is not looked at.
     """
     verifying = _module("verifying")
+    _require_files(signature, public_key)
     try:
         verifier = verifying.Config().use_elliptic_key_verifier(public_key=public_key)
     except Exception as error:
@@ -64,6 +67,15 @@ def verified_statement(signature: str, public_key: str) -> Mapping[str, Any]:
         for item in found.resource_descriptors()
     ]
     return {"name": found.model_name, "resources": resources, "serialization": found.serialization_type}
+
+
+def _require_files(*paths: str) -> None:
+    """InvalidArgumentError if one of them is something else than a file: the package would wait for a pipe for ever."""
+    for path in paths:
+        if LOCAL.exists(path):
+            with closing(LOCAL.open(path)) as file:
+                if not file.size:
+                    raise InvalidArgumentError(f'"{path}" is empty')
 
 
 class _Known:

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from io import BytesIO
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.errors import DataLossError, PermissionDeniedError
+from tensorkeep.errors import DataLossError, PermissionDeniedError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
+from tensorkeep.io.machine import available_memory
 
 Array = npt.NDArray[Any]
 
@@ -39,10 +41,25 @@ def read_numpy_file(path: str, fs: FileSystem, allow_pickle: bool = False) -> Ar
             f'"{path}" is neither an .npy nor an .npz file. If it is a pickle, loading it runs the Python code in it, '
             "which must be allowed; better, save the array with numpy.save"
         )
-    try:
+    with _explained(path):
         found = np.load(BytesIO(data), allow_pickle=allow_pickle)
-        return {name: found[name] for name in found.files} if isinstance(found, np.lib.npyio.NpzFile) else found
-    except (ValueError, OSError, EOFError, KeyError, zipfile.BadZipFile, MemoryError) as error:
+        if not isinstance(found, np.lib.npyio.NpzFile):
+            return found
+        members = zipfile.ZipFile(BytesIO(data)).infolist()
+        size = sum(member.file_size for member in members)
+        if size > available_memory():
+            raise ResourceExhaustedError(f'"{path}" takes {size} bytes unpacked, for which there is no memory')
+        return {name: found[name] for name in found.files}
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    """One of our errors for whatever NumPy, and what it stands on, raise for damaged files, which is not documented."""
+    try:
+        yield
+    except TensorKeepError:
+        raise
+    except Exception as error:
         if "allow_pickle" in str(error):
             raise PickleRefusedError(
                 f'"{path}" holds Python objects in a pickle: loading it runs the Python code in it, which must be '

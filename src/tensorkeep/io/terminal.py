@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 from dataclasses import dataclass
+from io import StringIO
 from typing import Final, TextIO
 
 _NARROWEST: Final = 40
@@ -33,6 +34,18 @@ def terminal_of(stream: TextIO) -> Terminal:
     return Terminal(is_watched, width, has_colour)
 
 
+def or_nowhere(stream: TextIO | None) -> TextIO:
+    """The stream, or what leads nowhere, where a program was started without."""
+    return _Nowhere() if stream is None else stream
+
+
+class _Nowhere(StringIO):
+    """A stream whose text nobody reads."""
+
+    def write(self, text: str, /) -> int:
+        return len(text)
+
+
 def abandon(stream: TextIO) -> None:
     """Lets what is still written to a stream vanish: whoever read from it has gone."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -44,4 +57,4 @@ def abandon(stream: TextIO) -> None:
         os.close(nowhere)
 
 
-__all__ = ["NO_TERMINAL", "Terminal", "abandon", "terminal_of"]
+__all__ = ["NO_TERMINAL", "Terminal", "abandon", "or_nowhere", "terminal_of"]

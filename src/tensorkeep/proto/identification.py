@@ -19,7 +19,7 @@ from google.protobuf.descriptor import FieldDescriptor
 
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.crc32c import masked_crc32c
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
 from tensorkeep.proto.messages import (
     CheckpointState,
     FingerprintDef,
@@ -34,7 +34,7 @@ from tensorkeep.proto.messages import (
 )
 from tensorkeep.proto.wire import FIXED32, FIXED64, LENGTH_DELIMITED, VARINT, fields
 
-__all__ = ["FileKind", "Identity", "identify_proto", "wrong_file"]
+__all__ = ["FileKind", "Identity", "contents_of", "identify_proto", "is_file_of_kind", "kind_of_file", "wrong_file"]
 
 
 class FileKind(Enum):
@@ -138,6 +138,8 @@ _HLO_TYPES: Final = {1: LENGTH_DELIMITED, 2: LENGTH_DELIMITED, 3: LENGTH_DELIMIT
 _DEPTH: Final = 4
 _BREADTH: Final = 12
 _LOOKED_AT: Final = 4096
+_READ: Final = 16 << 20  # bytes
+_MOST_FIELDS: Final = 1 << 20  # of a message; going through more takes seconds, and tells no more
 
 
 def identify_proto(data: bytes | memoryview) -> Identity:
@@ -156,13 +158,22 @@ def identify_proto(data: bytes | memoryview) -> Identity:
 
 def is_file_of_kind(path: str, kind: FileKind, fs: FileSystem) -> bool:
     """Whether there is a file, which is of that kind."""
-    if not fs.exists(path) or fs.is_directory(path):
-        return False
+    return fs.exists(path) and not fs.is_directory(path) and kind_of_file(path, fs) is kind
+
+
+def kind_of_file(path: str, fs: FileSystem) -> FileKind:
+    """What a file that is there is, by its contents."""
     file = fs.open(path)
     try:
-        return bool(file.size) and identify_proto(file.map(0, file.size)).kind is kind
+        return identify_proto(contents_of(file)).kind
     finally:
         file.close()
+
+
+def contents_of(file: RandomAccessFile) -> memoryview:
+    """What is in a file, to look at. Large ones are mapped; others are read, for one that shrinks while it is mapped
+    and looked at would end the process."""
+    return file.read(0, file.size) if file.size <= _READ else file.map(0, file.size)
 
 
 def wrong_file(path: str, data: bytes | memoryview, wanted: FileKind) -> str:
@@ -250,7 +261,7 @@ def _top_level(view: memoryview) -> tuple[list[Field], str]:
     found: list[Field] = []
     counts: dict[int, int] = {}
     try:
-        for field in fields(view, "the message"):
+        for field in islice(fields(view, "the message"), _MOST_FIELDS):
             counts[field[0]] = counts.get(field[0], 0) + 1
             if counts[field[0]] <= _BREADTH:
                 found.append(field)

@@ -104,6 +104,9 @@ class FileSystemWrapper(FileSystem):
     def modified(self, path: str) -> float:
         return self._look("modified", path, lambda: self.inner.modified(path))
 
+    def set_modified(self, path: str, time: float) -> None:
+        self._change(Change("set_modified", path), lambda: self.inner.set_modified(path, time))
+
     def make_directory(self, path: str) -> None:
         self._change(Change("make_directory", path), lambda: self.inner.make_directory(path))
 
@@ -144,6 +147,9 @@ class _WrappedReader:
 
     def is_current(self) -> bool:
         return self._fs._look("is_current", self.path, self._inner.is_current)
+
+    def is_at(self, path: str) -> bool:
+        return self._fs._look("is_at", path, lambda: self._inner.is_at(path))
 
     def close(self) -> None:
         self._fs._look("close", self.path, self._inner.close)

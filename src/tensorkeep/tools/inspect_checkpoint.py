@@ -21,11 +21,13 @@ import numpy as np
 
 from tensorkeep.checkpoint.describing import CheckpointDescription
 from tensorkeep.errors import InternalError, TensorKeepError
+from tensorkeep.io.terminal import abandon
 
 _USAGE: Final = (
     "Usage: inspect_checkpoint --file_name=checkpoint_file_name [--tensor_name=tensor_to_print] [--all_tensors] "
     "[--all_tensor_names] [--count_exclude_pattern] [--printoptions]"
 )
+_PIPE_CLOSED: Final = 141  # as the shell has it of a program that SIGPIPE ended
 _TRUTHS: Final = {"true": True, "t": True, "1": True, "false": False, "f": False, "0": False}
 
 
@@ -181,9 +183,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not given.file_name:
         print(_USAGE)
         return 1
-    is_whole = _print_checkpoint(
-        given.file_name, given.tensor_name, given.all_tensors, given.all_tensor_names, given.count_exclude_pattern
-    )
+    try:
+        is_whole = _print_checkpoint(
+            given.file_name, given.tensor_name, given.all_tensors, given.all_tensor_names, given.count_exclude_pattern
+        )
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read it has seen enough
+        abandon(sys.stdout)
+        return _PIPE_CLOSED
     return 0 if is_whole else 1
 
 

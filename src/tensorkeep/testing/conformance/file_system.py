@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 
 import numpy as np
 import pytest
@@ -267,6 +268,22 @@ class FileSystemConformance:
         assert self.read(fs, f"{root}/b") == b"A"
         fs.delete(f"{root}/a")
         assert self.read(fs, f"{root}/b") == b"A"
+
+    def test_a_file_is_told_from_one_with_the_same_contents(self, fs: FileSystem, root: str) -> None:
+        self.write(fs, f"{root}/a", b"A")
+        self.write(fs, f"{root}/b", b"A")
+        with closing(fs.open(f"{root}/a")) as file:
+            assert file.is_at(f"{root}/a")
+            assert not file.is_at(f"{root}/b")
+            assert not file.is_at(f"{root}/nowhere")
+
+    def test_the_time_of_a_file_is_what_it_is_set_to(self, fs: FileSystem, root: str) -> None:
+        self.write(fs, f"{root}/a", b"A")
+        fs.set_modified(f"{root}/a", 1000.5)
+        assert fs.modified(f"{root}/a") == 1000.5
+        assert self.read(fs, f"{root}/a") == b"A"
+        with pytest.raises(MissingFileError):
+            fs.set_modified(f"{root}/nowhere", 1.0)
 
     def test_a_link_replaces_nothing(self, fs: FileSystem, root: str) -> None:
         self.write(fs, f"{root}/a", b"A")

@@ -1,0 +1,78 @@
+"""What the machine has, and what the user has set."""
+
+from __future__ import annotations
+
+import pytest
+
+from tensorkeep.io.machine import available_memory, is_switched_on, rooms_of_groups
+
+
+@pytest.mark.parametrize("default", [True, False])
+@pytest.mark.parametrize(("text", "on"), [("1", True), ("true", True), ("TRUE", True), ("0", False), ("False", False)])
+def test_a_switch_is_on_or_off(monkeypatch: pytest.MonkeyPatch, text: str, on: bool, default: bool) -> None:
+    monkeypatch.setenv("TENSORKEEP_SWITCH", text)
+    assert is_switched_on("TENSORKEEP_SWITCH", default) is on
+
+
+@pytest.mark.parametrize("default", [True, False])
+def test_what_is_not_set_or_makes_no_sense_is_the_default(monkeypatch: pytest.MonkeyPatch, default: bool) -> None:
+    monkeypatch.delenv("TENSORKEEP_SWITCH", raising=False)
+    assert is_switched_on("TENSORKEEP_SWITCH", default) is default
+    for text in ("", "maybe"):
+        monkeypatch.setenv("TENSORKEEP_SWITCH", text)
+        assert is_switched_on("TENSORKEEP_SWITCH", default) is default
+
+
+# ---------------------------------------------------------------------------------------------------- Memory
+
+MACHINE = "/sys/fs/cgroup"
+OLDER = "/sys/fs/cgroup/memory"
+
+
+def rooms(files: dict[str, str]) -> list[int]:
+    return list(rooms_of_groups(lambda path: files.get(path, "")))
+
+
+def test_a_group_has_room_up_to_its_limit_and_what_is_idle_counts_as_free() -> None:
+    files = {
+        "/proc/self/cgroup": "0::/box\n",
+        f"{MACHINE}/box/memory.max": "1000\n",
+        f"{MACHINE}/box/memory.current": "700\n",
+        f"{MACHINE}/box/memory.stat": "anon 500\ninactive_file 150\nactive_file 50\n",
+    }
+    assert rooms(files) == [450]
+
+
+def test_groups_around_a_group_have_limits_too() -> None:
+    files = {"/proc/self/cgroup": "0::/outer/inner\n"}
+    for group, limit in (("", "max"), ("/outer", "900"), ("/outer/inner", "1000")):
+        files |= {f"{MACHINE}{group}/memory.max": limit, f"{MACHINE}{group}/memory.current": "100"}
+    assert rooms(files) == [800, 900]
+
+
+def test_groups_of_the_first_version_are_found_by_what_they_control() -> None:
+    files = {
+        "/proc/self/cgroup": "3:cpu,cpuacct:/box\n2:hugetlb,memory:/elsewhere\n0::/\n",
+        f"{OLDER}/memory.limit_in_bytes": "1000",
+        f"{OLDER}/memory.usage_in_bytes": "400",
+        f"{OLDER}/memory.stat": "inactive_file 7\ntotal_inactive_file 30\n",
+    }
+    assert rooms(files) == [630]
+
+
+def test_a_group_over_its_limit_has_no_room() -> None:
+    files = {"/proc/self/cgroup": "0::/\n", f"{MACHINE}/memory.max": "5", f"{MACHINE}/memory.current": "9"}
+    assert rooms(files) == [0]
+
+
+@pytest.mark.parametrize("groups", ["", "nonsense\n", "0::/\n", "1:memory:/a\n"])
+def test_what_the_system_does_not_tell_is_no_limit(groups: str) -> None:
+    assert (
+        rooms({"/proc/self/cgroup": groups, f"{MACHINE}/memory.max": "x", f"{OLDER}/memory.limit_in_bytes": "1"}) == []
+    )
+
+
+def test_the_smallest_room_is_what_is_available(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert 1 << 20 < available_memory() < 1 << 60
+    monkeypatch.setattr("tensorkeep.io.machine.rooms_of_groups", lambda text: iter((1 << 50, 12345)))
+    assert available_memory() == 12345
