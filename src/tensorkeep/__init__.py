@@ -16,6 +16,7 @@ from tensorkeep._version import __version__
 if _TYPE_CHECKING:
     from tensorkeep import convert as convert
     from tensorkeep import edit as edit
+    from tensorkeep import embedding as embedding
     from tensorkeep import inspect as inspect
     from tensorkeep import saved_model as saved_model
     from tensorkeep._about import About, about
@@ -171,7 +172,7 @@ if not _TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_LATER})
+    return sorted({*globals(), *_LATER, *_MODULES})
 
 
 __all__ = [

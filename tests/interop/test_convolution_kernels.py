@@ -185,9 +185,9 @@ def test_grouped_gradients_are_those_of_each_group(padding: dict[str, Any]) -> N
             sizes, filter_sizes = np.int32(seen.shape), np.int32([3, 2, 2, 3])
             to_images.append(theirs("Conv2DBackpropInput", input_sizes=sizes, filter=filters[..., part], **arguments))
             to_filters.append(theirs("Conv2DBackpropFilter", input=seen, filter_sizes=filter_sizes, **arguments))
-        actual = _convolution.conv2d_backprop_input_v2_kernel(images, filters, gradient, **attributes)
+        actual = _convolution.conv2d_backprop_input_kernel(np.array(images.shape), filters, gradient, **attributes)
         assert_same(actual, np.concatenate(to_images, axis=-1))
-        actual = _convolution.conv2d_backprop_filter_v2_kernel(images, filters, gradient, **attributes)
+        actual = _convolution.conv2d_backprop_filter_kernel(images, np.array(filters.shape), gradient, **attributes)
         assert_same(actual, np.concatenate(to_filters, axis=-1))
 
 
@@ -236,17 +236,6 @@ def test_convolutions_of_volumes_agree(dtype: DType, padding: bytes) -> None:
             )
             actual = _convolution.conv3d_backprop_filter_v2_kernel(images, filter_sizes, gradient, **attributes)
             assert_same(actual, expected)
-
-
-def test_convolutions_behind_many_batch_dimensions_agree() -> None:
-    images, filters = numbers((2, 3, 6, 7, 4)), numbers((3, 2, 4, 5), seed=1)
-    attributes = {"strides": (1, 2, 1, 1), "padding": b"SAME", "dilations": (1, 1, 2, 1), "batch_dims": 2}
-    expected = theirs("Conv", input=images, filter=filters, **attributes)
-    assert_same(_convolution.conv_kernel(images, filters, **attributes), expected)
-    volumes, filters = numbers((2, 6, 7, 5, 4)), numbers((1, 2, 1, 4, 5), seed=1)
-    attributes = {"strides": (1, 3, 2, 4, 1), "padding": b"SAME"}
-    expected = theirs("Conv", input=volumes, filter=filters, **attributes)
-    assert_same(_convolution.conv_kernel(volumes, filters, **attributes), expected)
 
 
 @paddings
@@ -468,12 +457,7 @@ def test_earlier_batch_normalizations_agree(version: str) -> None:
     x, scale, offset = (np.random.default_rng(at).standard_normal(3 * 4 * 5).astype("f") for at in range(3))
     x, scale, offset = x.reshape(3, 4, 5, 1), scale[:1], offset[:1]
     empty = np.zeros(0, np.float32)
-    kernels = {
-        "": (_normalization.fused_batch_norm_kernel, _normalization.fused_batch_norm_grad_kernel),
-        "V2": (_normalization.fused_batch_norm_v2_kernel, _normalization.fused_batch_norm_grad_v2_kernel),
-    }
-    forward, backward = kernels[version]
-    actual = forward(x, scale, offset, empty, empty)
+    actual = _normalization.fused_batch_norm_kernel(x, scale, offset, empty, empty)
     vectors = {"scale": scale, "offset": offset, "mean": empty, "variance": empty}
     assert_same(actual, theirs(f"FusedBatchNorm{version}", x=x, **vectors), 1e-5)
     expected = theirs(
@@ -484,7 +468,7 @@ def test_earlier_batch_normalizations_agree(version: str) -> None:
         reserve_space_1=actual[3],
         reserve_space_2=actual[4],
     )
-    assert_same(backward(x, x, scale, *actual[3:]), expected, 1e-4)
+    assert_same(_normalization.fused_batch_norm_grad_kernel(x, x, scale, *actual[3:]), expected, 1e-4)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
@@ -527,7 +511,7 @@ def test_what_tensorflow_refuses_for_want_of_a_kernel_we_compute() -> None:
                 out_backprop=images,
                 **attributes,
             )
-        returned = _convolution.conv2d_backprop_input_v2_kernel(images, filters, images, **attributes)
+        returned = _convolution.conv2d_backprop_input_kernel(np.array(images.shape), filters, images, **attributes)
         assert returned.shape == images.shape
     with pytest.raises(REFUSED):
         theirs(

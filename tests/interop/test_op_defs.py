@@ -6,6 +6,7 @@ import pytest
 from tensorflow.python.client import pywrap_tf_session
 
 from tensorkeep.graph.known_ops import KNOWN_OPS
+from tensorkeep.graph.op_outputs import OUTPUT_COUNTS
 from tensorkeep.graph.opspec import find_op, registered_ops
 from tensorkeep.graph.schema import OpSchema, parse_schema
 from tensorkeep.proto.messages import OpDef, OpList
@@ -52,3 +53,12 @@ def test_no_op_is_described_in_two_places() -> None:
     described = {line.partition("(")[0] for line in KNOWN_OPS.splitlines() if line}
     both = described & set(registered_ops())
     assert not both, "run tools/compile_known_ops.py"
+
+
+def test_how_many_tensors_an_op_gives_is_known_of_all() -> None:
+    table = {name: parts for name, *parts in (line.split() for line in OUTPUT_COUNTS.splitlines() if line)}
+    for proto in ALL:
+        lists = [attr for arg in proto.output_arg if (attr := arg.number_attr or arg.type_list_attr)]
+        single = len(proto.output_arg) - len(lists)
+        wanted = [*([str(single)] if single else []), *lists]
+        assert table.get(proto.name, ["1"]) == wanted, "run tools/compile_known_ops.py"

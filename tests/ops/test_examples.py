@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-import time
 import tracemalloc
 from contextlib import suppress
 from typing import Any
@@ -154,12 +153,12 @@ def test_lengths_beyond_the_end_take_no_memory() -> None:
         tracemalloc.stop()
 
 
-def test_one_example_of_very_many_fields_among_many_takes_no_long() -> None:
+def test_one_example_of_very_many_fields_among_many_does_not_hold_them_up() -> None:
     many = message(1, b"".join(message(1, message(1, b"k%d" % i) + message(2, b"")) for i in range(20_000)))
-    start = time.process_time()
-    columns = parse_batch(texts(*[BARE] * 50, many), [], [Wanted(b"f", FLOAT32, "sparse")])
+    batch, wanted = [*[BARE] * 50, many], [Wanted(b"f", FLOAT32, "sparse")]
+    assert parse_columns(batch, wanted) is None
+    columns = parse_batch(texts(*batch), [], wanted)
     assert columns[0].counts.tolist() == [2] * 50 + [0]
-    assert time.process_time() - start < 5
 
 
 def test_the_first_wrong_example_is_named_however_many_there_are() -> None:

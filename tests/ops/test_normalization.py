@@ -17,10 +17,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops import _normalization
 from tensorkeep.ops._normalization import (
     fused_batch_norm_grad_kernel,
-    fused_batch_norm_grad_v2_kernel,
     fused_batch_norm_grad_v3_kernel,
     fused_batch_norm_kernel,
-    fused_batch_norm_v2_kernel,
     fused_batch_norm_v3_kernel,
     lrn_grad_kernel,
     lrn_kernel,
@@ -148,12 +146,12 @@ def test_the_gradients_of_batch_normalization_are_its_slopes(data_format: bytes,
 @pytest.mark.parametrize("dtype", [np.float16, ml_dtypes.bfloat16])
 def test_half_types_have_float32_statistics(dtype: npt.DTypeLike) -> None:
     x, scale, offset = random((2, 3, 4, 5), dtype), *vectors(5)[:2]
-    y, *statistics = fused_batch_norm_v2_kernel(x, scale, offset, NOTHING, NOTHING)
+    y, *statistics = fused_batch_norm_kernel(x, scale, offset, NOTHING, NOTHING)
     wide, *same = fused_batch_norm_kernel(x.astype(np.float32), scale, offset, NOTHING, NOTHING)
     np.testing.assert_array_equal(y, wide.astype(dtype))
     for actual, wanted in zip(statistics, same, strict=True):
         np.testing.assert_array_equal(actual, wanted)
-    returned = fused_batch_norm_grad_v2_kernel(y, x, scale, *statistics[2:])
+    returned = fused_batch_norm_grad_kernel(y, x, scale, *statistics[2:])
     assert [array.dtype for array in returned] == [dtype, *[np.float32] * 4]
 
 

@@ -69,7 +69,7 @@ def test_who_finds_a_queue_empty_waits_for_another_thread(graph: Graph) -> None:
     thread = Thread(target=session.run, args=(fill,), daemon=True)
     thread.start()
     assert session.run(taken).tolist() == [1, 2, 3]
-    thread.join(10)
+    thread.join(60)
     assert not thread.is_alive()
 
 
@@ -93,10 +93,10 @@ def test_who_comes_first_is_served_in_full(graph: Graph) -> None:
         thread.start()
     for i in range(4):
         session.run(put, {x: i})
-    assert is_served.wait(10)
+    assert is_served.wait(60)
     session.close()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert served == [[0, 1, 2]]
 
 
@@ -116,7 +116,7 @@ def test_closing_wakes_those_who_wait(graph: Graph) -> None:
     thread = Thread(target=waiting, daemon=True)
     thread.start()
     session.run(close)
-    thread.join(10)
+    thread.join(60)
     assert caught
 
 
@@ -136,7 +136,7 @@ def test_closing_the_session_wakes_those_who_wait(graph: Graph) -> None:
         thread.start()
     session.close()
     for thread in threads:
-        thread.join(10)
+        thread.join(60)
     assert len(caught) == 2
 
 

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops._re2 import Expression, Rewrite
+from tests.support.effort import at_most_lines
 
 
 @pytest.mark.parametrize(
     "pattern", [rb"(a*)*b", rb"(a|a)*b", rb"(a|aa)+b", rb"(a?){30}a{30}b", rb".*.*.*.*=b", rb"(.*)+x"]
 )
 def test_patterns_that_try_everything_do_not_take_for_ever(pattern: bytes) -> None:
-    started = time.process_time()
-    compiled = Expression(pattern)
-    assert not compiled.matches(b"a" * 2000)
-    assert compiled.replaced(b"a" * 300, Rewrite(b""), True) == b"a" * 300
-    assert time.process_time() - started < 20
+    with at_most_lines(5_000_000):
+        compiled = Expression(pattern)
+        assert not compiled.matches(b"a" * 2000)
+        assert compiled.replaced(b"a" * 300, Rewrite(b""), True) == b"a" * 300
 
 
 def test_patterns_that_would_be_huge_are_refused() -> None:

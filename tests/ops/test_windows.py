@@ -17,7 +17,6 @@ from tensorkeep.ops._windows import (
     Placement,
     Sliding,
     centered,
-    effective_size,
     layout_of,
     lowest,
     narrowed,
@@ -88,9 +87,6 @@ def test_same_padding_keeps_every_stride(size: int, window: int, stride: int, ex
 
 
 def test_a_dilated_window_reaches_further() -> None:
-    assert effective_size(3, 4) == 9
-    assert effective_size(1, 4) == 1
-    assert effective_size(None, 4) is None
     assert place(9, 3, dilation=4).output == 1
     assert place(20, 3, 2, 4, b"SAME").effective == 9
 
@@ -126,6 +122,11 @@ def test_an_unknown_window_matters_only_where_its_size_does() -> None:
     assert output_size(7, None, stride=2, padding=b"VALID") is None
     assert output_size(7, None, padding=(1, 1)) is None
     assert padding_size(7, None, stride=2, padding=b"SAME") is None
+
+
+def test_a_window_that_nobody_could_go_through_is_refused() -> None:
+    with pytest.raises(InvalidArgumentError, match="a window of 1099511627776 over 5 elements"):
+        place(5, 1 << 40, 1, 1, b"SAME")
 
 
 def test_an_unknown_padding_is_refused() -> None:

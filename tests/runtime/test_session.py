@@ -209,7 +209,11 @@ class TestFeeds:
 
     @pytest.mark.parametrize(
         ("dtype", "value"),
-        [("int32", 1.5), ("int32", float("nan")), ("int32", float("inf")), ("int8", 300), ("bool", 2), ("bool", 0.5)],
+        [
+            *(("int32", value) for value in (1.5, float("nan"), float("inf"), 2**31)),
+            *(("int8", value) for value in (300, [1, 300], [[1], [-129]], (2**70,))),
+            *(("bool", value) for value in (2, 0.5)),
+        ],
     )
     def test_a_number_that_would_be_cut_off_is_refused(self, session: Session, dtype: str, value: object) -> None:
         x = placeholder(dtype=dtype)

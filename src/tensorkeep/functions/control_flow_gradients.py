@@ -32,7 +32,7 @@ from tensorkeep.functions.control_flow_contexts import (
     while_context,
     while_context_of,
 )
-from tensorkeep.functions.gradient_loops import GradientLoop, shape_node
+from tensorkeep.functions.gradient_loops import GradientLoop, is_of_table, shape_node, source_of_handle
 from tensorkeep.functions.structures import flatten, map_structure, pack_sequence_as
 from tensorkeep.graph.building import colocate_with, name_scope
 from tensorkeep.graph.composites import IndexedSlices
@@ -323,10 +323,8 @@ def _start_of_slices(context: WhileContext, op: Operation, grad: IndexedSlices) 
 def _row_shape(value: Tensor) -> Any:
     """The sizes of a row of a tensor, or of the variable behind a handle."""
     if value.dtype is RESOURCE:
-        while value.op.inputs:
-            value = value.op.inputs[0]
-        shape: Shape = value.op.get_attr("shape")
-        return np.array(shape.as_tuple()[1:], np.int32)
+        shape: Shape = source_of_handle(value).get_attr("shape")
+        return np.array(shape.as_tuple()[0 if is_of_table(value) else 1 :], np.int32)
     sizes = shape_node(value)
     with name_scope("strided_slice") as scope:
         ends = [constant([at], name="stack") for at in (1, 0, 1)]

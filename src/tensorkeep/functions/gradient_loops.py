@@ -473,13 +473,28 @@ def zeros_like_output(op: Operation, index: int) -> Tensor | None:
 def zeros_like_variable(handle: Tensor) -> Tensor:
     """Zeros of the shape of the variable behind a handle."""
     shape = held_shape(handle)
-    if shape.is_fully_known:
+    if shape.is_fully_known and not is_of_table(handle):
         sizes = np.array(shape.as_tuple(), np.int32)
         return zeros(constant(sizes, name="Const"), _element_dtype(handle))
     return _zeros_of_variable(handle, handle)
 
 
+def is_of_table(handle: Tensor) -> bool:
+    """Whether a handle is that of an embedding variable, whose rows go by keys, so that it has no shape of its own."""
+    return source_of_handle(handle).type == "KvVarHandleOp"
+
+
+def source_of_handle(handle: Tensor) -> Operation:
+    """The operation that a handle comes from, past what it was passed on by."""
+    while handle.op.inputs:
+        handle = handle.op.inputs[0]
+    return handle.op
+
+
 def _zeros_of_variable(handle: Tensor, value: Tensor) -> Tensor:
+    if is_of_table(value):  # no row of it
+        sizes = np.array((0, *held_shape(value).as_tuple()), np.int32)
+        return zeros(constant(sizes, name="Const"), _element_dtype(value))
     return zeros(get_op("VariableShape")(handle), _element_dtype(value))
 
 

@@ -31,7 +31,6 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops._indexing import static_value
-from tensorkeep.ops.ragged import ragged_range
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,12 +88,6 @@ class RowPartition:
     @property
     def static_uniform_row_length(self) -> int | None:
         return _whole_number(self.uniform_length)
-
-    def offsets_in_rows(self) -> Tensor:
-        """The column of each value."""
-        zero, lengths = constant(0, self.dtype), self.row_lengths()
-        found: Tensor = ragged_range(zero, lengths, constant(1, self.dtype)).rt_dense_values
-        return found
 
     def after(self, checks: Sequence[Any]) -> RowPartition:
         """The partition, once the checks have passed."""

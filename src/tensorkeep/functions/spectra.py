@@ -141,8 +141,8 @@ def _resized(input: Tensor, n: Any, length: Any) -> Tensor:
     return cut() if is_shorter else padded()
 
 
-def _turns(count: Any, width: Tensor, zero: Tensor, sign: int) -> Tensor:
-    """Quarter turns in `count` steps, twice as long as a unit."""
+def _turns(width: Tensor, zero: Tensor, sign: int) -> Tensor:
+    """A quarter of a turn in `width` steps, twice as long as a unit."""
     angles = -span(width) if sign < 0 else span(width)
     return 2.0 * exp(complex(zero, angles * math.pi * 0.5 / width))
 
@@ -153,14 +153,14 @@ def _weights(first: Tensor, count: Any, factor: float) -> Tensor:
 
 
 def _cosines_2(input: Tensor, count: Any, width: Tensor, zero: Tensor, norm: str | None) -> Tensor:
-    scale = _turns(count, width, zero, -1)
+    scale = _turns(width, zero, -1)
     found = real(rfft(input, [2 * count])[..., :count] * scale)
     return found * _weights(0.5 * rsqrt(width), count, math.sqrt(2.0)) if norm == "ortho" else found
 
 
 def _cosines_3(input: Tensor, count: Any, width: Tensor, zero: Tensor, norm: str | None) -> Tensor:
     input = input * (_weights(sqrt(width), count, math.sqrt(0.5)) if norm == "ortho" else width)
-    scale = _turns(count, width, zero, 1)
+    scale = _turns(width, zero, 1)
     found: Tensor = real(irfft(scale * complex(input, zero), [2 * count]))[..., :count]
     return found
 

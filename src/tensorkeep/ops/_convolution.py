@@ -297,18 +297,6 @@ def conv2d_backprop_filter_kernel(
     return _backward_to_filters(images, tuple(filter_sizes.tolist()), gradient, Sliding(**attributes))
 
 
-def conv2d_backprop_input_v2_kernel(
-    images: Array, filters: Array, gradient: Array, *, use_cudnn_on_gpu: bool = True, **attributes: Any
-) -> Array:
-    return _backward_to_images(images.shape, filters, gradient, Sliding(**attributes))
-
-
-def conv2d_backprop_filter_v2_kernel(
-    images: Array, filters: Array, gradient: Array, *, use_cudnn_on_gpu: bool = True, **attributes: Any
-) -> Array:
-    return _backward_to_filters(images, filters.shape, gradient, Sliding(**attributes))
-
-
 def conv3d_kernel(images: Array, filters: Array, **attributes: Any) -> Array:
     return _forward(images, filters, Sliding(**attributes))
 
@@ -327,15 +315,6 @@ def conv3d_backprop_filter_kernel(images: Array, filters: Array, gradient: Array
 
 def conv3d_backprop_filter_v2_kernel(images: Array, filter_sizes: Array, gradient: Array, **attributes: Any) -> Array:
     return _backward_to_filters(images, tuple(filter_sizes.tolist()), gradient, Sliding(**attributes))
-
-
-def conv_kernel(images: Array, filters: Array, *, batch_dims: int = 1, groups: int = 1, **attributes: Any) -> Array:
-    """A convolution over one to three spatial dimensions, behind any number of batch dimensions.
-
-    As everywhere, the number of groups follows from the channels.
-    """
-    output = _forward(images.reshape(-1, *images.shape[batch_dims:]), filters, Sliding(**attributes))
-    return output.reshape(*images.shape[:batch_dims], *output.shape[1:])
 
 
 @np.errstate(all="ignore")

@@ -98,9 +98,6 @@ def fused_batch_norm_kernel(
     return narrowed(y.reshape(x.shape), x.dtype), *(narrowed(vector, scale.dtype) for vector in statistics)
 
 
-fused_batch_norm_v2_kernel = fused_batch_norm_kernel
-
-
 def fused_batch_norm_v3_kernel(
     x: Array, scale: Array, offset: Array, mean: Array, variance: Array, **attributes: Any
 ) -> tuple[Array, ...]:
@@ -139,9 +136,6 @@ def fused_batch_norm_grad_kernel(
     dx = dy * channels.spread(widened(scale) * inverse)
     vectors = (narrowed(vector, mean.dtype) for vector in (products * inverse, offset_gradient))
     return narrowed(dx.reshape(x.shape), x.dtype), *vectors, nothing, nothing.copy()
-
-
-fused_batch_norm_grad_v2_kernel = fused_batch_norm_grad_kernel
 
 
 def fused_batch_norm_grad_v3_kernel(

@@ -152,12 +152,6 @@ def max_pool_grad_with_argmax_kernel(
     return narrowed(result.reshape(images.shape), gradient.dtype)
 
 
-def max_pool_grad_grad_with_argmax_kernel(
-    images: Array, gradient: Array, argmax: Array, *, include_batch_in_index: bool = False, **attributes: Any
-) -> Array:
-    return gradient.ravel()[_flat_places(images, argmax, include_batch_in_index)]
-
-
 @np.errstate(all="ignore")
 def avg_pool_kernel(images: Array, *, ksize: Ints, **attributes: Any) -> Array:
     windows = _windows(images.shape, ksize, Sliding(**attributes))

@@ -19,7 +19,6 @@ Planes = npt.NDArray[np.uint8]
 Pixel = list[int]
 
 PREDICTION, COLORS, GREEN, PALETTE = range(4)
-_BLACK: Final = 0xFF000000
 _SHIFTS: Final = np.array([0, 8, 16, 24], np.uint32)  # blue, green, red, alpha
 
 

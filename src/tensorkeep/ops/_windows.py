@@ -37,6 +37,7 @@ Index = tuple[slice, ...]
 CACHED_PLANS: Final = 1024  # of each kind: one per combination of shapes and attributes that a kernel has met
 
 _EVERYTHING: Final = slice(None)
+_LARGEST_WINDOW: Final = 1 << 20  # beyond the size of what it slides over: its elements are gone through one by one
 _CHANNELS_FIRST: Final = {b"NCHW": 4, b"NCDHW": 5, b"CHANNELS_FIRST": None}
 _CHANNELS_LAST: Final = {b"NHWC": 4, b"NDHWC": 5, b"CHANNELS_LAST": None}
 
@@ -85,11 +86,6 @@ def paddings_of(padding: bytes, explicit_paddings: Sequence[int], rank: int) -> 
             f"explicit_paddings {list(explicit_paddings)}: expected {2 * rank} values, none of them negative"
         )
     return tuple(zip(explicit_paddings[::2], explicit_paddings[1::2], strict=True))
-
-
-def effective_size(window: Dimension, dilation: int = 1) -> Dimension:
-    """How many elements a window reaches over, those that its dilation skips included."""
-    return None if window is None else (window - 1) * dilation + 1
 
 
 def output_size(
@@ -178,6 +174,8 @@ class Placement(NamedTuple):
 
 def place(size: int, window: int, stride: int = 1, dilation: int = 1, padding: Padding = b"VALID") -> Placement:
     """Places windows along a dimension of known size."""
+    if window > max(size, _LARGEST_WINDOW):
+        raise InvalidArgumentError(f"a window of {window} over {size} elements is larger than {_LARGEST_WINDOW}")
     output = output_size(size, window, stride, dilation, padding)
     added = padding_size(size, window, stride, dilation, padding)
     assert output is not None

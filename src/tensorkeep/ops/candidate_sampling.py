@@ -16,6 +16,7 @@ from tensorkeep.ops._philox import PhiloxGenerator, by_c_library, long_integers,
 from tensorkeep.ops._picking import Picker
 from tensorkeep.ops._sampling import stream_of
 from tensorkeep.ops._shapes import with_rank
+from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 
@@ -65,9 +66,12 @@ def _log_uniform_chance(classes: Array, range_max: int) -> Array:
 def _picked(samples: Iterator[Array], count: int, unique: bool) -> tuple[Array, int]:
     """As many samples as wanted, and how many were tried for them."""
     if not unique:
+        check_allocation((max(count, 0),), np.int64, copies=2)
         parts: list[Array] = []
-        while sum(map(len, parts)) < count:
+        missing = count
+        while missing > 0:
             parts.append(next(samples))
+            missing -= len(parts[-1])
         return np.concatenate([*parts, np.zeros(0, np.int64)])[:count].astype(np.int64), count
     found: dict[int, None] = {}
     tries = 0

@@ -182,15 +182,15 @@ def concat_v2_kernel(values: list[Any], axis: Any) -> Any:
 
 @concat.gradient
 def concat_gradient(op: Operation, dy: Any) -> Any:
-    return [None, *_concat_gradients(op, dy, op.inputs[1:], op.inputs[0])]
+    return [None, *_concat_gradients(dy, op.inputs[1:], op.inputs[0])]
 
 
 @concat_v2.gradient
 def concat_v2_gradient(op: Operation, dy: Any) -> Any:
-    return [*_concat_gradients(op, dy, op.inputs[:-1], op.inputs[-1]), None]
+    return [*_concat_gradients(dy, op.inputs[:-1], op.inputs[-1]), None]
 
 
-def _concat_gradients(op: Operation, dy: Any, values: list[Tensor], axis: Tensor) -> list[Any]:
+def _concat_gradients(dy: Any, values: list[Tensor], axis: Tensor) -> list[Any]:
     if len(values) == 1:
         return [dy]
     if isinstance(dy, IndexedSlices):

@@ -11,6 +11,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import HandleShape, Tensor
 from tensorkeep.graph.opspec import Capability, OpSpec, op
+from tensorkeep.ops._families import two_generations
 from tensorkeep.ops._shapes import with_rank, with_rank_at_least
 from tensorkeep.ops._tables import DenseTable, StaticTable, Table, TextColumns
 from tensorkeep.runtime.context import KernelContext
@@ -140,6 +141,7 @@ def _give_shared_kernel(spec: OpSpec, kind: type[Table], shaped: bool) -> None:
 
 _VALUE_SHAPE = "value_shape: shape = []"
 _REF = "Ref(string)"
+_HANDLE = "table_handle"
 
 hash_table = _made("HashTable()", *_SHARING, *_TYPES, kind=StaticTable, handle=_REF)
 hash_table_v2 = _made("HashTableV2()", *_SHARING, *_TYPES, kind=StaticTable)
@@ -256,14 +258,6 @@ def _check_handle(handle: Tensor) -> None:
         with_rank(handle, 0)
 
 
-def _versions(name: str, signature: str, *clauses: str, needs: Capability | None = None) -> tuple[OpSpec, OpSpec]:
-    """An op on references to tables, and the same on handles, which is stateful."""
-    inputs, arrow, outputs = signature.partition(" -> ")
-    old = op(f"{name}(table_handle: Ref(string){inputs}){arrow}{outputs}", *clauses, needs=needs)
-    new = op(f"{name}V2(table_handle: resource{inputs}){arrow}{outputs}", *clauses, "stateful", needs=needs)
-    return old, new
-
-
 def _known(handle: Tensor, key_dtype: DType, value_dtype: DType) -> TableShape | None:
     """What a handle knows of its table; an error if the types are others."""
     known = handle.static_shape
@@ -278,8 +272,8 @@ def _known(handle: Tensor, key_dtype: DType, value_dtype: DType) -> TableShape |
     return known
 
 
-find, find_v2 = _versions(
-    "LookupTableFind", ", keys: Tin, default_value: Tout -> values: Tout", "Tin: type", "Tout: type"
+find, find_v2 = two_generations(
+    "LookupTableFind", _HANDLE, ", keys: Tin, default_value: Tout -> values: Tout", "Tin: type", "Tout: type"
 )
 
 
@@ -320,7 +314,9 @@ def find_kernel(table_handle: Any, keys: Any, default_value: Any, *, Tin: DType,
     return table.find(np.asarray(keys), np.asarray(default_value))
 
 
-insert, insert_v2 = _versions("LookupTableInsert", ", keys: Tin, values: Tout", "Tin: type", "Tout: type")
+insert, insert_v2 = two_generations(
+    "LookupTableInsert", _HANDLE, ", keys: Tin, values: Tout", "Tin: type", "Tout: type"
+)
 
 
 @insert.shape
@@ -354,7 +350,7 @@ def remove_v2_kernel(table_handle: Any, keys: Any, *, Tin: DType) -> tuple[()]: 
     return ()
 
 
-size, size_v2 = _versions("LookupTableSize", " -> size: int64")
+size, size_v2 = two_generations("LookupTableSize", _HANDLE, " -> size: int64")
 
 
 @size.shape
@@ -370,7 +366,9 @@ def size_kernel(table_handle: Any) -> Any:
     return np.int64(len(_table(table_handle)))
 
 
-export, export_v2 = _versions("LookupTableExport", " -> keys: Tkeys, values: Tvalues", "Tkeys: type", "Tvalues: type")
+export, export_v2 = two_generations(
+    "LookupTableExport", _HANDLE, " -> keys: Tkeys, values: Tvalues", "Tkeys: type", "Tvalues: type"
+)
 
 
 @export.shape
@@ -392,7 +390,9 @@ def export_kernel(table_handle: Any, *, Tkeys: DType, Tvalues: DType) -> Any:  #
     return _checked(table_handle, Tkeys, Tvalues).export()
 
 
-import_, import_v2 = _versions("LookupTableImport", ", keys: Tin, values: Tout", "Tin: type", "Tout: type")
+import_, import_v2 = two_generations(
+    "LookupTableImport", _HANDLE, ", keys: Tin, values: Tout", "Tin: type", "Tout: type"
+)
 
 
 @import_.shape
@@ -411,7 +411,9 @@ def import_kernel(table_handle: Any, keys: Any, values: Any, *, Tin: DType, Tout
 
 # ---------------------------------------------------------------------------------------------------- Initialising
 
-initialize, initialize_v2 = _versions("InitializeTable", ", keys: Tkey, values: Tval", "Tkey: type", "Tval: type")
+initialize, initialize_v2 = two_generations(
+    "InitializeTable", _HANDLE, ", keys: Tkey, values: Tval", "Tkey: type", "Tval: type"
+)
 
 
 @initialize.shape
@@ -448,8 +450,9 @@ def initialize_kernel(
     return ()
 
 
-initialize_from_file, initialize_from_file_v2 = _versions(
+initialize_from_file, initialize_from_file_v2 = two_generations(
     "InitializeTableFromTextFile",
+    _HANDLE,
     ", filename: string",
     "key_index: int >= -2",
     "value_index: int >= -2",

@@ -13,7 +13,8 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.opspec import OpSpec, not_differentiable, op, takes_attributes
+from tensorkeep.ops._families import two_generations
 from tensorkeep.ops._queues import AtRandom, ByPriority, FirstIn, Order, Queue
 from tensorkeep.ops._shapes import SCALAR
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -21,19 +22,21 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 _PAIR = Shape((2,))  # what handles of the first generation were: a container and a name
 
 
-def _scalar_handle() -> Shape:
-    return SCALAR
-
-
-def _pair_handle() -> Shape:
-    return _PAIR
+def _makers(name: str, *clauses: str) -> tuple[OpSpec, OpSpec]:
+    """The ops that make a queue of a kind, or find one that is shared: one gives a reference, one a handle."""
+    sharing = ("container: string = ''", "shared_name: string = ''", "stateful")
+    old = op(f"{name}() -> handle: Ref(string)", *clauses, *sharing)
+    old.shape(lambda: _PAIR)
+    new = op(f"{name}V2() -> handle: resource", *clauses, *sharing)
+    new.shape(lambda: SCALAR)
+    return old, new
 
 
 def _shared(
     ctx: Any,
     kind: str,
     order: Order,
-    dtypes: tuple[DType, ...],
+    component_types: tuple[DType, ...],
     shapes: tuple[Shape, ...],
     capacity: int,
     container: bytes,
@@ -41,170 +44,63 @@ def _shared(
 ) -> Any:
     name = shared_name.decode() or ctx.name
     return ctx.resources.get_or_create(
-        container.decode(), name, Queue, lambda: Queue(f"{kind} '{name}'", order, dtypes, shapes, capacity)
+        container.decode(), name, Queue, lambda: Queue(f"{kind} '{name}'", order, component_types, shapes, capacity)
     )
 
 
-fifo_queue_v2 = op(
-    "FIFOQueueV2() -> handle: resource",
-    "component_types: list(type) >= 1",
-    "shapes: list(shape) >= 0 = []",
-    "capacity: int = -1",
-    "container: string = ''",
-    "shared_name: string = ''",
-    "stateful",
-)
-fifo_queue_v2.shape(_scalar_handle)
-
-fifo_queue = op(
-    "FIFOQueue() -> handle: Ref(string)",
-    "component_types: list(type) >= 1",
-    "shapes: list(shape) >= 0 = []",
-    "capacity: int = -1",
-    "container: string = ''",
-    "shared_name: string = ''",
-    "stateful",
-)
-fifo_queue.shape(_pair_handle)
+_MAKING = ("component_types", "shapes", "capacity", "container", "shared_name")
+_ELEMENTS = ("component_types: list(type) >= 1", "shapes: list(shape) >= 0 = []", "capacity: int = -1")
+fifo_queue, fifo_queue_v2 = _makers("FIFOQueue", *_ELEMENTS)
 
 
 @fifo_queue_v2.stateful_kernel
 @fifo_queue.stateful_kernel
-def fifo_queue_kernel(
-    ctx: Any,
-    *,
-    component_types: tuple[DType, ...],
-    shapes: tuple[Shape, ...],
-    capacity: int,
-    container: bytes,
-    shared_name: bytes,
-) -> Any:
-    return _shared(ctx, "FIFOQueue", FirstIn(), component_types, shapes, capacity, container, shared_name)
+@takes_attributes(*_MAKING)
+def fifo_queue_kernel(ctx: Any, **attributes: Any) -> Any:
+    return _shared(ctx, "FIFOQueue", FirstIn(), **attributes)
 
 
-padding_fifo_queue_v2 = op(
-    "PaddingFIFOQueueV2() -> handle: resource",
-    "component_types: list(type) >= 1",
-    "shapes: list(shape) >= 0 = []",
-    "capacity: int = -1",
-    "container: string = ''",
-    "shared_name: string = ''",
-    "stateful",
-)
-padding_fifo_queue_v2.shape(_scalar_handle)
-
-padding_fifo_queue = op(
-    "PaddingFIFOQueue() -> handle: Ref(string)",
-    "component_types: list(type) >= 1",
-    "shapes: list(shape) >= 0 = []",
-    "capacity: int = -1",
-    "container: string = ''",
-    "shared_name: string = ''",
-    "stateful",
-)
-padding_fifo_queue.shape(_pair_handle)
+padding_fifo_queue, padding_fifo_queue_v2 = _makers("PaddingFIFOQueue", *_ELEMENTS)
 
 
 @padding_fifo_queue_v2.stateful_kernel
 @padding_fifo_queue.stateful_kernel
-def padding_fifo_queue_kernel(
-    ctx: Any,
-    *,
-    component_types: tuple[DType, ...],
-    shapes: tuple[Shape, ...],
-    capacity: int,
-    container: bytes,
-    shared_name: bytes,
-) -> Any:
-    return _shared(ctx, "PaddingFIFOQueue", FirstIn(), component_types, shapes, capacity, container, shared_name)
+@takes_attributes(*_MAKING)
+def padding_fifo_queue_kernel(ctx: Any, **attributes: Any) -> Any:
+    return _shared(ctx, "PaddingFIFOQueue", FirstIn(), **attributes)
 
 
-priority_queue_v2 = op(
-    "PriorityQueueV2() -> handle: resource",
-    "component_types: list(type) >= 0 = []",
-    "shapes: list(shape) >= 0",
-    "capacity: int = -1",
-    "container: string = ''",
-    "shared_name: string = ''",
-    "stateful",
+priority_queue, priority_queue_v2 = _makers(
+    "PriorityQueue", "component_types: list(type) >= 0 = []", "shapes: list(shape) >= 0", "capacity: int = -1"
 )
-priority_queue_v2.shape(_scalar_handle)
-
-priority_queue = op(
-    "PriorityQueue() -> handle: Ref(string)",
-    "component_types: list(type) >= 0 = []",
-    "shapes: list(shape) >= 0",
-    "capacity: int = -1",
-    "container: string = ''",
-    "shared_name: string = ''",
-    "stateful",
-)
-priority_queue.shape(_pair_handle)
 
 
 @priority_queue_v2.stateful_kernel
 @priority_queue.stateful_kernel
+@takes_attributes(*_MAKING)
 def priority_queue_kernel(
-    ctx: Any,
-    *,
-    component_types: tuple[DType, ...],
-    shapes: tuple[Shape, ...],
-    capacity: int,
-    container: bytes,
-    shared_name: bytes,
+    ctx: Any, *, component_types: tuple[DType, ...], shapes: tuple[Shape, ...], **attributes: Any
 ) -> Any:
     dtypes = (DType.of("int64"), *component_types)
     shapes = (SCALAR, *shapes) if shapes or not component_types else ()
-    return _shared(ctx, "PriorityQueue", ByPriority(), dtypes, shapes, capacity, container, shared_name)
+    return _shared(ctx, "PriorityQueue", ByPriority(), dtypes, shapes, **attributes)
 
 
-random_shuffle_queue_v2 = op(
-    "RandomShuffleQueueV2() -> handle: resource",
-    "component_types: list(type) >= 1",
-    "shapes: list(shape) >= 0 = []",
-    "capacity: int = -1",
-    "min_after_dequeue: int = 0",
-    "seed: int = 0",
-    "seed2: int = 0",
-    "container: string = ''",
-    "shared_name: string = ''",
-    "stateful",
+random_shuffle_queue, random_shuffle_queue_v2 = _makers(
+    "RandomShuffleQueue", *_ELEMENTS, "min_after_dequeue: int = 0", "seed: int = 0", "seed2: int = 0"
 )
-random_shuffle_queue_v2.shape(_scalar_handle)
-
-random_shuffle_queue = op(
-    "RandomShuffleQueue() -> handle: Ref(string)",
-    "component_types: list(type) >= 1",
-    "shapes: list(shape) >= 0 = []",
-    "capacity: int = -1",
-    "min_after_dequeue: int = 0",
-    "seed: int = 0",
-    "seed2: int = 0",
-    "container: string = ''",
-    "shared_name: string = ''",
-    "stateful",
-)
-random_shuffle_queue.shape(_pair_handle)
 
 
 @random_shuffle_queue_v2.stateful_kernel
 @random_shuffle_queue.stateful_kernel
+@takes_attributes(*_MAKING, "min_after_dequeue", "seed", "seed2")
 def random_shuffle_queue_kernel(
-    ctx: Any,
-    *,
-    component_types: tuple[DType, ...],
-    shapes: tuple[Shape, ...],
-    capacity: int,
-    container: bytes,
-    shared_name: bytes,
-    min_after_dequeue: int,
-    seed: int,
-    seed2: int,
+    ctx: Any, *, capacity: int, min_after_dequeue: int, seed: int, seed2: int, **attributes: Any
 ) -> Any:
     if min_after_dequeue < 0 or 0 <= capacity <= min_after_dequeue:
         raise InvalidArgumentError(f"min_after_dequeue {min_after_dequeue} must be >= 0 and < capacity {capacity}")
     order = AtRandom(min_after_dequeue, (seed, seed2))
-    return _shared(ctx, "RandomShuffleQueue", order, component_types, shapes, capacity, container, shared_name)
+    return _shared(ctx, "RandomShuffleQueue", order, capacity=capacity, **attributes)
 
 
 # ---------------------------------------------------------------------------------------------------- In and out
@@ -215,18 +111,10 @@ def _refuse_timeout(timeout_ms: int) -> None:
         raise InvalidArgumentError("Timeout not supported yet.")
 
 
-queue_enqueue_v2 = op(
-    "QueueEnqueueV2(handle: resource, components: Tcomponents)",
-    "Tcomponents: list(type) >= 1",
-    "timeout_ms: int = -1",
-    "stateful",
-)
+_PUT = ("Tcomponents: list(type) >= 1", "timeout_ms: int = -1")
+_TAKEN = ("component_types: list(type) >= 1", "timeout_ms: int = -1")
 
-queue_enqueue = op(
-    "QueueEnqueue(handle: Ref(string), components: Tcomponents)",
-    "Tcomponents: list(type) >= 1",
-    "timeout_ms: int = -1",
-)
+queue_enqueue, queue_enqueue_v2 = two_generations("QueueEnqueue", "handle", ", components: Tcomponents", *_PUT)
 
 
 @queue_enqueue_v2.kernel
@@ -237,17 +125,8 @@ def queue_enqueue_kernel(handle: Queue, components: list[Any], *, timeout_ms: in
     return ()
 
 
-queue_enqueue_many_v2 = op(
-    "QueueEnqueueManyV2(handle: resource, components: Tcomponents)",
-    "Tcomponents: list(type) >= 1",
-    "timeout_ms: int = -1",
-    "stateful",
-)
-
-queue_enqueue_many = op(
-    "QueueEnqueueMany(handle: Ref(string), components: Tcomponents)",
-    "Tcomponents: list(type) >= 1",
-    "timeout_ms: int = -1",
+queue_enqueue_many, queue_enqueue_many_v2 = two_generations(
+    "QueueEnqueueMany", "handle", ", components: Tcomponents", *_PUT
 )
 
 
@@ -263,18 +142,7 @@ def queue_enqueue_many_kernel(handle: Queue, components: list[Any], *, timeout_m
     return ()
 
 
-queue_dequeue_v2 = op(
-    "QueueDequeueV2(handle: resource) -> components: component_types",
-    "component_types: list(type) >= 1",
-    "timeout_ms: int = -1",
-    "stateful",
-)
-
-queue_dequeue = op(
-    "QueueDequeue(handle: Ref(string)) -> components: component_types",
-    "component_types: list(type) >= 1",
-    "timeout_ms: int = -1",
-)
+queue_dequeue, queue_dequeue_v2 = two_generations("QueueDequeue", "handle", " -> components: component_types", *_TAKEN)
 
 
 @queue_dequeue_v2.shape
@@ -301,20 +169,11 @@ def _several(handle: Queue, n: Any, component_types: tuple[DType, ...], timeout_
     return handle.take_stacked(int(n), component_types, up_to)
 
 
-queue_dequeue_many_v2 = op(
-    "QueueDequeueManyV2(handle: resource, n: int32) -> components: component_types",
-    "component_types: list(type) >= 1",
-    "timeout_ms: int = -1",
-    "stateful",
-)
-queue_dequeue_many_v2.shape(_several_shape)
-
-queue_dequeue_many = op(
-    "QueueDequeueMany(handle: Ref(string), n: int32) -> components: component_types",
-    "component_types: list(type) >= 1",
-    "timeout_ms: int = -1",
+queue_dequeue_many, queue_dequeue_many_v2 = two_generations(
+    "QueueDequeueMany", "handle", ", n: int32 -> components: component_types", *_TAKEN
 )
 queue_dequeue_many.shape(_several_shape)
+queue_dequeue_many_v2.shape(_several_shape)
 
 
 @queue_dequeue_many_v2.kernel
@@ -325,20 +184,11 @@ def queue_dequeue_many_kernel(
     return _several(handle, n, component_types, timeout_ms, up_to=False)
 
 
-queue_dequeue_up_to_v2 = op(
-    "QueueDequeueUpToV2(handle: resource, n: int32) -> components: component_types",
-    "component_types: list(type) >= 1",
-    "timeout_ms: int = -1",
-    "stateful",
-)
-queue_dequeue_up_to_v2.shape(_several_shape)
-
-queue_dequeue_up_to = op(
-    "QueueDequeueUpTo(handle: Ref(string), n: int32) -> components: component_types",
-    "component_types: list(type) >= 1",
-    "timeout_ms: int = -1",
+queue_dequeue_up_to, queue_dequeue_up_to_v2 = two_generations(
+    "QueueDequeueUpTo", "handle", ", n: int32 -> components: component_types", *_TAKEN
 )
 queue_dequeue_up_to.shape(_several_shape)
+queue_dequeue_up_to_v2.shape(_several_shape)
 
 
 @queue_dequeue_up_to_v2.kernel
@@ -349,9 +199,7 @@ def queue_dequeue_up_to_kernel(
     return _several(handle, n, component_types, timeout_ms, up_to=True)
 
 
-queue_close_v2 = op("QueueCloseV2(handle: resource)", "cancel_pending_enqueues: bool = false", "stateful")
-
-queue_close = op("QueueClose(handle: Ref(string))", "cancel_pending_enqueues: bool = false")
+queue_close, queue_close_v2 = two_generations("QueueClose", "handle", "", "cancel_pending_enqueues: bool = false")
 
 
 @queue_close_v2.kernel
@@ -361,9 +209,7 @@ def queue_close_kernel(handle: Queue, *, cancel_pending_enqueues: bool) -> tuple
     return ()
 
 
-queue_is_closed_v2 = op("QueueIsClosedV2(handle: resource) -> is_closed: bool", "stateful")
-
-queue_is_closed = op("QueueIsClosed(handle: Ref(string)) -> is_closed: bool")
+queue_is_closed, queue_is_closed_v2 = two_generations("QueueIsClosed", "handle", " -> is_closed: bool")
 
 
 @queue_is_closed_v2.shape
@@ -378,9 +224,7 @@ def queue_is_closed_kernel(handle: Queue) -> Any:
     return np.bool_(handle.is_closed)
 
 
-queue_size_v2 = op("QueueSizeV2(handle: resource) -> size: int32", "stateful")
-
-queue_size = op("QueueSize(handle: Ref(string)) -> size: int32")
+queue_size, queue_size_v2 = two_generations("QueueSize", "handle", " -> size: int32")
 
 
 @queue_size_v2.shape

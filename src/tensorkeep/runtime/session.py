@@ -220,9 +220,18 @@ def _as_array(value: Any, dtype: DType) -> Any:
         raise WrongTypeError(f"Type of feed value {value} is not compatible with Tensor type {dtype}.")
     try:
         with np.errstate(all="ignore"):
+            _check_range(value, dtype)
             return np.asarray(value, dtype.array_dtype)
     except (TypeError, ValueError, OverflowError) as error:
         raise InvalidArgumentError(f"cannot feed {type(value).__name__} {value!r} as {dtype}: {error}") from None
+
+
+def _check_range(value: Any, dtype: DType) -> None:
+    """Integers of Python must be such that the type holds: NumPy 1 cuts them off."""
+    if dtype.is_integer and isinstance(value, int | list | tuple):
+        numbers = np.asarray(value)
+        if numbers.size and numbers.dtype.kind in "iu" and not dtype.min <= numbers.min() <= numbers.max() <= dtype.max:
+            raise OverflowError(f"it holds {dtype.min} to {dtype.max}")
 
 
 def _is_kept(value: float, dtype: DType) -> bool:
