@@ -60,6 +60,28 @@ _OPERATING_SYSTEM: Final = ("os", "io", "mmap", "pathlib", "shutil", "tempfile",
 _NUMPY_FILE_ACCESS: Final = ("fromfile", "tofile", "memmap", "open_memmap")
 _LOGGING_FUNCTIONS: Final = ("basicConfig", "captureWarnings", "disable", "setLoggerClass")
 _LOGGER_METHODS: Final = ("addHandler", "removeHandler", "setLevel")
+# What Python has only since 3.11 or later, of what is likely to be used.
+_NEWER_THAN_3_10: Final = (
+    "tomllib",
+    "asyncio.TaskGroup", "asyncio.timeout", "asyncio.Runner",
+    "contextlib.chdir",
+    "copy.replace",
+    "datetime.UTC",
+    "enum.StrEnum", "enum.ReprEnum", "enum.EnumCheck", "enum.member", "enum.nonmember", "enum.verify",
+    "hashlib.file_digest",
+    "inspect.getmembers_static",
+    "itertools.batched",
+    "logging.getLevelNamesMapping", "logging.getHandlerByName",
+    "math.cbrt", "math.exp2", "math.fma", "math.sumprod",
+    "operator.call",
+    "types.get_original_bases",
+    "typing.LiteralString", "typing.Never", "typing.NotRequired", "typing.ReadOnly", "typing.Required", "typing.Self",
+    "typing.TypeAliasType", "typing.TypeIs", "typing.TypeVarTuple", "typing.Unpack", "typing.assert_never",
+    "typing.assert_type", "typing.dataclass_transform", "typing.get_protocol_members", "typing.is_protocol",
+    "typing.override", "typing.reveal_type",
+    "warnings.deprecated",
+)  # fmt: skip
+_NEWER_BUILTINS: Final = ("BaseExceptionGroup", "ExceptionGroup", "PythonFinalizationError")
 _FACADE_SIZE: Final = 10  # statements of a function
 _AMBIENT_NAMES: Final = ("default_graph", "default_session")
 
@@ -259,6 +281,18 @@ def _statements(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     """The statements of a function, those inside others included, but not its docstring."""
     count = sum(isinstance(node, ast.stmt) for node in ast.walk(function)) - 1
     return count - (ast.get_docstring(function, clean=False) is not None)
+
+
+def newer_python(modules: Sequence[Module]) -> list[str]:
+    """Nothing needs a Python newer than the oldest that is promised, 3.10. The syntax is ruff's to check."""
+    violations = _imports_of(modules, _NEWER_THAN_3_10, allowed=())
+    attributes = {name.rpartition(".")[2] for name in _NEWER_THAN_3_10}
+    for module, node in _nodes(modules, allowed=()):
+        if isinstance(node, ast.Attribute) and node.attr in attributes and ast.unparse(node) in _NEWER_THAN_3_10:
+            violations.append(module.at(node.lineno, f"{ast.unparse(node)} is newer than Python 3.10"))
+        if isinstance(node, ast.Name) and node.id in _NEWER_BUILTINS:
+            violations.append(module.at(node.lineno, f"{node.id} is newer than Python 3.10"))
+    return violations
 
 
 def tensorflow_imports(modules: Sequence[Module]) -> list[str]:

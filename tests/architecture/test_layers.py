@@ -70,6 +70,10 @@ def test_the_facade_is_thin(modules: Sequence[rules.Module]) -> None:
     expect_none(rules.thick_facade(modules))
 
 
+def test_nothing_needs_a_python_newer_than_the_oldest_promised(modules: Sequence[rules.Module]) -> None:
+    expect_none(rules.newer_python(modules))
+
+
 def test_nothing_imports_tensorflow(modules: Sequence[rules.Module]) -> None:
     expect_none(rules.tensorflow_imports(modules))
 

@@ -84,8 +84,10 @@ def test_importing_the_package_imports_nothing_but_itself() -> None:
     assert result.stdout == "['tensorkeep', 'tensorkeep._version']\n"
 
 
-@pytest.mark.parametrize("name", ["checkpoint", "dtypes", "errors", "inspect", "io", "saved_model", "train"])
-def test_its_parts_are_reached_through_it(name: str) -> None:
-    script = f"import tensorkeep; print(tensorkeep.{name}.__name__)"
+@pytest.mark.parametrize(
+    "name", ["checkpoint", "convert", "edit", "embedding", "errors", "inspect", "io", "saved_model"]
+)
+def test_its_parts_are_reached_through_it_and_offered_for_completion(name: str) -> None:
+    script = f"import tensorkeep; print({name!r} in dir(tensorkeep), tensorkeep.{name}.__name__)"
     result = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
-    assert result.stdout == f"tensorkeep.{name}\n"
+    assert result.stdout == f"True tensorkeep.{name}\n"

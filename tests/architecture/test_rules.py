@@ -76,6 +76,10 @@ FORBIDDEN = [
     (rules.logging_configuration, "io/local.py", "import logging.config"),
     (rules.logging_configuration, "io/local.py", "from logging import config"),
     (rules.logging_configuration, "io/local.py", "import logging\nlogging.getLogger('x').setLevel(10)"),
+    (rules.newer_python, "io/local.py", "from typing import Any, Self"),
+    (rules.newer_python, "io/local.py", "def f():\n    import tomllib"),
+    (rules.newer_python, "io/local.py", "import datetime\nnow = datetime.UTC"),
+    (rules.newer_python, "io/local.py", "raise ExceptionGroup('both', [])"),
     (rules.thick_facade, "v1/train.py", "from tensorkeep.train.saver import _save"),
     (rules.thick_facade, "v1/train.py", "from tensorkeep.ops._families import unary"),
     (rules.thick_facade, "v1/train.py", "def f(x):\n" + "    x += 1\n" * 11),
@@ -85,6 +89,7 @@ FORBIDDEN = [
 ]
 
 ALLOWED = [
+    (rules.newer_python, "io/local.py", "from typing import Any, TypeAlias\nself = timeout = None"),
     (rules.unlisted_layers, "io/local.py", ""),
     (rules.unlisted_layers, "errors.py", ""),
     (rules.upward_imports, "table/table.py", "from tensorkeep.table.block import Block\nfrom . import format"),

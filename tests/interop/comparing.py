@@ -19,8 +19,10 @@ from tests.interop.programs import tensorflow_1
 
 v1 = tf.compat.v1
 
-# Graph optimizers aside, TensorFlow runs the graph that was built; one thread makes it do so in one order.
-CONFIG = v1.ConfigProto(inter_op_parallelism_threads=1, intra_op_parallelism_threads=1)
+# Graph optimizers aside, TensorFlow runs the graph that was built; one thread makes it do so in one order. It has to be
+# the session's own: what all sessions share is as large as the first session of the process asked for, so that this
+# number would mean nothing here, or else be that of every test that comes later; as would a number within operations.
+CONFIG = v1.ConfigProto(inter_op_parallelism_threads=1, use_per_session_threads=True)
 CONFIG.graph_options.rewrite_options.disable_meta_optimizer = True
 
 

@@ -86,15 +86,23 @@ class Built:
         return pairs
 
     def expect_same_values(
-        self, times: int = 1, feeds: Mapping[str, Any] | None = None, tolerance: float = 0, **options: Any
+        self,
+        times: int = 1,
+        feeds: Mapping[str, Any] | None = None,
+        tolerance: float = 0,
+        absolute: float = 0,
+        **options: Any,
     ) -> None:
-        """Every value is the same, bit by bit; with a tolerance, numbers with a fraction differ by no more."""
+        """Every value is the same, bit by bit; with a tolerance, numbers with a fraction differ by no more.
+
+        The tolerance is relative; `absolute` is added to what it allows.
+        """
         for ours, theirs in self.run(times, feeds, **options):
             for mine, other in zip(_leaves(ours), _leaves(theirs), strict=True):
                 mine, other = np.asarray(mine), np.asarray(other)
                 assert mine.dtype == other.dtype or other.dtype.kind == "O"
-                if tolerance and mine.dtype.kind == "f":
-                    np.testing.assert_allclose(mine, other, rtol=tolerance)
+                if tolerance and mine.dtype.kind in "fc":
+                    np.testing.assert_allclose(mine, other, rtol=tolerance, atol=absolute)
                 else:
                     np.testing.assert_array_equal(mine, other)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,8 +28,13 @@ v1 = tf.compat.v1
 
 
 @pytest.fixture(autouse=True)
-def _quiet() -> None:
+def _quiet() -> Iterator[None]:
+    """TensorFlow warns of nothing; afterwards it is as before, its control flow too, which some programs choose."""
+    control_flow, verbosity = v1.control_flow_v2_enabled(), v1.logging.get_verbosity()
     v1.logging.set_verbosity(v1.logging.ERROR)
+    yield
+    v1.logging.set_verbosity(verbosity)
+    (v1.enable_control_flow_v2 if control_flow else v1.disable_control_flow_v2)()
 
 
 def frozen_by(

@@ -23,7 +23,7 @@ import tensorflow as tf
 
 import tensorkeep.v1 as ours
 from tensorkeep.errors import InvalidArgumentError
-from tests.interop.comparing import compare
+from tests.interop.comparing import CONFIG, compare
 from tests.interop.generated import Program, generate
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
 from tests.interop.programs import tensorflow_1
@@ -63,6 +63,12 @@ def test_most_programs_are_meaningful_and_none_is_like_another() -> None:
 
 def test_a_seed_always_makes_the_same_program() -> None:
     assert generate(7).text == generate(7).text
+
+
+def test_sessions_that_compare_decide_nothing_for_those_that_follow_in_the_process() -> None:
+    """What sessions share has as many threads as the first of them asked for, and random numbers depend on it."""
+    assert CONFIG.use_per_session_threads
+    assert CONFIG.intra_op_parallelism_threads == 0
 
 
 # What such programs have found, as small as it can be

@@ -54,15 +54,7 @@ Y = np.array([[2.0, 0.5, 1.5], [1.0, 0.25, 3.0]], np.float32)
 
 
 def check(program: Program, tolerance: float = 2e-5, feeds: dict[str, Any] | None = None) -> None:
-    built = build(program, OURS, THEIRS)
-    for ours, theirs in built.run(feeds=feeds):
-        for mine, other in zip(ours, theirs, strict=True):
-            mine, other = np.asarray(mine), np.asarray(other)
-            assert mine.dtype == other.dtype
-            if mine.dtype.kind in "fc":
-                np.testing.assert_allclose(mine, other, tolerance, tolerance)
-            else:
-                np.testing.assert_array_equal(mine, other)
+    build(program, OURS, THEIRS).expect_same_values(feeds=feeds, tolerance=tolerance, absolute=tolerance)
 
 
 OPERATORS: dict[str, Program] = {

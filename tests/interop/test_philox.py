@@ -51,10 +51,11 @@ with_glibc = pytest.mark.skipif(
 
 
 def threads() -> int:
-    """How many threads TensorFlow runs a kernel with."""
+    """How many threads TensorFlow runs a kernel with, if no session before asked for another number."""
     affinity = getattr(os, "sched_getaffinity", None)
     processors = len(affinity(0)) if affinity else os.cpu_count() or 1
-    return tf.config.threading.get_intra_op_parallelism_threads() or processors
+    asked = tf.config.threading.get_intra_op_parallelism_threads() or int(os.environ.get("TF_NUM_INTRAOP_THREADS", "0"))
+    return asked or processors
 
 
 def expect_same(ours: Array, theirs: Array) -> None:

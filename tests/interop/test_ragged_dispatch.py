@@ -108,7 +108,7 @@ def expect_equal(mine: Any, other: Any) -> None:
         expect_equal(mine.values, other.values)
     elif other is not None:
         assert (np.asarray(mine).dtype, np.shape(mine)) == (np.asarray(other).dtype, np.shape(other))
-        np.testing.assert_allclose(mine, other, rtol=1e-6)
+        np.testing.assert_allclose(mine, other, rtol=1e-5, atol=1e-6)
 
 
 SAME_VALUES: dict[str, Program] = {

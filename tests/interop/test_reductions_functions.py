@@ -32,15 +32,7 @@ ROWS = np.array([[1.0, 2.0], [3.0, 0.5], [1.5, 4.0], [2.0, 2.5]], np.float32)
 
 
 def check(program: Program, feeds: dict[str, Any] | None = None) -> None:
-    built = build(program, OURS, THEIRS)
-    for ours, theirs in built.run(feeds=feeds):
-        for mine, other in zip(ours, theirs, strict=True):
-            mine, other = np.asarray(mine), np.asarray(other)
-            assert mine.dtype == other.dtype
-            if mine.dtype.kind == "f":
-                np.testing.assert_allclose(mine, other, 2e-5, 2e-5)
-            else:
-                np.testing.assert_array_equal(mine, other)
+    build(program, OURS, THEIRS).expect_same_values(feeds=feeds, tolerance=2e-5, absolute=2e-5)
 
 
 REDUCTIONS = [

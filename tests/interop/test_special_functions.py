@@ -34,15 +34,7 @@ Program = Callable[[Any], Any]
 
 
 def check(program: Program, feeds: dict[str, Any] | None = None) -> None:
-    built = build(program, OURS, THEIRS)
-    for ours, theirs in built.run(feeds=feeds):
-        for mine, other in zip(ours, theirs, strict=True):
-            mine, other = np.asarray(mine), np.asarray(other)
-            assert mine.dtype == other.dtype
-            if mine.dtype.kind == "f":
-                np.testing.assert_allclose(mine, other, 2e-5, 2e-5)
-            else:
-                np.testing.assert_array_equal(mine, other)
+    build(program, OURS, THEIRS).expect_same_values(feeds=feeds, tolerance=2e-5, absolute=2e-5)
 
 
 UNARY = [name for name in special.__all__ if name.startswith("bessel") or name in ("dawsn", "expint", "spence")]

@@ -51,7 +51,8 @@ def perceptron_with_layers(tf: Any) -> dict[str, Any]:
     loss = tf.losses.get_total_loss()
     step = tf.train.get_or_create_global_step()
     rate = tf.train.exponential_decay(2e-2, step, 10, 0.9, staircase=True)
-    train = tf.train.AdamOptimizer(rate).minimize(loss, global_step=step)
+    with tf.control_dependencies([loss]):  # or its regularization might be that of weights already changed
+        train = tf.train.AdamOptimizer(rate).minimize(loss, global_step=step)
     correct = tf.reduce_mean(tf.cast(tf.equal(tf.argmax(logits, 1, output_type=tf.int32), y), tf.float32))
     feeds = {x: inputs, y: labels}
     with tf.Session() as session:
@@ -130,7 +131,8 @@ def recurrent_classifier(tf: Any) -> dict[str, Any]:
     y = tf.placeholder(tf.int64, [None])
     length = tf.placeholder(tf.int32, [None])
     cell = tf.nn.rnn_cell.DropoutWrapper(tf.nn.rnn_cell.LSTMCell(8), output_keep_prob=0.9)
-    _, state = tf.nn.dynamic_rnn(cell, x, sequence_length=length, dtype=tf.float32)
+    # One step after the other, or the numbers for dropout might be drawn for them in any order.
+    _, state = tf.nn.dynamic_rnn(cell, x, sequence_length=length, dtype=tf.float32, parallel_iterations=1)
     logits = tf.layers.dense(state.h, 3)
     loss = tf.reduce_mean(tf.nn.sparse_softmax_cross_entropy_with_logits(labels=y, logits=logits))
     variables = tf.trainable_variables()
