@@ -12,6 +12,7 @@ from tensorkeep.checkpoint.naming import data_path
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError, ResourceExhaustedError, TensorKeepError
+from tensorkeep.io.amounts import some_of
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
@@ -168,17 +169,11 @@ def _file_problem(reader: BundleReader, shard: int, stored: Sequence[tuple[str, 
         file = reader.shard(shard)
     except MissingFileError:
         path = data_path(reader.path, shard, reader.shard_count)
-        return MissingFileError(f'"{path}" is missing: it has {_tensors([name for name, _ in stored])}')
+        return MissingFileError(f'"{path}" is missing: it has {some_of(dict(stored), 3)}')
     except DataLossError as error:
         return error
     needed = max(end for _, end in stored)
     if needed <= file.size:
         return None
-    cut = [name for name, end in stored if end > file.size]
-    return DataLossError(f'"{file.path}" has {file.size} bytes of at least {needed}: it lacks {_tensors(cut)}')
-
-
-def _tensors(names: Sequence[str]) -> str:
-    names = list(dict.fromkeys(names))
-    listed = ", ".join(f'"{name}"' for name in names[:3])
-    return f"{listed} and {len(names) - 3} more" if names[3:] else listed
+    cut = {name: end for name, end in stored if end > file.size}
+    return DataLossError(f'"{file.path}" has {file.size} bytes of at least {needed}: it lacks {some_of(cut, 3)}')

@@ -22,6 +22,7 @@ from tensorkeep.errors import (
     ResourceExhaustedError,
     TensorKeepError,
 )
+from tensorkeep.io.amounts import some_of
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.shapes import element_count
 
@@ -234,11 +235,10 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         """The error for names that are not there, with a few that are, nearest first."""
         known = list(self)
         wanted = str(names[0])
-        listed = ", ".join(f'"{name}"' for name in names[:5]) + (f" and {len(names) - 5} more" if names[5:] else "")
         if len(names) == 1:
             known.sort(key=lambda candidate: (wanted not in candidate, candidate not in wanted, candidate))
-        some = ", ".join(f'"{name}"' for name in known[:5]) + (f" and {len(known) - 5} more" if known[5:] else "")
-        return NotFoundError(f'"{self.path}" holds no tensor {listed}; it holds {some or "none at all"}')
+        there = some_of(known, 5) or "none at all"
+        return NotFoundError(f'"{self.path}" holds no tensor {some_of(names, 5)}; it holds {there}')
 
     def __enter__(self: Reader) -> Reader:
         return self

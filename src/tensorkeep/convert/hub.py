@@ -20,6 +20,7 @@ from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.plan import Made
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tensorkeep.io.amounts import some_of
 from tensorkeep.io.filesystem import Durability, FileSystem
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -249,9 +250,7 @@ def refuse(what: str, problems: Sequence[str]) -> None:
 
 def listed(names: Collection[str]) -> str:
     """Names for a message, not too many of them."""
-    first = [name for name, _ in zip(names, range(_MOST_LISTED), strict=False)]
-    shown = ", ".join(f'"{name}"' for name in first) or "none at all"
-    return shown + (f" and {len(names) - len(first)} more" if len(names) > len(first) else "")
+    return some_of(names, _MOST_LISTED) or "none at all"
 
 
 __all__ = [

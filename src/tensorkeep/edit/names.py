@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Protocol
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.io.amounts import some_of
 
 _MOST_LISTED = 10
 _MOST_COMPARED = 10_000  # names; more would take seconds
@@ -155,5 +156,4 @@ def renamed(names: Collection[str], rules: Sequence[Renaming]) -> dict[str, str]
 
 def listed(names: Sequence[str]) -> str:
     """Some names in a message: the first ones, and how many more there are."""
-    shown = ", ".join(f'"{name}"' for name in names[:_MOST_LISTED])
-    return shown + (f" and {len(names) - _MOST_LISTED} more" if len(names) > _MOST_LISTED else "")
+    return some_of(names, _MOST_LISTED)

@@ -34,6 +34,7 @@ from tensorkeep.embedding.ssd_records import RecordFiles, RecordRows, has_record
 from tensorkeep.embedding.stored_column import StoredColumn
 from tensorkeep.embedding.stored_rows import KeyedRows, RowNames, TensorRows
 from tensorkeep.errors import DataLossError, NotFoundError
+from tensorkeep.io.amounts import some_of
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LOCAL
 
@@ -159,8 +160,7 @@ def find_embedding(reader: CheckpointReader, stem: str, stored: Mapping[str, Sto
             return parent, last
     known = sorted(slot_stem(name, column) for name, entry in stored.items() for column in entry.columns)
     known.sort(key=lambda other: (other.split("/")[-1] != names[-1].split("/")[-1], other))
-    listed = ", ".join(f'"{name}"' for name in known[:5]) + (f" and {len(known) - 5} more" if known[5:] else "")
-    raise NotFoundError(f'"{reader.path}" holds no embedding "{stem}"; it holds {listed or "none at all"}')
+    raise NotFoundError(f'"{reader.path}" holds no embedding "{stem}"; it holds {some_of(known, 5) or "none at all"}')
 
 
 def stems_in(reader: CheckpointReader, keys_suffix: str, values_suffix: str) -> set[str]:

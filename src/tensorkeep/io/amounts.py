@@ -1,8 +1,10 @@
-"""Amounts in words for people: bytes, and how many there are of something."""
+"""Amounts in words for people: bytes, how many there are of something, and a few of many names."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
+from itertools import islice
 from typing import Final
 
 _UNITS: Final = ("kB", "MB", "GB", "TB", "PB")
@@ -22,4 +24,10 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
-__all__ = ["counted", "size_text"]
+def some_of(names: Collection[object], most: int) -> str:
+    """The first of some names, and how many more there are: "a", "b" and 3 more. Empty if there are none."""
+    shown = ", ".join(f'"{name}"' for name in islice(names, most))
+    return f"{shown} and {len(names) - most} more" if len(names) > most else shown
+
+
+__all__ = ["counted", "size_text", "some_of"]

@@ -178,39 +178,32 @@ def flat_map_dataset_kernel(
     return Dataset(lambda: chain.from_iterable(map(inner, source.elements())))
 
 
-filter_dataset = _dataset(
-    "FilterDataset(input_dataset: variant, other_arguments: Targuments)",
-    "predicate: func",
-    _ARGUMENTS,
-    *_KINDS,
-    _METADATA,
-)
+def _choosing(name: str, choose: Callable[[Callable[[Element], bool], Iterator[Element]], Iterator[Element]]) -> OpSpec:
+    """An op that gives those elements of a dataset that a predicate chooses."""
+    made = _dataset(
+        f"{name}(input_dataset: variant, other_arguments: Targuments)",
+        "predicate: func",
+        _ARGUMENTS,
+        *_KINDS,
+        _METADATA,
+    )
+
+    @made.stateful_kernel
+    def kernel(
+        ctx: KernelContext, input_dataset: Any, other_arguments: list[Any], *, predicate: FunctionRef
+    ) -> Dataset:
+        source, function = _of(input_dataset), ctx.function(predicate)
+
+        def holds(element: Element) -> bool:
+            return truth(function(*element, *other_arguments)[0])
+
+        return Dataset(lambda: choose(holds, source.elements()))
+
+    return made
 
 
-@filter_dataset.stateful_kernel
-def filter_dataset_kernel(
-    ctx: KernelContext, input_dataset: Any, other_arguments: list[Any], *, predicate: FunctionRef
-) -> Dataset:
-    source, holds = _of(input_dataset), ctx.function(predicate)
-    return Dataset(lambda: (item for item in source.elements() if truth(holds(*item, *other_arguments)[0])))
-
-
-take_while_dataset = _dataset(
-    "TakeWhileDataset(input_dataset: variant, other_arguments: Targuments)",
-    "predicate: func",
-    _ARGUMENTS,
-    *_KINDS,
-    _METADATA,
-)
-
-
-@take_while_dataset.stateful_kernel
-def take_while_dataset_kernel(
-    ctx: KernelContext, input_dataset: Any, other_arguments: list[Any], *, predicate: FunctionRef
-) -> Dataset:
-    source, holds = _of(input_dataset), ctx.function(predicate)
-    return Dataset(lambda: takewhile(lambda item: truth(holds(*item, *other_arguments)[0]), source.elements()))
-
+filter_dataset = _choosing("FilterDataset", filter)
+take_while_dataset = _choosing("TakeWhileDataset", takewhile)
 
 scan_dataset = _dataset(
     "ScanDataset(input_dataset: variant, initial_state: Tstate, other_arguments: Targuments)",

@@ -31,9 +31,9 @@ from tensorkeep.saved_model.constants import (
     SAVED_MODEL_SCHEMA_VERSION,
     TRAIN_OP_KEY,
     VARIABLES_DIRECTORY,
-    VARIABLES_FILENAME,
 )
 from tensorkeep.saved_model.embedding_lookups import only_read_when_served
+from tensorkeep.saved_model.layout import variables_path
 from tensorkeep.saved_model.signature_defs import check_signatures
 from tensorkeep.train.saver import GraphFile, Saver, SaverRecipe
 from tensorkeep.train.saver_graph import V2, BulkSaverBuilder
@@ -128,11 +128,9 @@ class SavedModelBuilder:
             )
         graph = current_graph()
         self._prepare(graph, signatures, options)
-        variables = posixpath.join(self._place, VARIABLES_DIRECTORY)
-        self._fs.make_directory(variables)
+        self._fs.make_directory(posixpath.join(self._place, VARIABLES_DIRECTORY))
         saver = options.saver or DefaultSaver(graph)
-        prefix = posixpath.join(variables, VARIABLES_FILENAME)
-        saver.save(session, prefix, write_meta_graph=False, write_state=False)
+        saver.save(session, variables_path(self._place), write_meta_graph=False, write_state=False)
         self._add(saver, tags, signatures, options)
         self._has_variables = True
 

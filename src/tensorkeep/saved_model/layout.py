@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
+from tensorkeep.checkpoint.naming import IN_MODEL
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
@@ -31,15 +32,12 @@ from tensorkeep.saved_model.constants import (
     SAVED_MODEL_FILENAME_PBTXT,
     SERVING,
     TRAIN_OP_SIGNATURE_KEY,
-    VARIABLES_DIRECTORY,
-    VARIABLES_FILENAME,
 )
 from tensorkeep.saved_model.tensor_info import describe_tensor_info
 
 MODEL_FILE: Final = SAVED_MODEL_FILENAME_PB
 TEXT_FILE: Final = SAVED_MODEL_FILENAME_PBTXT
 CHUNKED_FILE: Final = SAVED_MODEL_FILENAME_CPB
-VARIABLES: Final = f"{VARIABLES_DIRECTORY}/{VARIABLES_FILENAME}"
 ASSETS: Final = ASSETS_DIRECTORY
 
 _MODEL_FILES: Final = (MODEL_FILE, TEXT_FILE, CHUNKED_FILE)
@@ -65,7 +63,7 @@ def join(directory: PathLike, name: str) -> str:
 
 def variables_path(directory: PathLike) -> str:
     """The prefix of the checkpoint in a SavedModel."""
-    return join(directory, VARIABLES)
+    return join(directory, IN_MODEL)
 
 
 def model_file(directory: PathLike, fs: FileSystem = LOCAL) -> str | None:
@@ -244,7 +242,6 @@ __all__ = [
     "MODEL_FILE",
     "SERVING",
     "TEXT_FILE",
-    "VARIABLES",
     "MainOperationError",
     "NoSuchSignatureError",
     "NoSuchTagsError",

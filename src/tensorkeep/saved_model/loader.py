@@ -117,11 +117,12 @@ class SavedModelLoader:
     ) -> MetaGraphDef:
         """All of it; gives the meta graph as it is in the file. Files that are missing are told before all else."""
         found = list(tags)
-        self._require_files(self.get_meta_graph_def_from_tags(found))
+        meta_graph = self.get_meta_graph_def_from_tags(found)
+        self._require_files(meta_graph)
         saver, _ = self.load_graph(session.graph, found, import_scope, **options)
         self.restore_variables(session, saver, import_scope)
         self.run_init_ops(session, found, import_scope)
-        return self.get_meta_graph_def_from_tags(found)
+        return meta_graph
 
     def _require_files(self, meta_graph: MetaGraphDef) -> None:
         """Raises if files are missing or too short; if only all values are, restoring says so in TensorFlow's words."""

@@ -43,9 +43,9 @@ from tensorkeep.saved_model.constants import (
     SAVED_MODEL_SCHEMA_VERSION,
     SERVING,
     VARIABLES_DIRECTORY,
-    VARIABLES_FILENAME,
 )
 from tensorkeep.saved_model.fingerprint import write_fingerprint
+from tensorkeep.saved_model.layout import variables_path
 from tensorkeep.saved_model.library import called_functions
 from tensorkeep.saved_model.node_saveables import NodeSaveable
 from tensorkeep.saved_model.object_assets import asset_stand_in
@@ -99,8 +99,7 @@ def save_objects_as_model(
     try:
         for name in (VARIABLES_DIRECTORY, ASSETS_DIRECTORY):
             fs.make_directory(posixpath.join(staged.path, name))
-        prefix = posixpath.join(staged.path, VARIABLES_DIRECTORY, VARIABLES_FILENAME)
-        ObjectSaver().save(session, root, objects.view, prefix)
+        ObjectSaver().save(session, root, objects.view, variables_path(staged.path))
         files = {name: captured.path(tensor) or "" for tensor, name in names.items()}
         copy_assets(fs, files, staged.path, set(), durability)
         atomic_write(fs, posixpath.join(staged.path, SAVED_MODEL_FILENAME_PB), data, durability)
