@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 import tensorkeep as tk
+from tensorkeep.embedding.incremental import table_delta_tensors
+from tensorkeep.embedding.writing import StoredForm, table_tensors
 from tests.cli.conftest import Program
 
 
@@ -77,10 +80,110 @@ def test_pruning_says_what_was_kept(program: Program) -> None:
 
 
 def test_parts_and_back(program: Program) -> None:
-    assert program("ev", "repartition", "recommender/model", "r/m", "--shards", "3").out == "wrote r/m\n"
+    assert program("ev", "repartition", "recommender/model", "r/m", "--shards", "3").out == (
+        "users: 1 -> 3 parts; 1 + 1 + 1 keys\nwrote r/m\n"
+    )
     assert "users/part_2-keys" in tk.list_tensors("r/m")
     assert program("ev", "repartition", "r/m", "r/one", "--shards", "1").code == 0
     assert program("ev", "lookup", "r/one", "users", "1003").out == "1003\tstored\t1\t-\t0 2\n"
+
+
+def test_a_folder_is_compacted_with_the_newest_of_its_incremental_checkpoints(program: Program, world: Path) -> None:
+    save_steps(world / "steps")
+    full, delta = "steps/model-40", "steps/.incremental_checkpoint/incremental_model.ckpt-60"
+    assert program("ev", "compact", "steps", "r/m").out == f"{full}: with {delta}\nwrote r/m\n"
+    assert program("ev", "lookup", "r/m", "users", "7").out == "7\tstored\t-\t-\t60 60\n"
+
+
+def save_steps(folder: Path) -> None:
+    """A run with full checkpoints of two steps and two incremental ones after the second."""
+    for step in (20, 40, 50, 60):
+        table = tk.EmbeddingTable(2)
+        table.assign([7], np.full((1, 2), step, np.float32))
+        if step in (20, 40):
+            tk.save_checkpoint(str(folder / f"model-{step}"), table_tensors("users", table.snapshot()))
+        else:
+            delta = table_delta_tensors("users", table.snapshot(), np.array([7]))
+            tk.save_checkpoint(str(folder / ".incremental_checkpoint" / f"incremental_model.ckpt-{step}"), delta)
+
+
+def test_a_dry_run_of_compact_names_both_checkpoints_and_refuses_what_the_run_would(program: Program) -> None:
+    assert program("ev", "compact", "recommender", "r/m", "--dry-run").out == (
+        "recommender/model: with recommender/.incremental_checkpoint/incremental_model.ckpt-5\nwould write r/m\n"
+    )
+    assert "has no newer incremental checkpoint" in program("ev", "compact", "run/model-1000", "r/m", "--dry-run").err
+
+
+def test_a_dry_run_of_prune_counts_keys(program: Program, world: Path) -> None:
+    assert program("ev", "prune", "recommender/model", "r/m", "--min-frequency", "2", "--dry-run").out == (
+        "users: 2 keys kept, 1 removed; 0 counted ones kept, 0 removed\nwould write r/m\n"
+    )
+    assert not (world / "r").exists()
+
+
+def test_a_dry_run_of_repartition_counts_the_keys_of_each_part(program: Program, world: Path) -> None:
+    run = ("ev", "repartition", "recommender/model", "r/m", "--dry-run", "--shards")
+    assert program(*run, "3").out == "users: 1 -> 3 parts; 1 + 1 + 1 keys\nwould write r/m\n"
+    assert program(*run, "500").out == "users: 1 -> 500 parts; 3 (0 to 1 a part) keys\nwould write r/m\n"
+    assert not (world / "r").exists()
+
+
+@pytest.mark.parametrize("dry_run", [(), ("--dry-run",)])
+def test_a_rule_that_removes_every_key_is_refused_unless_meant(
+    dry_run: tuple[str, ...], program: Program, world: Path
+) -> None:
+    """Behind CounterFilter(2) stored frequencies stop at 2, so --min-frequency 3 keeps nothing."""
+    table = tk.EmbeddingTable(2, admission=tk.embedding.CounterFilter(2))
+    table.assign([1, 2, 3], np.ones((3, 2), np.float32))
+    form = StoredForm(admitted_frequency=2)
+    tk.save_checkpoint(str(world / "filtered/model"), table_tensors("users", table.snapshot(), form))
+    found = program("ev", "prune", "filtered/model", "r/m", "--min-frequency", "3", *dry_run)
+    assert (found.code, found.out) == (1, "")
+    assert '"users" would lose all of its 3 keys, of which none is stored with a frequency above 2' in found.err
+    assert "--allow-empty" in found.err
+    allowed = program("ev", "prune", "filtered/model", "r/m", "--min-frequency", "3", "--allow-empty", *dry_run)
+    assert allowed.out.startswith("users: 0 keys kept, 3 removed;")
+
+
+def test_parquet_in_parts_of_a_slot_without_counted_keys_and_compressed(program: Program, world: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    table = tk.EmbeddingTable(2, admission=tk.embedding.CounterFilter(2))
+    table.add_column("Adagrad", 2, 0.5)
+    table.assign([8, 9], np.ones((2, 2), np.float32))
+    table.assign_filtered([10], [1])
+    tk.save_checkpoint(str(world / "filtered/model"), table_tensors("users", table.snapshot()))
+    options = ("--slot", "Adagrad", "--parts", "2", "--no-filtered", "--compression", "zstd")
+    files = ["u-00000-of-00002.parquet", "u-00001-of-00002.parquet"]
+    assert program("ev", "export", "filtered/model", "users", "u.parquet", *options, "--dry-run").out == "".join(
+        f"would write {file}\n" for file in files
+    )
+    assert program("ev", "export", "filtered/model", "users", "u.parquet", *options).code == 0
+    assert [parquet.read_table(file)["key"].to_pylist() for file in files] == [[8], [9]]
+    assert parquet.read_table(files[0])["embedding"].to_pylist() == [[0.5, 0.5]]
+    assert parquet.ParquetFile(files[0]).metadata.row_group(0).column(0).compression == "ZSTD"
+    again = program("ev", "export", "filtered/model", "users", "u.parquet", *options)
+    assert again.err.startswith('error: "u-00000-of-00002.parquet" is there already')
+
+
+def test_csv_with_numbers_and_tabs_and_without_a_header(program: Program, world: Path) -> None:
+    options = ("--numbers", "--no-header", "--separator", "\t")
+    assert program("ev", "export", "recommender/model", "users", "u.csv", *options).code == 0
+    assert "7\t1.0,0.0\t5\t-1\n" in (world / "u.csv").read_text()
+
+
+def test_npz_without_slots_and_redis_hashes_of_a_slot(program: Program, world: Path) -> None:
+    assert program("ev", "export", "recommender/model", "users", "u.npz", "--no-slots").code == 0
+    assert sorted(np.load("u.npz").files) == ["freqs", "keys", "values"]
+    options = ("--slot", "Adagrad", "--hashes", "10", "--prefix", "u/")
+    assert program("ev", "export", "recommender/model", "users", "u.resp", *options).code == 0
+    assert b"HSET\r\n$3\r\nu/7\r\n$1\r\n7\r\n$8\r\n\xcd\xcc\xcc=" in (world / "u.resp").read_bytes()
+
+
+def test_an_option_of_another_format_is_refused(program: Program, world: Path) -> None:
+    found = program("ev", "export", "recommender/model", "users", "u.csv", "--parts", "2", "--no-slots")
+    assert (found.code, found.out) == (1, "")
+    assert found.err.startswith("error: .csv files have no --parts, --no-slots")
+    assert not (world / "u.csv").exists()
 
 
 def test_a_table_goes_out_as_csv_and_comes_in_again(program: Program, world: Path) -> None:

@@ -8,6 +8,7 @@ import numpy as np
 
 import tensorkeep as tk
 import tensorkeep.v1 as tf
+from tensorkeep.embedding.incremental import table_delta_tensors
 from tensorkeep.embedding.writing import table_tensors
 from tensorkeep.inspect.manifests import make_manifest, write_manifest
 
@@ -129,4 +130,8 @@ def _make_recommender(folder: Path) -> None:
     table.assign(keys, np.array([[1, 0], [0, 2], [0, 0]], np.float32), freqs=np.array([5, 1, 2]))
     tensors = table_tensors("users", table.snapshot())
     tk.save_checkpoint(str(folder / "recommender" / "model"), {**tensors, "bias": np.float32(1)})
+    table.assign(keys[:1], np.array([[4, 4]], np.float32), freqs=np.array([6]))
+    delta = table_delta_tensors("users", table.snapshot(), keys[:1])
+    name = "incremental_model.ckpt-5"
+    tk.save_checkpoint(str(folder / "recommender" / ".incremental_checkpoint" / name), delta)
     (folder / "users-table.csv").write_text('id,embedding\n1,"0.5,1.5"\n2,"2.0,3.0"\n')

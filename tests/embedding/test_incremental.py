@@ -255,6 +255,7 @@ def test_the_newest_delta_is_found_where_it_lies() -> None:
         save_raw(fs, f"d/.incremental_checkpoint/incremental_model.ckpt-{step}", {"x": 1})
     assert newest_delta("d/model.ckpt-100", fs=fs) == "d/.incremental_checkpoint/incremental_model.ckpt-1000"
     assert newest_delta("d/model.ckpt-1000", fs=fs) is None
+    save_raw(fs, "d/model.ckpt-2000", {"x": 1})
     with pytest.raises(NotFoundError, match="has no newer incremental checkpoint"):
         compact_checkpoint("d/model.ckpt-2000", "d/y", fs=fs)
 

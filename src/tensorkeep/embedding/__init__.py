@@ -9,7 +9,7 @@ from tensorkeep._lazy import on_first_use as _on_first_use
 
 if _TYPE_CHECKING:
     from tensorkeep.embedding.admission import AdmitAll, BloomFilter, CounterFilter, Touched
-    from tensorkeep.embedding.compacting import compact_checkpoint
+    from tensorkeep.embedding.compacting import compact_checkpoint, full_and_newest_delta
     from tensorkeep.embedding.dense import read_dense
     from tensorkeep.embedding.dropping import drop_slots
     from tensorkeep.embedding.eviction import GlobalStep, KeepAll, L2Weight
@@ -28,12 +28,13 @@ if _TYPE_CHECKING:
         KeepUpdatedSince,
         PruneReport,
         PruneRule,
+        plan_pruning,
         prune_checkpoint,
     )
     from tensorkeep.embedding.quantising import quantise_checkpoint
     from tensorkeep.embedding.querying import FoundRows, look_up
     from tensorkeep.embedding.repairing import KeyComparison, SlotKeys, compare_keys, repair_checkpoint
-    from tensorkeep.embedding.repartitioning import repartition_checkpoint
+    from tensorkeep.embedding.repartitioning import RepartitionReport, plan_repartitioning, repartition_checkpoint
     from tensorkeep.embedding.reports import ColumnReport, DeltaReport
     from tensorkeep.embedding.restoring import restore_column, restore_table
     from tensorkeep.embedding.restoring_deltas import restore_delta
@@ -46,7 +47,7 @@ if _TYPE_CHECKING:
 # The modules of this package, and the names in them.
 _NAMES = {
     "admission": "AdmitAll BloomFilter CounterFilter Touched",
-    "compacting": "compact_checkpoint",
+    "compacting": "compact_checkpoint full_and_newest_delta",
     "dense": "read_dense",
     "dropping": "drop_slots",
     "eviction": "GlobalStep KeepAll L2Weight",
@@ -58,11 +59,11 @@ _NAMES = {
     "histograms": "Histogram",
     "incremental": "TouchedKeys delta_tensors stored_deltas table_delta_tensors",
     "options": "Cache FileTier Memory",
-    "pruning": "KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule prune_checkpoint",
+    "pruning": "KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule plan_pruning prune_checkpoint",
     "quantising": "quantise_checkpoint",
     "querying": "FoundRows look_up",
     "repairing": "KeyComparison SlotKeys compare_keys repair_checkpoint",
-    "repartitioning": "repartition_checkpoint",
+    "repartitioning": "RepartitionReport plan_repartitioning repartition_checkpoint",
     "reports": "ColumnReport DeltaReport",
     "restoring": "restore_column restore_table",
     "restoring_deltas": "restore_delta",
@@ -104,6 +105,7 @@ __all__ = [
     "RedisHashes",
     "RedisLayout",
     "RedisStrings",
+    "RepartitionReport",
     "SlotKeys",
     "StoredColumn",
     "StoredEmbedding",
@@ -121,10 +123,13 @@ __all__ = [
     "export_npz",
     "export_parquet",
     "export_resp",
+    "full_and_newest_delta",
     "import_csv",
     "import_parquet",
     "look_up",
     "newest_delta",
+    "plan_pruning",
+    "plan_repartitioning",
     "prune_checkpoint",
     "quantise_checkpoint",
     "read_csv",

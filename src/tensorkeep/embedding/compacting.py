@@ -16,7 +16,7 @@ from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.embedding.finding_deltas import check_goes_with, newest_delta
+from tensorkeep.embedding.finding_deltas import DELTA_FOLDER, check_goes_with, newest_delta
 from tensorkeep.embedding.incremental import OverlaidColumn, StoredDelta, stored_deltas
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_VALUES
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
@@ -26,7 +26,7 @@ from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.progress import Progress
 
-__all__ = ["compact_checkpoint"]
+__all__ = ["compact_checkpoint", "full_and_newest_delta"]
 
 Array = npt.NDArray[Any]
 
@@ -43,14 +43,11 @@ def compact_checkpoint(
 ) -> str:
     """Writes a full checkpoint with an incremental one put over it. Without a `delta` it is the newest of that one.
 
-    Deltas are cumulative: of a chain, the newest alone is needed. That of another full checkpoint is refused.
+    A folder stands for the latest full checkpoint in it. Deltas are cumulative: of a chain, the newest alone is needed.
+    That of another full checkpoint is refused.
     """
-    prefix = path_text(full)
-    newest = newest_delta(prefix, fs=fs) if delta is None else path_text(delta)
-    if newest is None:
-        raise NotFoundError(f'"{prefix}" has no newer incremental checkpoint in the folder ".incremental_checkpoint"')
+    prefix, newest = full_and_newest_delta(full, delta, fs=fs)
     with opened_for_tools(prefix, fs) as reader, opened_for_tools(newest, fs) as changes:
-        check_goes_with(reader, changes, fs)
         work = Rewrite.of(reader, fs, progress)
         deltas = stored_deltas(changes)
         for name, entry in deltas.items():
@@ -60,6 +57,19 @@ def compact_checkpoint(
                 _put_tensor(work, changes, name)
         layout = _Layout(reader)
         return work.write(target, layout.arranged, layout.file_count)
+
+
+def full_and_newest_delta(full: PathLike, delta: PathLike | None = None, *, fs: FileSystem = LOCAL) -> tuple[str, str]:
+    """The prefixes of the two checkpoints that `compact_checkpoint` would put together, if they go together."""
+    with opened_for_tools(full, fs) as reader:
+        newest = newest_delta(reader.path, fs=fs) if delta is None else path_text(delta)
+        if newest is None:
+            raise NotFoundError(
+                f'"{reader.path}" has no newer incremental checkpoint in the folder "{DELTA_FOLDER}" beside it'
+            )
+        with opened_for_tools(newest, fs) as changes:
+            check_goes_with(reader, changes, fs)
+            return reader.path, changes.path
 
 
 def _put_embedding(work: Rewrite, changes: CheckpointReader, name: str, entry: StoredEmbedding, fs: FileSystem) -> None:

@@ -25,6 +25,7 @@ __all__ = [
     "KeepUpdatedSince",
     "PruneReport",
     "PruneRule",
+    "plan_pruning",
     "prune_checkpoint",
     "row_norms",
 ]
@@ -170,29 +171,85 @@ def prune_checkpoint(
     *,
     names: Collection[str] | None = None,
     keep_filtered: bool = True,
+    allow_empty: bool = False,
     progress: Progress | None = None,
     fs: FileSystem = LOCAL,
 ) -> dict[str, PruneReport]:
     """Writes a checkpoint whose embeddings (all, unless named) have only the keys that the rule keeps.
 
-    Slots lose the same keys. `keep_filtered=False` leaves out all keys that are counted and have no rows.
+    Slots lose the same keys. `keep_filtered=False` leaves out all keys that are counted and have no rows. A rule that
+    keeps not one row of a table that has some is refused, unless `allow_empty` says that this is meant.
     """
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs, progress)
-        reports = {}
-        for entry in work.chosen(names):
-            weights = entry.open(reader, fs=fs)
-            filtered = rule.filtered if keep_filtered else _none
-            kept = SelectedColumn(weights, rule.selection(weights), filtered)
+        pruned = _pruned(work, rule, names, keep_filtered)
+        if not allow_empty:
+            _check_something_is_left(reader.path, rule, pruned)
+        for entry, weights, kept in pruned:
             _put(work, entry, weights, kept, fs)
-            reports[entry.name] = PruneReport(
-                kept.selection.count,
-                weights.count - kept.selection.count,
-                int(kept.filtered_sizes.sum()),
-                weights.filtered_count - int(kept.filtered_sizes.sum()),
-            )
         work.write(target)
-        return reports
+        return {entry.name: _report(weights, kept) for entry, weights, kept in pruned}
+
+
+def plan_pruning(
+    source: PathLike,
+    rule: PruneRule,
+    *,
+    names: Collection[str] | None = None,
+    keep_filtered: bool = True,
+    allow_empty: bool = False,
+    fs: FileSystem = LOCAL,
+) -> dict[str, PruneReport]:
+    """What `prune_checkpoint` would report, and refuse; nothing is written."""
+    with opened_for_tools(source, fs) as reader:
+        pruned = _pruned(Rewrite.of(reader, fs), rule, names, keep_filtered)
+        if not allow_empty:
+            _check_something_is_left(reader.path, rule, pruned)
+        return {entry.name: _report(weights, kept) for entry, weights, kept in pruned}
+
+
+_Pruned = tuple[StoredEmbedding, StoredColumn, SelectedColumn]
+"""An embedding, its weights, and those of its keys that are kept."""
+
+
+def _pruned(work: Rewrite, rule: PruneRule, names: Collection[str] | None, keep_filtered: bool) -> list[_Pruned]:
+    filtered = rule.filtered if keep_filtered else _none
+    pruned = []
+    for entry in work.chosen(names):
+        weights = entry.open(work.reader, fs=work.fs)
+        pruned.append((entry, weights, SelectedColumn(weights, rule.selection(weights), filtered)))
+    return pruned
+
+
+def _report(weights: StoredColumn, kept: SelectedColumn) -> PruneReport:
+    counted = int(kept.filtered_sizes.sum())
+    return PruneReport(
+        kept.selection.count, weights.count - kept.selection.count, counted, weights.filtered_count - counted
+    )
+
+
+def _check_something_is_left(path: str, rule: PruneRule, pruned: list[_Pruned]) -> None:
+    emptied = [weights for _, weights, kept in pruned if weights.count and not kept.selection.count]
+    if not emptied:
+        return
+    lines = [f'"{weights.name}" would lose all of its {weights.count} keys{_why(rule, weights)}' for weights in emptied]
+    raise InvalidArgumentError(
+        f'"{path}" by {rule}: {"; ".join(lines)}. If that is meant, say allow_empty=True (--allow-empty)'
+    )
+
+
+def _why(rule: PruneRule, weights: StoredColumn) -> str:
+    """What is known of why a rule by frequency keeps nothing."""
+    if not isinstance(rule, KeepFrequent):
+        return ""
+    most = max(
+        int(_scores(weights, batch, "frequency").max()) for batch in in_order(weights, fields=Fields(freqs=True))
+    )
+    # DeepRec drops the count when a key is admitted and stores the threshold, unless TF_RECORD_FREQ is set.
+    return (
+        f", of which none is stored with a frequency above {most} (behind a counter filter that does not record "
+        "frequencies every admitted key is stored with the filter's threshold)"
+    )
 
 
 def _put(work: Rewrite, entry: StoredEmbedding, weights: StoredColumn, kept: SelectedColumn, fs: FileSystem) -> None:

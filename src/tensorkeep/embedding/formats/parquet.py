@@ -29,7 +29,7 @@ from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.progress import Progress, Told
 
-__all__ = ["export_parquet", "import_parquet", "read_parquet"]
+__all__ = ["export_parquet", "import_parquet", "parquet_paths", "read_parquet"]
 
 Array = npt.NDArray[Any]
 
@@ -51,9 +51,7 @@ def export_parquet(
     With several `parts` there is a file for the keys of each, named as shards are: `x-00001-of-00004.parquet`.
     """
     arrow, parquet = _pyarrow()
-    if parts < 1:
-        raise InvalidArgumentError(f"{parts} parts: expected at least 1")
-    paths = _paths(path_text(target), parts)
+    paths = parquet_paths(path_text(target), parts)
     with exporting(source, name, column, fs) as found:
         told = Told(progress, found.column.count)
         for number, path in enumerate(paths):
@@ -123,7 +121,10 @@ def _pyarrow() -> tuple[Any, Any]:
     return pyarrow, pyarrow.parquet
 
 
-def _paths(target: str, parts: int) -> list[str]:
+def parquet_paths(target: str, parts: int) -> list[str]:
+    """The files that an export in so many parts consists of."""
+    if parts < 1:
+        raise InvalidArgumentError(f"{parts} parts: expected at least 1")
     if parts == 1:
         return [target]
     base, dot, ending = target.rpartition(".")

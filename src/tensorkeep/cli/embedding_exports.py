@@ -1,0 +1,134 @@
+"""`tensorkeep ev export` and `ev import`: embedding tables in the formats of others."""
+
+from __future__ import annotations
+
+import posixpath
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tensorkeep.cli.command import Command, Parser
+from tensorkeep.cli.embedding_writing import add_force, write
+from tensorkeep.cli.output import Output
+from tensorkeep.embedding.formats.csv import export_csv, import_csv
+from tensorkeep.embedding.formats.npz import export_npz
+from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, parquet_paths
+from tensorkeep.embedding.formats.resp import RedisHashes, RedisStrings, export_resp
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.local import LOCAL
+
+
+@dataclass(frozen=True)
+class _Export:
+    """A format: the function that writes it, and which options of the command it has, by the function's names."""
+
+    write: Callable[..., Any]
+    options: Mapping[str, str]
+
+
+_EXPORTS: Final = {
+    ".parquet": _Export(
+        export_parquet, {"slot": "column", "parts": "parts", "no_filtered": "filtered", "compression": "compression"}
+    ),
+    ".csv": _Export(
+        export_csv, {"slot": "column", "numbers": "numbers", "no_header": "header", "separator": "separator"}
+    ),
+    ".npz": _Export(export_npz, {"no_slots": "slots"}),
+    ".resp": _Export(export_resp, {"slot": "column", "hashes": "layout", "prefix": "layout"}),
+}
+_OPTIONS: Final = tuple(dict.fromkeys(option for export in _EXPORTS.values() for option in export.options))
+_IMPORTS: Final[dict[str, Callable[..., Any]]] = {".parquet": import_parquet, ".csv": import_csv}
+
+
+def _extension(path: str, known: Mapping[str, object]) -> str:
+    extension = posixpath.splitext(path)[1].lower()
+    if extension not in known:
+        raise InvalidArgumentError(f'"{path}": expected a name that ends with one of {", ".join(known)}')
+    return extension
+
+
+def _add_export(parser: Parser) -> None:
+    parser.add_argument("source", metavar="SOURCE", help="a checkpoint with embedding tables")
+    parser.add_argument("name", metavar="NAME", help="a table")
+    parser.add_argument("target", metavar="FILE", help="a file: .parquet, .csv, .npz, or .resp for Redis")
+    parser.add_argument("--slot", metavar="SLOT", help="a slot of an optimizer in place of the weights")
+    parser.add_argument("--parts", metavar="N", type=int, help=".parquet: a file for the keys of each of N parts")
+    parser.add_argument("--no-filtered", action="store_true", help=".parquet: without keys that are only counted")
+    parser.add_argument("--compression", metavar="KIND", help=".parquet: snappy (the default), zstd, gzip, none, ...")
+    parser.add_argument("--numbers", action="store_true", help=".csv: frequencies and versions too")
+    parser.add_argument("--no-header", action="store_true", help=".csv: without the line that names the columns")
+    parser.add_argument("--separator", metavar="C", help=".csv: what stands between columns; a comma by default")
+    parser.add_argument("--no-slots", action="store_true", help=".npz: without the slots of optimizers")
+    parser.add_argument("--hashes", metavar="N", type=int, help=".resp: rows in N hashes in place of a string for each")
+    parser.add_argument("--prefix", metavar="TEXT", help=".resp: what names begin with; {name}: by default")
+    add_force(parser)
+
+
+def _run_export(given: Namespace, output: Output) -> int:
+    extension = _extension(given.target, _EXPORTS)
+    export = _EXPORTS[extension]
+    chosen = _chosen(given, extension, export)
+    targets = parquet_paths(given.target, chosen.get("parts", 1)) if extension == ".parquet" else [given.target]
+    return write(
+        given,
+        output,
+        lambda bar: export.write(given.source, given.target, given.name, progress=bar, **chosen),
+        targets=targets,
+        is_there=LOCAL.exists,
+    )
+
+
+def _chosen(given: Namespace, extension: str, export: _Export) -> dict[str, Any]:
+    """What the options that were given say to the function. Those that the format does not have are refused."""
+    said = [option for option in _OPTIONS if getattr(given, option) not in (None, False)]
+    foreign = ["--" + option.replace("_", "-") for option in said if option not in export.options]
+    if foreign:
+        raise InvalidArgumentError(f"{extension} files have no {', '.join(foreign)}: see `tensorkeep ev export --help`")
+    chosen = {export.options[option]: _value(given, option) for option in said}
+    if "layout" in chosen:
+        chosen["layout"] = _redis_layout(given)
+    return chosen
+
+
+def _value(given: Namespace, option: str) -> Any:
+    return False if option.startswith("no_") else getattr(given, option)
+
+
+def _redis_layout(given: Namespace) -> RedisHashes | RedisStrings:
+    prefix = {} if given.prefix is None else {"prefix": given.prefix}
+    return RedisStrings(**prefix) if given.hashes is None else RedisHashes(given.hashes, **prefix)
+
+
+def _add_import(parser: Parser) -> None:
+    parser.add_argument("source", metavar="FILE", help="a file: .parquet or .csv")
+    parser.add_argument("target", metavar="TARGET", help="the prefix of the new checkpoint")
+    parser.add_argument("name", metavar="NAME", help="what the table shall be called")
+    parser.add_argument("--shards", metavar="N", type=int, default=1, help="how many parts it shall have")
+    add_force(parser)
+
+
+def _run_import(given: Namespace, output: Output) -> int:
+    read = _IMPORTS[_extension(given.source, _IMPORTS)]
+    return write(given, output, lambda bar: read(given.source, given.target, given.name, shards=given.shards))
+
+
+COMMANDS = {
+    "ev export": Command(
+        "Writes an embedding table as a file: Parquet, CSV as MaxCompute takes it, npz, or a stream for Redis.",
+        (
+            "ev export recommender/model users users.csv",
+            "ev export recommender/model users users.csv --numbers --force  # with frequencies and versions",
+            "ev export recommender/model users users.npz --no-slots",
+            "ev export recommender/model users users.resp --slot Adagrad --hashes 100",
+        ),
+        _add_export,
+        _run_export,
+    ),
+    "ev import": Command(
+        "Makes a checkpoint with an embedding table of a Parquet or CSV file.",
+        ("ev import users-table.csv imported/model users --shards 2",),
+        _add_import,
+        _run_import,
+    ),
+}
