@@ -50,6 +50,7 @@ if _TYPE_CHECKING:
     from tensorkeep.checkpoint.state import CheckpointState, read_checkpoint_state, write_checkpoint_state
     from tensorkeep.checkpoint.suggestions import Suggestion
     from tensorkeep.checkpoint.v1 import SliceFileReader, SliceFileWriter
+    from tensorkeep.checkpoint.variable_names import VariableNames, named_variables, variable_names
     from tensorkeep.checkpoint.wanted import Adapt, OnMismatch, Remedy, Wanted
     from tensorkeep.dtypes import DType
     from tensorkeep.embedding.table import EmbeddingTable
@@ -119,6 +120,7 @@ _NAMES = {
     "checkpoint.state": "CheckpointState read_checkpoint_state write_checkpoint_state",
     "checkpoint.suggestions": "Suggestion",
     "checkpoint.v1": "SliceFileReader SliceFileWriter",
+    "checkpoint.variable_names": "VariableNames named_variables variable_names",
     "checkpoint.wanted": "Adapt OnMismatch Remedy Wanted",
     "dtypes": "DType",
     "embedding.table": "EmbeddingTable",
@@ -251,6 +253,7 @@ __all__ = [
     "UnavailableError",
     "UnimplementedError",
     "UnknownError",
+    "VariableNames",
     "Variant",
     "Wanted",
     "WrongTypeError",
@@ -264,11 +267,13 @@ __all__ = [
     "load_tensor",
     "load_tensors",
     "merge_bundles",
+    "named_variables",
     "open_checkpoint",
     "plan_restore",
     "read_checkpoint_state",
     "restore_arrays",
     "save_checkpoint",
     "save_objects",
+    "variable_names",
     "write_checkpoint_state",
 ]

@@ -22,8 +22,8 @@ from tensorkeep import (
     save_checkpoint,
     save_objects,
 )
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.object_graph import describe_objects, node_names, parse_object_graph
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
 from tensorkeep.proto.messages import TrackableObjectGraph
 from tests.support.golden import expected_tensors, golden
 

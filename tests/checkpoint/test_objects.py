@@ -21,7 +21,8 @@ from tensorkeep import (
     open_checkpoint,
     save_checkpoint,
 )
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, escape_name, unescape_name
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects import escape_name, unescape_name
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
 from tests.support.golden import golden
 

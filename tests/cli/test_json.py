@@ -19,6 +19,7 @@ from tests.cli.conftest import Program
 NUMBER = (int, float)
 TENSOR = {
     "name": str,
+    "key": str,
     "dtype": str,
     "shape": [int],
     "elements": int,
@@ -31,6 +32,7 @@ LISTING = {
     "format": str,
     "files": [{"path": str, "bytes": (int, type(None))}],
     "tensors": [TENSOR],
+    "remarks": [str],
     "totals": {"tensors": int, "elements": int, "bytes": int},
 }
 STATISTICS = {

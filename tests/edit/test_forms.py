@@ -13,8 +13,9 @@ from tensorkeep.checkpoint.opening import latest_checkpoint, load_tensors, open_
 from tensorkeep.checkpoint.saving import CheckpointFormat, save_checkpoint
 from tensorkeep.checkpoint.v1 import SliceFileReader
 from tensorkeep.edit import EditOptions, convert_format, dedupe, names_to_objects, objects_to_names, split
-from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.memory import MemoryFileSystem
+from tests.support.golden import golden
 
 TENSORS = {f"layer/w{number}": np.full(100, number, np.float32) for number in range(4)}
 
@@ -67,6 +68,11 @@ def test_objects_without_names_go_by_their_paths(fs: MemoryFileSystem) -> None:
     save_objects("o", {"model": {"w": np.float32(1)}, "step": np.int64(2)}, fs=fs)
     objects_to_names("o", "n", fs=fs)
     assert load_tensors("n", fs=fs) == {"model/w": 1, "step": 2}
+
+
+def test_variables_that_share_a_name_are_refused_by_their_paths(fs: MemoryFileSystem) -> None:
+    with pytest.raises(AlreadyExistsError, match='"Variable" is those at "root_dir/dct/a'):
+        objects_to_names(golden("g34_tf2_checkpoint") / "written", "n")
 
 
 def test_each_way_needs_what_it_starts_from(fs: MemoryFileSystem) -> None:

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.object_saving import load_objects, save_objects
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.opening import load_tensors
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.edit import Selection, drop, keep, optimizer_state, rename, strip_optimizer, swap_averages

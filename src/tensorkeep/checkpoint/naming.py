@@ -17,6 +17,8 @@ INDEX_SUFFIX: Final = ".index"
 META_SUFFIX: Final = ".meta"
 IN_MODEL: Final = "variables/variables"
 """Where a SavedModel has its checkpoint."""
+OBJECT_GRAPH_KEY: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
+"""The tensor by which an object-based checkpoint is known: the description of its objects."""
 
 _DATA: Final = re.compile(r"(?P<prefix>.*)\.data-(?P<shard>[0-9]{5,10})-of-(?P<count>[0-9]{5,10})", re.DOTALL)
 _PATTERN: Final = re.compile(r"(?P<path>.*)-\?{5}-of-(?P<count>[0-9]{5,10})", re.DOTALL)

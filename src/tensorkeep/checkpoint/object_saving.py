@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy.typing as npt
 
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.object_graph import ATTRIBUTES, describe_objects, parse_object_graph
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, SLOTS, VARIABLE_VALUE, stored_objects
+from tensorkeep.checkpoint.objects import SLOTS, VARIABLE_VALUE, stored_objects
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint

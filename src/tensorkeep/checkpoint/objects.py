@@ -15,6 +15,7 @@ from typing import Any, Final
 
 import numpy.typing as npt
 
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
@@ -25,7 +26,6 @@ from tensorkeep.proto.messages import TrackableObjectGraph, parse
 
 __all__ = ["ObjectGraph", "RenamedReader", "SavedAttribute", "SlotVariable"]
 
-OBJECT_GRAPH_KEY: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 VARIABLE_VALUE: Final = "VARIABLE_VALUE"
 SLOTS: Final = ".OPTIMIZER_SLOT"
 
@@ -201,6 +201,11 @@ class RenamedReader(ReaderView):
         super().__init__(reader, self._names)
         if missing := sorted({key for key in self._names.values() if key not in reader}):
             raise NotFoundError(f'"{reader.path}" holds no tensors {missing[:5]}, which new names refer to')
+
+    @property
+    def stored(self) -> CheckpointReader:
+        """The checkpoint under the names that it has in its files."""
+        return self._reader
 
     @classmethod
     def by_path(cls, reader: CheckpointReader) -> RenamedReader:

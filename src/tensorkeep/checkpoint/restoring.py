@@ -25,7 +25,8 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.adapting import AdaptedReader, Initial, read_item
 from tensorkeep.checkpoint.name_rules import OBJECT_SUFFIX, ScopeChange
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, ObjectGraph
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects import ObjectGraph
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.restore_items import Action, ExactItems, RestoreItem, RestoreOutcome, Status, compared

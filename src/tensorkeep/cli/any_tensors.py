@@ -10,12 +10,14 @@ import posixpath
 from typing import TYPE_CHECKING, Final
 
 import tensorkeep as tk
-from tensorkeep.checkpoint.naming import IN_MODEL, index_path, prefix_of_file
-from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.checkpoint.naming import IN_MODEL, OBJECT_GRAPH_KEY, index_path, prefix_of_file
+from tensorkeep.cli.output import Output
+from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
 from tensorkeep.io.local import LOCAL
 
 if TYPE_CHECKING:
+    from tensorkeep.checkpoint.reader import CheckpointReader
     from tensorkeep.convert.hub import TensorSource
 
 OTHER_ENDINGS: Final = (".safetensors", ".npz", ".h5", ".hdf5", ".pt", ".pth", ".bin", ".index.json", ".pb", ".pbtxt")
@@ -25,12 +27,17 @@ _SHARDS: Final = "model.safetensors.index.json"
 PATH_HELP: Final = "a checkpoint: prefix, file or folder; a SavedModel; .safetensors, .npz, .h5, .pt, .pb"
 
 
-def list_any(path: str) -> CheckpointListing:
-    """What a checkpoint, or another file of tensors, holds."""
+def list_any(path: str, *, by_key: bool = False) -> CheckpointListing:
+    """What a checkpoint, or another file of tensors, holds.
+
+    Variables of an object-based checkpoint go by their names, each once; or all of its tensors by their keys.
+    """
     path = meant(path)
     if not _is_other(path):
         try:
-            return list_checkpoint(path)
+            listing = list_checkpoint(path)
+            has_objects = any(tensor.name == OBJECT_GRAPH_KEY for tensor in listing.tensors)
+            return tk.inspect.list_variables(listing) if has_objects and not by_key else listing
         except DataLossError:
             if not holds_other(path):  # it is one that is damaged
                 raise
@@ -43,11 +50,25 @@ def open_any(path: str) -> TensorSource:
     path = meant(path)
     if not _is_other(path):
         try:
-            return tk.open_checkpoint(path)
+            return _named(tk.open_checkpoint(path))
         except DataLossError:
             if not holds_other(path):
                 raise
     return tk.convert.open_tensors(path)
+
+
+def _named(reader: CheckpointReader) -> CheckpointReader:
+    """A checkpoint by the names of its variables; by its keys, as `list_any` lists them, if these cannot be told."""
+    try:
+        return tk.named_variables(reader)
+    except TensorKeepError:
+        return reader
+
+
+def tell_remarks(listing: CheckpointListing, output: Output) -> None:
+    """Says on standard error what is to be known of the names in a listing; a document has it in itself."""
+    for remark in () if output.is_json else listing.remarks:
+        output.note(remark)
 
 
 def meant(path: str) -> str:
@@ -83,4 +104,13 @@ def require_checkpoint(path: str, why: str) -> None:
         raise InvalidArgumentError(f'"{path}" is no checkpoint{why}')
 
 
-__all__ = ["OTHER_ENDINGS", "PATH_HELP", "holds_other", "list_any", "meant", "open_any", "require_checkpoint"]
+__all__ = [
+    "OTHER_ENDINGS",
+    "PATH_HELP",
+    "holds_other",
+    "list_any",
+    "meant",
+    "open_any",
+    "require_checkpoint",
+    "tell_remarks",
+]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from tensorkeep.cli.any_tensors import PATH_HELP, list_any
+from tensorkeep.cli.any_tensors import PATH_HELP, list_any, tell_remarks
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shape_text, size_text
 from tensorkeep.cli.tensor_filters import add_filters, order_of, selection_of
@@ -27,10 +27,12 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("path", metavar="PATH", help=PATH_HELP)
     add_filters(parser)
     parser.add_argument("--names", action="store_true", help="print names only")
+    parser.add_argument("--keys", action="store_true", help="list tensors saved from objects by their keys in the file")
 
 
 def _run(given: Namespace, output: Output) -> int:
-    listing = list_any(given.path)
+    listing = list_any(given.path, by_key=given.keys)
+    tell_remarks(listing, output)
     tensors = selected(listing.tensors, selection_of(given), order_of(given))
     if output.is_json:
         output.data("list/1", listing_data(listing, tensors))
@@ -72,6 +74,7 @@ def listing_data(listing: CheckpointListing, tensors: Sequence[StoredTensor]) ->
         "format": listing.format,
         "files": [{"path": path, "bytes": size} for path, size in listing.files.items()],
         "tensors": [tensor_data(tensor) for tensor in tensors],
+        "remarks": list(listing.remarks),
         "totals": {
             "tensors": len(tensors),
             "elements": sum(tensor.elements for tensor in tensors),
@@ -84,6 +87,7 @@ def tensor_data(tensor: StoredTensor) -> dict[str, object]:
     """A tensor for JSON."""
     return {
         "name": tensor.name,
+        "key": tensor.key or tensor.name,
         "dtype": tensor.dtype.name,
         "shape": list(tensor.shape),
         "elements": tensor.elements,
@@ -105,6 +109,7 @@ COMMANDS = {
             "list run/model-1000 --regex 'kernel$' --names   # names only",
             "list run/model-1000 --json",
             "list export/1/saved_model.pb",
+            "list checkpoints/ckpt-1 --keys                  # of TensorFlow 2, as it is in the file",
         ),
         _add_arguments,
         _run,

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorkeep.checkpoint.objects import RenamedReader
 from tensorkeep.cli.any_tensors import PATH_HELP, open_any
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Output, shape_text, shown
@@ -25,8 +26,8 @@ def _add_arguments(parser: Parser) -> None:
 
 
 def _run(given: Namespace, output: Output) -> int:
-    with open_any(given.path) as reader:
-        name = given.name if given.name in reader else given.name.removesuffix(":0")
+    with open_any(given.path) as opened:
+        reader, name = _meant(opened, given.name)
         info = reader[name]
         array = _read(reader, name, given.part)
     if output.is_json:
@@ -40,6 +41,13 @@ def _run(given: Namespace, output: Output) -> int:
     with np.printoptions(threshold=threshold, precision=given.precision, linewidth=max(output.terminal.width, 75)):
         output.line(str(array))
     return DONE
+
+
+def _meant(reader: TensorSource, given: str) -> tuple[TensorSource, str]:
+    """What holds the tensor that is meant, by which name: also by its name in a graph, or by its key in the file."""
+    if isinstance(reader, RenamedReader) and given not in reader and given in reader.stored:
+        return reader.stored, given
+    return reader, given if given in reader else given.removesuffix(":0")
 
 
 def _read(reader: TensorSource, name: str, text: str) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from argparse import Namespace
 
-from tensorkeep.cli.any_tensors import PATH_HELP, list_any
+from tensorkeep.cli.any_tensors import PATH_HELP, list_any, tell_remarks
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.list_tensors import listing_data
 from tensorkeep.cli.output import Column, Output, counted, shape_text, size_text
@@ -23,6 +23,7 @@ def _add_arguments(parser: Parser) -> None:
 
 def _run(given: Namespace, output: Output) -> int:
     listing = list_any(given.path)
+    tell_remarks(listing, output)
     tensors = selected(listing.tensors, selection_of(given), order_of(given))
     root = scope_tree(tensors)
     if output.is_json:

@@ -16,9 +16,10 @@ from tensorkeep.checkpoint.saving import CheckpointFormat, Piece, SaveOptions, S
 from tensorkeep.checkpoint.slices import Part
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.v1 import SliceFileWriter
+from tensorkeep.checkpoint.variable_names import VariableNames, variable_names
 from tensorkeep.convert.arrays import stretches
-from tensorkeep.convert.hub import Array, SinkOptions, Tensors, TensorSink, TensorSource
-from tensorkeep.errors import DataLossError, TensorKeepError
+from tensorkeep.convert.hub import Array, SinkOptions, Tensors, TensorSink, TensorSource, listed
+from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
 from tensorkeep.io.crc32c import crc32c, unmask
 from tensorkeep.io.filesystem import FileSystem, prepare_directory
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
@@ -28,31 +29,49 @@ _ONCE: Final = ReadOptions(checksums=Checksums.ONCE)
 
 
 class CheckpointTensors(Mapping[str, TensorInfo]):
-    """An open checkpoint as a source: what lies whole in a data file is read from there in large steps."""
+    """An open checkpoint as a source: what lies whole in a data file is read from there in large steps.
 
-    def __init__(self, reader: CheckpointReader) -> None:
+    `names` has the keys of the tensors by the names that these shall have; without it, all have their own.
+    """
+
+    def __init__(self, reader: CheckpointReader, names: VariableNames | None = None) -> None:
         self.reader = reader
         self.path = reader.path
         self.format = reader.format
+        self.names = names
+        self._keys = None if names is None else names.keys
+
+    def by_name(self) -> CheckpointTensors:
+        """The variables of an object-based checkpoint by their names, each once; any other as it is."""
+        names = variable_names(self.reader)
+        return self if names is None else CheckpointTensors(self.reader, names)
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.reader)
+        return iter(self.reader if self._keys is None else self._keys)
 
     def __len__(self) -> int:
-        return len(self.reader)
+        return len(self.reader if self._keys is None else self._keys)
 
     def __getitem__(self, name: str) -> TensorInfo:
-        return self.reader[name]
+        return self.reader[self._key(name)]
 
     def read(self, name: str, part: Part | None = None) -> Array:
-        return self.reader.read(name, part)
+        return self.reader.read(self._key(name), part)
 
     def source(self, name: str) -> ArraySource:
-        info = self.reader[name]
+        key = self._key(name)
+        info = self.reader[key]
         is_plain = not (info.slices or info.dtype.is_object or info.dtype.bits)
         if not isinstance(self.reader, BundleReader) or not is_plain or self.reader.header.byte_order != "<":
-            return self.reader.source(name)
-        return ArraySource(info.dtype, info.shape, _chunks(self.reader, name))
+            return self.reader.source(key)
+        return ArraySource(info.dtype, info.shape, _chunks(self.reader, key))
+
+    def _key(self, name: str) -> str:
+        if self._keys is None:
+            return name
+        if name not in self._keys:
+            raise NotFoundError(f'"{self.path}" holds no variable "{name}"; it holds {listed(self._keys)}')
+        return self._keys[name]
 
     def close(self) -> None:
         self.reader.close()
@@ -122,7 +141,7 @@ class SliceFileFormat:
         return is_file_of_kind(path, FileKind.CHECKPOINT_TABLE, fs)
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
-        return open_checkpoint(path, _ONCE, fs=fs)
+        return CheckpointTensors(open_checkpoint(path, _ONCE, fs=fs))
 
     def problems(self, tensors: Tensors) -> list[str]:
         writer = SliceFileWriter("unwritten")  # it writes nothing before it is told to commit

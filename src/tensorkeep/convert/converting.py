@@ -7,9 +7,9 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from typing import Final
 
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.convert.checkpoints import BUNDLE, SLICE_FILE
+from tensorkeep.convert.checkpoints import BUNDLE, SLICE_FILE, CheckpointTensors
 from tensorkeep.convert.formats import format_named, format_of_source, format_of_target
 from tensorkeep.convert.hub import (
     VALID,
@@ -118,8 +118,8 @@ def convert(
         return _made(given, path, from_format, to_format, files, options)
     if not isinstance(to_format, TensorFormat):
         return _convert_model(given, path, from_format, to_format, rules, options, fs)
-    with closing(from_format.open_source(given, fs)) as opened:
-        applied = _applied(opened, rules, options.only, to_format)
+    with closing(_by_variable(from_format.open_source(given, fs), rules, to_format)) as opened:
+        applied = _applied(opened, rules, options.only)
         made = {name: Made(item.dtype, item.shape, item.chunks) for name, item in applied.tensors.items()}
         refuse(f'cannot convert "{given}" to "{path}"', applied.problems + to_format.problems(made))
         sink_options = _sink_options(options)
@@ -155,8 +155,8 @@ def explain(
     fs: FileSystem = LOCAL,
 ) -> Explanation:
     """What rules would do to each tensor of a file; InvalidArgumentError with all that is wrong."""
-    with open_tensors(source, fs=fs) as opened:
-        applied = _applied(opened, rules, only, None)
+    with closing(_by_variable(open_tensors(source, fs=fs), rules, None)) as opened:
+        applied = _applied(opened, rules, only)
         refuse(f'cannot apply the rules to "{opened.path}"', applied.problems)
         return applied.explanation()
 
@@ -171,15 +171,13 @@ def _sink_options(options: ConvertOptions) -> SinkOptions:
     return SinkOptions(options.durability, options.shard_bytes)
 
 
-def _applied(
-    opened: TensorSource, rules: Sequence[str | AnyRule], only: Selection | None, to_format: Format | None
-) -> Applied:
+def _applied(opened: TensorSource, rules: Sequence[str | AnyRule], only: Selection | None) -> Applied:
     """The tensors to write, and all that is wrong with them so far."""
-    names = list(opened) if only is None else only.of(opened)
     wanted: list[AnyRule] = [rule_of(rule) for rule in rules]
-    if OBJECT_GRAPH_KEY in names and to_format is not None and to_format not in _CHECKPOINTS:
-        wanted.insert(0, OBJECT_PATHS)
+    left_out = _left_out(opened)
+    names = [name for name in (opened if only is None else only.of(opened)) if name not in left_out]
     found = apply_rules({name: stored(opened, name) for name in names}, wanted)
+    found.left_out.update(left_out)
     if only is None and isinstance(opened, OpenTensors):
         found.problems += [
             f'"{name}" is no tensor: {what} (choose others by only=)' for name, what in opened.others.items()
@@ -187,6 +185,29 @@ def _applied(
     if not found.tensors:
         found.problems.append("there is no tensor to convert")
     return found
+
+
+def _by_variable(opened: TensorSource, rules: Sequence[str | AnyRule], to_format: Format | None) -> TensorSource:
+    """Tensors that were saved from objects by the names of their variables; a checkpoint keeps its objects' keys."""
+    asks_for_paths = OBJECT_PATHS in map(rule_of, rules)
+    if isinstance(opened, CheckpointTensors) and to_format not in _CHECKPOINTS and not asks_for_paths:
+        return opened.by_name()
+    return opened
+
+
+def _left_out(opened: TensorSource) -> dict[str, str]:
+    """What is stored with objects and is no variable, or one that is there already, with why it is left out."""
+    names = opened.names if isinstance(opened, CheckpointTensors) else None
+    if names is None:
+        return {}
+    why = {OBJECT_GRAPH_KEY: "it describes the objects, and is no variable"}
+    why |= {name: "it is what Keras saved of its settings, and is no variable" for name in opened if _is_config(name)}
+    return why | {key: f'it is "{name}" once more' for key, name in names.copies.items()}
+
+
+def _is_config(name: str) -> bool:
+    """Whether it is the description of a layer that tf.keras of TensorFlow 2.0 to 2.4 saved beside its variables."""
+    return name.endswith(".OBJECT_CONFIG_JSON")
 
 
 class TargetExistsError(AlreadyExistsError):

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, VARIABLE_VALUE
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects import VARIABLE_VALUE
 from tensorkeep.convert.lstm import (
     KerasLstmToTorch,
     TensorFlowLstmToTorch,

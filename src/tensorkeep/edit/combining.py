@@ -10,7 +10,7 @@ from typing import Final
 
 import numpy as np
 
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.edit.averaging import Averages

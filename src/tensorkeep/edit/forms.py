@@ -7,15 +7,17 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY, index_path
 from tensorkeep.checkpoint.object_graph import describe_objects
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, VARIABLE_VALUE, ObjectGraph
+from tensorkeep.checkpoint.objects import VARIABLE_VALUE
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import CheckpointFormat, ShardBySize
+from tensorkeep.checkpoint.variable_names import variable_names
 from tensorkeep.edit.object_keys import object_graph_origin
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
+from tensorkeep.io.amounts import counted, some_of
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
 
@@ -48,18 +50,20 @@ def objects_to_names(
 ) -> Written:
     """An object-based checkpoint by the names that its variables had in a graph, as `tf.train.Saver` stores them.
 
-    Variables that had no such name are stored under the paths of their objects.
+    Variables that had no such name are stored under the paths of their objects. One that Keras has stored twice is
+    stored once; different ones of one name are refused.
     """
     with open_checkpoint(source, fs=fs) as reader:
-        plan: dict[str, Origin] = {}
-        sharing: dict[str, list[str]] = {}
-        for item in ObjectGraph.read(reader).attributes:
-            name = item.full_name or item.label
-            sharing.setdefault(name, []).append(item.key)
-            plan[name] = Stored(reader, item.key)
-        if twice := {name: keys for name, keys in sharing.items() if len(set(keys)) > 1}:
-            name, keys = next(iter(twice.items()))
-            raise AlreadyExistsError(f'{len(twice)} names stand for several tensors: "{name}" for {sorted(set(keys))}')
+        names = variable_names(reader)
+        if names is None:
+            raise NotFoundError(f'"{reader.path}" is not an object-based checkpoint: it has no {OBJECT_GRAPH_KEY}')
+        if names.shared:
+            name, paths = next(iter(names.shared.items()))
+            raise AlreadyExistsError(
+                f'several variables go by one name, of {counted(len(names.shared), "name")}: "{name}" is those at '
+                f"{some_of(paths, 4)}; keep some of them only (`keep`, `drop`), or convert the checkpoint by paths"
+            )
+        plan: dict[str, Origin] = {name: Stored(reader, key) for name, key in names.keys.items()}
         return write_plan(target, plan, options, fs=fs)
 
 

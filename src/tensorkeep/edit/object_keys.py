@@ -6,8 +6,9 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.object_graph import parse_object_graph
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, stored_objects
+from tensorkeep.checkpoint.objects import stored_objects
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.plan import Array, Made, Origin, Stored

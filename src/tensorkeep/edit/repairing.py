@@ -12,8 +12,7 @@ from typing import Final
 from tensorkeep.checkpoint.checking import TensorProblem, check_checkpoint
 from tensorkeep.checkpoint.finding import checkpoint_modified, checkpoints_in
 from tensorkeep.checkpoint.latest import located_state, problem_of
-from tensorkeep.checkpoint.naming import index_path, parse_data_path
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY, index_path, parse_data_path
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.checkpoint.state import STATE_FILE, CheckpointState, write_checkpoint_state

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tensorkeep.checkpoint.name_rules import AVERAGE_SUFFIX, average_of, slot_of
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, SLOTS
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects import SLOTS
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.edit.names import Renaming, Selection, renamed

@@ -22,7 +22,7 @@ if _TYPE_CHECKING:
     from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, list_checkpoint
     from tensorkeep.inspect.page import PageData, gather, html
     from tensorkeep.inspect.plotting import line_plot
-    from tensorkeep.inspect.reader_listing import list_opened, list_with_reader
+    from tensorkeep.inspect.reader_listing import list_opened, list_variables, list_with_reader
     from tensorkeep.inspect.scanning import sarif, scan_all
     from tensorkeep.inspect.scopes import Scope, scope_tree
     from tensorkeep.inspect.selecting import Order, SortKey, selected
@@ -39,7 +39,7 @@ _NAMES = {
     "listing": "CheckpointListing StoredTensor list_checkpoint",
     "page": "PageData gather html",
     "plotting": "line_plot",
-    "reader_listing": "list_opened list_with_reader",
+    "reader_listing": "list_opened list_variables list_with_reader",
     "scanning": "sarif scan_all",
     "scopes": "Scope scope_tree",
     "selecting": "Order SortKey selected",
@@ -80,6 +80,7 @@ __all__ = [
     "line_plot",
     "list_checkpoint",
     "list_opened",
+    "list_variables",
     "list_with_reader",
     "picture",
     "read_graphs",

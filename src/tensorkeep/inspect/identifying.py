@@ -11,8 +11,14 @@ from typing import Any, Final
 
 from tensorkeep.checkpoint.finding import checkpoint_or_parts_exist, checkpoints_in, what_else_is_there
 from tensorkeep.checkpoint.latest import latest_checkpoint
-from tensorkeep.checkpoint.naming import index_path, meta_path, parse_data_path, parse_shard_pattern, prefix_of_file
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.naming import (
+    OBJECT_GRAPH_KEY,
+    index_path,
+    meta_path,
+    parse_data_path,
+    parse_shard_pattern,
+    prefix_of_file,
+)
 from tensorkeep.checkpoint.state import STATE_FILE
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect.listing import CheckpointListing, file_size, list_checkpoint

@@ -40,6 +40,8 @@ class StoredTensor:
     """The numbers of the data files that it is in."""
     slices: int = 0
     """How many slices it is stored in; 0 if it is stored whole."""
+    key: str | None = None
+    """What it is called in the file, where that is not its name."""
 
     @property
     def elements(self) -> int:
@@ -57,6 +59,8 @@ class CheckpointListing:
     files: Mapping[str, int | None]
     """The paths of its files, with their sizes; None for one that is missing."""
     tensors: tuple[StoredTensor, ...]
+    remarks: tuple[str, ...] = ()
+    """What is to be known of the names: which are left out or could not be told."""
 
     @property
     def nbytes(self) -> int:

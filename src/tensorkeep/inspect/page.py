@@ -10,6 +10,7 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from tensorkeep.checkpoint.checking import check_checkpoint
+from tensorkeep.checkpoint.objects import RenamedReader
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.embedding.histograms import Histogram
@@ -21,7 +22,7 @@ from tensorkeep.inspect.graphs import End, GraphSummary, read_graphs, summarize
 from tensorkeep.inspect.health import Ailment, Finding, look_at
 from tensorkeep.inspect.identifying import Identification, identify, with_format
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
-from tensorkeep.inspect.reader_listing import list_opened
+from tensorkeep.inspect.reader_listing import list_opened, list_variables
 from tensorkeep.inspect.scopes import Scope, scope_tree
 from tensorkeep.inspect.statistics import TensorStatistics
 from tensorkeep.inspect.watching import phase
@@ -92,15 +93,18 @@ def _looked_at(
     path: str, progress: Progress | None, fs: FileSystem
 ) -> tuple[CheckpointListing | None, Sequence[TensorStatistics], Sequence[Finding]]:
     try:
-        listing = list_checkpoint(path, fs=fs)
+        listing = list_variables(list_checkpoint(path, fs=fs), fs=fs)
     except TensorKeepError:
         return None, (), ()
     checked = check_checkpoint(listing.path, fs=fs, progress=phase(progress, 0, 2))
     findings = [Finding(Ailment.DAMAGED, item.tensor, str(item)) for item in checked.problems]
     if not checked.intact:
         return listing, (), findings
+    keys = {tensor.key or tensor.name: tensor.name for tensor in listing.tensors}
+    names = {keys[key]: key for key in checked.intact if key in keys}
     with open_checkpoint(listing.path, ReadOptions(checksums=Checksums.OFF), fs=fs) as reader:
-        statistics, more = look_at(reader, checked.intact, bins=_BINS, progress=phase(progress, 1, 2))
+        named = RenamedReader(reader, names)
+        statistics, more = look_at(named, list(named), bins=_BINS, progress=phase(progress, 1, 2))
     return listing, statistics, findings + more
 
 

@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from tensorkeep.checkpoint.bundle_columns import decode_entries
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.v1 import SliceFileReader
+from tensorkeep.checkpoint.variable_names import VariableNames, variable_names
+from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.comparing import OpenedTensors
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, bundle_files, file_size
+from tensorkeep.io.amounts import counted, some_of
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
 
@@ -23,6 +29,34 @@ def list_with_reader(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointLis
             files = {file: file_size(file, fs) for file in _slice_files(reader)}
             tensors = [_without_shards(name, info) for name, info in reader.items()]
         return CheckpointListing(reader.path, reader.format, files, tuple(tensors))
+
+
+def list_variables(listing: CheckpointListing, *, fs: FileSystem = LOCAL) -> CheckpointListing:
+    """The listing of a checkpoint by the names that its variables were given, each variable once.
+
+    Where these cannot be told, the keys stay, and a remark says why. A checkpoint of names is listed as it is.
+    """
+    try:
+        with open_checkpoint(listing.path, fs=fs) as reader:
+            names = variable_names(reader)
+    except TensorKeepError as error:
+        return replace(listing, remarks=(f"the names of variables cannot be read, and keys are listed: {error}",))
+    return listing if names is None else _by_name(listing, names)
+
+
+def _by_name(listing: CheckpointListing, names: VariableNames) -> CheckpointListing:
+    stored = {tensor.name: tensor for tensor in listing.tensors}
+    tensors = [replace(stored[key], name=name, key=key) for name, key in names.keys.items() if key in stored]
+    return replace(listing, tensors=tuple(tensors), remarks=tuple(_remarks(names)))
+
+
+def _remarks(names: VariableNames) -> Iterator[str]:
+    if names.copies:
+        verb = "is" if len(names.copies) == 1 else "are"
+        count = counted(len(names.copies), "variable")
+        yield f"{count} {verb} stored twice, as Keras exports have them, and listed once"
+    for name, paths in names.shared.items():
+        yield f'{len(paths)} variables are called "{name}" and go by their paths: {some_of(paths, 4)}'
 
 
 def list_opened(tensors: OpenedTensors, *, fs: FileSystem = LOCAL) -> CheckpointListing:
@@ -64,4 +98,4 @@ def _without_shards(name: str, info: TensorInfo) -> StoredTensor:
     return StoredTensor(name, info.dtype, info.shape, nbytes, (), slices)
 
 
-__all__ = ["list_opened", "list_with_reader"]
+__all__ = ["list_opened", "list_variables", "list_with_reader"]

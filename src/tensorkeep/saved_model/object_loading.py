@@ -11,8 +11,8 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from tensorkeep.checkpoint.naming import index_path
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, VARIABLE_VALUE, ObjectGraph
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY, index_path
+from tensorkeep.checkpoint.objects import VARIABLE_VALUE, ObjectGraph
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError, WrongTypeError

@@ -11,7 +11,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, VARIABLE_VALUE, ObjectGraph
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects import VARIABLE_VALUE, ObjectGraph
 from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tensorkeep.graph.attrs import shape_of_proto

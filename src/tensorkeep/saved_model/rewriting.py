@@ -17,8 +17,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.naming import index_path
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, VARIABLE_VALUE, ObjectGraph
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY, index_path
+from tensorkeep.checkpoint.objects import VARIABLE_VALUE, ObjectGraph
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint

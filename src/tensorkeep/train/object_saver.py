@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tensorkeep.checkpoint.finding import open_prefix
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.object_graph import (
     Attribute,
     Binding,
@@ -28,7 +29,7 @@ from tensorkeep.checkpoint.object_graph import (
     describe_objects,
     parse_object_graph,
 )
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, stored_objects
+from tensorkeep.checkpoint.objects import stored_objects
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.dtypes import DType

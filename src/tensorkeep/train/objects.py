@@ -19,8 +19,8 @@ from typing import Any, ClassVar, Final
 import numpy as np
 
 from tensorkeep.checkpoint.finding import open_prefix
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.object_graph import reachable
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.checkpoint.state import write_checkpoint_state
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, MissingFileError, UnimplementedError

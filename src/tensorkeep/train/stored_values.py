@@ -15,7 +15,8 @@ from typing import Any, Final
 
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, ObjectGraph, RenamedReader
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects import ObjectGraph, RenamedReader
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.errors import InvalidArgumentError

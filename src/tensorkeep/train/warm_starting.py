@@ -7,7 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from tensorkeep.checkpoint.latest import checkpoint_named
-from tensorkeep.checkpoint.objects import OBJECT_GRAPH_KEY, ObjectGraph
+from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects import ObjectGraph
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import current_graph
