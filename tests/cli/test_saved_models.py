@@ -25,9 +25,50 @@ def files(folder: Path) -> dict[str, bytes]:
 # ------------------------------------------------------------------------------------------------------ show, run, scan
 
 
-@pytest.mark.parametrize("flags", [("--dir", str(SIMPLE / "model")), (str(SIMPLE / "model"),)])
-def test_show_is_tensorflows_text(program: Program, flags: tuple[str, ...]) -> None:
-    assert program("saved-model", "show", *flags).out == (SIMPLE / "cli_show_tagsets.txt").read_text()
+OVERVIEW = """\
+tags   signature        end     name  type and shape  tensor
+serve  serving_default  input   x     float32 (?, 4)  x:0
+serve  serving_default  output  cls   int64 (?)       cls:0
+serve  serving_default  output  prob  float32 (?, 3)  prob:0
+serve  with_rate        input   rate  float32 ()      rate:0
+serve  with_rate        input   x     float32 (?, 4)  x:0
+serve  with_rate        output  cls   int64 (?)       cls:0
+serve  with_rate        output  prob  float32 (?, 3)  prob:0
+--all shows functions with their arguments, and ops
+"""
+
+
+@pytest.mark.parametrize("flags", [("--dir", "export/1"), ("export/1",)])
+def test_show_lists_what_signatures_take_and_give(program: Program, flags: tuple[str, ...]) -> None:
+    assert program("saved-model", "show", *flags, "--table").out == OVERVIEW
+
+
+def test_show_gives_programs_a_line_for_each_input_and_output(program: Program) -> None:
+    lines = program("saved-model", "show", "export/1").out.splitlines()
+    assert len(lines) == 7
+    assert lines[0] == "serve\tserving_default\tinput\tx\tfloat32 (?, 4)\tx:0"
+
+
+def test_show_tells_the_functions_of_a_model_without_signatures(program: Program) -> None:
+    found = program("saved-model", "show", "export/many")
+    assert (found.code, found.out) == (0, "")
+    assert found.err.splitlines()[0] == "note: tags train: no signatures; functions: none"
+
+
+def test_show_is_tensorflows_text_where_it_is_asked_for_more(program: Program) -> None:
+    model = str(SIMPLE / "model")
+    keys = program("saved-model", "show", "--dir", model, "--tag_set", "serve").out
+    assert keys.startswith("The given SavedModel MetaGraphDef contains SignatureDefs with the following keys:\n")
+    every = program("saved-model", "show", model, "--all").out.partition("The MetaGraph with tag set")[0]
+    assert (SIMPLE / "cli_show_all.txt").read_text().startswith(every)
+
+
+def test_run_says_which_inputs_there_are_and_where_to_see_them(program: Program) -> None:
+    found = program("saved-model", "run", "export/1", "--input_exprs", "bogus=1")
+    assert found.code == 1
+    assert found.err == (
+        'error: "serving_default" has no input "bogus": it takes "x" (float32 [?, 4]); `saved-model show` lists them\n'
+    )
 
 
 def test_run_is_tensorflows_text(program: Program) -> None:

@@ -38,6 +38,16 @@ class MissingInputsError(InvalidArgumentError, AttributeError):
     """No inputs are given."""
 
 
+class UnknownInputError(InvalidArgumentError):
+    """An input is given that the signature does not have."""
+
+    def __init__(self, key: str, signature: str, inputs: Mapping[str, object]) -> None:
+        takes = ", ".join(f'"{name}" ({spec})' for name, spec in inputs.items()) or "no inputs"
+        super().__init__(f'"{signature}" has no input "{key}": it takes {takes}; `saved-model show` lists them')
+        self.key = key
+        self.inputs = tuple(inputs)
+
+
 class OutputExistsError(AlreadyExistsError, RuntimeError):
     """A file of an output is there already."""
 
@@ -91,7 +101,7 @@ def run_signature(
     with load_saved_model(request.directory, request.tags, allow=request.allow, fs=fs) as model:
         signature = _signature(model, request.signature)
         loaded = perf_counter()
-        fed = _fed(signature, values)
+        fed = _fed(signature, values, request.signature)
         outputs = signature(**fed)
         first = perf_counter()
         best = min(_seconds(signature, fed) for _ in range(REPEATS)) if timing else None
@@ -112,16 +122,13 @@ def _signature(model: LoadedModel, key: str) -> Signature:
     return model.signatures[key]
 
 
-def _fed(signature: Signature, values: Mapping[str, Any]) -> dict[str, Any]:
+def _fed(signature: Signature, values: Mapping[str, Any], name: str) -> dict[str, Any]:
     """The values as sessions of TensorFlow take them: numbers become those of the tensor's type, whatever they are."""
     if not values and set(signature.inputs) - set(signature.defaults):
         raise MissingInputsError(_NO_INPUTS)
     for key in values:
         if key not in signature.inputs:
-            listed = '", "'.join(signature.inputs)
-            raise InvalidArgumentError(
-                f'"{key}" is not a valid input key. Please choose from "{listed}", or use --show option.'
-            )
+            raise UnknownInputError(key, name, signature.inputs)
     return {key: _converted(signature, key, value) for key, value in values.items()}
 
 
@@ -211,6 +218,7 @@ __all__ = [
     "OutputExistsError",
     "RunRequest",
     "RunResult",
+    "UnknownInputError",
     "output_paths",
     "plain_value",
     "run_signature",

@@ -6,12 +6,13 @@ import argparse
 import json
 import sys
 
-from tensorkeep.errors import UnimplementedError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.saved_model.naming import split_names, split_tags
 from tensorkeep.saved_model.running import (
     InputTexts,
     RunRequest,
     RunResult,
+    UnknownInputError,
     plain_value,
     run_signature,
     save_outputs,
@@ -27,7 +28,13 @@ def main(flags: argparse.Namespace) -> int:
     texts = InputTexts(flags.inputs, flags.input_exprs, flags.input_examples, flags.allow_pickle)
     values = texts.values(_warn, may_be_none=True)
     request = RunRequest(flags.dir, split_tags(flags.tag_set), flags.signature_def, split_names(flags.allow))
-    result = run_signature(request, values, timing=flags.timing)
+    try:
+        result = run_signature(request, values, timing=flags.timing)
+    except UnknownInputError as error:
+        listed = '", "'.join(error.inputs)
+        raise InvalidArgumentError(
+            f'"{error.key}" is not a valid input key. Please choose from "{listed}", or use --show option.'
+        ) from None
     _give(result, flags)
     if flags.timing:
         print(f"Timing: {timing_text(result)}", file=sys.stderr)
