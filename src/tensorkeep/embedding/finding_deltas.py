@@ -11,17 +11,19 @@ import posixpath
 import re
 from typing import Final
 
+from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.naming import DELTA_KEYS
 from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
 
-__all__ = ["DELTA_BASE", "DELTA_FOLDER", "check_goes_with", "later_full", "newest_delta"]
+__all__ = ["DELTA_BASE", "DELTA_FOLDER", "check_goes_over_model", "check_goes_with", "later_full", "newest_delta"]
 
 DELTA_FOLDER: Final = ".incremental_checkpoint"
 DELTA_BASE: Final = "incremental_model.ckpt"
+STEP: Final = "global_step"
 
 _NAMED: Final = re.compile(r"(.*)-([0-9]+)", re.DOTALL)
 
@@ -55,6 +57,38 @@ def later_full(full: str, delta: str, fs: FileSystem = LOCAL) -> int | None:
     return max(
         (step for other, step in others if other == name and step is not None and first < step <= last), default=None
     )
+
+
+def check_goes_over_model(model: CheckpointReader, delta: PathLike, fs: FileSystem = LOCAL) -> str:
+    """The prefix of an incremental checkpoint that can be put over the variables of a model.
+
+    InvalidArgumentError if it is none, or if it has only what changed since a full checkpoint that is later than the
+    model: what changed between the two is in neither. That is seen if the full one still lies where it was saved, and
+    the model has a global step.
+    """
+    with open_checkpoint(delta, fs=fs) as changes:
+        if not any(name.endswith(DELTA_KEYS) for name in changes):
+            raise InvalidArgumentError(
+                f'"{changes.path}" is no incremental checkpoint: those have tensors called like "...{DELTA_KEYS}"'
+            )
+        prefix = changes.path
+    own = int(model.read(STEP)) if STEP in model and model[STEP].shape == () else None
+    since = _full_before(prefix, fs)
+    if own is not None and since is not None and own < since:
+        raise InvalidArgumentError(
+            f'"{prefix}" has what changed since the full checkpoint of step {since}, and "{model.path}" is of step '
+            f"{own}: what changed between the two would be missing; export the model anew"
+        )
+    return prefix
+
+
+def _full_before(delta: str, fs: FileSystem) -> int | None:
+    """The step of the full checkpoint that an incremental one goes with, if it lies where it was saved."""
+    folder, last = posixpath.dirname(posixpath.dirname(delta)), _split(delta)[1]
+    if last is None or posixpath.basename(posixpath.dirname(delta)) != DELTA_FOLDER or not fs.is_directory(folder):
+        return None
+    steps = [_split(item.removesuffix(".index"))[1] for item in fs.list(folder) if item.endswith(".index")]
+    return max((step for step in steps if step is not None and step <= last), default=None)
 
 
 def check_goes_with(full: CheckpointReader, delta: CheckpointReader, fs: FileSystem = LOCAL) -> None:

@@ -35,6 +35,7 @@ from tensorkeep.saved_model.constants import (
 from tensorkeep.saved_model.embedding_lookups import only_read_when_served
 from tensorkeep.saved_model.layout import variables_path
 from tensorkeep.saved_model.signature_defs import check_signatures
+from tensorkeep.train.incremental import restoring_in_model
 from tensorkeep.train.saver import GraphFile, Saver, SaverRecipe
 from tensorkeep.train.saver_graph import V2, BulkSaverBuilder
 
@@ -93,9 +94,16 @@ class SavedModelBuilder:
     """Collects meta graphs of the graph being built, and writes the model on `save`."""
 
     def __init__(
-        self, export_dir: PathLike, *, fs: FileSystem = LOCAL, durability: Durability = Durability.DISK
+        self,
+        export_dir: PathLike,
+        *,
+        save_incr_model: bool = False,
+        fs: FileSystem = LOCAL,
+        durability: Durability = Durability.DISK,
     ) -> None:
+        """`save_incr_model`: the model can take incremental checkpoints when it has been loaded, as in DeepRec."""
         self._directory = path_text(export_dir)
+        self._takes_deltas = save_incr_model
         self._fs = fs
         self._durability = durability
         if fs.exists(self._directory) and not is_empty_directory(fs, self._directory):
@@ -131,7 +139,7 @@ class SavedModelBuilder:
         self._fs.make_directory(posixpath.join(self._place, VARIABLES_DIRECTORY))
         saver = options.saver or DefaultSaver(graph)
         saver.save(session, variables_path(self._place), write_meta_graph=False, write_state=False)
-        self._add(saver, tags, signatures, options)
+        self._add(graph, saver, tags, signatures, options)
         self._has_variables = True
 
     def add_meta_graph(
@@ -148,7 +156,7 @@ class SavedModelBuilder:
             )
         graph = current_graph()
         self._prepare(graph, signatures, options)
-        self._add(options.saver or DefaultSaver(graph), tags, signatures, options)
+        self._add(graph, options.saver or DefaultSaver(graph), tags, signatures, options)
 
     def _prepare(self, graph: Graph, signatures: Mapping[str, SignatureDef] | None, options: GraphOptions) -> None:
         check_signatures(signatures or {})
@@ -163,14 +171,18 @@ class SavedModelBuilder:
 
     def _add(
         self,
+        graph: Graph,
         saver: ModelSaver,
         tags: Iterable[str],
         signatures: Mapping[str, SignatureDef] | None,
         options: GraphOptions,
     ) -> None:
+        increments = restoring_in_model(graph, getattr(saver, "saver_def", None)) if self._takes_deltas else None
         meta_graph = saver.export_meta_graph(
             clear_devices=options.clear_devices, strip_default_attrs=options.strip_default_attrs
         )
+        if increments is not None:
+            meta_graph.incr_saver_def.CopyFrom(increments)
         if options.clear_devices:
             meta_graph.graph_def.library.SetInParent()  # as TensorFlow does where it goes through the nodes
         meta_graph.meta_info_def.tags.extend(tags)

@@ -7,6 +7,7 @@ before the first signature does. A model that names no initialization has its ta
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -18,6 +19,7 @@ from tensorkeep.graph.freezing import VariableNode, variables_of
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.graph.pruning import extract_sub_graph, needed_nodes, source_of
+from tensorkeep.io.filesystem import PathLike
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.resources import VariableResource
@@ -27,6 +29,7 @@ from tensorkeep.saved_model.signature import Run, SignatureSpec
 from tensorkeep.saved_model.surroundings import ModelSurroundings
 from tensorkeep.saved_model.table_fills import initial_operations
 from tensorkeep.saved_model.tensor_info import tensor_names
+from tensorkeep.train.embedding_files import check_goes_over_model
 
 Array = npt.NDArray[Any]
 
@@ -62,6 +65,21 @@ class GraphRunner:
         if not isinstance(found, VariableResource):
             raise NotFoundError(f'the variable "{name}" has no value: neither stored nor made by the initialization')
         return found.read()
+
+    def apply_delta(self, path: PathLike) -> None:
+        """Puts an incremental checkpoint over the variables and tables that the session has."""
+        increments, stored = self._around.meta_graph.incr_saver_def, self._around.reader()
+        if not increments.restore_op_name or stored is None:
+            raise InvalidArgumentError(
+                f'"{self._around.directory}" cannot take incremental checkpoints: it was exported without '
+                "save_incr_model=True, which puts the operations for it into the graph"
+            )
+        prefix = check_goes_over_model(stored, path, self._around.fs)
+        session = self._ready()
+        # The caller names the checkpoint, so its folder may be read; nothing else may.
+        files = self._around.permissions.files(self._around.fs, posixpath.dirname(prefix) or ".")
+        with Session(session.graph, resources=session.resources, filesystem=files) as reading:
+            self._run(reading, increments.restore_op_name, {increments.filename_tensor_name: prefix})
 
     def _ready(self) -> Session:
         with self._around.lock:
@@ -115,8 +133,8 @@ def needed_graph(meta_graph: MetaGraphDef) -> GraphDef:
 
 def _names_in_use(meta_graph: MetaGraphDef) -> Iterator[str]:
     """The tensors and operations that a model names, of those that are used here."""
-    saver = meta_graph.saver_def
-    yield from (name for name in (saver.restore_op_name, saver.filename_tensor_name) if name)
+    for saver in (meta_graph.saver_def, meta_graph.incr_saver_def):
+        yield from (name for name in (saver.restore_op_name, saver.filename_tensor_name) if name)
     yield from initial_operations(meta_graph)
     for signature in meta_graph.signature_def.values():
         for info in (*signature.inputs.values(), *signature.outputs.values()):

@@ -11,6 +11,7 @@ from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import NotFoundError
 from tensorkeep.graph.attrs import shape_of_proto
 from tensorkeep.graph.graph import is_index
+from tensorkeep.io.filesystem import PathLike
 from tensorkeep.proto.messages import FingerprintDef, NodeDef
 from tensorkeep.saved_model.describing import ModelDescription, describe
 from tensorkeep.saved_model.graph_running import GraphRunner
@@ -137,6 +138,15 @@ class LoadedModel:
                 tuple(self.assets),
             )
         )
+
+    def apply_delta(self, path: PathLike) -> None:
+        """Puts an incremental checkpoint over the variables and embedding tables of a model, as a server does.
+
+        The model was exported with `save_incr_model=True`. Deltas hold all that changed since the last full checkpoint,
+        so the newest is all that is needed; one that leaves a gap behind the model is refused. Calls that run meanwhile
+        may see some tables before and some after.
+        """
+        self._graph.apply_delta(path)
 
     def close(self) -> None:
         """Gives files and memory back. Signatures, functions and variables of a closed model are errors."""

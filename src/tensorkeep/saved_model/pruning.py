@@ -87,8 +87,9 @@ def _prune(keys: Collection[str], meta_graph: MetaGraphDef) -> None:
 def _narrowed(meta_graph: MetaGraphDef, nodes: set[str]) -> GraphDef:
     """The graph that some nodes need, with a saver that saves and restores the variables in it."""
     pruned = _with_variables(meta_graph, meta_graph.graph_def, nodes)
-    if not any(node.op in VARIABLE_OPS for node in pruned.node):
+    if not any(node.op in (*VARIABLE_OPS, "KvVarHandleOp") for node in pruned.node):
         meta_graph.ClearField("saver_def")
+        meta_graph.ClearField("incr_saver_def")
         return pruned
     narrowed = without_variables(meta_graph.graph_def, {node.name for node in pruned.node})
     return _with_variables(meta_graph, narrowed, nodes | _nodes_of_saver(meta_graph))
@@ -104,8 +105,9 @@ def _of_objects(meta_graph: MetaGraphDef, nodes: set[str]) -> GraphDef:
 
 
 def _nodes_of_saver(meta_graph: MetaGraphDef) -> set[str]:
-    saver = meta_graph.saver_def
-    names = (saver.filename_tensor_name, saver.save_tensor_name, saver.restore_op_name)
+    savers = (meta_graph.saver_def, meta_graph.incr_saver_def)
+    names = [name for saver in savers for name in (saver.filename_tensor_name, saver.save_tensor_name)]
+    names += [saver.restore_op_name for saver in savers]
     return {source_of(name) for name in names if name}
 
 
@@ -219,6 +221,7 @@ def frozen_meta_graph(meta_graph: MetaGraphDef, session: Session, options: Freez
     frozen = MetaGraphDef()
     frozen.CopyFrom(meta_graph)
     frozen.ClearField("saver_def")
+    frozen.ClearField("incr_saver_def")
     forget_objects(frozen)
     set_first = _set_by(meta_graph.graph_def, init_op)
     selection = replace(options.selection, keep={*(options.selection.keep or ()), *set_first})

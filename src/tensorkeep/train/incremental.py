@@ -22,8 +22,11 @@ from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.train.embedding_files import later_full, newest_delta
-from tensorkeep.train.incremental_graph import SCOPE
+from tensorkeep.train.incremental_graph import SCOPE, add_restoring_to_model, by_rows
 from tensorkeep.train.saver import GraphFile, Saver
+from tensorkeep.variables.embedding_saving import EmbeddingSaveable
+from tensorkeep.variables.listing import saveable_objects
+from tensorkeep.variables.saveable import sorted_saveables
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -42,6 +45,21 @@ def incremental_def(saver_def: SaverDef, graph: Graph) -> SaverDef | None:
     found = SaverDef.FromString(saver_def.SerializeToString())
     found.save_tensor_name, found.restore_op_name, found.sharded = f"{save}:0", restore, False
     return found
+
+
+def restoring_in_model(graph: Graph, saver_def: SaverDef | None) -> SaverDef | None:
+    """Adds what puts incremental checkpoints over a model to the graph being built; None if it has nothing to save.
+
+    Of plain variables the rows that changed are expected where those of the model's own saver save them so.
+    """
+    saveables = sorted_saveables(saveable_objects())
+    if not saveables:
+        return None
+    tables = [saveable for saveable in saveables if isinstance(saveable, EmbeddingSaveable)]
+    plain = [saveable for saveable in saveables if saveable not in tables]
+    scope = "" if saver_def is None else saver_def.filename_tensor_name.rpartition("/")[0]
+    saves_rows = f"{scope}/{SCOPE}/restored_delta" in graph
+    return add_restoring_to_model(plain, by_rows(plain) if saves_rows else [], tables)
 
 
 def incremental_arguments(save_restore: bool, include_normal_var: bool) -> dict[str, Any]:
@@ -138,4 +156,4 @@ def delta_of(full: str, fs: FileSystem) -> str | None:
     return None
 
 
-__all__ = ["IncrementalSaver", "delta_of", "incremental_arguments", "incremental_def"]
+__all__ = ["IncrementalSaver", "delta_of", "incremental_arguments", "incremental_def", "restoring_in_model"]

@@ -25,10 +25,12 @@ from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.checkpoint_io import restore_v2, save_v2
 from tensorkeep.ops.constants import identity
+from tensorkeep.proto.messages import SaverDef
 from tensorkeep.variables.embedding_saving import EmbeddingSaveable, empty_key, initializers_of, primary_of
 from tensorkeep.variables.saveable import ReferenceVariableSaveable, ResourceVariableSaveable, base_dtype
 
 SCOPE: Final = "incremental"
+MODEL_SCOPE: Final = "incr_save"
 
 
 def record_from_the_first_step(tables: Sequence[EmbeddingSaveable]) -> None:
@@ -138,6 +140,23 @@ def _restoring_rows(prefix: Tensor, rows: Sequence[Saveable]) -> list[Any]:
     return [saveable.restore([tensor], None) for saveable, tensor in zip(rows, read, strict=True)]
 
 
+def add_restoring_to_model(
+    plain: Sequence[Saveable], rows: Sequence[Saveable], tables: Sequence[EmbeddingSaveable]
+) -> SaverDef:
+    """Adds operations that put an incremental checkpoint over a model that is served, as DeepRec's builder does.
+
+        incr_save/Const          the prefix of the incremental checkpoint, which a run feeds
+        incr_save/restore_all    what its server runs (`incr_saver_def` in ModelSessionMgr::CreateModelSession)
+
+    There are none that save: nothing trains where a model is served.
+    """
+    with name_scope(MODEL_SCOPE):
+        prefix = constant("model", STRING)
+        whole = [saveable for saveable in plain if saveable not in rows]
+        restored = group(*_restoring(prefix, whole, tables), *_restoring_rows(prefix, rows), name="restore_all")
+    return SaverDef(filename_tensor_name=prefix.name, restore_op_name=restored.name, sharded=True, version=SaverDef.V2)
+
+
 def _restoring(prefix: Tensor, plain: Sequence[Saveable], tables: Sequence[EmbeddingSaveable]) -> list[Any]:
     specs = [spec for saveable in plain for spec in saveable.specs]
     done: list[Any] = []
@@ -169,4 +188,12 @@ def _restoring(prefix: Tensor, plain: Sequence[Saveable], tables: Sequence[Embed
     return done
 
 
-__all__ = ["SCOPE", "add_incremental", "beginning_delta", "by_rows", "forgetting", "record_from_the_first_step"]
+__all__ = [
+    "SCOPE",
+    "add_incremental",
+    "add_restoring_to_model",
+    "beginning_delta",
+    "by_rows",
+    "forgetting",
+    "record_from_the_first_step",
+]

@@ -21,11 +21,13 @@ Signatures = Mapping[str, SignatureDef] | None
 class SavedModelBuilder:
     """Builds a SavedModel of graphs with tags and signatures, variables and assets.
 
-    The directory appears when `save` is called, whole or not at all.
+    The directory appears when `save` is called, whole or not at all. With DeepRec's `save_incr_model` the model can
+    take incremental checkpoints when it has been loaded: `LoadedModel.apply_delta`, or the operation that
+    `incr_saver_def` of the meta graph names.
     """
 
-    def __init__(self, export_dir: PathLike) -> None:
-        self._core = builder.SavedModelBuilder(export_dir)
+    def __init__(self, export_dir: PathLike, save_incr_model: bool = False) -> None:
+        self._core = builder.SavedModelBuilder(export_dir, save_incr_model=save_incr_model)
 
     def add_meta_graph(
         self,
@@ -93,10 +95,11 @@ def simple_save(
     inputs: Mapping[str, Any],
     outputs: Mapping[str, Any],
     legacy_init_op: Any = None,
+    save_incr_model: bool = False,
 ) -> None:
     """Saves the default graph as a model for serving, with one signature."""
     signatures = {DEFAULT_SERVING_SIGNATURE_DEF_KEY: predict_signature_def(inputs, outputs)}
-    made = SavedModelBuilder(export_dir)
+    made = SavedModelBuilder(export_dir, save_incr_model)
     made.add_meta_graph_and_variables(
         session,
         tags=[SERVING],
