@@ -18,7 +18,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.functions.gradients import gradients
 from tensorkeep.functions.reductions import reduce_sum
-from tensorkeep.graph.capabilities import Effect, effects_of_node
+from tensorkeep.graph.capabilities import Capability, capabilities_of_node
 from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops.constants import placeholder
@@ -277,8 +277,8 @@ def test_a_stranger_may_not_have_rows_in_files(is_old: bool, tmp_path: Path) -> 
         with pytest.raises(PermissionDeniedError, match="writes files"):
             run.run(bad)
     assert not list(tmp_path.iterdir())
-    nodes = export_graph(made).node
-    assert [Effect.WRITES_FILES in effects_of_node(node) for node in nodes if "Initialize" in node.op] == [False, True]
+    initializers = [node for node in export_graph(made).node if "Initialize" in node.op]
+    assert [Capability.WRITES_FILES in capabilities_of_node(node) for node in initializers] == [False, True]
 
 
 def test_a_destroyed_variable_is_gone() -> None:

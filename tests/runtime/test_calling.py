@@ -12,9 +12,10 @@ from tensorkeep.errors import InvalidArgumentError, NotFoundError, PermissionDen
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.building import building, control_dependencies
+from tensorkeep.graph.capabilities import Capability
 from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import Capability, op
+from tensorkeep.graph.opspec import op
 from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.ops.functional import (
     case,

@@ -8,7 +8,7 @@ import pytest
 
 import tensorkeep.ops.every  # noqa: F401 - what ops do is known once they are imported
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
-from tensorkeep.graph.opspec import Capability
+from tensorkeep.graph.capabilities import Capability
 from tensorkeep.io.filesystem import FileSystem, atomic_write
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.memory import MemoryFileSystem

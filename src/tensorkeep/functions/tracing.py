@@ -320,7 +320,7 @@ def _order_effects(graph: FunctionGraph) -> list[Operation]:
     must_run: list[Operation] = []
     for op in list(graph.operations):
         handles = [tensor for tensor in dict.fromkeys(op.inputs) if tensor.dtype in (RESOURCE, VARIANT)]
-        if not op.spec.schema.is_stateful or not (handles or op.spec.needs or op.type in _ALWAYS_RUN):
+        if not op.spec.schema.is_stateful or not (handles or op.spec.capabilities or op.type in _ALWAYS_RUN):
             continue
         if op.control_flow_context is not None:
             continue  # a branch or a loop has an order of its own

@@ -1,24 +1,28 @@
-"""What TensorFlow's ops do besides computing: the one table, for all of its ops.
+"""What ops do besides computing: the one table, which sessions, loaded models and `scan` all ask.
 
-An op without an entry only computes: its results depend on its inputs, on the state of the graph and on chance. A few
-ops do more only if an attribute says so; `effects_of_node` looks at these. An op that is not TensorFlow's is code from
-elsewhere, about which nothing is known.
+Every op of TensorFlow and DeepRec is classed here by hand, or in `computing_ops.py` if it only computes: if its results
+depend on its inputs, on the state of the graph and on chance, and it changes nothing but that state. A few ops do more
+only if an attribute says so. An op of somebody else's is what was stated when it was registered; without a statement it
+is code about which nothing is known.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from typing import Final
 
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.computing_ops import COMPUTING_OPS
 from tensorkeep.graph.known_ops import KNOWN_OPS
 from tensorkeep.graph.op_families import OP_FAMILIES
-from tensorkeep.proto.messages import NodeDef
+from tensorkeep.proto.messages import AttrValue, NodeDef
 
 
-class Effect(Enum):
-    """A class of things that an op can do besides computing."""
+class Capability(Enum):
+    """A class of things that an op can do besides computing. A session may refuse it."""
 
     READS_FILES = "reads files"
     WRITES_FILES = "writes files"
@@ -34,8 +38,8 @@ class Effect(Enum):
         return self.name.lower().replace("_", "-")
 
 
-_OPS: Final[dict[Effect, str]] = {
-    Effect.READS_FILES: """
+_OPS: Final[dict[Capability, str]] = {
+    Capability.READS_FILES: """
         ReadFile MatchingFiles MatchingFilesDataset ExperimentalMatchingFilesDataset ImmutableConst Skipgram
         Restore RestoreSlice RestoreV2 DTensorRestoreV2 LoadAndRemapMatrix GenerateVocabRemapping
         KvResourceImportV2 KvResourceImportV3 KvResourceIncrImport IncrRestore KvRebaseOnDelta
@@ -47,14 +51,15 @@ _OPS: Final[dict[Effect, str]] = {
         ExperimentalSqlDataset LoadDataset CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2
         SnapshotDatasetReader SnapshotNestedDatasetReader SnapshotChunkDataset ListSnapshotChunksDataset
     """,
-    Effect.WRITES_FILES: """
+    Capability.WRITES_FILES: """
         WriteFile Save SaveSlices SaveV2 MergeV2Checkpoints DistributedSave DumpTensor CalibrationStatisticsSaver
         CreateSummaryFileWriter CreateSummaryDbWriter WriteSummary WriteScalarSummary WriteHistogramSummary
         WriteImageSummary WriteAudioSummary WriteGraphSummary WriteRawProtoSummary ImportEvent
-        StatsAggregatorSetSummaryWriter SaveDataset SaveDatasetV2 DatasetToTFRecord ExperimentalDatasetToTFRecord
+        StatsAggregatorSetSummaryWriter FlushSummaryWriter CloseSummaryWriter
+        SaveDataset SaveDatasetV2 DatasetToTFRecord ExperimentalDatasetToTFRecord
         CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2 SaveV3 KvIncrSave IncrSave
     """,
-    Effect.USES_NETWORK: """
+    Capability.USES_NETWORK: """
         RpcCall RpcCheckStatus RpcClient RpcGetValue RpcServer RpcServerRegister RpcServerStart
         DeleteRpcFutureResource RemoteCall Send Recv _Send _Recv _HostSend _HostRecv
         DataServiceDataset DataServiceDatasetV2 DataServiceDatasetV3 DataServiceDatasetV4 RegisterDataset
@@ -62,114 +67,205 @@ _OPS: Final[dict[Effect, str]] = {
         CollectiveAllToAllV2 CollectiveAllToAllV3 CollectiveAssignGroupV2 CollectiveBcastRecv CollectiveBcastRecvV2
         CollectiveBcastSend CollectiveBcastSendV2 CollectiveGather CollectiveGatherV2 CollectiveInitializeCommunicator
         CollectivePermute CollectiveReduce CollectiveReduceScatterV2 CollectiveReduceV2 CollectiveReduceV3
-        ConnectTPUEmbeddingHosts
+        ConnectTPUEmbeddingHosts StoreMinibatchStatisticsInFdo
     """,
-    Effect.CALLS_PYTHON: "PyFunc PyFuncStateless EagerPyFunc",
-    Effect.PRINTS: "Print PrintV2",
-    Effect.CONTROLS_PROCESS: """
+    Capability.CALLS_PYTHON: "PyFunc PyFuncStateless EagerPyFunc",
+    Capability.PRINTS: "Print PrintV2",
+    Capability.CONTROLS_PROCESS: """
         Abort FileSystemSetConfiguration WorkerHeartbeat ConfigureDistributedTPU ConfigureAndInitializeGlobalTPU
         ShutdownDistributedTPU ShutdownTPUSystem _ConfigureDistributedTPU _ShutdownDistributedTPU
+        ConfigureTPUEmbedding ConfigureTPUEmbeddingHost ConfigureTPUEmbeddingMemory UpdateTaskIdAndGlobalCoreArray
+        DTensorSetGlobalTPUArray _SetGlobalTPUArray
         _WaitForDistributedTPU _InitializeHostForDistributedTPU _DisconnectHostFromDistributedTPUSystem
     """,
-    Effect.RUNS_UNKNOWN_CODE: """
+    Capability.RUNS_UNKNOWN_CODE: """
         DatasetFromGraph XlaCallModule XlaCustomCall XlaCustomCallV2 XlaHostCompute _XlaHostComputeMlir
         MlirPassthroughOp TPUCompile _TPUCompileMlir TPUExecute TPUExecuteAndUpdateVariables
     """,
 }
-_NOTHING: Final[frozenset[Effect]] = frozenset()
+_NOTHING: Final[frozenset[Capability]] = frozenset()
+UNKNOWN_CODE: Final = frozenset((Capability.RUNS_UNKNOWN_CODE,))
+_STATED: Final[dict[str, frozenset[Capability]]] = {}
+"""What programs have said of ops of their own."""
 
 
 @cache
-def _table() -> dict[str, frozenset[Effect]]:
-    found: dict[str, set[Effect]] = {}
-    for effect, names in _OPS.items():
+def _table() -> dict[str, frozenset[Capability]]:
+    classed: dict[str, set[Capability]] = {name: set() for name in COMPUTING_OPS.split()}
+    for capability, names in _OPS.items():
         for name in names.split():
-            found.setdefault(name, set()).add(effect)
-    return {name: frozenset(effects) for name, effects in found.items()}
+            classed.setdefault(name, set()).add(capability)
+    return {name: frozenset(capabilities) for name, capabilities in classed.items()}
 
 
 @cache
 def tensorflow_ops() -> frozenset[str]:
-    """The names of all of TensorFlow's ops."""
+    """The names of all ops of TensorFlow and DeepRec."""
     known = (line.partition("(")[0] for line in KNOWN_OPS.splitlines() if line)
     return frozenset(known).union(*(names.split() for names in OP_FAMILIES.values()))
 
 
-def effects_of_op(name: str) -> frozenset[Effect]:
-    """What an op may do, whatever its attributes; of an op that is not TensorFlow's, nobody knows."""
-    found = _table().get(name)
-    if found is not None:
-        return found
-    return _NOTHING if name in tensorflow_ops() else frozenset((Effect.RUNS_UNKNOWN_CODE,))
+def classed_ops() -> Mapping[str, frozenset[Capability]]:
+    """The table: what each op does, whatever its attributes."""
+    return _table()
 
 
-def effects_of_node(node: NodeDef) -> frozenset[Effect]:
-    """What a node may do, with its attributes."""
-    more = _BY_ATTRIBUTE.get(node.op)
-    found = effects_of_op(node.op)
-    return found if more is None else found | frozenset(more(node))
+def state_capabilities(name: str, needs: Capability | Iterable[Capability] | None) -> None:
+    """Says what an op of one's own does: some classes, none if it only computes, or None if that is not known.
+
+    InvalidArgumentError for an op of TensorFlow that is not in the table, and for a statement about one that is.
+    """
+    if name in _table():
+        if needs is not None:
+            raise InvalidArgumentError(
+                f"{name} is an op of TensorFlow: what it does is said in tensorkeep's table of capabilities, not where "
+                "it is registered"
+            )
+    elif name in tensorflow_ops():
+        raise InvalidArgumentError(
+            f"{name} is an op of TensorFlow that has no capability class: add it to graph/computing_ops.py if it only "
+            "computes, else to the table of graph/capabilities.py"
+        )
+    else:
+        listed = (needs,) if isinstance(needs, Capability) else needs
+        _STATED[name] = UNKNOWN_CODE if listed is None else frozenset(listed)
+
+
+def capabilities_of_op(name: str) -> frozenset[Capability]:
+    """What an op does, whatever its attributes; of an op that nobody has classed, nobody knows."""
+    capabilities = _table().get(name)
+    return _STATED.get(name, UNKNOWN_CODE) if capabilities is None else capabilities
+
+
+def possible_capabilities(name: str) -> frozenset[Capability]:
+    """What an op does if its attributes make it do all they can."""
+    by_attribute = _BY_ATTRIBUTE.get(name)
+    return capabilities_of_op(name) | (_NOTHING if by_attribute is None else by_attribute.most)
+
+
+def capabilities_with(name: str, attribute: Callable[[str], object]) -> frozenset[Capability]:
+    """What an op does with attributes that a function gives by name; None is one that is absent."""
+    by_attribute = _BY_ATTRIBUTE.get(name)
+    if by_attribute is None:
+        return capabilities_of_op(name)
+    return capabilities_of_op(name) | frozenset(by_attribute.found(attribute))
+
+
+def capabilities_of_node(node: NodeDef) -> frozenset[Capability]:
+    """What a node does with its attributes; what a caller is to put in place of an attribute could be anything."""
+    by_attribute = _BY_ATTRIBUTE.get(node.op)
+    given = [name for name in by_attribute.names if name in node.attr] if by_attribute is not None else ()
+    if any(node.attr[name].WhichOneof("value") == "placeholder" for name in given):
+        return possible_capabilities(node.op)
+    return capabilities_with(node.op, lambda name: _plain(node.attr[name]) if name in node.attr else None)
+
+
+def _plain(value: AttrValue) -> object:
+    kind = value.WhichOneof("value")
+    return list(value.list.s) if kind == "list" else None if kind is None else getattr(value, kind)
+
+
+@dataclass(frozen=True)
+class Allowed:
+    """What somebody is allowed: classes of things, and types of operations with all that these do."""
+
+    classes: frozenset[Capability] = frozenset()
+    operations: frozenset[str] = frozenset()
+
+    def lacking(self, operation: str, capabilities: frozenset[Capability]) -> Capability | None:
+        """The first of an operation's capabilities that is not allowed; None if all are."""
+        if capabilities <= self.classes or operation in self.operations:
+            return None
+        return min(capabilities - self.classes, key=lambda capability: capability.name)
 
 
 # ------------------------------------------------------------------------------------------------------ by attributes
 
 
-def _strings(node: NodeDef, attribute: str) -> list[str]:
-    if attribute not in node.attr:
-        return []
-    value = node.attr[attribute]
-    return [item.decode("utf-8", "replace") for item in (*value.list.s, value.s) if item]
+@dataclass(frozen=True)
+class _ByAttribute:
+    """What an op does only if attributes say so: which, how that is seen, and the most it can be."""
+
+    names: tuple[str, ...]
+    found: Callable[[Callable[[str], object]], Iterator[Capability]]
+    most: frozenset[Capability]
 
 
-def _destination(url: str) -> Effect | None:
+def _strings(value: object) -> list[str]:
+    """The strings of an attribute that is one or a list of them, without empty ones."""
+    items: Iterable[object] = value if isinstance(value, list | tuple) else () if value is None else (value,)
+    texts = (item.decode("utf-8", "replace") if isinstance(item, bytes) else str(item) for item in items)
+    return [text for text in texts if text]
+
+
+def _destination(url: str) -> Capability | None:
     """What sending something to an address is."""
     if "grpc://" in url or "http://" in url or "https://" in url:
-        return Effect.USES_NETWORK
-    return None if url.startswith("memcbk://") else Effect.WRITES_FILES
+        return Capability.USES_NETWORK
+    return None if url.startswith("memcbk://") else Capability.WRITES_FILES
 
 
-def _debugged(node: NodeDef) -> Iterator[Effect]:
+def _debugged(attribute: Callable[[str], object]) -> Iterator[Capability]:
     """Ops of the debugger send what they see to addresses."""
-    urls = _strings(node, "debug_urls")
-    for specification in _strings(node, "debug_ops_spec"):
+    urls = _strings(attribute("debug_urls"))
+    for specification in _strings(attribute("debug_ops_spec")):
         urls += specification.split(";")[1:2]
-    yield from (effect for url in urls if (effect := _destination(url)) is not None)
+    yield from (capability for url in urls if (capability := _destination(url)) is not None)
 
 
-def _printed(node: NodeDef) -> Iterator[Effect]:
-    if any(stream.startswith("file:") for stream in _strings(node, "output_stream")):
-        yield Effect.WRITES_FILES
+def _printed(attribute: Callable[[str], object]) -> Iterator[Capability]:
+    if any(stream.startswith("file:") for stream in _strings(attribute("output_stream"))):
+        yield Capability.WRITES_FILES
 
 
-def _described(node: NodeDef) -> Iterator[Effect]:
+def _described(attribute: Callable[[str], object]) -> Iterator[Capability]:
     """Ops that parse messages take the description of these from a file, unless it is theirs or in the attribute."""
-    if any(not source.startswith(("local://", "bytes://")) for source in _strings(node, "descriptor_source")):
-        yield Effect.READS_FILES
+    if any(not source.startswith(("local://", "bytes://")) for source in _strings(attribute("descriptor_source"))):
+        yield Capability.READS_FILES
 
 
-def _sampled(node: NodeDef) -> Iterator[Effect]:
-    if _strings(node, "vocab_file"):
-        yield Effect.READS_FILES
+def _sampled(attribute: Callable[[str], object]) -> Iterator[Capability]:
+    if _strings(attribute("vocab_file")):
+        yield Capability.READS_FILES
 
 
 STORED_IN_FILES: Final = frozenset((4, 5, 12, 14, 101, 102))
 """The kinds of storage of an embedding variable that keep rows in a file."""
 
 
-def _stored(node: NodeDef) -> Iterator[Effect]:
+def _stored(attribute: Callable[[str], object]) -> Iterator[Capability]:
     """An embedding variable may keep rows in a file of its own, in a folder that the attributes name."""
-    if "storage_type" in node.attr and node.attr["storage_type"].i in STORED_IN_FILES:
-        yield Effect.WRITES_FILES
+    if attribute("storage_type") in STORED_IN_FILES:
+        yield Capability.WRITES_FILES
 
 
-_BY_ATTRIBUTE: Final[dict[str, Callable[[NodeDef], Iterator[Effect]]]] = {
-    **dict.fromkeys(("Copy", "CopyHost"), _debugged),
-    **dict.fromkeys(("DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DebugNanCount"), _debugged),
-    **dict.fromkeys(("DebugNumericSummary", "DebugNumericSummaryV2"), _debugged),
-    "PrintV2": _printed,
-    **dict.fromkeys(("DecodeProtoV2", "EncodeProto"), _described),
-    "FixedUnigramCandidateSampler": _sampled,
-    **dict.fromkeys(("InitializeKvVariableOp", "InitializeKvVariableV2Op", "KvResourceImportV2"), _stored),
+_READS: Final = frozenset((Capability.READS_FILES,))
+_WRITES: Final = frozenset((Capability.WRITES_FILES,))
+_DEBUGGED: Final = _ByAttribute(("debug_urls", "debug_ops_spec"), _debugged, _WRITES | {Capability.USES_NETWORK})
+_BY_ATTRIBUTE: Final[dict[str, _ByAttribute]] = {
+    **dict.fromkeys(("Copy", "CopyHost"), _DEBUGGED),
+    **dict.fromkeys(("DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DebugNanCount"), _DEBUGGED),
+    **dict.fromkeys(("DebugNumericSummary", "DebugNumericSummaryV2"), _DEBUGGED),
+    "PrintV2": _ByAttribute(("output_stream",), _printed, _WRITES),
+    **dict.fromkeys(("DecodeProtoV2", "EncodeProto"), _ByAttribute(("descriptor_source",), _described, _READS)),
+    "FixedUnigramCandidateSampler": _ByAttribute(("vocab_file",), _sampled, _READS),
+    **dict.fromkeys(
+        ("InitializeKvVariableOp", "InitializeKvVariableV2Op", "KvResourceImportV2"),
+        _ByAttribute(("storage_type",), _stored, _WRITES),
+    ),
 }
 
 
-__all__ = ["STORED_IN_FILES", "Effect", "effects_of_node", "effects_of_op", "tensorflow_ops"]
+__all__ = [
+    "STORED_IN_FILES",
+    "UNKNOWN_CODE",
+    "Allowed",
+    "Capability",
+    "capabilities_of_node",
+    "capabilities_of_op",
+    "capabilities_with",
+    "classed_ops",
+    "possible_capabilities",
+    "state_capabilities",
+    "tensorflow_ops",
+]

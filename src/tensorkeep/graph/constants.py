@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tensorkeep.dtypes import VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Graph, Operation, Tensor, held_shape
-from tensorkeep.graph.opspec import flatten, group, keyword_names
+from tensorkeep.graph.opspec import capabilities_of, flatten, group, keyword_names
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -64,7 +64,7 @@ def _foldable(op: Operation) -> bool:
     spec = op.spec
     if spec.name == "Const":
         return True
-    if not op.inputs or spec.needs is not None:
+    if not op.inputs or capabilities_of(op):
         return False
     if spec.schema.is_stateful or spec.kernel_takes_context or spec.name == "PlaceholderWithDefault":
         return False

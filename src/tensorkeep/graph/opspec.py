@@ -26,7 +26,6 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
-from enum import Enum
 from functools import cached_property
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -34,6 +33,13 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError, UnimplementedError, WrongTypeError
 from tensorkeep.graph.attrs import Attr
 from tensorkeep.graph.building import add, check_name, colocate_with, graph_of, unique_name
+from tensorkeep.graph.capabilities import (
+    Capability,
+    capabilities_of_op,
+    capabilities_with,
+    state_capabilities,
+    tensorflow_ops,
+)
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.full_types import has_full_types, write_full_types
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -51,19 +57,10 @@ MOST_OUTPUTS: Final = 1 << 20  # of one operation; a number in a file that asks 
 UNKNOWN_DTYPE: Final = DType(0, "unknown", "invalid", "object", "", 0)
 
 
-class Capability(Enum):
-    """What an op does besides computing. A session may refuse it."""
-
-    READS_FILES = "reads files"
-    WRITES_FILES = "writes files"
-    PRINTS = "prints"
-    CALLS_PYTHON = "calls Python functions"
-
-
 class OpSpec:
     """An op: signature, shape rule, kernel, gradient."""
 
-    def __init__(self, signature: Sequence[str] | OpSchema, needs: Capability | None = None) -> None:
+    def __init__(self, signature: Sequence[str] | OpSchema) -> None:
         if isinstance(signature, OpSchema):
             self._parts: Sequence[str] = ()
             self.__dict__["schema"] = signature
@@ -71,8 +68,6 @@ class OpSpec:
         else:
             self._parts = signature
             self.name = signature[0].partition("(")[0].strip()
-        self.needs = needs
-        self.needs_by_attrs: Callable[[Callable[[str], Attr]], Capability | None] | None = None
         self.shape_rule: ShapeRule | None = None
         self.shape_rule_takes_operation = False
         self.kernel_function: Kernel | None = None
@@ -91,6 +86,11 @@ class OpSpec:
     def is_opaque(self) -> bool:
         """Whether nothing is known of the op but its name."""
         return False
+
+    @property
+    def capabilities(self) -> frozenset[Capability]:
+        """What the op does besides computing, whatever its attributes."""
+        return capabilities_of_op(self.name)
 
     # -------------------------------------------------------------------------------- the paragraph's parts
 
@@ -495,11 +495,16 @@ _KNOWN: Final[dict[str, OpSpec]] = {}
 _LOADERS: Final[list[Callable[[str | None], None]]] = []
 
 
-def op(*signature: str, needs: Capability | None = None) -> OpSpec:
-    """Registers an op by its signature. A name can be registered once."""
-    spec = OpSpec(signature, needs)
+def op(*signature: str, needs: Capability | Iterable[Capability] | None = None) -> OpSpec:
+    """Registers an op by its signature. A name can be registered once.
+
+    `needs` says what an op of one's own does besides computing; `()` is nothing. Without it nobody knows: sessions that
+    allow no IO and loaded models refuse the op. What TensorFlow's ops do is in a table, `graph/capabilities.py`.
+    """
+    spec = OpSpec(signature)
     if spec.name in _REGISTRY:
         raise InvalidArgumentError(f"op {spec.name} is registered twice")
+    state_capabilities(spec.name, needs)
     _REGISTRY[spec.name] = spec
     return spec
 
@@ -558,6 +563,13 @@ def not_differentiable(*specs: OpSpec) -> None:
     """Says that no gradient flows through these ops, which is not an error."""
     for spec in specs:
         spec.is_differentiable = False
+
+
+def capabilities_of(op: Operation) -> frozenset[Capability]:
+    """What an operation does besides computing, with its attributes; calling a function of its graph is nothing yet."""
+    if op.type in op.graph.functions and op.type not in tensorflow_ops():
+        return frozenset()
+    return capabilities_with(op.type, op.attr)
 
 
 def kernel_of(spec: OpSpec) -> Kernel:

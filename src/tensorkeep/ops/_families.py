@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import EllipsisType
 from typing import Any
 
-from tensorkeep.graph.opspec import Capability, OpSpec, not_differentiable, op
+from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops._shapes import broadcast, same
 
 Gradient = Callable[..., Any] | EllipsisType | None
@@ -52,14 +52,12 @@ def differentiated(spec: OpSpec, gradient: Gradient) -> OpSpec:
     return spec
 
 
-def two_generations(
-    name: str, handle: str, signature: str, *clauses: str, needs: Capability | None = None
-) -> tuple[OpSpec, OpSpec]:
+def two_generations(name: str, handle: str, signature: str, *clauses: str) -> tuple[OpSpec, OpSpec]:
     """An op on references to tables, queues and the like, and the same on handles, which is stateful.
 
     `handle` is what the first input is called; `signature` is what follows it, as in ", n: int32 -> values: T".
     """
     inputs, arrow, outputs = signature.partition(" -> ")
-    old = op(f"{name}({handle}: Ref(string){inputs}){arrow}{outputs}", *clauses, needs=needs)
-    new = op(f"{name}V2({handle}: resource{inputs}){arrow}{outputs}", *clauses, "stateful", needs=needs)
+    old = op(f"{name}({handle}: Ref(string){inputs}){arrow}{outputs}", *clauses)
+    new = op(f"{name}V2({handle}: resource{inputs}){arrow}{outputs}", *clauses, "stateful")
     return old, new

@@ -32,7 +32,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import Capability, not_differentiable, op
+from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.io.filesystem import Durability, FileSystem
 from tensorkeep.ops._sampling import check_scalars
 from tensorkeep.ops._shapes import with_rank
@@ -230,7 +230,6 @@ save_v2 = op(
     "SaveV2(prefix: string, tensor_names: string, shape_and_slices: string, tensors: dtypes)",
     "dtypes: list(type) >= 1",
     "stateful",
-    needs=Capability.WRITES_FILES,
 )
 
 
@@ -271,7 +270,6 @@ save_slices = op(
     "SaveSlices(filename: string, tensor_names: string, shapes_and_slices: string, data: T)",
     "T: list(type) >= 1",
     "stateful",
-    needs=Capability.WRITES_FILES,
 )
 save_slices.shape(save_v2_shape)
 
@@ -304,7 +302,6 @@ save = op(
     "Save(filename: string, tensor_names: string, data: T)",
     "T: list(type) >= 1",
     "stateful",
-    needs=Capability.WRITES_FILES,
 )
 
 
@@ -330,7 +327,6 @@ merge_v2_checkpoints = op(
     "delete_old_dirs: bool = true",
     "allow_missing_files: bool = false",
     "stateful",
-    needs=Capability.WRITES_FILES,
 )
 
 
@@ -498,7 +494,6 @@ restore_v2 = op(
     "RestoreV2(prefix: string, tensor_names: string, shape_and_slices: string) -> tensors: dtypes",
     "dtypes: list(type) >= 1",
     "stateful",
-    needs=Capability.READS_FILES,
 )
 restore_v2.kernel_defers = True
 
@@ -537,7 +532,6 @@ restore = op(
     "dt: type",
     "preferred_shard: int = -1",
     "stateful",
-    needs=Capability.READS_FILES,
 )
 
 
@@ -567,7 +561,6 @@ restore_slice = op(
     "dt: type",
     "preferred_shard: int = -1",
     "stateful",
-    needs=Capability.READS_FILES,
 )
 
 

@@ -9,17 +9,15 @@ immutable, or keys have to occur several times before they are let in: then only
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.graph.capabilities import STORED_IN_FILES
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
-from tensorkeep.graph.opspec import Capability, OpSpec, get_op, not_differentiable, op, takes_attributes
+from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op, takes_attributes
 from tensorkeep.ops._embedding import TABLE_ATTRIBUTES, EmbeddingResource, embedding_of, owner_of, settings_of
 from tensorkeep.ops._embedding_counts import COUNTS
 from tensorkeep.ops._expressions import constant
@@ -103,13 +101,6 @@ initialize_kv_variable = op(f"InitializeKvVariableOp{_INITIALIZED}", *_TYPES, *S
 initialize_kv_variable_v2 = op(
     f"InitializeKvVariableV2Op{_INITIALIZED}", *_TYPES, *SETTINGS, "embedding_variable_type: int = 0", "stateful"
 )
-
-
-def _needs_of_storage(attr: Callable[[str], Any]) -> Capability | None:
-    return Capability.WRITES_FILES if attr("storage_type") in STORED_IN_FILES else None
-
-
-initialize_kv_variable.needs_by_attrs = initialize_kv_variable_v2.needs_by_attrs = _needs_of_storage
 
 
 @initialize_kv_variable.shape

@@ -23,7 +23,7 @@ from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES
 from tensorkeep.embedding.restoring_deltas import restore_delta
 from tensorkeep.embedding.snapshot import TableSnapshot
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import Capability, not_differentiable, op
+from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.io.filesystem import Durability, FileSystem
 from tensorkeep.ops._embedding import EmbeddingResource, embedding_of
 from tensorkeep.ops._recording import Recorder, known_row_changes, row_changes
@@ -78,7 +78,6 @@ kv_incr_save = op(
     "dtypes: list(type)",
     "variables: list(string) = []",
     "stateful",
-    needs=Capability.WRITES_FILES,
 )
 
 
@@ -180,7 +179,6 @@ kv_resource_incr_import = op(
     "partition_id: int = 0",
     "partition_num: int = 1",
     "stateful",
-    needs=Capability.READS_FILES,
 )
 
 

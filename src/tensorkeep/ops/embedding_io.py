@@ -21,7 +21,7 @@ from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.embedding.writing import StoredForm, add_embedding
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import Capability, not_differentiable, op, takes_attributes
+from tensorkeep.graph.opspec import not_differentiable, op, takes_attributes
 from tensorkeep.io.filesystem import Durability, FileSystem
 from tensorkeep.io.machine import is_switched_on
 from tensorkeep.ops._embedding import (
@@ -84,7 +84,6 @@ save_v3 = op(
     "ev_key_types: list(type) = []",
     "has_ev: bool = false",
     "stateful",
-    needs=Capability.WRITES_FILES,
 )
 
 
@@ -213,7 +212,6 @@ kv_resource_import_v3 = op(
     *_PARTITION,
     _RESET,
     "stateful",
-    needs=Capability.READS_FILES,
 )
 
 kv_resource_import_v2 = op(
@@ -226,7 +224,6 @@ kv_resource_import_v2 = op(
     *_PARTITION,
     _RESET,
     "stateful",
-    needs=Capability.READS_FILES,
 )
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import Capability, op
+from tensorkeep.graph.opspec import op
 from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.io.globbing import matching_paths
 from tensorkeep.io.places import place_of
@@ -28,7 +28,7 @@ def _scalar(value: Any, what: str) -> bytes:
     return text
 
 
-read_file = op("ReadFile(filename: string) -> contents: string", needs=Capability.READS_FILES)
+read_file = op("ReadFile(filename: string) -> contents: string")
 
 
 @read_file.shape
@@ -47,7 +47,7 @@ def read_file_kernel(ctx: KernelContext, filename: Any) -> Any:
     return string_array([contents], ())
 
 
-write_file = op("WriteFile(filename: string, contents: string)", "stateful", needs=Capability.WRITES_FILES)
+write_file = op("WriteFile(filename: string, contents: string)", "stateful")
 
 
 @write_file.shape
@@ -67,7 +67,7 @@ def write_file_kernel(ctx: KernelContext, filename: Any, contents: Any) -> tuple
     return ()
 
 
-matching_files = op("MatchingFiles(pattern: string) -> filenames: string", needs=Capability.READS_FILES)
+matching_files = op("MatchingFiles(pattern: string) -> filenames: string")
 
 
 @matching_files.shape

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import Capability, not_differentiable, op
+from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.ops._shapes import same, scalar
 from tensorkeep.ops._text import summarized
@@ -24,7 +24,6 @@ print_op = op(
     "first_n: int = -1",
     "summarize: int = 3",
     "stateful",
-    needs=Capability.PRINTS,
 )
 print_op.shape(same)
 
@@ -49,7 +48,6 @@ print_v2 = op(
     "output_stream: string = 'stderr'",
     "end: string = '\\n'",
     "stateful",
-    needs=Capability.PRINTS,
 )
 
 _STREAMS = (b"stdout", b"stderr", b"log(info)", b"log(warning)", b"log(error)")

@@ -10,7 +10,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import HandleShape, Tensor
-from tensorkeep.graph.opspec import Capability, OpSpec, op
+from tensorkeep.graph.opspec import OpSpec, op
 from tensorkeep.ops._families import two_generations
 from tensorkeep.ops._shapes import with_rank, with_rank_at_least
 from tensorkeep.ops._tables import DenseTable, StaticTable, Table, TextColumns
@@ -459,7 +459,6 @@ initialize_from_file, initialize_from_file_v2 = two_generations(
     "vocab_size: int >= -1 = -1",
     "delimiter: string = '\\t'",
     "offset: int = 0",
-    needs=Capability.READS_FILES,
 )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import Capability, OpSpec, not_differentiable, op
+from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops._queues import Queue
 from tensorkeep.ops._readers import Reader, Records, lines, names, pieces, record_files, whole_files
 from tensorkeep.ops._sampling import check_scalars
@@ -21,12 +21,12 @@ _SHARED: Final = ("container: string = ''", "shared_name: string = ''")
 _PAIR: Final = Shape((2,))
 
 
-def _both(name: str, attrs: tuple[str, ...], deprecation: bool = True, needs: Any = None) -> tuple[OpSpec, OpSpec]:
+def _both(name: str, attrs: tuple[str, ...], deprecation: bool = True) -> tuple[OpSpec, OpSpec]:
     """The op that makes a reader, of the first and of the second generation."""
     last = (f"deprecated 26 'Use {name}V2'",) if deprecation else ()
     first_attrs = tuple(attr for attr in attrs if not attr.startswith("encoding"))
-    first = op(f"{name}() -> reader_handle: Ref(string)", *first_attrs, "stateful", *last, needs=needs)
-    second = op(f"{name}V2() -> reader_handle: resource", *attrs, "stateful", needs=needs)
+    first = op(f"{name}() -> reader_handle: Ref(string)", *first_attrs, "stateful", *last)
+    second = op(f"{name}V2() -> reader_handle: resource", *attrs, "stateful")
     first.shape(_pair_handle)
     second.shape(_scalar_handle)
     return first, second
@@ -47,10 +47,13 @@ def _shared(ctx: Any, kind: str, records: Records, container: bytes, shared_name
 
 
 whole_file_reader, whole_file_reader_v2 = _both(
-    "WholeFileReader", _SHARED, deprecation=False, needs=Capability.READS_FILES
+    "WholeFileReader",
+    _SHARED,
+    deprecation=False,
 )
 text_line_reader, text_line_reader_v2 = _both(
-    "TextLineReader", ("skip_header_lines: int = 0", *_SHARED), needs=Capability.READS_FILES
+    "TextLineReader",
+    ("skip_header_lines: int = 0", *_SHARED),
 )
 fixed_length_record_reader, fixed_length_record_reader_v2 = _both(
     "FixedLengthRecordReader",
@@ -62,10 +65,10 @@ fixed_length_record_reader, fixed_length_record_reader_v2 = _both(
         *_SHARED,
         "encoding: string = ''",
     ),
-    needs=Capability.READS_FILES,
 )
 tf_record_reader, tf_record_reader_v2 = _both(
-    "TFRecordReader", (*_SHARED, "compression_type: string = ''"), needs=Capability.READS_FILES
+    "TFRecordReader",
+    (*_SHARED, "compression_type: string = ''"),
 )
 identity_reader, identity_reader_v2 = _both("IdentityReader", _SHARED)
 

@@ -19,7 +19,7 @@ from tensorkeep.errors import (
     UnimplementedError,
 )
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import Capability, op
+from tensorkeep.graph.opspec import op
 from tensorkeep.ops._dimensions import at_most
 from tensorkeep.ops._tables import LINE_NUMBER, WHOLE_LINE, TextColumns
 from tensorkeep.runtime.context import KernelContext
@@ -33,7 +33,6 @@ generate_vocab_remapping = op(
     "new_vocab_offset: int >= 0",
     "num_new_vocab: int >= 0",
     "old_vocab_size: int >= -1 = -1",
-    needs=Capability.READS_FILES,
 )
 
 
@@ -99,7 +98,6 @@ load_and_remap_matrix = op(
     "num_cols: int >= 1",
     "max_rows_in_memory: int = -1",
     "stateful",
-    needs=Capability.READS_FILES,
 )
 
 

@@ -19,7 +19,7 @@ from tensorkeep.errors import (
     UnknownError,
 )
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import Capability, OpSpec, not_differentiable, op
+from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -114,7 +114,6 @@ def _calling(name: str, *clauses: str) -> OpSpec:
         "Tin: list(type) >= 0",
         "Tout: list(type) >= 0",
         *clauses,
-        needs=Capability.CALLS_PYTHON,
     )
     spec.shape(_outputs)
 
@@ -136,7 +135,6 @@ eager_py_func = op(
     "Tin: list(type) >= 0",
     "Tout: list(type) >= 0",
     "stateful",
-    needs=Capability.CALLS_PYTHON,
 )
 eager_py_func.shape(_outputs)
 

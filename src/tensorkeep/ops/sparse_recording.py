@@ -22,7 +22,7 @@ from tensorkeep.dtypes import RESOURCE, DType
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES, DELTA_VERSIONS, KEYS
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import Capability, not_differentiable, op
+from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.ops._embedding import EmbeddingResource, embedding_of
 from tensorkeep.ops._recording import known_row_changes, row_changes
 from tensorkeep.ops.checkpoint_io import (
@@ -99,7 +99,6 @@ kv_rebase_on_delta = op(
     "KvRebaseOnDelta(prefix: string, tensor_names: string)",
     "variables: list(string)",
     "stateful",
-    needs=Capability.READS_FILES,
 )
 
 
@@ -124,7 +123,6 @@ incr_save = op(
     "IncrSave(prefix: string, tensor_names: string, shape_and_slices: string, is_sparse: bool, tensors: dtypes)",
     "dtypes: list(type)",
     "stateful",
-    needs=Capability.WRITES_FILES,
 )
 
 
@@ -158,7 +156,6 @@ incr_restore = op(
     "-> out_tensors: dtypes",
     "dtypes: list(type)",
     "stateful",
-    needs=Capability.READS_FILES,
 )
 
 _RAW: Final = (DELTA_KEYS, DELTA_VALUES, DELTA_VERSIONS)

@@ -11,7 +11,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import Capability, not_differentiable, op
+from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.io.filesystem import Durability, FileSystem, prepare_directory
 from tensorkeep.io.machine import process_number
 from tensorkeep.ops._event_files import EventFile
@@ -86,7 +86,6 @@ create_summary_file_writer = op(
     "CreateSummaryFileWriter(writer: resource, logdir: string, max_queue: int32, flush_millis: int32, "
     "filename_suffix: string)",
     "stateful",
-    needs=Capability.WRITES_FILES,
 )
 create_summary_file_writer.shape(_no_outputs)
 
@@ -101,7 +100,7 @@ def create_summary_file_writer_kernel(
     return ()
 
 
-import_event = op("ImportEvent(writer: resource, event: string)", "stateful", needs=Capability.WRITES_FILES)
+import_event = op("ImportEvent(writer: resource, event: string)", "stateful")
 import_event.shape(_no_outputs)
 
 

@@ -10,9 +10,9 @@ from typing import Any, Final, TypeAlias
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, UnimplementedError
 from tensorkeep.graph.attrs import FunctionRef
+from tensorkeep.graph.capabilities import Allowed
 from tensorkeep.graph.functions import FunctionBody, attrs_key, find_function, function_body
 from tensorkeep.graph.graph import Graph, Operation
-from tensorkeep.graph.opspec import Capability
 from tensorkeep.proto.messages import FunctionDef
 from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import KernelContext, Surroundings
@@ -76,7 +76,7 @@ class Functions:
         graph: Graph,
         surroundings: Surroundings,
         contexts: dict[Operation, KernelContext],
-        allowed: frozenset[Capability],
+        allowed: Allowed,
     ) -> None:
         self._graph = graph
         self._surroundings = surroundings

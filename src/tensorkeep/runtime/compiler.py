@@ -25,8 +25,9 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.dtypes import STRING
+from tensorkeep.graph.capabilities import Allowed
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import Capability, group, keyword_names
+from tensorkeep.graph.opspec import group, keyword_names
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, LoopVariable, Step, Steps, Structure, structure
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded
@@ -78,7 +79,7 @@ class Compiler:
         plan: Plan,
         surroundings: Surroundings,
         contexts: dict[Operation, KernelContext],
-        allowed: frozenset[Capability],
+        allowed: Allowed,
         *,
         binds_resources: bool = False,
     ) -> None:

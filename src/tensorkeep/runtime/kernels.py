@@ -8,8 +8,9 @@ from typing import Any
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import PermissionDeniedError, TensorKeepError
 from tensorkeep.graph.attrs import FunctionRef
+from tensorkeep.graph.capabilities import Allowed, Capability
 from tensorkeep.graph.graph import Operation
-from tensorkeep.graph.opspec import Capability, flatten, group, kernel_of, keyword_names
+from tensorkeep.graph.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded
 from tensorkeep.runtime.program import as_strings
@@ -19,25 +20,22 @@ from tensorkeep.runtime.resources import dereference
 class Kernels:
     """What a session may run, and with what around it."""
 
-    def __init__(
-        self, surroundings: Surroundings, contexts: dict[Operation, KernelContext], allowed: frozenset[Capability]
-    ) -> None:
+    def __init__(self, surroundings: Surroundings, contexts: dict[Operation, KernelContext], allowed: Allowed) -> None:
         self._surroundings = surroundings
         self._contexts = contexts
         self._allowed = allowed
 
     def of(self, op: Operation) -> Callable[..., Any]:
         """The kernel of an operation; an error if there is none, or if it is not allowed what it does."""
-        needs = op.spec.needs
-        if needs is None and op.spec.needs_by_attrs is not None:
-            needs = op.spec.needs_by_attrs(op.attr)
-        if needs is not None and needs not in self._allowed:
-            option = "allow_python" if needs is Capability.CALLS_PYTHON else "allow_io"
+        kernel = kernel_of(op.spec) if op.type not in op.graph.functions else self._called(op)
+        lacking = self._allowed.lacking(op.type, capabilities_of(op))
+        if lacking is not None:
+            option = "allow_python" if lacking is Capability.CALLS_PYTHON else "allow_io"
             raise PermissionDeniedError(
-                f'operation "{op.name}" ({op.type}) {needs.value}, which this session does not allow: '
+                f'operation "{op.name}" ({op.type}) {lacking.value}, which this session does not allow: '
                 f"the graph may come from a stranger. Make the session with {option}=True if you trust it"
             )
-        return kernel_of(op.spec) if op.type not in op.graph.functions else self._called(op)
+        return kernel
 
     def _called(self, op: Operation) -> Callable[..., Any]:
         """The kernel of a node that calls a function by having its name as op."""

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.opspec import capabilities_of
 from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
 
 _FRAME_OPS = ("Switch", "Merge", "Enter", "Exit", "NextIteration")
@@ -67,7 +68,7 @@ def _only_computes(op: Operation) -> bool:
     spec = op.spec
     return not (
         spec.kernel_takes_context
-        or spec.needs is not None
+        or capabilities_of(op)
         or spec.is_opaque
         or op.type in _CHECKS
         or op.type.startswith("TensorArray")  # the older ones have strings for handles

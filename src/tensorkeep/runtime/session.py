@@ -11,8 +11,9 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, RESOURCE, STRING, VARIANT, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError, WrongTypeError
+from tensorkeep.graph.capabilities import Allowed, Capability
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import UNKNOWN_DTYPE, Capability
+from tensorkeep.graph.opspec import UNKNOWN_DTYPE
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LocalFileSystem
 from tensorkeep.runtime.calling import Functions
@@ -32,8 +33,9 @@ _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
 class Session:
     """Runs operations of a graph. May be used from several threads.
 
-    `allow_io` lets operations read and write files and print; without it they are refused, as a stranger's graph
-    should be. `allow_python` lets them call the Python functions registered with the session's graph.
+    `allow_io` lets operations read and write files, print and run code that is not known; without it they are refused,
+    as a stranger's graph should be. `allow_python` lets them call the Python functions registered with the session's
+    graph. `allowed`, if given, says it for each class and type of operation instead of these two.
     """
 
     def __init__(
@@ -47,15 +49,15 @@ class Session:
         logs_placement: bool = False,
         allow_io: bool = True,
         allow_python: bool = False,
+        allowed: Allowed | None = None,
     ) -> None:
         keep_freed_memory()
         self._graph = graph
         self._has_own_resources = resources is None
         self.surroundings = Surroundings(resources or ResourceManager(), filesystem or LocalFileSystem(), write_line)
         self.surroundings.python_functions = graph.extras.setdefault(PYTHON_FUNCTIONS, {})
-        self._allowed = (_EVERYTHING if allow_io else frozenset()) | (
-            {Capability.CALLS_PYTHON} if allow_python else frozenset()
-        )
+        python = {Capability.CALLS_PYTHON} if allow_python else frozenset()
+        self._allowed = Allowed((_EVERYTHING if allow_io else frozenset()) | python) if allowed is None else allowed
         self.devices = devices
         self._logs_placement = logs_placement
         self._contexts: dict[Operation, KernelContext] = {}

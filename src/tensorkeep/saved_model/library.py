@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
+from tensorkeep.graph.capabilities import Capability, capabilities_of_node, tensorflow_ops
 from tensorkeep.graph.graph import Operation
-from tensorkeep.graph.opspec import Capability, OpSpec, find_op
+from tensorkeep.graph.opspec import find_op
 from tensorkeep.proto.messages import AttrValue, FunctionDef, GraphDef, NodeDef
 from tensorkeep.saved_model.permissions import Permissions
 
 _MOST_NODES: Final = 50_000_000  # of a function with all that it calls written out
-_CONFINED: Final = Capability.READS_FILES  # allowed always, in the model's own directory
 
 
 def called_functions(node: NodeDef, library: Mapping[str, FunctionDef]) -> Iterator[str]:
@@ -102,27 +102,27 @@ class FunctionLibrary:
             f'"{node.name}" ({node.op}) of function {function} {needs.value}'
             for function in self.reachable([name])
             for node in self.functions[function].node_def
-            if (needs := _denied(find_op(node.op), permissions)) is not None
+            if (needs := self._lacking(node, permissions)) is not None
         ]
         _raise(problems)
+
+    def _lacking(self, node: NodeDef, permissions: Permissions) -> Capability | None:
+        if node.op in self.functions and node.op not in tensorflow_ops():
+            return None
+        spec = find_op(node.op)
+        if spec is None or spec.kernel_function is None:
+            return None  # whoever runs it is told that it has no kernel
+        return permissions.in_sessions.lacking(node.op, capabilities_of_node(node))
 
     def check_operations(self, operations: Iterable[Operation], permissions: Permissions) -> None:
         """The same for operations of a graph, and the functions that they call."""
         problems = []
         for op in operations:
-            if (needs := _denied(op.spec, permissions)) is not None:
+            if (needs := self._lacking(op.node_def, permissions)) is not None:
                 problems.append(f'"{op.name}" ({op.type}) {needs.value}')
             for name in dict.fromkeys(called_functions(op.node_def, self.functions)):
                 self.check_function(name, permissions)
         _raise(problems)
-
-
-def _denied(spec: OpSpec | None, permissions: Permissions) -> Capability | None:
-    needs = None if spec is None else spec.needs
-    if needs is None or needs is _CONFINED or needs in permissions.allowed:
-        return None
-    assert spec is not None
-    return None if spec.name in permissions.allowed else needs
 
 
 def _raise(problems: list[str]) -> None:

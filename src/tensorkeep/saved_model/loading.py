@@ -7,7 +7,7 @@ from typing import Final
 
 import tensorkeep.ops.every  # noqa: F401 - a model may use any op
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.graph.opspec import Capability
+from tensorkeep.graph.capabilities import Capability
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
-from tensorkeep.graph.opspec import Capability, find_op
+from tensorkeep.graph.capabilities import Allowed, Capability, possible_capabilities
+from tensorkeep.graph.opspec import find_op
 from tensorkeep.io.filesystem import FileSystem, RandomAccessFile, WritableFile
 from tensorkeep.runtime.context import log_line
 
 _FILES: Final = frozenset((Capability.READS_FILES, Capability.WRITES_FILES))
-_BY_NAME: Final = {word: item for item in Capability for word in (item.value, item.name.lower())}
+_BY_NAME: Final = {word: item for item in Capability for word in (item.value, item.name.lower(), item.identifier)}
 
 
 def refuse_line(text: str) -> None:
@@ -38,7 +39,7 @@ class Permissions:
         """What names allow: classes ("prints", "reads files", Capability.PRINTS) or types of operations ("PrintV2")."""
         listed = [names] if isinstance(names, str | Capability) else list(names)
         found = {_BY_NAME.get(name, name) if isinstance(name, str) else name for name in listed}
-        unknown = [name for name in found if isinstance(name, str) and _need(name) is None]
+        unknown = [name for name in found if isinstance(name, str) and not _needs(name)]
         if unknown:
             classes = ", ".join(f'"{item.value}"' for item in Capability)
             raise InvalidArgumentError(
@@ -50,13 +51,19 @@ class Permissions:
     @property
     def needs(self) -> frozenset[Capability]:
         """The classes allowed, and those of the allowed types of operations."""
-        found = ((_need(item) if isinstance(item, str) else item) for item in self.allowed)
-        return frozenset(item for item in found if item is not None)
+        of_types = (_needs(item) for item in self.allowed if isinstance(item, str))
+        return self.classes.union(*of_types)
 
     @property
-    def calls_python(self) -> bool:
-        """For a session's `allow_python`."""
-        return Capability.CALLS_PYTHON in self.needs
+    def classes(self) -> frozenset[Capability]:
+        """The classes that are allowed to all operations."""
+        return frozenset(item for item in self.allowed if isinstance(item, Capability))
+
+    @property
+    def in_sessions(self) -> Allowed:
+        """For a session's `allowed`; files are read always, but only those that its `filesystem` shows."""
+        types = frozenset(item for item in self.allowed if isinstance(item, str))
+        return Allowed(self.classes | {Capability.READS_FILES}, types)
 
     @property
     def write_line(self) -> Callable[[str], None]:
@@ -70,9 +77,9 @@ class Permissions:
         return fs if Capability.WRITES_FILES in self.needs else ModelFiles(fs, "", may_write=False)
 
 
-def _need(operation: str) -> Capability | None:
-    found = find_op(operation)
-    return None if found is None else found.needs
+def _needs(operation: str) -> frozenset[Capability]:
+    """What a type of operation may do, with whatever attributes; nothing if there is no such type."""
+    return frozenset() if find_op(operation) is None else possible_capabilities(operation)
 
 
 class ModelFiles(FileSystem):

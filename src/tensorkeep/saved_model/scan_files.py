@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.graph.capabilities import Effect
+from tensorkeep.graph.capabilities import Capability
 from tensorkeep.io.archives import ArchiveMember, archive_members
 from tensorkeep.proto.identification import FileKind, identify_proto
 from tensorkeep.saved_model.scan_hdf5 import attribute_texts
@@ -35,7 +35,7 @@ _WEIGHTS: Final = ".weights.h5"  # Keras reads no configuration of such a file i
 
 def scan_keras(text: str, file: str, where: str, found: Findings) -> None:
     """Scans a configuration of Keras."""
-    rule = Effect.CALLS_PYTHON.identifier
+    rule = Capability.CALLS_PYTHON.identifier
     try:
         for code in python_in_json(text, "its metadata"):
             found.add(Finding(rule, code.subject[:200], file, where, code.message[:500]))
@@ -78,16 +78,16 @@ def scan_other(name: str, start: bytes, found: Findings, where: str = "") -> Non
     if name.startswith("variables/") and not where:
         return
     if inner.endswith((".py", ".pyc")):
-        found.add(Finding(Effect.CALLS_PYTHON.identifier, "Python code", name, where, "a file of Python code"))
+        found.add(Finding(Capability.CALLS_PYTHON.identifier, "Python code", name, where, "a file of Python code"))
     elif is_pickle(start):
         message = "a pickle, which runs Python code when it is loaded"
-        found.add(Finding(Effect.CALLS_PYTHON.identifier, "pickle", name, where, message))
+        found.add(Finding(Capability.CALLS_PYTHON.identifier, "pickle", name, where, message))
     elif start.startswith(_NUMPY) and any(word in start[: _header_end(start)] for word in _OBJECTS):
         message = "an array of objects, which is a pickle and runs Python code when it is loaded"
-        found.add(Finding(Effect.CALLS_PYTHON.identifier, "pickle", name, where, message))
+        found.add(Finding(Capability.CALLS_PYTHON.identifier, "pickle", name, where, message))
     elif start.startswith(_NATIVE) and b"\0" in start:
         message = "a compiled program or library"
-        found.add(Finding(Effect.RUNS_UNKNOWN_CODE.identifier, "native code", name, where, message))
+        found.add(Finding(Capability.RUNS_UNKNOWN_CODE.identifier, "native code", name, where, message))
 
 
 def _header_end(start: bytes) -> int:

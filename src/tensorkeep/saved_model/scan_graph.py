@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Final
 
-from tensorkeep.graph.capabilities import Effect, effects_of_node, tensorflow_ops
+from tensorkeep.graph.capabilities import Capability, capabilities_of_node, tensorflow_ops
 from tensorkeep.proto.messages import GraphDef, NodeDef
 from tensorkeep.saved_model.scan_paths import TOP, Origin, OwnFiles, Paths, Source, called
 from tensorkeep.saved_model.scan_report import NOT_ALLOWED, Finding, Findings
@@ -103,7 +103,7 @@ class GraphScan:
         only = self.found.policy.only
         if only is not None and node.op not in only and not is_call:
             self._add(NOT_ALLOWED, context, node, f"{node.op} is not on the list of allowed ops")
-        effects = frozenset[Effect]() if is_call else effects_of_node(node)
+        effects = frozenset[Capability]() if is_call else capabilities_of_node(node)
         if not effects:
             return
         sources = self._sources(context, node)
@@ -174,8 +174,8 @@ class GraphScan:
         )
 
 
-def _message(node: NodeDef, effect: Effect, sources: frozenset[Source]) -> str:
-    if effect is Effect.RUNS_UNKNOWN_CODE and node.op not in tensorflow_ops():
+def _message(node: NodeDef, effect: Capability, sources: frozenset[Source]) -> str:
+    if effect is Capability.RUNS_UNKNOWN_CODE and node.op not in tensorflow_ops():
         return f"{node.op[:200]} is not an op of TensorFlow: nobody knows what it does"
     paths = sorted(source.text for source in sources if source.origin is Origin.CONSTANT)
     others = sorted(source.origin.value for source in sources if source.origin is not Origin.CONSTANT)

@@ -10,17 +10,17 @@ from typing import Any, Final
 
 from tensorkeep._version import __version__
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.capabilities import Effect
+from tensorkeep.graph.capabilities import Capability
 
 NOT_ALLOWED: Final = "not-allowed"
 NOT_SCANNED: Final = "not-scanned"
 RULES: Final[dict[str, str]] = {
-    **{effect.identifier: f"The model {effect.value}" for effect in Effect},
+    **{effect.identifier: f"The model {effect.value}" for effect in Capability},
     NOT_ALLOWED: "The model has an op that is not on the list of allowed ones",
     NOT_SCANNED: "A part of the model could not be looked at",
 }
 _BY_WORD: Final = {
-    word: effect.identifier for effect in Effect for word in (effect.identifier, effect.value, effect.name.lower())
+    word: effect.identifier for effect in Capability for word in (effect.identifier, effect.value, effect.name.lower())
 }
 _MOST_OF_A_KIND: Final = 20
 _MOST: Final = 10_000
@@ -49,7 +49,7 @@ class ScanPolicy:
         """This policy; an error if it names what it cannot allow."""
         wrong = sorted(name for name in self.allowed if name in (NOT_ALLOWED, NOT_SCANNED) or not name)
         if wrong:
-            classes = ", ".join(effect.identifier for effect in Effect)
+            classes = ", ".join(effect.identifier for effect in Capability)
             raise InvalidArgumentError(f"{', '.join(map(repr, wrong))} cannot be allowed: name an op, or of {classes}")
         return self
 

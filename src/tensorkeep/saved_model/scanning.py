@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Final
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
-from tensorkeep.graph.capabilities import Effect
+from tensorkeep.graph.capabilities import Capability
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
@@ -123,7 +123,7 @@ def _assets(meta_graph: MetaGraphDef, place: Place, found: Findings) -> Iterator
         try:
             asset_path("model", asset.filename)
         except DataLossError as error:
-            rule = Effect.READS_FILES.identifier
+            rule = Capability.READS_FILES.identifier
             found.add(Finding(rule, "asset", place.file, place.part, str(error), on_load=True))
         else:
             yield _name(asset.tensor_info.name)
@@ -197,7 +197,7 @@ def _scan_collections(meta_graph: MetaGraphDef, place: Place, found: Findings) -
         where = ", ".join(filter(None, (place.part, f"collection {key[:200]}")))
         if any(map(is_pickle, collection.bytes_list.value)):
             message = "holds a pickle, which runs Python code when it is loaded"
-            found.add(Finding(Effect.CALLS_PYTHON.identifier, "pickle", place.file, where, message))
+            found.add(Finding(Capability.CALLS_PYTHON.identifier, "pickle", place.file, where, message))
 
 
 # --------------------------------------------------------------------------------------------------------------- files
@@ -269,7 +269,7 @@ def _found_link(name: str, target: str, found: Findings) -> None:
     """A link in the place of a file or folder of the model: whoever reads that reads what is elsewhere."""
     if name != VARIABLES_DIRECTORY:
         message = f"a link that leads out of the model, to {target!r}"
-        found.add(Finding(Effect.READS_FILES.identifier, "link", name, "", message[:500]))
+        found.add(Finding(Capability.READS_FILES.identifier, "link", name, "", message[:500]))
 
 
 def _scan_file(path: str, name: str, fs: FileSystem, found: Findings, is_model: bool) -> None:

@@ -53,7 +53,7 @@ class ModelSurroundings:
             resources=resources,
             filesystem=self.permissions.files(self.fs, self.directory),
             write_line=self.permissions.write_line,
-            allow_python=self.permissions.calls_python,
+            allowed=self.permissions.in_sessions,
         )
         self._sessions.append(session)
         return session
