@@ -94,7 +94,10 @@ def parameters(value: Any) -> list[tuple[str, Any]] | None:
 
 
 def shown(found: list[tuple[str, Any]]) -> str:
-    return ", ".join(name if default is inspect.Parameter.empty else f"{name}={default}" for name, default in found)
+    return ", ".join(
+        name if default is inspect.Parameter.empty else f"{name}={'...' if type(default) is object else default}"
+        for name, default in found
+    )
 
 
 def same_parameters(ours: list[tuple[str, Any]], theirs: list[tuple[str, Any]]) -> bool:
