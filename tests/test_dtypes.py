@@ -72,8 +72,10 @@ def test_the_types_are_tensorflow_s() -> None:
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
 def test_numbers_and_names_lead_to_the_one_object(dtype: DType) -> None:
     assert dtype_of_number(dtype.number) is dtype
-    for name in (dtype.name, dtype.label, dtype.enum_name, dtype):
+    for name in (dtype.name, dtype.label, dtype.enum_name, dtype, dtype.number, np.int64(dtype.number)):
         assert DType.of(name) is dtype
+    assert DType(dtype.number) is DType(dtype) is dtype
+    assert DType(dtype.number + 100) is dtype.ref
 
 
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
@@ -202,6 +204,26 @@ def test_a_type_equals_its_names_and_numpy_s_type() -> None:
     assert FLOAT32 != "no such type"
     assert FLOAT32 != 1.0
     assert np.dtype("M8") != FLOAT32
+
+
+@pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
+def test_a_type_equals_its_number_and_is_found_by_it(dtype: DType) -> None:
+    assert dtype == dtype.number == dtype
+    assert np.int32(dtype.number) == dtype
+    assert (dtype == np.int32(dtype.number)) is True
+    assert dtype != dtype.number + 1
+    assert dtype.ref == dtype.number + 100
+    assert dtype.ref != dtype.number
+    assert {dtype: "type"}[dtype.number] == "type"  # type: ignore[index]
+    assert {dtype.number: "number"}[dtype] == "number"  # type: ignore[index]
+    assert (hash(dtype), int(dtype)) == (dtype.number, dtype.number)
+
+
+@pytest.mark.parametrize("value", [0, -1, 34, 100, 134, True, False, np.int64(0), 1 << 70])
+def test_a_number_of_no_type_is_refused_and_equals_none(value: int) -> None:
+    with pytest.raises(TypeError, match="is not a data type: their numbers are 1 to 33, and 100 more of references"):
+        DType.of(value)
+    assert isinstance(value, bool) or all(dtype != value for dtype in ALL_DTYPES)
 
 
 def test_a_type_says_what_numpy_makes_of_it() -> None:

@@ -7,7 +7,7 @@ type by name; a new type is a new row.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -23,9 +23,13 @@ __all__ = ["ALL_DTYPES", "DType"]
 REF_OFFSET: Final = 100  # what the number of a reference type has more than that of its elements
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
+@dataclass(frozen=True, slots=True, eq=False, repr=False, init=False)
 class DType:
-    """An element type. There is one object per type. It equals its name and NumPy's type: `dtype == "float32"`."""
+    """An element type. There is one object per type; `DType(1)` is the one that files number 1.
+
+    It equals its name, its number and NumPy's type: `dtype == "float32"`, `dtype == 1`, `dtype == np.float32`. Its
+    hash is that of its number, as in TensorFlow, so that a table by number is found by the type as well.
+    """
 
     number: int
     name: str  # as TensorFlow's Python spells it: float32
@@ -41,8 +45,9 @@ class DType:
     array_dtype: np.dtype[Any] = field(init=False)
     """NumPy's type of the arrays that `read` returns; for strings and variants, arrays of `bytes` objects."""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "is_object", self.numpy_name == "object")
+    def __new__(cls, type_enum: DType | npt.DTypeLike | str | int) -> DType:
+        """The type with a number, references among them; the same as `DType.of`."""
+        return cls.of(type_enum)
 
     if not TYPE_CHECKING:
 
@@ -162,7 +167,7 @@ class DType:
             return int(getattr(_later.ml_dtypes.iinfo(self.array_dtype), name))  # type: ignore[no-untyped-call]
         raise WrongTypeError(f"Cannot find {word} value of {self}: only whole numbers and fractions have one.")
 
-    def is_compatible_with(self, other: DType | npt.DTypeLike | str) -> bool:
+    def is_compatible_with(self, other: DType | npt.DTypeLike | str | int) -> bool:
         """Whether a value of this type can be given where `other` is wanted: equal, or a reference to it is wanted."""
         wanted = DType.of(other)
         return wanted is self or wanted is self.ref
@@ -170,6 +175,10 @@ class DType:
     def __eq__(self, other: object) -> bool:
         if other is self:
             return True
+        if isinstance(other, DType):
+            return False
+        if isinstance(other, (int, _later.np.integer)):
+            return self.number == int(other)
         if not isinstance(other, str | type) and not isinstance(other, _later.np.dtype):
             return False
         try:
@@ -177,7 +186,11 @@ class DType:
         except InvalidArgumentError:
             return False
 
-    __hash__ = object.__hash__
+    def __hash__(self) -> int:
+        return self.number
+
+    def __int__(self) -> int:
+        return self.number
 
     def __repr__(self) -> str:
         return f'DType.of("{self.name}")'
@@ -192,14 +205,16 @@ class DType:
         return dtype_in_graph, (self.number,)
 
     @classmethod
-    def of(cls, value: DType | npt.DTypeLike | str) -> DType:
-        """The type meant by a DType, a TensorFlow name or label, or anything NumPy takes for a dtype."""
+    def of(cls, value: DType | npt.DTypeLike | str | int) -> DType:
+        """The type meant by a DType, a TensorFlow name or label, a number in files, or what NumPy takes for a dtype."""
         if isinstance(value, DType):
             return value
         if isinstance(value, str) and (known := _BY_NAME.get(value)):
             return known
         if value is None:
             raise WrongTypeError("None is not a data type")
+        if isinstance(value, (int, _later.np.integer)):
+            return _dtype_of_given_number(value)
         try:
             array_dtype = _later.np.dtype(value)
         except (TypeError, ValueError, SyntaxError) as error:
@@ -207,51 +222,72 @@ class DType:
         return dtype_of_array(array_dtype)
 
 
-FLOAT32 = DType(1, "float32", "float", "float32", "float_val", 4)
-FLOAT64 = DType(2, "float64", "double", "float64", "double_val", 8)
-INT32 = DType(3, "int32", "int32", "int32", "int_val", 4)
-UINT8 = DType(4, "uint8", "uint8", "uint8", "int_val", 1)
-INT16 = DType(5, "int16", "int16", "int16", "int_val", 2)
-INT8 = DType(6, "int8", "int8", "int8", "int_val", 1)
-STRING = DType(7, "string", "string", "object", "string_val", 0)
-COMPLEX64 = DType(8, "complex64", "complex64", "complex64", "scomplex_val", 8)
-INT64 = DType(9, "int64", "int64", "int64", "int64_val", 8)
-BOOL = DType(10, "bool", "bool", "bool", "bool_val", 1)
-QINT8 = DType(11, "qint8", "qint8", "int8", "int_val", 1, quantized=True)
-QUINT8 = DType(12, "quint8", "quint8", "uint8", "int_val", 1, quantized=True)
-QINT32 = DType(13, "qint32", "qint32", "int32", "int_val", 4, quantized=True)
-BFLOAT16 = DType(14, "bfloat16", "bfloat16", ".bfloat16", "half_val", 2)
-QINT16 = DType(15, "qint16", "qint16", "int16", "int_val", 2, quantized=True)
-QUINT16 = DType(16, "quint16", "quint16", "uint16", "int_val", 2, quantized=True)
-UINT16 = DType(17, "uint16", "uint16", "uint16", "int_val", 2)
-COMPLEX128 = DType(18, "complex128", "complex128", "complex128", "dcomplex_val", 16)
-FLOAT16 = DType(19, "float16", "half", "float16", "half_val", 2)
-RESOURCE = DType(20, "resource", "resource", "object", "resource_handle_val", 0)
-VARIANT = DType(21, "variant", "variant", "object", "variant_val", 0)
-UINT32 = DType(22, "uint32", "uint32", "uint32", "uint32_val", 4)
-UINT64 = DType(23, "uint64", "uint64", "uint64", "uint64_val", 8)
-FLOAT8_E5M2 = DType(24, "float8_e5m2", "float8_e5m2", ".float8_e5m2", "float8_val", 1)
-FLOAT8_E4M3FN = DType(25, "float8_e4m3fn", "float8_e4m3fn", ".float8_e4m3fn", "float8_val", 1)
-FLOAT8_E4M3FNUZ = DType(26, "float8_e4m3fnuz", "float8_e4m3fnuz", ".float8_e4m3fnuz", "float8_val", 1)
-FLOAT8_E4M3B11FNUZ = DType(27, "float8_e4m3b11fnuz", "float8_e4m3b11fnuz", ".float8_e4m3b11fnuz", "float8_val", 1)
-FLOAT8_E5M2FNUZ = DType(28, "float8_e5m2fnuz", "float8_e5m2fnuz", ".float8_e5m2fnuz", "float8_val", 1)
-INT4 = DType(29, "int4", "int4", ".int4", "int_val", 1, bits=4)
-UINT4 = DType(30, "uint4", "uint4", ".uint4", "int_val", 1, bits=4)
-INT2 = DType(31, "int2", "int2", ".int2", "int_val", 1, bits=2)
-UINT2 = DType(32, "uint2", "uint2", ".uint2", "int_val", 1, bits=2)
-FLOAT4_E2M1FN = DType(33, "float4_e2m1fn", "float4_e2m1fn", ".float4_e2m1fn", "float8_val", 1, bits=4)
+def make_dtype(
+    number: int,
+    name: str,
+    label: str,
+    numpy_name: str,
+    proto_field: str,
+    itemsize: int,
+    *,
+    bits: int = 0,
+    quantized: bool = False,
+) -> DType:
+    """A row of the table below: an object of its own, though another may have the same number."""
+    dtype = object.__new__(DType)
+    row = (number, name, label, numpy_name, proto_field, itemsize, bits, quantized, numpy_name == "object")
+    for field_name, value in zip(_COLUMNS, row, strict=True):
+        object.__setattr__(dtype, field_name, value)
+    return dtype
+
+
+_COLUMNS: Final = tuple(column.name for column in fields(DType) if column.name != "array_dtype")
+
+FLOAT32 = make_dtype(1, "float32", "float", "float32", "float_val", 4)
+FLOAT64 = make_dtype(2, "float64", "double", "float64", "double_val", 8)
+INT32 = make_dtype(3, "int32", "int32", "int32", "int_val", 4)
+UINT8 = make_dtype(4, "uint8", "uint8", "uint8", "int_val", 1)
+INT16 = make_dtype(5, "int16", "int16", "int16", "int_val", 2)
+INT8 = make_dtype(6, "int8", "int8", "int8", "int_val", 1)
+STRING = make_dtype(7, "string", "string", "object", "string_val", 0)
+COMPLEX64 = make_dtype(8, "complex64", "complex64", "complex64", "scomplex_val", 8)
+INT64 = make_dtype(9, "int64", "int64", "int64", "int64_val", 8)
+BOOL = make_dtype(10, "bool", "bool", "bool", "bool_val", 1)
+QINT8 = make_dtype(11, "qint8", "qint8", "int8", "int_val", 1, quantized=True)
+QUINT8 = make_dtype(12, "quint8", "quint8", "uint8", "int_val", 1, quantized=True)
+QINT32 = make_dtype(13, "qint32", "qint32", "int32", "int_val", 4, quantized=True)
+BFLOAT16 = make_dtype(14, "bfloat16", "bfloat16", ".bfloat16", "half_val", 2)
+QINT16 = make_dtype(15, "qint16", "qint16", "int16", "int_val", 2, quantized=True)
+QUINT16 = make_dtype(16, "quint16", "quint16", "uint16", "int_val", 2, quantized=True)
+UINT16 = make_dtype(17, "uint16", "uint16", "uint16", "int_val", 2)
+COMPLEX128 = make_dtype(18, "complex128", "complex128", "complex128", "dcomplex_val", 16)
+FLOAT16 = make_dtype(19, "float16", "half", "float16", "half_val", 2)
+RESOURCE = make_dtype(20, "resource", "resource", "object", "resource_handle_val", 0)
+VARIANT = make_dtype(21, "variant", "variant", "object", "variant_val", 0)
+UINT32 = make_dtype(22, "uint32", "uint32", "uint32", "uint32_val", 4)
+UINT64 = make_dtype(23, "uint64", "uint64", "uint64", "uint64_val", 8)
+FLOAT8_E5M2 = make_dtype(24, "float8_e5m2", "float8_e5m2", ".float8_e5m2", "float8_val", 1)
+FLOAT8_E4M3FN = make_dtype(25, "float8_e4m3fn", "float8_e4m3fn", ".float8_e4m3fn", "float8_val", 1)
+FLOAT8_E4M3FNUZ = make_dtype(26, "float8_e4m3fnuz", "float8_e4m3fnuz", ".float8_e4m3fnuz", "float8_val", 1)
+FLOAT8_E4M3B11FNUZ = make_dtype(27, "float8_e4m3b11fnuz", "float8_e4m3b11fnuz", ".float8_e4m3b11fnuz", "float8_val", 1)
+FLOAT8_E5M2FNUZ = make_dtype(28, "float8_e5m2fnuz", "float8_e5m2fnuz", ".float8_e5m2fnuz", "float8_val", 1)
+INT4 = make_dtype(29, "int4", "int4", ".int4", "int_val", 1, bits=4)
+UINT4 = make_dtype(30, "uint4", "uint4", ".uint4", "int_val", 1, bits=4)
+INT2 = make_dtype(31, "int2", "int2", ".int2", "int_val", 1, bits=2)
+UINT2 = make_dtype(32, "uint2", "uint2", ".uint2", "int_val", 1, bits=2)
+FLOAT4_E2M1FN = make_dtype(33, "float4_e2m1fn", "float4_e2m1fn", ".float4_e2m1fn", "float8_val", 1, bits=4)
 
 ALL_DTYPES: Final[tuple[DType, ...]] = tuple(value for value in list(globals().values()) if isinstance(value, DType))
 
 _REFS: Final = tuple(
-    DType(
+    make_dtype(
         dtype.number + REF_OFFSET,
         f"{dtype.name}_ref",
         f"{dtype.label}_ref",
         dtype.numpy_name,
         dtype.proto_field,
         dtype.itemsize,
-        dtype.bits,
+        bits=dtype.bits,
     )
     for dtype in ALL_DTYPES
 )
@@ -274,6 +310,17 @@ def _by_numpy() -> dict[np.dtype[Any], DType]:
 def _by_structure() -> dict[np.dtype[Any], DType]:
     """TensorFlow's Python marks quantised arrays by a structured type of one field: [("qint8", int8)]."""
     return {_later.np.dtype([(dtype.name, dtype.array_dtype)]): dtype for dtype in ALL_DTYPES if dtype.quantized}
+
+
+def _dtype_of_given_number(number: int | np.integer[Any]) -> DType:
+    """The type with the number that a program gives. Truth is no number here: that it is 1 is never what was meant."""
+    known = None if isinstance(number, bool) else _BY_NUMBER.get(int(number))
+    if known is None:
+        last = ALL_DTYPES[-1].number
+        raise WrongTypeError(
+            f"{number!r} is not a data type: their numbers are 1 to {last}, and {REF_OFFSET} more of references"
+        )
+    return known
 
 
 def dtype_of_number(number: int) -> DType:

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from typing import Any, Final
 
+import numpy as np
+
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.constants import constant
@@ -296,7 +298,7 @@ def _element(tensor: Tensor) -> Shape:
 def _spec(item: Any) -> tuple[DType, Shape]:
     """The type, and as far as stated the shape, of a result: of a tensor, a TensorSpec, a type."""
     kind, shape = getattr(item, "dtype", None), getattr(item, "shape", None)
-    if kind is None or isinstance(item, DType):
+    if kind is None or isinstance(item, DType | np.integer):
         return DType.of(item), UNKNOWN_SHAPE
     return DType.of(kind).base_dtype, plain_shape(shape)
 

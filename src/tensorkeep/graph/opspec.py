@@ -29,7 +29,7 @@ from contextlib import ExitStack
 from functools import cached_property
 from typing import Any, Final, TypeAlias, TypeVar
 
-from tensorkeep.dtypes import DType
+from tensorkeep.dtypes import DType, make_dtype
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError, UnimplementedError, WrongTypeError
 from tensorkeep.graph.attrs import Attr
 from tensorkeep.graph.building import add, check_name, colocate_with, graph_of, unique_name
@@ -54,7 +54,7 @@ GradientRule: TypeAlias = Callable[..., Any]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 MOST_OUTPUTS: Final = 1 << 20  # of one operation; a number in a file that asks for more means harm
-UNKNOWN_DTYPE: Final = DType(0, "unknown", "invalid", "object", "", 0)
+UNKNOWN_DTYPE: Final = make_dtype(0, "unknown", "invalid", "object", "", 0)
 
 
 class OpSpec:
