@@ -85,6 +85,31 @@ def test_colocation_moves_with_the_names(graph_def: GraphDef) -> None:
     assert graph.operation("p/y").colocation_groups() == [b"loc:@p/x"]
 
 
+def test_a_node_without_a_device_is_where_the_one_is_that_it_is_to_be_with(graph_def: GraphDef) -> None:
+    for node, other in ((graph_def.node[3], b"y"), (graph_def.node[0], b"nosuch"), (graph_def.node[1], b"x")):
+        node.attr["_class"].list.s.append(b"loc:@" + other)
+    devices = {op.name: op.device for op in imported(graph_def).operations}
+    assert devices == {"x": "", "c": "/device:CPU:1", "y": "/device:CPU:1", "z": "/device:CPU:1"}
+
+
+@pytest.mark.parametrize(
+    ("there", "given", "named"),
+    [
+        (["foo/c"], ["foo"], ["foo_1"]),
+        (["foo/c"], ["foo", "foo_1"], ["foo_2", "foo_1"]),
+        (["foo/c"], ["foo", "foo_1/x"], ["foo_2", "foo_1/x"]),
+        (["outer/inner/c"], ["outer/inner", "outer/x"], ["outer/inner_1", "outer/x"]),
+        (["foo/c"], ["Foo"], ["Foo"]),
+        (["foo/c"], ["fo"], ["fo"]),
+        (["a"], ["p/x", "p"], ["p/x", "p"]),
+    ],
+)
+def test_a_scope_that_has_operations_has_its_name(there: list[str], given: list[str], named: list[str]) -> None:
+    graph = imported(GraphDef(node=[_node(name, "NoOp") for name in there]))
+    found = import_graph(GraphDef(node=[_node(name, "NoOp") for name in given]), graph, None, given, name="")
+    assert [element.name for element in found or ()] == named
+
+
 def test_inputs_can_be_replaced(graph_def: GraphDef) -> None:
     graph = Graph()
     with build.building(graph):
@@ -107,6 +132,26 @@ def test_a_replacement_for_nothing_is_an_error(graph_def: GraphDef) -> None:
         mine = constant(1.0)
     with pytest.raises(InvalidArgumentError, match=r"not found in graph_def: \[nosuch:0\]"):
         import_graph(graph_def, graph, {"nosuch:0": mine})
+    with pytest.raises(InvalidArgumentError, match=r"not found in graph_def: \[x:2, y:1\]"):
+        import_graph(graph_def, graph, {"y:1": mine, "x:2": mine})
+
+
+def test_an_output_that_nothing_takes_may_be_replaced(graph_def: GraphDef) -> None:
+    graph = Graph()
+    with build.building(graph):
+        mine = constant([[5.0, 6.0]])
+    assert import_graph(graph_def, graph, {"z": mine}, ["z:0"], name="in") == [mine]
+
+
+def test_names_may_be_bytes_and_indices_written_at_length(graph_def: GraphDef) -> None:
+    graph = Graph()
+    with build.building(graph):
+        mine = constant([[5.0, 6.0]])
+    found = import_graph(graph_def, graph, {b"x:00": mine}, [b"y:0", b"z"], name="in")
+    assert found == [graph.tensor("in/y:0"), graph.operation("in/z")]
+    assert graph.operation("in/y").inputs[0] is mine
+    with pytest.raises(InvalidArgumentError, match=r"input_map: .* is no name, for it is not UTF-8"):
+        import_graph(graph_def, graph, {b"\xff": mine})
 
 
 @pytest.mark.parametrize(
@@ -115,6 +160,11 @@ def test_a_replacement_for_nothing_is_an_error(graph_def: GraphDef) -> None:
         ("nosuch:0", "Requested return tensor 'nosuch:0' not found in graph def"),
         ("nosuch", "Requested return node 'nosuch' not found"),
         ("y:7", r"Invalid return output 7 of node 'y', which has 1 output\(s\)"),
+        ("y:x", "Cannot convert 'y:x' to a tensor name. Second component of the name .* should be an int. Got x"),
+        (
+            "y:b:0",
+            "Cannot convert 'y:b:0' to a tensor name. Tensor names should not contain more than 1 `:`. Obtained 2",
+        ),
     ],
 )
 def test_an_element_that_is_not_there_cannot_be_returned(graph_def: GraphDef, element: str, why: str) -> None:
@@ -224,10 +274,10 @@ def test_inputs_of_another_type_are_an_error(graph_def: GraphDef) -> None:
 
 def test_too_few_or_too_many_inputs_are_an_error(graph_def: GraphDef) -> None:
     graph_def.node[2].input.append("x")
-    with pytest.raises(InvalidArgumentError, match="do not match the signature"):
+    with pytest.raises(InvalidArgumentError, match="NodeDef expected inputs 'float, float' do not match 3 inputs spec"):
         imported(graph_def)
     del graph_def.node[2].input[1:]
-    with pytest.raises(InvalidArgumentError, match="do not match the signature"):
+    with pytest.raises(InvalidArgumentError, match=r"do not match 1 inputs specified; Op<TestJoin\(.*{{node y}}"):
         imported(graph_def)
 
 
@@ -255,7 +305,11 @@ def test_a_custom_op_takes_its_schema_from_the_producers_list() -> None:
 
 @pytest.mark.parametrize(
     ("field", "value", "why"),
-    [("min_consumer", 99999, "min consumer version 99999 above current"), ("bad_consumers", [PRODUCER], "disallows")],
+    [
+        ("producer", -1, "GraphDef producer version -1 below min producer 0 supported by TensorFlow 2.21.0"),
+        ("min_consumer", 99999, "min consumer version 99999 above current"),
+        ("bad_consumers", [PRODUCER], "disallows"),
+    ],
 )
 def test_versions_that_exclude_us_are_respected(field: str, value: object, why: str) -> None:
     proto = GraphDef()
@@ -272,6 +326,23 @@ def test_versions_travel(graph_def: GraphDef) -> None:
     graph_def.versions.min_consumer = 12
     again = export_graph(imported(graph_def))
     assert (again.versions.producer, again.versions.min_consumer) == (1087, 12)
+
+
+def test_a_graph_without_versions_is_of_producer_0_and_stays_so(graph_def: GraphDef) -> None:
+    graph_def.ClearField("versions")
+    again = export_graph(imported(graph_def))
+    assert (again.HasField("versions"), again.versions.producer) == (True, 0)
+
+
+def test_a_graph_is_as_old_as_the_oldest_of_its_nodes_and_as_particular_as_all_of_them() -> None:
+    graph = Graph()
+    for producer, min_consumer, bad in ((21, 3, [7, 5, 7]), (5, 12, []), (27, 4, [6, 5])):
+        proto = GraphDef()
+        proto.versions.producer, proto.versions.min_consumer = producer, min_consumer
+        proto.versions.bad_consumers.extend(bad)
+        import_graph(proto, graph)
+    versions = export_graph(graph).versions
+    assert (versions.producer, versions.min_consumer, list(versions.bad_consumers)) == (5, 12, [5, 6, 7])
 
 
 def test_functions_travel_and_may_not_change_under_one_name(graph_def: GraphDef) -> None:

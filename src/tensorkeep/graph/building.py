@@ -376,6 +376,17 @@ def place_imported(ops: Iterable[Operation], graph: Graph) -> None:
         _take_in_imported(op)
 
 
+def share_devices(ops: Iterable[Operation]) -> None:
+    """Gives operations that have no device that of the first they are to be with that has one, in their order.
+
+    As TensorFlow's importer.py does once all others are placed; it also replaces the devices that a file says.
+    """
+    for op in ops:
+        others = (group.removeprefix(b"loc:@").decode(errors="replace") for group in op.colocation_groups())
+        named = (op.graph.operation(name) for name in others if name in op.graph)
+        op.device = op.device or next((other.device for other in named if other.device), "")
+
+
 def _is_colocated(op: Operation) -> bool:
     """Whether an operation must share a device with another one."""
     groups, own = op.attr("_class"), b"loc:@" + op.name.encode()
@@ -423,6 +434,7 @@ __all__ = [
     "open_graph",
     "operation_of",
     "place_imported",
+    "share_devices",
     "set_fallback_graph",
     "unique_name",
 ]

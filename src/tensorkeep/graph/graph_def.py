@@ -9,15 +9,23 @@ from __future__ import annotations
 from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.attrs import encode_attr, write_shape
-from tensorkeep.graph.building import building, name_scope, place_imported
-from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import MOST_TENSORS, PRODUCER, Graph, Operation, Tensor, is_index, split_tensor_name
+from tensorkeep.graph.building import building, name_scope, place_imported, share_devices
+from tensorkeep.graph.graph import MOST_TENSORS, Graph, Operation, Tensor, is_index
+from tensorkeep.graph.import_arguments import (
+    mapped_names,
+    open_scope,
+    replacements,
+    tensor_name_parts,
+    wanted_names,
+)
 from tensorkeep.graph.opspec import OpaqueSpec, OpSpec, find_op, spec_of_op_def
 from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
 from tensorkeep.graph.schema import AttrSchema, OpSchema
 from tensorkeep.graph.undoing import all_or_nothing
+from tensorkeep.graph.versions import check_versions, merge_versions, versions_of
 from tensorkeep.io.machine import collector_paused
 from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef, OpDef, OpList
 
@@ -41,10 +49,7 @@ def export_graph(
     `into` is an empty message to fill, which may be part of another one.
     """
     proto = GraphDef() if into is None else into
-    proto.versions.producer = graph.producer
-    if graph.min_consumer:
-        proto.versions.min_consumer = graph.min_consumer
-    proto.versions.bad_consumers.extend(graph.bad_consumers)
+    proto.versions.CopyFrom(versions_of(graph))
     for op in graph.operations[from_version:]:
         node = proto.node.add()
         op.write_node(node)
@@ -64,8 +69,8 @@ def export_graph(
 def import_graph(
     graph_def: GraphDef,
     graph: Graph,
-    input_map: Mapping[str, Any] | None = None,
-    return_elements: Sequence[str] | None = None,
+    input_map: Mapping[str, Any] | Mapping[bytes, Any] | None = None,
+    return_elements: Sequence[str | bytes] | None = None,
     name: str | None = None,
     producer_op_list: OpList | None = None,
 ) -> list[Tensor | Operation] | None:
@@ -74,60 +79,17 @@ def import_graph(
     `input_map` puts tensors of the graph in the place of some of the message's; `return_elements` names tensors and
     operations to return. If anything is wrong, no node is added.
     """
-    wanted = None if return_elements is None else tuple(return_elements)
-    _check_arguments(input_map, wanted)
+    wanted, mapped = wanted_names(return_elements), mapped_names(input_map)
     with building(graph):
-        entered = _open_scope(graph) if name == "" else name_scope("import" if name is None else name, graph)
+        entered = open_scope(graph) if name == "" else name_scope("import" if name is None else name, graph)
         with entered as scope:
             prefix = scope[:-1] if scope else ""
-            replaced = _replacements(input_map or {}, prefix, graph)
+            replaced = replacements(mapped, prefix, graph)
         importer = _Importer(graph_def, graph, prefix, replaced, producer_op_list)
         with all_or_nothing(graph):
             with collector_paused():
                 importer.run()
             return importer.returned(wanted)
-
-
-def _check_arguments(input_map: Any, return_elements: Any) -> None:
-    if input_map is not None and not isinstance(input_map, Mapping):
-        raise WrongTypeError(f"Argument `input_map` must be a dictionary. Obtained {type(input_map).__name__}")
-    keys = list(input_map or ())
-    if not all(isinstance(key, str) for key in keys):
-        raise WrongTypeError(f"All keys for argument `input_map` must be strings. Obtained keys: {keys}")
-    if not all(isinstance(name, str) for name in return_elements or ()):
-        raise WrongTypeError(f"Argument `return_elements` must be a list of strings. Obtained {return_elements}.")
-
-
-class _open_scope:  # noqa: N801 - stands in for name_scope
-    """The scope that is open already."""
-
-    def __init__(self, graph: Graph) -> None:
-        self._name = graph.scopes.name
-
-    def __enter__(self) -> str:
-        return f"{self._name}/" if self._name else ""
-
-    def __exit__(self, *_: object) -> None:
-        pass
-
-
-def _replacements(input_map: Mapping[str, Any], prefix: str, graph: Graph) -> dict[str, Tensor | Operation]:
-    """The map with keys in one form ("op:0", "^op"), and with tensors made of values that are none."""
-    replaced: dict[str, Tensor | Operation] = {}
-    for key, value in input_map.items():
-        if key.startswith("^"):
-            replaced[key] = value if isinstance(value, Operation) else value.op
-            continue
-        if not isinstance(value, Tensor):
-            if not prefix:
-                raise InvalidArgumentError(
-                    "tf.import_graph_def() requires a non-empty `name` if `input_map` contains non-Tensor values. "
-                    "Try calling tf.convert_to_tensor() on `input_map` values before calling tf.import_graph_def()."
-                )
-            with name_scope("_inputs", graph):
-                value = convert(value)
-        replaced[key if ":" in key else f"{key}:0"] = value
-    return replaced
 
 
 class _Importer:
@@ -141,7 +103,7 @@ class _Importer:
         replaced: dict[str, Tensor | Operation],
         producer_op_list: OpList | None,
     ) -> None:
-        check_versions(graph_def)
+        check_versions(graph_def.versions)
         self._proto = GraphDef()
         self._proto.CopyFrom(graph_def)
         self._graph = graph
@@ -153,6 +115,7 @@ class _Importer:
         self._specs: dict[str, OpSpec | None] = {}
         self._widths: dict[str, int] | None = None
         self._renamed = self._new_names()  # of nodes whose own names are taken
+        self._undecided: list[Operation] = []  # without a device, and to be where others are
         self._open: list[tuple[Operation, list[str]]] = []  # heads of loops, and the edges that they still lack
 
     def run(self) -> None:
@@ -162,11 +125,9 @@ class _Importer:
         for node, sources in self._ordered():
             self._add(node, sources)
         self._close_loops()
-        if proto.versions.producer:
-            graph.producer = min(graph.producer, proto.versions.producer)
-        graph.min_consumer = max(graph.min_consumer, proto.versions.min_consumer)
-        graph.bad_consumers = tuple(dict.fromkeys((*graph.bad_consumers, *proto.versions.bad_consumers)))
+        merge_versions(graph, proto.versions)
         place_imported(self._ops.values(), graph)
+        share_devices(self._undecided)
 
     def _import_functions(self) -> None:
         graph = self._graph
@@ -261,6 +222,8 @@ class _Importer:
         spec.write_full_types(op.attr, node)
         if told is not None:
             graph.told_shapes[op] = told
+        if not node.device and "_class" in node.attr:
+            self._undecided.append(op)
         if later:
             self._open.append((op, later))
         elif not spec.is_opaque:
@@ -274,13 +237,20 @@ class _Importer:
         return f"{self._prefix}/{original}" if self._prefix else original
 
     def _new_names(self) -> dict[str, str]:
-        """The names of nodes whose own the graph has already: numbered, and unlike any other of graph and message."""
+        """The names of nodes whose own the graph has already: numbered, and unlike any other of graph and message.
+
+        A scope that operations are in has its name too (NameExistsInGraph in graph_constructor.cc).
+        """
         if not len(self._graph):
             return {}
-        clashing = [node.name for node in self._proto.node if self._below(node.name) in self._graph]
+        scopes = _scopes_of(op.name for op in self._graph.operations)
+        clashing = [
+            node.name for node in self._proto.node if (name := self._below(node.name)) in self._graph or name in scopes
+        ]
         if not clashing:
             return {}
         taken = {self._below(node.name) for node in self._proto.node}
+        taken |= scopes | _scopes_of(list(taken))
         renamed: dict[str, str] = {}
         for name in clashing:
             renamed[name] = unique_from(self._below(name), self._graph, taken)
@@ -402,18 +372,24 @@ class _Importer:
         return None if return_elements is None else [self._element(name) for name in return_elements]
 
     def _is_known_source(self, key: str) -> bool:
-        """Whether a mapped input exists but nothing takes it: no error, for TensorFlow neither."""
-        source = key[1:] if key.startswith("^") else split_tensor_name(key)[0]
-        return source in self._ops
+        """Whether a mapped input exists but nothing takes it: no error, for TensorFlow neither.
+
+        Of an op that nobody knows, no output is known not to exist.
+        """
+        if key.startswith("^"):
+            return key[1:] in self._ops
+        source, index = tensor_name_parts(key)
+        op = self._ops.get(source)
+        return op is not None and (op.spec.is_opaque or index < len(op.outputs))
 
     def _element(self, name: str) -> Tensor | Operation:
         if ":" not in name:
             if name not in self._ops:
                 raise InvalidArgumentError(f"Requested return node '{name}' not found in graph def")
             return self._ops[name]
-        if name in self._replaced:
-            return self._replaced[name]
-        source, index = split_tensor_name(name)
+        source, index = tensor_name_parts(name)
+        if (replaced := self._replaced.get(f"{source}:{index}")) is not None:
+            return replaced
         if source not in self._ops:
             raise InvalidArgumentError(f"Requested return tensor '{name}' not found in graph def")
         outputs = self._ops[source].outputs
@@ -422,6 +398,17 @@ class _Importer:
                 f"Invalid return output {index} of node '{source}', which has {len(outputs)} output(s)"
             )
         return outputs[index]
+
+
+def _scopes_of(names: Iterable[str]) -> set[str]:
+    """The scopes that names are in: "a" and "a/b" of "a/b/c"."""
+    scopes: set[str] = set()
+    for name in names:
+        scope = name.rpartition("/")[0]
+        while scope and scope not in scopes:
+            scopes.add(scope)
+            scope = scope.rpartition("/")[0]
+    return scopes
 
 
 def unique_from(name: str, graph: Graph, taken: Container[str] = ()) -> str:
@@ -455,19 +442,6 @@ def _source_name(edge: str) -> str:
     return edge[1:] if edge.startswith("^") else _split_edge(edge)[0]
 
 
-def check_versions(graph_def: GraphDef) -> None:
-    versions = graph_def.versions
-    if versions.min_consumer > PRODUCER:
-        raise InvalidArgumentError(
-            f"GraphDef min consumer version {versions.min_consumer} above current version {PRODUCER} for TensorFlow "
-            "2.21.0.  Please upgrade TensorFlow."
-        )
-    if PRODUCER in versions.bad_consumers:
-        raise InvalidArgumentError(
-            f"GraphDef disallows consumer version {PRODUCER}.  Please upgrade TensorFlow: this version is likely buggy."
-        )
-
-
 def check_attr(attr: AttrSchema, value: AttrValue, node: NodeDef) -> None:
     """Sees that an attribute of a node is of the kind that its op says."""
     kind = attr.kind
@@ -486,38 +460,35 @@ def check_attr(attr: AttrSchema, value: AttrValue, node: NodeDef) -> None:
 
 def check_inputs(op: Operation) -> None:
     """Compares the number and types of an operation's inputs with what its op takes."""
-    inputs = op.inputs
-    at = 0
+    expected, inputs = _input_types(op), op.inputs
+    if len(expected) != len(inputs):
+        wanted = ", ".join(dtype.label for dtype in expected)
+        raise InvalidArgumentError(
+            f"NodeDef expected inputs '{wanted}' do not match {len(inputs)} inputs specified; Op<{op.spec.schema}>; "
+            f"NodeDef: {{{{node {op.name}}}}}"
+        )
+    for at, (dtype, tensor) in enumerate(zip(expected, inputs, strict=True)):
+        actual = tensor.dtype
+        if actual is dtype or not actual.number:
+            continue
+        if actual.base_dtype is not dtype.base_dtype or (dtype.is_ref and not actual.is_ref):
+            raise InvalidArgumentError(
+                f"Input {at} of node {op.name} was passed {actual.label} from {tensor.name} incompatible with "
+                f"expected {dtype.label}."
+            )
+
+
+def _input_types(op: Operation) -> list[DType]:
+    """The types of the inputs that an op takes, by the attributes of an operation."""
+    expected: list[DType] = []
     for arg in op.spec.schema.inputs:
         if arg.type_list_attr:
-            expected = list(op.attr(arg.type_list_attr) or ())
-        else:
-            one = arg.dtype or op.attr(arg.type_attr)
-            expected = [one] * op.attr(arg.number_attr) if arg.number_attr else [one]
-        for dtype in expected:
-            if at >= len(inputs):
-                break
-            actual = inputs[at].dtype
-            if dtype is not None and actual.base_dtype is not dtype.base_dtype and actual.number:
-                raise InvalidArgumentError(
-                    f"Input {at} of node {op.name} was passed {actual.label} from {inputs[at].name} incompatible with "
-                    f"expected {dtype.label}."
-                )
-            if arg.is_ref and not actual.is_ref and actual.number:
-                raise InvalidArgumentError(
-                    f"Input {at} of node {op.name} was passed {actual.label} from {inputs[at].name} incompatible with "
-                    f"expected {dtype.ref.label if dtype else 'reference'}."
-                )
-            at += 1
-        else:
+            expected.extend(op.attr(arg.type_list_attr) or ())
             continue
-        break
-    else:
-        if at == len(inputs):
-            return
-    raise InvalidArgumentError(
-        f"NodeDef '{op.name}' has {len(inputs)} inputs, which do not match the signature {op.spec.schema}"
-    )
+        dtype: DType = arg.dtype or op.attr(arg.type_attr)
+        count = op.attr(arg.number_attr) if arg.number_attr else 1
+        expected.extend([dtype.ref if arg.is_ref else dtype] * count)
+    return expected
 
 
-__all__ = ["check_inputs", "check_versions", "export_graph", "import_graph", "unique_from"]
+__all__ = ["check_inputs", "export_graph", "import_graph", "unique_from"]

@@ -11,6 +11,7 @@ from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.versions import versions_of
 from tensorkeep.proto.messages import GraphDef, VersionDef
 from tensorkeep.runtime.elements import element_of
 from tensorkeep.variables.scope import variable_state
@@ -90,7 +91,7 @@ class Graph(CoreGraph):
 
     @property
     def graph_def_versions(self) -> VersionDef:
-        return VersionDef(producer=self.producer, min_consumer=self.min_consumer)
+        return versions_of(self)
 
     @property
     def building_function(self) -> bool:
