@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tensorkeep.io.machine import available_memory, is_switched_on, rooms_of_groups
+from tensorkeep.io.machine import available_memory, is_switched_on, quotas_of_groups, rooms_of_groups
 
 
 @pytest.mark.parametrize("default", [True, False])
@@ -76,3 +76,38 @@ def test_the_smallest_room_is_what_is_available(monkeypatch: pytest.MonkeyPatch)
     assert 1 << 20 < available_memory() < 1 << 60
     monkeypatch.setattr("tensorkeep.io.machine.rooms_of_groups", lambda text: iter((1 << 50, 12345)))
     assert available_memory() == 12345
+
+
+# ---------------------------------------------------------------------------------------------------- Processors
+
+
+def quotas(files: dict[str, str]) -> list[float]:
+    return list(quotas_of_groups(lambda path: files.get(path, "")))
+
+
+def test_the_quota_of_a_container_is_in_the_outermost_group_that_it_sees() -> None:
+    assert quotas({"/proc/self/cgroup": "0::/\n", f"{MACHINE}/cpu.max": "150000 100000\n"}) == [1.5]
+
+
+def test_groups_around_a_group_have_quotas_too() -> None:
+    files = {"/proc/self/cgroup": "0::/outer/inner\n"}
+    for group, quota in (("", "max 100000"), ("/outer", "400000 100000"), ("/outer/inner", "50000 20000")):
+        files[f"{MACHINE}{group}/cpu.max"] = quota
+    assert quotas(files) == [4.0, 2.5]
+
+
+@pytest.mark.parametrize("folder", ["cpu", "cpu,cpuacct"])
+def test_quotas_of_the_first_version_are_found_by_what_they_control(folder: str) -> None:
+    files = {
+        "/proc/self/cgroup": "2:memory:/elsewhere\n3:cpu,cpuacct:/box\n0::/\n",
+        f"{MACHINE}/{folder}/cpu.cfs_quota_us": "-1",
+        f"{MACHINE}/{folder}/cpu.cfs_period_us": "100000",
+        f"{MACHINE}/{folder}/box/cpu.cfs_quota_us": "300000\n",
+        f"{MACHINE}/{folder}/box/cpu.cfs_period_us": "100000\n",
+    }
+    assert quotas(files) == [3.0]
+
+
+@pytest.mark.parametrize("text", ["", "max", "max 100000", "nonsense", "1 2 3", "0 100000", "5 0"])
+def test_what_is_no_quota_is_no_limit(text: str) -> None:
+    assert quotas({"/proc/self/cgroup": "0::/\n", f"{MACHINE}/cpu.max": text}) == []

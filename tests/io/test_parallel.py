@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.errors import DataLossError
-from tensorkeep.io.parallel import ahead, default_threads, in_parallel
+from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.io.parallel import ahead, default_threads, in_parallel, processors, thread_limit
 
 
 @pytest.mark.parametrize("threads", [None, 1, 2, 8])
@@ -42,8 +42,47 @@ def test_the_first_error_is_raised(threads: int) -> None:
         in_parallel(work, range(50), threads)
 
 
+@pytest.fixture
+def large_machine(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """A machine of 64 processors, without a quota, on which nothing is set."""
+    monkeypatch.delenv("TENSORKEEP_THREADS", raising=False)
+    monkeypatch.setattr("tensorkeep.io.parallel.processors", lambda: 64)
+    monkeypatch.setattr("tensorkeep.io.parallel.processor_quota", lambda: None)
+    return monkeypatch
+
+
+def test_threads_are_as_many_as_processors_and_few_for_passes_over_memory(large_machine: pytest.MonkeyPatch) -> None:
+    assert (thread_limit(), default_threads()) == (64, 8)
+
+
+@pytest.mark.parametrize(("quota", "threads"), [(0.5, 1), (1.0, 1), (1.5, 2), (3.0, 3), (100.0, 64)])
+def test_the_quota_of_a_container_limits_threads(large_machine: pytest.MonkeyPatch, quota: float, threads: int) -> None:
+    large_machine.setattr("tensorkeep.io.parallel.processor_quota", lambda: quota)
+    assert (thread_limit(), default_threads()) == (threads, min(threads, 8))
+
+
+@pytest.mark.parametrize("threads", [1, 3, 16])
+def test_one_variable_sets_all_numbers_of_threads(large_machine: pytest.MonkeyPatch, threads: int) -> None:
+    large_machine.setenv("TENSORKEEP_THREADS", str(threads))
+    large_machine.setattr("tensorkeep.io.parallel.processor_quota", lambda: 2.0)
+    assert (thread_limit(), default_threads()) == (threads, threads)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "two", "1.5", " "])
+def test_a_number_of_threads_that_is_none_is_refused(large_machine: pytest.MonkeyPatch, text: str) -> None:
+    large_machine.setenv("TENSORKEEP_THREADS", text)
+    with pytest.raises(InvalidArgumentError, match=f'TENSORKEEP_THREADS is "{text}", expected a number of threads'):
+        thread_limit()
+
+
+def test_an_empty_variable_sets_nothing(large_machine: pytest.MonkeyPatch) -> None:
+    large_machine.setenv("TENSORKEEP_THREADS", "")
+    assert thread_limit() == 64
+
+
 def test_there_are_as_many_threads_as_help() -> None:
     assert 1 <= default_threads() <= 8
+    assert 1 <= thread_limit() <= processors()
 
 
 @given(st.lists(st.integers(), max_size=30))

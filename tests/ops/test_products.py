@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tensorkeep.io.blas import BlasThreads, ThreadFunctions
 from tensorkeep.ops import _products
 from tensorkeep.ops._products import multiply
 
@@ -31,62 +32,63 @@ def test_a_product_of_batches_is_numpys() -> None:
 
 
 class FakeLibrary:
-    """Threads that count how often they are told to be one."""
+    """A library of four threads that notes how many each product is computed by; and a clock."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch, present: bool = True) -> None:
         self.count = 4
-        self.seen: list[int] = []
-        functions = (lambda: self.count, self.put) if present else None
-        monkeypatch.setattr(_products, "_thread_functions", lambda: functions)
+        self.used: list[int] = []
         self.clock = 100.0
-        self.durations: list[float] = []
-        monkeypatch.setattr(_products, "perf_counter", self.tick)
-        self.threads = _products._Threads()
+        self.duration = 0.0
+        monkeypatch.setattr(_products, "perf_counter", lambda: self.clock)
+        monkeypatch.setattr(_products.np, "matmul", self.matmul)
+        functions = ThreadFunctions(lambda: self.count, self.put) if present else None
+        self.products = _products.Products(BlasThreads(functions, limit=lambda: 3))
 
     def put(self, count: int) -> None:
         self.count = count
-        self.seen.append(count)
 
-    def tick(self) -> float:
-        self.clock += self.durations.pop(0) if self.durations else 0.0
-        return self.clock
+    def matmul(self, left: Any, right: Any, out: Any = None) -> None:
+        self.used.append(self.count)
+        self.clock += self.duration
 
-    def multiply(self, seconds: float) -> None:
-        """A product that takes so long; nothing is asked between its start and its end."""
-        self.durations = [0.0, seconds]
-        self.threads.watched(np.ones((2, 2)), np.ones((2, 2)), 4 << 20)
+    def multiply(self, work: int, seconds: float = 1e-4) -> None:
+        self.duration = seconds
+        self.products.product(np.ones((2, 2)), np.ones((2, 2)), work)
+
+
+def test_only_large_products_are_computed_on_all_threads_that_may_be_used(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = FakeLibrary(monkeypatch)
+    for work in (1 << 14, 1 << 20, 1 << 22, 1 << 28):
+        library.multiply(work)
+        assert library.count == 4
+    assert library.used == [1, 1, 3, 3]
 
 
 def test_products_that_wait_are_followed_by_products_on_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
     library = FakeLibrary(monkeypatch)
-    library.multiply(1e-4)
-    assert library.seen == []
-    library.multiply(0.02)
-    library.multiply(1e-4)
-    assert library.seen == [1, 4]
+    library.multiply(1 << 22)
+    library.multiply(1 << 22, seconds=0.02)
+    library.multiply(1 << 22)
     library.clock += 1.0
-    library.multiply(1e-4)
-    assert library.seen == [1, 4]
+    library.multiply(1 << 22)
+    assert library.used == [3, 3, 1, 3]
 
 
 def test_repeated_waiting_lengthens_the_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     library = FakeLibrary(monkeypatch)
     for _ in range(3):
-        library.multiply(0.02)
-        library.clock = library.threads._resume
-    library.multiply(0.02)
-    assert library.threads._resume - library.clock == pytest.approx(0.8)
+        library.multiply(1 << 22, seconds=0.02)
+        library.clock += 2.0
+    library.multiply(1 << 22, seconds=0.02)
+    library.clock += 0.75
+    library.multiply(1 << 22)
+    library.clock += 0.75
+    library.multiply(1 << 22)
+    assert library.used == [3, 3, 3, 3, 1, 3]
 
 
 def test_a_library_that_cannot_be_told_is_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     library = FakeLibrary(monkeypatch, present=False)
     for _ in range(3):
-        library.multiply(0.02)
-    assert library.seen == []
-
-
-def test_the_number_of_threads_is_put_back_after_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    library = FakeLibrary(monkeypatch)
-    with pytest.raises(ValueError, match="mismatch"):
-        library.threads.alone(np.ones((2, 3)), np.ones((2, 3)))
-    assert library.seen == [1, 4]
+        library.multiply(1 << 22, seconds=0.02)
+    assert library.used == [4, 4, 4]

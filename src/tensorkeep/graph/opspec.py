@@ -27,6 +27,7 @@ from collections import namedtuple
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cached_property
+from inspect import unwrap
 from typing import Any, Final, TypeAlias, TypeVar
 
 from tensorkeep.dtypes import DType, make_dtype
@@ -481,7 +482,7 @@ def keyword_names(function: Callable[..., Any]) -> tuple[str, ...]:
     given: tuple[str, ...] | None = getattr(function, "attribute_names", None)
     if given is not None:
         return given
-    code = getattr(function, "__code__", None)
+    code = getattr(unwrap(function), "__code__", None)
     if code is None:
         return ()
     start = code.co_argcount

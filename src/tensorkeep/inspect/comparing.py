@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.streams import in_step
+from tensorkeep.io.blas import inner_product
 
 Array = npt.NDArray[Any]
 
@@ -145,10 +146,13 @@ class _Sums:
             self.compared += left.size
             self.largest = max(self.largest, float(apart.max()))
             self.total += float(apart.sum())
-            self.squares += float(np.dot(apart, apart))
-            self.first += float(np.vdot(left, left).real)
-            self.second += float(np.vdot(right, right).real)
-            self.product += float(np.vdot(left, right).real)
+            # Of complex numbers, the sum of both parts' products is the real part of the product of one and the
+            # conjugate of the other.
+            left, right = left.view(np.float64), right.view(np.float64)
+            self.squares += float(inner_product(apart, apart))
+            self.first += float(inner_product(left, left))
+            self.second += float(inner_product(right, right))
+            self.product += float(inner_product(left, right))
 
     def difference(self) -> TensorDifference:
         norms = np.sqrt(self.first) * np.sqrt(self.second)

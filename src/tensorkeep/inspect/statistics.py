@@ -15,6 +15,7 @@ import numpy.typing as npt
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.histograms import Histogram
 from tensorkeep.inspect.comparing import Tensors
+from tensorkeep.io.blas import inner_product
 
 Array = npt.NDArray[Any]
 
@@ -93,8 +94,8 @@ class _Sums:
         with np.errstate(over="ignore", invalid="ignore"):
             mean = float(block.mean())
             apart = block - mean
-            squares = float(np.dot(apart, apart))
-            self.norm += float(np.dot(block, block))
+            squares = float(inner_product(apart, apart))
+            self.norm += float(inner_product(block, block))
             total = self.finite + block.size
             shift = mean - self.mean
             self.mean += shift * block.size / total

@@ -1,4 +1,4 @@
-"""What the machine has: memory, and what its user has set."""
+"""What the machine has: memory, processors, and what its user has set."""
 
 from __future__ import annotations
 
@@ -8,13 +8,15 @@ import re
 import socket
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from typing import Final
 
 _ASSUMED: Final = 1 << 34  # where the system does not tell
 
-# Of control groups: the folder, files with the limit and what is used of it, and which line says what is idle of that.
-_UNIFIED: Final = "/sys/fs/cgroup", "memory.max", "memory.current", "inactive_file"
-_SEPARATE: Final = "/sys/fs/cgroup/memory", "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
+_GROUPS: Final = "/sys/fs/cgroup"
+# Of control groups: files with the limit and what is used of it, and which line says what is idle of that.
+_UNIFIED: Final = "memory.max", "memory.current", "inactive_file"
+_SEPARATE: Final = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"
 
 
 def available_memory() -> int:
@@ -38,17 +40,46 @@ def rooms_of_groups(text: Callable[[str], str]) -> Iterator[int]:
     `text` gives what is in a file, and nothing for one that is not there. Groups are in groups, each with its limit.
     What a group keeps of files that nobody has used lately counts as free.
     """
+    for group, is_unified in _groups(text, "memory"):
+        limit, used, idle = _UNIFIED if is_unified else _SEPARATE
+        most, taken = (text(f"{group}/{name}").strip() for name in (limit, used))
+        if most.isdecimal() and taken.isdecimal():
+            unused = re.search(rf"^{idle} (\d+)$", text(f"{group}/memory.stat"), re.MULTILINE)
+            yield max(0, int(most) - int(taken) + (int(unused[1]) if unused else 0))
+
+
+@cache
+def processor_quota() -> float | None:
+    """How many processors' time this container may use, as it was when first asked; None without a limit."""
+    return min(quotas_of_groups(_text), default=None)
+
+
+def quotas_of_groups(text: Callable[[str], str]) -> Iterator[float]:
+    """How many processors' time each of the control groups of this process may use, if it has a limit.
+
+    `text` gives what is in a file, and nothing for one that is not there.
+    """
+    for group, is_unified in _groups(text, "cpu"):
+        if is_unified:  # "quota period", or "max period"
+            numbers = text(f"{group}/cpu.max").split()
+        else:
+            numbers = [text(f"{group}/cpu.cfs_{name}_us").strip() for name in ("quota", "period")]
+        if len(numbers) == 2 and all(number.isdecimal() and int(number) for number in numbers):
+            yield int(numbers[0]) / int(numbers[1])
+
+
+def _groups(text: Callable[[str], str], kind: str) -> Iterator[tuple[str, bool]]:
+    """The folders of the control groups of this process that limit one kind of thing, outer ones first.
+
+    With each goes whether it is of the unified kind (version 2), whose groups limit everything.
+    """
     for kinds, path in re.findall(r"^\d+:([^:\n]*):(.*)$", text("/proc/self/cgroup"), re.MULTILINE):
-        if kinds and "memory" not in kinds.split(","):
+        if kinds and kind not in kinds.split(","):
             continue
-        folder, limit, used, idle = _SEPARATE if kinds else _UNIFIED
         parts = [part for part in path.split("/") if part]
-        for depth in range(len(parts) + 1):
-            group = "/".join((folder, *parts[:depth]))
-            most, taken = (text(f"{group}/{name}").strip() for name in (limit, used))
-            if most.isdecimal() and taken.isdecimal():
-                unused = re.search(rf"^{idle} (\d+)$", text(f"{group}/memory.stat"), re.MULTILINE)
-                yield max(0, int(most) - int(taken) + (int(unused[1]) if unused else 0))
+        for folder in dict.fromkeys((f"{_GROUPS}/{kind}", f"{_GROUPS}/{kinds}")) if kinds else (_GROUPS,):
+            for depth in range(len(parts) + 1):
+                yield "/".join((folder, *parts[:depth])), not kinds
 
 
 def _text(path: str) -> str:

@@ -8,23 +8,49 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Generic, TypeVar
+from math import ceil
+from typing import Any, Final, Generic, TypeVar
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.machine import environment_variable, processor_quota
 
 T = TypeVar("T")
 R = TypeVar("R")
 
-_MOST_THREADS = 8  # memory bandwidth is used up long before processors are
+THREADS: Final = "TENSORKEEP_THREADS"
+"""The variable of the environment that says how many threads anything of ours may use."""
+
+_MOST_THREADS: Final = 8  # memory bandwidth is used up long before processors are
 
 
 def processors() -> int:
-    """How many processors this process may use."""
+    """How many processors this process may run on, whatever share of their time it may use."""
     affinity = getattr(os, "sched_getaffinity", None)
     return len(affinity(0)) if affinity else os.cpu_count() or 1
 
 
+def thread_limit() -> int:
+    """How many threads may compute at once: what TENSORKEEP_THREADS says, or as many as can really run.
+
+    These are as many as there are processors, or as the quota of the container has time for.
+    """
+    quota = processor_quota()
+    return _wanted_threads() or min(processors(), ceil(quota) if quota else processors())
+
+
 def default_threads() -> int:
-    """As many threads as this process may use processors, within reason."""
-    return min(processors(), _MOST_THREADS)
+    """How many threads work that passes over memory has: the limit, within reason unless it was set."""
+    return _wanted_threads() or min(thread_limit(), _MOST_THREADS)
+
+
+def _wanted_threads() -> int | None:
+    """What TENSORKEEP_THREADS says, if it says anything."""
+    text = environment_variable(THREADS)
+    if not text:
+        return None
+    if not (text.isdecimal() and int(text)):
+        raise InvalidArgumentError(f'{THREADS} is "{text}", expected a number of threads, 1 or more')
+    return int(text)
 
 
 def in_parallel(work: Callable[[T], R], items: Iterable[T], threads: int | None = None) -> Sequence[R]:

@@ -30,7 +30,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.ops._products import SMALL, multiply_in_parts
+from tensorkeep.ops._products import SMALL, multiply, multiply_in_parts
 from tensorkeep.ops._windows import (
     CACHED_PLANS,
     Array,
@@ -223,7 +223,7 @@ def _multiply(left: Array, right: Array, out: Array, is_cut: bool) -> None:
     if is_cut:
         multiply_in_parts(left, right, out, _PART, _FEWEST_ROWS)
     else:
-        np.matmul(left, right, out=out)
+        multiply(left, right, out)
 
 
 def _filter_gradient(images: Array, gradient: Array, plan: _Plan) -> Array:

@@ -1,6 +1,7 @@
 """The numbers behind linear algebra that NumPy does not have: triangular and banded systems, LU, matrix functions.
 
-All take matrices as the last two dimensions of arrays, whatever the others are.
+All take matrices as the last two dimensions of arrays, whatever the others are. All compute on one thread: a
+decomposition is thousands of small products, each of which would wait for others.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.blas import ONE_THREAD
 
 Array = npt.NDArray[Any]
 
@@ -33,6 +35,7 @@ def identity_like(matrix: Array) -> Array:
 # ---------------------------------------------------------------------------------------------------- Triangles
 
 
+@ONE_THREAD
 def cholesky(matrix: Array) -> Array:
     """The lower factor of each matrix; NaN for one that is not positive definite."""
     try:
@@ -43,6 +46,7 @@ def cholesky(matrix: Array) -> Array:
         return np.stack([cholesky(one) for one in matrix])
 
 
+@ONE_THREAD
 def solve_triangular(matrix: Array, rhs: Array, lower: bool) -> Array:
     """The solution for a triangle, of which the other half is not read. Where there is none, it is not finite."""
     half = np.tril(matrix) if lower else np.triu(matrix)
@@ -88,6 +92,7 @@ def lower_upper(matrix: Array) -> tuple[Array, Array]:
     return flat.reshape(matrix.shape), order.reshape(matrix.shape[:-1])
 
 
+@ONE_THREAD
 def cholesky_gradient(factor: Array, gradient: Array) -> Array:
     """The gradient of a matrix, as a symmetric one, by that of its Cholesky factor."""
     middle = np.tril(adjoint(factor) @ np.tril(gradient))
@@ -157,6 +162,7 @@ def tridiagonal_product(upper: Array, main: Array, lower: Array, rhs: Array) -> 
 # ---------------------------------------------------------------------------------------------------- Functions
 
 
+@ONE_THREAD
 def square_root(matrix: Array) -> Array:
     """The principal square root of one matrix or several."""
     wide = matrix.astype(np.complex128)
@@ -194,6 +200,7 @@ def _iterated_root(matrix: Array) -> Array:
     return root
 
 
+@ONE_THREAD
 def logarithm(matrix: Array) -> Array:
     """The principal logarithm: roots until little but the identity is left, whose logarithm is an integral."""
     flat = matrix.astype(np.complex128).reshape(prod(matrix.shape[:-2]), *matrix.shape[-2:])
@@ -238,6 +245,7 @@ _PADE: Final = (
 )
 
 
+@ONE_THREAD
 def exponential(matrix: Array) -> Array:
     """e to a matrix: of it divided by a power of two, by Padé's quotient, squared as often."""
     if not matrix.size:

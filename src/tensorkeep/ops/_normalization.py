@@ -23,6 +23,8 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.blas import ONE_THREAD
+from tensorkeep.ops._products import multiply
 from tensorkeep.ops._windows import Array, Ints, narrowed, widened
 
 _CACHED_BANDS: Final = 8
@@ -57,7 +59,8 @@ class _Channels:
         if self.are_first:
             sums: Array = array.sum(axis=2).sum(axis=0)
         else:
-            sums = np.matmul(np.ones(self.shape[1], array.dtype), array).sum(axis=0)
+            with ONE_THREAD:
+                sums = np.matmul(np.ones(self.shape[1], array.dtype), array).sum(axis=0)
         return sums if self.times == 1 else sums.reshape(self.times, self.count).sum(axis=0)
 
 
@@ -217,7 +220,7 @@ def _norms(x: Array, depth_radius: int, bias: float, alpha: float) -> Array:
 
 def _sums_of_neighbors(array: Array, radius: int) -> Array:
     """The sum of each element and its neighbors, along the last axis."""
-    sums: Array = array @ _band(array.shape[-1], radius, array.dtype)
+    sums: Array = multiply(array, _band(array.shape[-1], radius, array.dtype))
     return sums
 
 

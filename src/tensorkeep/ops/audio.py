@@ -14,6 +14,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import op
 from tensorkeep.ops._dimensions import of_rank
 from tensorkeep.ops._media import wav_of_samples
+from tensorkeep.ops._products import multiply
 from tensorkeep.ops._shapes import SCALAR, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
@@ -265,8 +266,8 @@ def mfcc_kernel(
     filters = _filters(length, rate, filterbank_channel_count, *limits)
     if filters is None:
         return np.zeros((*spectrogram.shape[:2], dct_coefficient_count), np.float32)
-    levels = np.log(np.maximum(np.sqrt(spectrogram.astype(np.float64)) @ filters, 1e-12))
+    levels = np.log(np.maximum(multiply(np.sqrt(spectrogram.astype(np.float64)), filters), 1e-12))
     bands = np.arange(filterbank_channel_count) + 0.5
     turns = np.outer(np.arange(dct_coefficient_count) * (np.pi / filterbank_channel_count), bands)
     cosines = np.sqrt(2.0 / filterbank_channel_count) * np.cos(turns)
-    return (levels @ cosines.T).astype(np.float32)
+    return multiply(levels, cosines.T).astype(np.float32)

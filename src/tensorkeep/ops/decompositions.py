@@ -11,6 +11,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.io.blas import ONE_THREAD
 from tensorkeep.ops import _decompositions as numeric
 from tensorkeep.ops._expressions import (
     cast,
@@ -80,6 +81,7 @@ def svd_shape(input: Tensor, *, compute_uv: bool, full_matrices: bool) -> tuple[
 
 
 @svd_op.kernel
+@ONE_THREAD
 def svd_kernel(input: Any, *, compute_uv: bool, full_matrices: bool) -> tuple[Any, Any, Any]:
     matrices, dtype = as_matrices(input, square=False), input.dtype
     try:
@@ -179,6 +181,7 @@ def qr_shape(input: Tensor, *, full_matrices: bool) -> tuple[Shape, Shape]:
 
 
 @qr_op.kernel
+@ONE_THREAD
 def qr_kernel(input: Any, *, full_matrices: bool) -> tuple[Any, Any]:
     matrices = as_matrices(input, square=False)
     q, r = np.linalg.qr(matrices, "complete" if full_matrices else "reduced")
@@ -246,6 +249,7 @@ def self_adjoint_eig_v2_shape(input: Tensor, *, compute_v: bool) -> tuple[Shape,
 
 
 @self_adjoint_eig_v2.kernel
+@ONE_THREAD
 def self_adjoint_eig_v2_kernel(input: Any, *, compute_v: bool) -> tuple[Any, Any]:
     matrices, dtype = as_matrices(input), input.dtype
     try:
@@ -289,6 +293,7 @@ def eig_shape(input: Tensor, *, compute_v: bool) -> tuple[Shape, Shape]:
 
 
 @eig_op.kernel
+@ONE_THREAD
 def eig_kernel(input: Any, *, compute_v: bool, Tout: DType) -> tuple[Any, Any]:  # noqa: N803
     matrices, dtype = as_matrices(input), Tout.array_dtype
     try:

@@ -10,6 +10,7 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.io.blas import ONE_THREAD
 from tensorkeep.ops import _decompositions as numeric
 from tensorkeep.ops._expressions import (
     cast,
@@ -129,6 +130,7 @@ matrix_inverse.shape(square_shape)
 
 
 @matrix_inverse.kernel
+@ONE_THREAD
 def matrix_inverse_kernel(input: Any, *, adjoint: bool) -> Any:
     matrices = as_matrices(input)
     try:
@@ -154,6 +156,7 @@ matrix_determinant.shape(_determinant_shape)
 
 
 @matrix_determinant.kernel
+@ONE_THREAD
 def matrix_determinant_kernel(input: Any) -> Any:
     return np.asarray(np.linalg.det(as_matrices(input))).astype(input.dtype, copy=False)
 
@@ -176,6 +179,7 @@ def log_matrix_determinant_shape(input: Tensor) -> tuple[Shape, Shape]:
 
 
 @log_matrix_determinant.kernel
+@ONE_THREAD
 def log_matrix_determinant_kernel(input: Any) -> tuple[Any, Any]:
     sign, logarithm = np.linalg.slogdet(as_matrices(input))
     return np.asarray(sign).astype(input.dtype), np.asarray(logarithm).astype(input.dtype)
@@ -218,6 +222,7 @@ def _check_system(matrix: Any, rhs: Any) -> None:
 
 
 @matrix_solve.kernel
+@ONE_THREAD
 def matrix_solve_kernel(matrix: Any, rhs: Any, *, adjoint: bool) -> Any:
     matrices = as_matrices(matrix)
     _check_system(matrices, rhs)
@@ -350,6 +355,7 @@ def matrix_solve_ls_shape(matrix: Tensor, rhs: Tensor, l2_regularizer: Tensor) -
 
 
 @matrix_solve_ls.kernel
+@ONE_THREAD
 def matrix_solve_ls_kernel(matrix: Any, rhs: Any, l2_regularizer: Any, *, fast: bool) -> Any:
     matrices = as_matrices(matrix, square=False)
     _check_system(matrices, rhs)

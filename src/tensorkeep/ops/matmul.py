@@ -13,8 +13,9 @@ from tensorkeep.graph.building import graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.io.blas import WAKES_THREADS
 from tensorkeep.ops._expressions import cast, conj, constant, reduce_sum, reshape, shape_of
-from tensorkeep.ops._products import SMALL, multiply
+from tensorkeep.ops._products import multiply
 from tensorkeep.ops._shapes import broadcast_shapes, merge_shapes, merged_size, with_rank, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -57,7 +58,7 @@ def matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> An
         raise _unfit(a, b, transpose_a, transpose_b)
     if a.dtype.char not in _BLAS:
         return _product(a, b)
-    return a @ b if rows * depth * columns < SMALL else multiply(a, b)
+    return a @ b if rows * depth * columns < WAKES_THREADS else multiply(a, b)
 
 
 def _unfit(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> InvalidArgumentError:

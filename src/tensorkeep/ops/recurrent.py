@@ -21,6 +21,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, op
+from tensorkeep.ops._products import multiply
 from tensorkeep.ops._shapes import with_rank
 from tensorkeep.ops._window_shapes import times
 from tensorkeep.ops._windows import narrowed, widened
@@ -78,7 +79,7 @@ def _sigmoid(x: Array) -> Array:
 
 def _step(x: Array, cs_prev: Array, h_prev: Array, weights: _Weights) -> tuple[Array, ...]:
     """One step: i, cs, f, o, ci, co, h."""
-    i, ci, f, o = weights.split(np.concatenate((x, h_prev), axis=1) @ weights.w + weights.b)
+    i, ci, f, o = weights.split(multiply(np.concatenate((x, h_prev), axis=1), weights.w) + weights.b)
     f = f + f.dtype.type(weights.forget_bias)
     if weights.use_peephole:
         i, f = i + cs_prev * weights.wci, f + cs_prev * weights.wcf
@@ -372,9 +373,9 @@ def _sequence_gradient(
         step = _step_gradient(
             before_cs, tuple(array[at] for array in outputs[:6]), cs_grad[at] + dcs, h_grad[at] + dh, weights
         )
-        back = step.gates @ weights.w.T
+        back = multiply(step.gates, weights.w.T)
         x_grad[at], dh, dcs = back[:, : x.shape[2]], back[:, x.shape[2] :], step.cs_prev
-        w_grad += np.concatenate((wide[at], before_h), axis=1).T @ step.gates
+        w_grad += multiply(np.concatenate((wide[at], before_h), axis=1).T, step.gates)
         b_grad += np.add.reduce(step.gates, axis=0)
         for total, part in zip(peepholes, step[2:], strict=True):
             total += part
@@ -475,9 +476,9 @@ def _check_gru(x: Array, h_prev: Array, w_ru: Array, w_c: Array, b_ru: Array, b_
 def gru_block_cell_kernel(x: Array, h_prev: Array, w_ru: Array, w_c: Array, b_ru: Array, b_c: Array) -> Any:
     _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
     size = h_prev.shape[1]
-    gates = _sigmoid(np.concatenate((x, h_prev), axis=1) @ w_ru + b_ru)
+    gates = _sigmoid(multiply(np.concatenate((x, h_prev), axis=1), w_ru) + b_ru)
     r, u = gates[:, :size].copy(), gates[:, size:].copy()
-    c = np.tanh(np.concatenate((x, h_prev * r), axis=1) @ w_c + b_c)
+    c = np.tanh(multiply(np.concatenate((x, h_prev * r), axis=1), w_c) + b_c)
     return r, u, c, u * h_prev + (u.dtype.type(1) - u) * c
 
 
@@ -512,11 +513,11 @@ def gru_block_cell_grad_kernel(
     _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
     inputs, one = x.shape[1], x.dtype.type(1)
     d_c_bar = d_h * (one - u) * (one - c * c)
-    from_c = d_c_bar @ w_c.T
+    from_c = multiply(d_c_bar, w_c.T)
     gated = from_c[:, inputs:]
     d_u_bar = d_h * (h_prev - c) * u * (one - u)
     d_r_bar = gated * h_prev * r * (one - r)
     d_gates = np.concatenate((d_r_bar, d_u_bar), axis=1)
-    from_gates = d_gates @ w_ru.T
+    from_gates = multiply(d_gates, w_ru.T)
     d_x = from_gates[:, :inputs] + from_c[:, :inputs]
     return d_x, from_gates[:, inputs:] + gated * r + d_h * u, d_c_bar, d_gates

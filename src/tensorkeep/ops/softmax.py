@@ -13,6 +13,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.io.blas import inner_product
 from tensorkeep.native.losses import fused_sparse_cross_entropy
 from tensorkeep.ops._expressions import minus, negated, plus, reduce_sum, times
 from tensorkeep.ops._shapes import broadcast, merged_size, scalar, with_rank, with_rank_at_least
@@ -188,7 +189,7 @@ l2_loss.shape(scalar)
 @l2_loss.kernel
 def l2_loss_kernel(t: Array) -> Any:
     flat = widened(t).reshape(-1)
-    return narrowed(np.dot(flat, flat) / flat.dtype.type(2), t.dtype)
+    return narrowed(inner_product(flat, flat) / flat.dtype.type(2), t.dtype)
 
 
 @l2_loss.gradient
