@@ -26,8 +26,8 @@ OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
     "AdamW": lambda step: tf.train.AdamWOptimizer(0.01, 0.1),
     "AdamAsync": lambda step: tf.train.AdamAsyncOptimizer(0.1),
     "AdamAsync by RMSProp": lambda step: tf.train.AdamAsyncOptimizer(0.1, apply_sparse_rmsprop=True),
-    "Ftrl": lambda step: tf.train.FtrlOptimizer(0.1, l1_regularization_strength=0.01),
-    "Ftrl with shrinkage": lambda step: tf.train.FtrlOptimizer(0.1, l2_shrinkage_regularization_strength=0.01),
+    # What l1 and shrinkage do is DeepRec's own: see test_deeprec_optimizers.py.
+    "Ftrl": lambda step: tf.train.FtrlOptimizer(0.1, l2_regularization_strength=0.01),
 }
 SLOTS = {
     "gradient descent": [],
@@ -38,7 +38,6 @@ SLOTS = {
     "AdamAsync": ["AdamAsync", "AdamAsync_1", "AdamAsync_2", "AdamAsync_3"],
     "AdamAsync by RMSProp": ["AdamAsync", "AdamAsync_1", "AdamAsync_2", "AdamAsync_3"],
     "Ftrl": ["Ftrl", "Ftrl_1"],
-    "Ftrl with shrinkage": ["Ftrl", "Ftrl_1"],
 }
 
 

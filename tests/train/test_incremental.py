@@ -220,7 +220,7 @@ def test_an_imported_graph_restores_its_deltas(tmp_path: Path) -> None:
     with tf.Graph().as_default(), tf.Session() as session:
         saver = tf.train.import_meta_graph(f"{full}.meta")
         saver.restore(session, full)
-        (table,) = tf.get_collection("embedding_variables")
+        table, *_ = tf.get_collection(tf.GraphKeys.EMBEDDING_VARIABLES)
         (found,) = session.run(tf.nn.embedding_lookup(table, [1]))
     assert found.tolist() == wanted.tolist()
 

@@ -108,7 +108,7 @@ def checked_counts(values: npt.ArrayLike | None, shape: tuple[int, ...]) -> Inte
 
 
 def checked_rule(name: str, numbers: Mapping[str, Any], dtype: np.dtype[Any]) -> tuple[Rule, list[Any]]:
-    """A rule, and its numbers in their order, of the weights' type."""
+    """A rule, and its numbers in their order, of the weights' type unless they count something."""
     rule = RULES.get(name)
     if rule is None:
         raise InvalidArgumentError(f'no rule is called "{name}"; there are {", ".join(RULES)}')
@@ -118,7 +118,21 @@ def checked_rule(name: str, numbers: Mapping[str, Any], dtype: np.dtype[Any]) ->
     if missing or extra:
         problems = [f"no {word}" for word in missing] + [f"an unknown {word}" for word in extra]
         raise InvalidArgumentError(f"{name} takes {', '.join(rule.numbers)}; got {', '.join(problems)}")
-    return rule, [_number(name, word, given[word], dtype) for word in rule.numbers]
+    least = dict(rule.whole)
+    return rule, [
+        _counted(name, word, given[word], least[word]) if word in least else _number(name, word, given[word], dtype)
+        for word in rule.numbers
+    ]
+
+
+def _counted(rule: str, word: str, value: Any, least: int) -> int:
+    """A number that counts steps: in the type of weights it would be rounded."""
+    array = np.asarray(value)
+    if array.ndim or array.dtype.kind not in "iuf" or int(array) != array:
+        raise WrongTypeError(f"{word} of {rule} is {value!r}, expected a whole number")
+    if int(array) < least:
+        raise InvalidArgumentError(f"{word} of {rule} is {value!r}, expected {least} or more")
+    return int(array)
 
 
 def _number(rule: str, word: str, value: Any, dtype: np.dtype[Any]) -> Any:
@@ -162,7 +176,12 @@ def checked_slots(rule: Rule, slots: Sequence[str] | None, columns: Mapping[str,
         )
     found = [checked_column(name, columns) for name in names]
     weights = columns[""]
-    wrong = [column for column in found if (column.dim, column.dtype) != (weights.dim, weights.dtype)]
+    wrong = [
+        column
+        for number, column in enumerate(found)
+        if column.dtype != weights.dtype
+        or (column.dim != weights.dim and not (number == rule.narrow_slot and column.dim == 1))
+    ]
     if wrong:
         kinds = ", ".join(f'"{column.name}" of {column.dtype} [{column.dim}]' for column in wrong)
         raise InvalidArgumentError(f"slots like the weights, {weights.dtype} [{weights.dim}], expected; got {kinds}")

@@ -167,8 +167,8 @@ class _Step:
     ) -> None:
         self._function = function
         self._rule = STEP_RULES.index(rule.name)
-        self._shape = (columns[0].dim, columns[0].bits)
-        self._places = [address(rows.addresses) for rows in columns] + [None] * (3 - len(columns))
+        places = [(rows.addresses.ctypes.data, rows.bits, rows.dim) for rows in columns]
+        self._places = np.array(places + [(0, 0, 0)] * (3 - len(columns)), np.int64)
         self._numbers = numbers
         self._gradient = gradient
         self._values = np.array([float(value) for value in values])
@@ -180,8 +180,7 @@ class _Step:
             place(mine),
             place(gradient),
             len(mine),
-            *self._shape,
-            *self._places,
+            address(self._places),
             address(self._values),
         )
 

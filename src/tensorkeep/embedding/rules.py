@@ -1,6 +1,7 @@
 """How optimizers change rows.
 
-Where TensorFlow has the op for dense variables, the rule is that of its op; what only DeepRec has is here.
+The rules are those of DeepRec's ops for embedding variables (training_ali_ops.cc). Where these are TensorFlow's for
+dense variables, they are shared with them; the others are here.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.native.rules import adagrad, adam, adam_change, adam_rate, ftrl, give_back, gradient_descent
+from tensorkeep.native.rules import adagrad, adam, adam_change, adam_rate, give_back, gradient_descent
 
 Array: TypeAlias = npt.NDArray[Any]
 
@@ -27,6 +28,10 @@ class Rule:
     numbers: tuple[str, ...]
     step: Callable[..., None]
     defaults: tuple[tuple[str, float], ...] = ()
+    whole: tuple[tuple[str, int], ...] = ()
+    """The numbers that count something, each with the least that it may be. The others have the weights' type."""
+    narrow_slot: int | None = None
+    """The slot that may also have a single number for each key, counted from 0."""
 
 
 def adagrad_decay(
@@ -41,12 +46,53 @@ def adagrad_decay(
     baseline: Any,
     global_step: Any,
 ) -> None:
-    """Adagrad of which the accumulator decays: once in `decay_step` steps, and not below `baseline`."""
-    due = np.floor(global_step / decay_step) > accum_decay_power
+    """Adagrad of which the accumulator decays: once in `decay_step` steps, and not below `baseline`.
+
+    How often it has is the first number of a row of `accum_decay_power`. Others that the row has stay as they are.
+    """
+    periods = var.dtype.type(int(global_step) // int(decay_step))
+    due = periods > accum_decay_power[:, :1]
     decayed = accum * decay_rate
     np.copyto(accum, np.where(decayed < baseline, baseline, decayed), where=due)
-    accum_decay_power += due
+    accum_decay_power[:, :1] += due
     adagrad(var, accum, grad, lr=lr)
+
+
+def ftrl(
+    var: Array,
+    accum: Array,
+    linear: Array,
+    grad: Array,
+    *,
+    lr: Any,
+    l1: Any,
+    l2: Any,
+    lr_power: Any,
+    l2_shrinkage: Any = 0.0,
+) -> None:
+    """Follow the regularised leader, row by row.
+
+    A row becomes 0 unless its linear term is longer than `l1`, and is shortened as a whole otherwise; TensorFlow's rule
+    for dense variables compares each element. The accumulator grows by the gradient without shrinkage, but what else is
+    done at this step sees it grown by the one with. Where the length is not a number the row becomes 0, as in DeepRec.
+    """
+    two = var.dtype.type(2)
+    push = grad + two * l2_shrinkage * var if l2_shrinkage else grad
+    grown = accum + push * push
+    old, new = (np.sqrt(accum), np.sqrt(grown)) if lr_power == -0.5 else (accum**-lr_power, grown**-lr_power)
+    linear += push - (new - old) / lr * var
+    length = np.sqrt(_sums_of_rows(linear * linear))[:, None]
+    shortened = (l1 - length) / ((new / lr + two * l2) * length) * linear
+    var[...] = np.where(length > l1, shortened, var.dtype.type(0))
+    accum += grad * grad
+
+
+def _sums_of_rows(values: Array) -> Array:
+    """The sum of each row, its elements added one after the other as in rules.h. NumPy's order depends on the size."""
+    sums = values[:, 0].copy()
+    for column in range(1, values.shape[1]):
+        sums += values[:, column]
+    return sums
 
 
 def adam_w(
@@ -115,7 +161,14 @@ RULES: Final[Mapping[str, Rule]] = MappingProxyType(
         for rule in (
             Rule("GradientDescent", 0, ("alpha",), gradient_descent),
             Rule("Adagrad", 1, ("lr",), adagrad),
-            Rule("AdagradDecay", 2, ("lr", "decay_step", "decay_rate", "baseline", "global_step"), adagrad_decay),
+            Rule(
+                "AdagradDecay",
+                2,
+                ("lr", "decay_step", "decay_rate", "baseline", "global_step"),
+                adagrad_decay,
+                whole=(("decay_step", 1), ("global_step", 0)),
+                narrow_slot=1,
+            ),
             Rule("Adam", 2, _ADAM, adam),
             Rule("AdamW", 2, (*_ADAM, "weight_decay"), adam_w),
             Rule(

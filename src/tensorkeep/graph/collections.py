@@ -10,14 +10,21 @@ from tensorkeep.graph.graph import Graph
 
 
 class GraphKeys:
-    """The names that TensorFlow gives to collections."""
+    """The names that TensorFlow gives to collections, and DeepRec to those of embedding variables.
+
+    Nothing is put into the two for initializers, as in DeepRec: programs run them before the initializer of all
+    variables, which does the work.
+    """
 
     ACTIVATIONS = "activations"
     ASSET_FILEPATHS = "asset_filepaths"
     BIASES = "biases"
     CONCATENATED_VARIABLES = "concatenated_variables"
     COND_CONTEXT = "cond_context"
+    EMBEDDING_VARIABLES = "embedding_variables"
     EVAL_STEP = "eval_step"
+    EV_INIT_SLOT_OPS = "ev_init_slot_ops"
+    EV_INIT_VAR_OPS = "ev_init_var_ops"
     GLOBAL_STEP = "global_step"
     GLOBAL_VARIABLES = "variables"
     INIT_OP = "init_op"

@@ -35,7 +35,6 @@ from tensorkeep.proto.messages import (
     WhileContextDef,
     parse,
 )
-from tensorkeep.variables.embedding import EMBEDDING_VARIABLES
 from tensorkeep.variables.variable import Variable
 
 LOG: Final = logging.getLogger("tensorkeep")
@@ -50,7 +49,7 @@ VARIABLE_COLLECTIONS: Final = (
     GraphKeys.MOVING_AVERAGE_VARIABLES,
     GraphKeys.CONCATENATED_VARIABLES,
     GraphKeys.TRAINABLE_RESOURCE_VARIABLES,
-    EMBEDDING_VARIABLES,
+    GraphKeys.EMBEDDING_VARIABLES,
 )
 _ONCE_UNREGISTERED: Final = (GraphKeys.LOCAL_VARIABLES, GraphKeys.MODEL_VARIABLES, GraphKeys.METRIC_VARIABLES)
 
@@ -250,7 +249,7 @@ for _key in (
     GraphKeys.MODEL_VARIABLES,
     GraphKeys.GLOBAL_STEP,
     GraphKeys.METRIC_VARIABLES,
-    EMBEDDING_VARIABLES,
+    GraphKeys.EMBEDDING_VARIABLES,
 ):
     register_proto_function(_key, VariableDef, _variable_to_proto, Variable.from_proto)
 register_proto_function(GraphKeys.COND_CONTEXT, CondContextDef, context_to_proto, cond_context_from_proto)

@@ -618,9 +618,21 @@ template <class T>
 struct Step {
   const int64_t* numbers;
   const T* gradient;
-  int64_t count, dim, bits;
+  int64_t count, dim;
 };
 
+// Where the rows of a column lie. A slot may have narrower rows than the weights, and then has more of them in a chunk.
+template <class T>
+struct Column {
+  T* const* chunks;
+  int64_t bits, dim;
+
+  TENSORKEEP_INLINE T* row(int64_t number) const {
+    return chunks[number >> bits] + (number & ((int64_t(1) << bits) - 1)) * dim;
+  }
+};
+
+// Most rules go by element. Those that look at a row as a whole are overloads behind this.
 template <class Rule, class T, class... Slots>
 TENSORKEEP_INLINE void step_row(const Rule& rule, int64_t dim, const T* __restrict gradient, T* __restrict variable,
                                 Slots* __restrict... slots) {
@@ -631,51 +643,64 @@ TENSORKEEP_INLINE void step_row(const Rule& rule, int64_t dim, const T* __restri
   for (; at < dim; ++at) rule(gradient[at], variable[at], slots[at]...);
 }
 
+template <class T, bool shrinks>
+TENSORKEEP_INLINE void step_row(const RowFtrl<T, shrinks>& rule, int64_t dim, const T* __restrict gradient,
+                                T* __restrict variable, T* __restrict squares, T* __restrict linear) {
+  rule(dim, gradient, variable, squares, linear);
+}
+
+template <class T>
+TENSORKEEP_INLINE void step_row(const RowAdagradDecay<T>& rule, int64_t dim, const T* __restrict gradient,
+                                T* __restrict variable, T* __restrict squares, T* __restrict power) {
+  rule(dim, gradient, variable, squares, power);
+}
+
 template <class Rule, class T, class... Slots>
-TENSORKEEP_INLINE void step_rows(Rule rule, const Step<T>& step, T* const* chunks, Slots* const*... slots) {
+TENSORKEEP_INLINE void step_rows(Rule rule, const Step<T>& step, Column<T> variable, Slots... slots) {
   constexpr int64_t kAhead = 12;
-  const int64_t mask = (int64_t(1) << step.bits) - 1;
-  const int64_t bytes = step.dim * static_cast<int64_t>(sizeof(T));
+  const auto prefetch = [](const Column<T>& column, int64_t number) {
+    const int64_t bytes = column.dim * static_cast<int64_t>(sizeof(T));
+    prefetch_row_to_write(reinterpret_cast<const char*>(column.row(number)), bytes);
+    return 0;
+  };
   for (int64_t i = 0; i < step.count; ++i) {
     if (i + kAhead < step.count) {
       const int64_t ahead = step.numbers[i + kAhead];
-      const int64_t chunk = ahead >> step.bits, at = (ahead & mask) * step.dim;
-      prefetch_row_to_write(reinterpret_cast<const char*>(chunks[chunk] + at), bytes);
-      const int done[] = {0, (prefetch_row_to_write(reinterpret_cast<const char*>(slots[chunk] + at), bytes), 0)...};
+      const int done[] = {prefetch(variable, ahead), prefetch(slots, ahead)...};
       static_cast<void>(done);
     }
-    const int64_t chunk = step.numbers[i] >> step.bits, at = (step.numbers[i] & mask) * step.dim;
-    step_row(rule, step.dim, step.gradient + i * step.dim, chunks[chunk] + at, slots[chunk] + at...);
+    const int64_t number = step.numbers[i];
+    step_row(rule, step.dim, step.gradient + i * step.dim, variable.row(number), slots.row(number)...);
   }
 }
 
 template <class Rule, class T, class... Slots>
-void step_narrow(Rule rule, const Step<T>& step, T* const* chunks, Slots* const*... slots) {
-  step_rows(rule, step, chunks, slots...);
+void step_narrow(Rule rule, const Step<T>& step, Column<T> variable, Slots... slots) {
+  step_rows(rule, step, variable, slots...);
 }
 
 #if defined(TENSORKEEP_WIDE)
 template <class Rule, class T, class... Slots>
-TENSORKEEP_WIDE void step_wide(Rule rule, const Step<T>& step, T* const* chunks, Slots* const*... slots) {
-  step_rows(rule, step, chunks, slots...);
+TENSORKEEP_WIDE void step_wide(Rule rule, const Step<T>& step, Column<T> variable, Slots... slots) {
+  step_rows(rule, step, variable, slots...);
 }
 #endif
 
 template <class Rule, class T, class... Slots>
-int32_t take(Rule rule, const Step<T>& step, T* const* chunks, Slots* const*... slots) {
+int32_t take(Rule rule, const Step<T>& step, Column<T> variable, Slots... slots) {
 #if defined(TENSORKEEP_WIDE)
   if (__builtin_cpu_supports("avx2")) {
-    step_wide(rule, step, chunks, slots...);
+    step_wide(rule, step, variable, slots...);
     return 1;
   }
 #endif
-  step_narrow(rule, step, chunks, slots...);
+  step_narrow(rule, step, variable, slots...);
   return 1;
 }
 
 // The numbers of a rule, in the order of embedding/rules.py.
 template <class T>
-int32_t take_named(int32_t rule, const Step<T>& step, T* const* a, T* const* b, T* const* c, const double* numbers) {
+int32_t take_named(int32_t rule, const Step<T>& step, Column<T> a, Column<T> b, Column<T> c, const double* numbers) {
   const auto number = [numbers](int at) { return T(numbers[at]); };
   switch (rule) {
     case 0:
@@ -683,8 +708,10 @@ int32_t take_named(int32_t rule, const Step<T>& step, T* const* a, T* const* b, 
     case 1:
       return take(Adagrad<T, true>{number(0)}, step, a, b);
     case 2: {
-      const T periods = std::floor(number(4) / number(1));
-      return take(AdagradDecay<T>{number(0), number(2), number(3), periods}, step, a, b, c);
+      const int64_t period = static_cast<int64_t>(numbers[1]);
+      if (period < 1) return 0;
+      const T periods = T(static_cast<int64_t>(numbers[4]) / period);
+      return take(RowAdagradDecay<T>{number(0), number(2), number(3), periods}, step, a, b, c);
     }
     case 3:
     case 4:
@@ -704,8 +731,8 @@ int32_t take_named(int32_t rule, const Step<T>& step, T* const* a, T* const* b, 
       const T rate = number(0), limit = number(1), penalty = T(2) * number(2);
       const T shrinkage = rule == 7 ? number(3) : T(0), power = number(rule == 7 ? 4 : 3);
       if (power != T(-0.5) || limit != limit) return 0;
-      return shrinkage != T(0) ? take(Ftrl<T, true, false>{rate, limit, penalty, T(2) * shrinkage}, step, a, b, c)
-                               : take(Ftrl<T, false, false>{rate, limit, penalty, T(0)}, step, a, b, c);
+      return shrinkage != T(0) ? take(RowFtrl<T, true>{rate, limit, penalty, T(2) * shrinkage}, step, a, b, c)
+                               : take(RowFtrl<T, false>{rate, limit, penalty, T(0)}, step, a, b, c);
     }
     default:
       return 0;
@@ -977,13 +1004,25 @@ TENSORKEEP_EXPORT int32_t embedding_sort_buckets(KeyAndRow* items, const int64_t
   return sort_buckets(items, offsets, begin, end, keys, rows);
 }
 
-// One function per type: which rule, the rows and their gradients, the chunks of the weights and of the slots, of which
-// those that the rule does not have are null, and the numbers. 1 if the work is done, 0 if nothing has been touched.
+// Where Python says that a column lies: the address of its chunks, the bits of a row's number within a chunk, and how
+// many numbers a row has.
+struct ColumnPlace {
+  int64_t chunks, bits, dim;
+};
+
+template <class T>
+Column<T> column_at(const ColumnPlace& place) {
+  return Column<T>{reinterpret_cast<T* const*>(static_cast<intptr_t>(place.chunks)), place.bits, place.dim};
+}
+
+// One function per type: which rule, the rows and their gradients, where the weights and the slots lie, of which those
+// that the rule does not have are null, and the numbers. 1 if the work is done, 0 if nothing has been touched.
 #define EXPORT(T)                                                                                                      \
   TENSORKEEP_EXPORT int32_t embedding_step_##T(int32_t rule, const int64_t* numbers, const T* gradient, int64_t count, \
-                                               int64_t dim, int64_t bits, T* const* a, T* const* b, T* const* c,       \
-                                               const double* values) {                                                 \
-    return take_named<T>(rule, Step<T>{numbers, gradient, count, dim, bits}, a, b, c, values);                         \
+                                               const ColumnPlace* places, const double* values) {                      \
+    const Column<T> weights = column_at<T>(places[0]);                                                                 \
+    return take_named<T>(rule, Step<T>{numbers, gradient, count, weights.dim}, weights, column_at<T>(places[1]),       \
+                         column_at<T>(places[2]), values);                                                             \
   }                                                                                                                    \
   TENSORKEEP_EXPORT void embedding_sum_##T(const T* values, int64_t count, int64_t dim, const int64_t* first,          \
                                            const int64_t* groups, T* sums) {                                           \

@@ -96,7 +96,7 @@ _SIGNATURES: Final[Mapping[str, tuple[str, str]]] = {
     "count_buckets": ("plp", ""),
     "place_by_bucket": ("pplpp", ""),
     "sort_buckets": ("ppllpp", "i"),
-    "step": ("ipplllpppp", "i"),
+    "step": ("ipplpp", "i"),
     "sum": ("pllppp", ""),
 }
 _TYPES: Final[Mapping[str, Any]] = {"p": ctypes.c_void_p, "l": ctypes.c_int64, "i": ctypes.c_int32, "": None}

@@ -1,7 +1,7 @@
 // Rules of optimizers: what is done to one element of a variable and of its slots.
 //
 // A rule is a value with what is the same for all elements, called with one element of the gradient, of the variable
-// and of each slot; it changes all but the first. Arithmetic is that of IEEE 754, in the order of the implementations in
+// and of each slot; it changes all but the first. Rules of rows are called with a whole row of each. Arithmetic is that of IEEE 754, in the order of the implementations in
 // NumPy (rules.py, ops/training.py, embedding/rules.py): both give the same bits.
 
 #ifndef TENSORKEEP_NATIVE_RULES_H_
@@ -147,18 +147,61 @@ struct Ftrl {
   }
 };
 
+// DeepRec's rules for embedding variables that look at a row as a whole; they are called once for each.
+//
+// Follow the regularised leader: the first penalty compares the length of a row's linear term with the limit, and
+// shrinks the row as a whole. The accumulator grows by the gradient without shrinkage, everything else goes by the one
+// with (training_ali_ops.cc, COMPUTE_FTRL). A length that is not a number is not above the limit either.
+template <class T, bool shrinks>
+struct RowFtrl {
+  T rate, limit, penalty, shrinkage;
+
+  TENSORKEEP_INLINE T used(T gradient, T variable) const {
+    return shrinks ? gradient + shrinkage * variable : gradient;
+  }
+
+  TENSORKEEP_INLINE void operator()(int64_t dim, const T* __restrict gradient, T* __restrict variable,
+                                    T* __restrict squares, T* __restrict linear) const {
+    for (int64_t i = 0; i < dim; ++i) {
+      const T push = used(gradient[i], variable[i]);
+      const T old_root = root(squares[i]), new_root = root(squares[i] + push * push);
+      linear[i] += push - (new_root - old_root) / rate * variable[i];
+    }
+    T sum = T(0);
+    for (int64_t i = 0; i < dim; ++i) sum += linear[i] * linear[i];
+    const T length = root(sum), over = limit - length;
+    if (length > limit) {
+      for (int64_t i = 0; i < dim; ++i) {
+        const T push = used(gradient[i], variable[i]);
+        const T weight = root(squares[i] + push * push) / rate + penalty;
+        variable[i] = over / (weight * length) * linear[i];
+      }
+    } else {
+      for (int64_t i = 0; i < dim; ++i) variable[i] = T(0);
+    }
+    for (int64_t i = 0; i < dim; ++i) squares[i] += gradient[i] * gradient[i];
+  }
+};
+
+// Adagrad of which the accumulator decays. How often it has is the first number of the slot; the others, if there are
+// any, stay as they are (training_ali_ops.cc, KvSparseApplyAdagradDecayOp).
 template <class T>
-struct AdagradDecay {
+struct RowAdagradDecay {
   T rate, decay, baseline, periods;
 
-  TENSORKEEP_INLINE void operator()(T gradient, T& variable, T& squares, T& power) const {
-    const bool due = periods > power;
-    const T decayed = squares * decay;
-    const T kept = decayed < baseline ? baseline : decayed;
-    squares = due ? kept : squares;
-    power += due ? T(1) : T(0);
-    squares += gradient * gradient;
-    variable -= gradient * rate / root(squares);
+  TENSORKEEP_INLINE void operator()(int64_t dim, const T* __restrict gradient, T* __restrict variable,
+                                    T* __restrict squares, T* __restrict power) const {
+    if (periods > power[0]) {
+      for (int64_t i = 0; i < dim; ++i) {
+        const T decayed = squares[i] * decay;
+        squares[i] = decayed < baseline ? baseline : decayed;
+      }
+      power[0] += T(1);
+    }
+    for (int64_t i = 0; i < dim; ++i) {
+      squares[i] += gradient[i] * gradient[i];
+      variable[i] -= gradient[i] * rate / root(squares[i]);
+    }
   }
 };
 

@@ -117,8 +117,9 @@ def _define(spec: OpSpec, inputs: _Inputs) -> None:
         @spec.kernel
         def update_async_kernel(*values: Any, apply_sparse_rmsprop: bool) -> tuple[()]:
             inputs.run(values, {"apply_sparse_rmsprop": apply_sparse_rmsprop})
-            if not apply_sparse_rmsprop:
-                _advance_powers(dict(zip(inputs.words, values, strict=True)))
+            given = dict(zip(inputs.words, values, strict=True))
+            if not apply_sparse_rmsprop and len(given["indices"]):
+                _advance_powers(given)
             return ()
 
     else:
@@ -129,7 +130,7 @@ def _define(spec: OpSpec, inputs: _Inputs) -> None:
 
 
 def _advance_powers(given: dict[str, Any]) -> None:
-    """The powers of the betas belong to the variable, and grow with each of its updates."""
+    """The powers of the betas belong to the variable, and grow with each of its updates that has rows."""
     for power, beta in zip(_POWERS, ("beta1", "beta2"), strict=True):
         variable: VariableResource = given[power]
         with variable.lock:

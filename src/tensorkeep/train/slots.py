@@ -58,7 +58,8 @@ def _create(
 ) -> Any:
     with variable_scope(None, f"{primary.op.name}/{name}"):
         if is_embedding_variable(primary):
-            return embedding_slot(primary, value, f"{get_variable_scope().name}/")
+            dim = None if shape is None else Shape.of(shape)[0]
+            return embedding_slot(primary, value, f"{get_variable_scope().name}/", dim)
         if not colocated:
             return _slot_variable(primary, value, shape, dtype, validated)
         with colocate_with(primary):

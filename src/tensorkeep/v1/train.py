@@ -26,7 +26,12 @@ from tensorkeep.train.batching import (
     shuffle_batch_join,
 )
 from tensorkeep.train.coordinator import Coordinator, LooperThread
-from tensorkeep.train.decaying_optimizers import AdagradDecayOptimizer, AdamAsyncOptimizer, AdamWOptimizer
+from tensorkeep.train.decaying_optimizers import (
+    AdagradDecayOptimizer,
+    AdagradDecayOptimizerV2,
+    AdamAsyncOptimizer,
+    AdamWOptimizer,
+)
 from tensorkeep.train.device_setter import ClusterSpec, replica_device_setter
 from tensorkeep.train.hooks import (
     FeedFnHook,
@@ -131,6 +136,7 @@ __all__ = [
     "AdadeltaOptimizer",
     "AdagradDAOptimizer",
     "AdagradDecayOptimizer",
+    "AdagradDecayOptimizerV2",
     "AdagradOptimizer",
     "AdamAsyncOptimizer",
     "AdamOptimizer",

@@ -29,7 +29,7 @@ from tensorkeep.graph.building import (
     init_scope,
     name_scope,
 )
-from tensorkeep.graph.collections import add_to_collections
+from tensorkeep.graph.collections import GraphKeys, add_to_collections
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
@@ -58,9 +58,6 @@ from tensorkeep.variables.variable import (
     element_of,
     slice_info_of,
 )
-
-EMBEDDING_VARIABLES: Final = "embedding_variables"
-"""The collection that embedding variables, and no slots, are in."""
 
 HANDLE: Final = "KvVarHandleOp"
 KEY_DTYPES: Final = ("int64", "int32")
@@ -170,7 +167,7 @@ class EmbeddingVariable(BaseResourceVariable):
         with init_scope(), name_scope("EmbeddingVariable" if name is None else name) as scope:
             self._make_handle(initial_value, DType.of(dtype).base_dtype, embedding_dim, recipe, scope)
             self._make_initializers(recipe, primary, slot_index)
-            add_to_collections(current_graph(), keys if primary is not None else [*keys, EMBEDDING_VARIABLES], self)
+            add_to_collections(current_graph(), [*keys, GraphKeys.EMBEDDING_VARIABLES], self)
 
     # ------------------------------------------------------------------------------------------ nodes
 
@@ -420,4 +417,4 @@ class EmbeddingVariable(BaseResourceVariable):
         return f"<tf.EmbeddingVariable '{self.name}' dim={self.dim} key={self.key_dtype.name} value={self.dtype.name}>"
 
 
-__all__ = ["EMBEDDING_VARIABLES", "EmbeddingVariable", "Exported", "TableRecipe"]
+__all__ = ["EmbeddingVariable", "Exported", "TableRecipe"]

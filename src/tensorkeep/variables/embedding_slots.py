@@ -19,22 +19,32 @@ from tensorkeep.variables.slices import SaveSliceInfo
 from tensorkeep.variables.store import variable_store
 
 
-def embedding_slot(primary: EmbeddingVariable, value: Any, name: str) -> EmbeddingVariable:
-    """A slot that has a row for each key: it begins as `value`, a row or what makes rows."""
+def embedding_slot(primary: EmbeddingVariable, value: Any, name: str, dim: int | None = None) -> EmbeddingVariable:
+    """A slot that has a row for each key: it begins as `value`, a row or what makes rows.
+
+    Rows are as wide as those of the variable, unless `dim` says otherwise, and of its type.
+    """
     found = variable_store().variables.get(name)
     if found is not None:
         raise InvalidArgumentError(f"Variable {name} already exists, disallowed.")
-    dtype, dim = primary.dtype.base_dtype, primary.dim
+    dtype, width = primary.dtype.base_dtype, primary.dim if dim is None else dim
 
     def row() -> Tensor:
-        made = value([1, dim], dtype=dtype) if callable(value) else value
-        matrix: Tensor = reshape(convert(made, dtype), [1, dim])
+        made = value([1, width], dtype=dtype) if callable(value) else value
+        matrix: Tensor = reshape(convert(made, dtype), [1, width])
         return matrix
 
     index = _slot_count(primary) + 1
     with name_scope(None), colocate_with(primary):
         slot = EmbeddingVariable(
-            row, dim, name=name, dtype=dtype, recipe=primary.recipe, trainable=False, primary=primary, slot_index=index
+            row,
+            width,
+            name=name,
+            dtype=dtype,
+            recipe=primary.recipe,
+            trainable=False,
+            primary=primary,
+            slot_index=index,
         )
     variable_store().variables[name] = slot
     part = primary._get_save_slice_info()
