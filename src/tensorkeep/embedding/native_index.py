@@ -159,7 +159,7 @@ class NativeIndex:
             return int(self._compiled.index_fill_shards(self._handle, *places))
 
         in_parallel(distribute, range(len(parts)), self._threads)
-        shards = parts_of(counts.shape[1], self._threads, least=1)
+        shards = parts_of(counts.shape[1], self._threads if len(parts) > 1 else 1, least=1)
         return sum(in_parallel(store, shards, self._threads))
 
     def remove(self, keys: Keys) -> RowNumbers:

@@ -56,6 +56,7 @@ Missing = Literal["error", "initial"]
 _Reports = tuple[ColumnReport, Mapping[str, ColumnReport]]  # of the weights, and of the slots restored with them
 
 _READY: Final = 2  # batches that are read while one is stored
+_FEW: Final = 1 << 14  # keys; for fewer a thread that reads ahead costs more than it saves
 
 
 @dataclass(frozen=True, slots=True)
@@ -263,7 +264,9 @@ class _Restore:
             return None
         count = 0
         rows = source.scan(self.partition, Fields(values=True))
-        for mine, theirs in read_ahead(zip_longest(rows, self.weights.scan(self.partition, Fields())), _READY):
+        pairs = zip_longest(rows, self.weights.scan(self.partition, Fields()))
+        is_small = self._count_of(source) < _FEW
+        for mine, theirs in pairs if is_small else read_ahead(pairs, _READY):
             if mine is None or theirs is None or not np.array_equal(mine.keys, theirs.keys):
                 return None  # what was written is written again, by bucket
             self.table.assign(mine.keys, self.adapted(mine), self.target.name)

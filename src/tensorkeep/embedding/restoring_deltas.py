@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,7 +16,7 @@ from tensorkeep.embedding.initial import rows_of_dim
 from tensorkeep.embedding.ordered import filtered_in_order, grouped
 from tensorkeep.embedding.reports import DeltaReport
 from tensorkeep.embedding.restoring import Extend
-from tensorkeep.embedding.stored import find_embedding
+from tensorkeep.embedding.stored import StoredEmbedding, find_embedding
 from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
@@ -37,13 +37,15 @@ def restore_delta(
     primary: str | None = None,
     extend: Extend = "error",
     note: Callable[[Keys], object] = len,
+    stored: Mapping[str, StoredEmbedding] | None = None,
 ) -> DeltaReport:
     """Puts what an incremental checkpoint holds of one column over what is in the table.
 
     Weights and slots may come in any order. `partition`, `primary` and `extend` are as for `restore_column`. A slot
     that is not stored stays as it is. `note` is told the keys that have been changed or removed, some at a time.
+    `stored` is what `stored_deltas` found, if that is known already.
     """
-    deltas = stored_deltas(reader)
+    deltas = stored_deltas(reader) if stored is None else stored
     try:
         name, own = find_embedding(reader, stem, deltas)
     except NotFoundError:

@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,6 +42,8 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Array = npt.NDArray[Any]
 
+Found = TypeVar("Found")
+
 _LARGE: Final = 1 << 20  # bytes; what is larger is read when it is assigned
 
 
@@ -66,6 +68,21 @@ class CheckpointAccess:
     """Under which name such a kernel finds what the graph calls otherwise."""
     checks_first: bool = True
     """Whether large tensors are checked before any is assigned, which reads them twice; else when they are read."""
+    _surveys: dict[tuple[int, object], tuple[CheckpointReader, Any]] = field(default_factory=dict, compare=False)
+
+    def survey(self, reader: CheckpointReader, look: Callable[[CheckpointReader], Found]) -> Found:
+        """What a look at everything that a checkpoint holds finds.
+
+        Of a reader that stays open until the run is over it is remembered: kernels that need a few of many names each
+        would otherwise go through all of them once more.
+        """
+        if self.open is None and self.whole is None:
+            return look(reader)
+        key = (id(reader), look)
+        if key not in self._surveys:
+            self._surveys[key] = (reader, look(reader))  # the reader is kept, so that its number stays its own
+        found: Found = self._surveys[key][1]
+        return found
 
 
 _ACCESS: ContextVar[CheckpointAccess] = ContextVar("checkpoint access")

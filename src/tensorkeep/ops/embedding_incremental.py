@@ -18,7 +18,7 @@ import numpy as np
 
 from tensorkeep.checkpoint.bundle_writer import BundleWriter
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.incremental import delta_tensors
+from tensorkeep.embedding.incremental import delta_tensors, stored_deltas
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES
 from tensorkeep.embedding.restoring_deltas import restore_delta
 from tensorkeep.embedding.snapshot import TableSnapshot
@@ -210,6 +210,7 @@ def kv_resource_incr_import_kernel(
             partition=(partition_id, partition_num),
             extend="initial" if variable.began_by_initializer else "zero",
             note=variable.owner.touch,
+            stored=access.survey(reader, stored_deltas),
         )
     variable.mark_restored()
     return ()

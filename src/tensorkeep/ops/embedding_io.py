@@ -17,6 +17,7 @@ from tensorkeep.checkpoint.bundle_writer import BundleWriter
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.restoring import restore_column
 from tensorkeep.embedding.snapshot import TableSnapshot
+from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.embedding.writing import StoredForm, add_embedding
 from tensorkeep.errors import InvalidArgumentError
@@ -250,6 +251,7 @@ def _import(
             partition=partition,
             extend="initial" if variable.began_by_initializer else "zero",
             reset_version=_resets_versions(reset_version),
+            stored=access.survey(reader, stored_embeddings),
             fs=ctx.filesystem,
         )
     if not report.is_plain:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from tensorkeep.checkpoint.reader import CheckpointReader
@@ -63,9 +64,15 @@ class EmbeddingPlan:
         """The stem under which a variable is stored. It is known by its keys."""
         if not self.mapping:
             return stem
+        suffix, names = self._names_of_keys
+        return mapped_name(stem + suffix, names, self.reader).removesuffix(suffix)
+
+    @cached_property
+    def _names_of_keys(self) -> tuple[str, Mapping[str, str]]:
+        """What the names of keys end in, and the mapping with theirs in it."""
         suffix = DELTA_KEYS if any(name.endswith(DELTA_KEYS) for name in self.reader) else KEYS
         names = {name + suffix: target + suffix for name, target in self.mapping.items() if not name.endswith("/")}
-        return mapped_name(stem + suffix, {**self.mapping, **names}, self.reader).removesuffix(suffix)
+        return suffix, {**self.mapping, **names}
 
     def log(self) -> None:
         """Tells the log what is left alone."""
