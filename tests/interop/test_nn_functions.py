@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import tensorkeep.v1 as tk
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.functions.array import placeholder_with_default
 from tensorkeep.graph.composites import SparseTensor
@@ -29,7 +30,7 @@ SPACE_FILTERS = (np.arange(2 * 2 * 2 * 2 * 3, dtype=np.float32).reshape(2, 2, 2,
 @pytest.mark.parametrize("name", sorted(vars(NN)))
 def test_signatures_are_those_of_compat_v1(name: str) -> None:
     if not hasattr(tf.compat.v1.nn, name):
-        assert hasattr(tf.compat.v1, name)
+        assert hasattr(tf.compat.v1, name) or hasattr(tf.nn, name)
         return
     ours, theirs = inspect.signature(getattr(NN, name)), inspect.signature(getattr(tf.compat.v1.nn, name))
     assert list(ours.parameters)[: len(theirs.parameters)] == list(theirs.parameters)
@@ -497,3 +498,15 @@ def test_connectionist_temporal_classification() -> None:
 
 def _sparse(indices: Any, values: Any, dense_shape: Any) -> SparseTensor:
     return SparseTensor(indices, values, dense_shape)
+
+
+@pytest.mark.parametrize("approximate", [False, True])
+def test_gelu_is_that_of_tensorflow_2_with_its_gradient(approximate: bool) -> None:
+    values = np.linspace(-5, 5, 41, dtype=np.float32)
+    found = []
+    for library, gelu in ((tf.compat.v1, tf.nn.gelu), (tk, tk.nn.gelu)):
+        with library.Graph().as_default(), library.Session() as session:
+            x = library.constant(values)
+            y = gelu(x, approximate)
+            found.append(session.run([y, library.gradients(y, x)[0]]))
+    np.testing.assert_allclose(found[1], found[0], rtol=1e-5, atol=1e-5)

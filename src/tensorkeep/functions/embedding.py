@@ -365,19 +365,17 @@ def safe_embedding_lookup_sparse(
     partition_strategy: str = "div",
     max_norm: Any = None,
     allow_fast_lookup: bool = False,
+    prune: bool = True,
 ) -> Tensor:
     """As `embedding_lookup_sparse`, without ids below 0 and weights that are not positive; rows without ids are zero.
 
-    With `default_id`, they are the row of that id instead. Sparse ids may have any rank.
+    With `default_id`, they are the row of that id instead. Sparse ids may have any rank. DeepRec's `prune=False` leaves
+    ids and weights as they are: negative keys of embedding variables, for one, or to save the time.
     """
     if embedding_weights is None:
         raise InvalidArgumentError(f"Missing embedding_weights {embedding_weights}.")
-    tables = _tables(embedding_weights)
     dtype = None if sparse_weights is None else sparse_weights.dtype.base_dtype
-    tables = [
-        table if _is_resource(table) and dtype in (None, table.dtype.base_dtype) else convert(table, dtype)
-        for table in tables
-    ]
+    tables = tables_to_look_up(embedding_weights, dtype)
     parts = [part for part in (*tables, sparse_ids, sparse_weights) if part is not None]
     with scope_of(name, "embedding_lookup", *parts) as scope:
         original_shape = sparse_ids.dense_shape
@@ -388,9 +386,10 @@ def safe_embedding_lookup_sparse(
         weights = sparse_weights
         if weights is not None:
             weights = SparseTensor(ids.indices, weights.values, ids.dense_shape)
-        ids, weights = _without_invalid_ids(ids, weights)
-        if combiner != "sum":
-            ids, weights = _without_invalid_weights(ids, weights)
+        if prune:
+            ids, weights = without_invalid_ids(ids, weights)
+        if prune and combiner != "sum":
+            ids, weights = without_invalid_weights(ids, weights)
         ids, is_empty = sparse_fill_empty_rows(ids, default_id or 0)
         if weights is not None:
             weights, _ = sparse_fill_empty_rows(weights, 1.0)
@@ -416,7 +415,17 @@ def safe_embedding_lookup_sparse(
         return result
 
 
-def _without_invalid_ids(ids: SparseTensor, weights: SparseTensor | None) -> tuple[SparseTensor, SparseTensor | None]:
+def tables_to_look_up(params: Any, dtype: Any = None) -> list[Any]:
+    """The shards of a table, as tensors of a type, if they are not variables that are looked up where they are."""
+    return [table if _looks_itself_up(table, dtype) else convert(table, dtype) for table in _tables(params)]
+
+
+def _looks_itself_up(table: Any, dtype: Any) -> bool:
+    return own_lookup([table]) is not None or (_is_resource(table) and dtype in (None, table.dtype.base_dtype))
+
+
+def without_invalid_ids(ids: SparseTensor, weights: SparseTensor | None) -> tuple[SparseTensor, SparseTensor | None]:
+    """Those that are not below 0."""
     is_valid = greater_equal(ids.values, 0)
     if weights is None:
         return sparse_retain(ids, is_valid), None
@@ -425,9 +434,10 @@ def _without_invalid_ids(ids: SparseTensor, weights: SparseTensor | None) -> tup
     return kept, sparse_retain(weights, is_valid)
 
 
-def _without_invalid_weights(
+def without_invalid_weights(
     ids: SparseTensor, weights: SparseTensor | None
 ) -> tuple[SparseTensor, SparseTensor | None]:
+    """Those with positive weights."""
     if weights is None:
         return ids, None
     is_valid = greater(weights.values, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from numbers import Real
 from typing import Any
@@ -24,7 +25,8 @@ from tensorkeep.functions.array import (
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import cond
 from tensorkeep.functions.derivatives import custom_gradient
-from tensorkeep.functions.math import cast, less, multiply, not_equal, realdiv, sigmoid, square, subtract
+from tensorkeep.functions.math import cast, erf, less, multiply, not_equal, realdiv, sigmoid, square, subtract, tanh
+from tensorkeep.functions.math import pow as power
 from tensorkeep.functions.math import range as number_range
 from tensorkeep.functions.random import get_seed, random_uniform
 from tensorkeep.functions.reductions import reduce_sum
@@ -110,6 +112,18 @@ def elu(features: Any, name: str | None = None) -> Tensor:
     """The features, those below zero as `exp(x) - 1`."""
     found: Tensor = nn.elu(features, name=name)
     return found
+
+
+def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+    """`features` times the probability that a normal number is less than it; exact, or by a hyperbolic tangent."""
+    with scope_of(name, "Gelu", features):
+        features = convert(features, name="features")
+        if not features.dtype.is_floating:
+            raise InvalidArgumentError(f"`features.dtype` must be a floating point tensor. Received: {features.dtype}")
+        if not approximate:
+            return 0.5 * features * (1.0 + erf(features / cast(math.sqrt(2), features.dtype)))  # type: ignore[no-any-return]
+        cubed = cast(0.044715, features.dtype) * power(features, 3)
+        return 0.5 * features * (1.0 + tanh(math.sqrt(2 / math.pi) * (features + cubed)))  # type: ignore[no-any-return]
 
 
 def selu(features: Any, name: str | None = None) -> Tensor:
@@ -320,6 +334,7 @@ __all__ = [
     "crelu",
     "dropout",
     "elu",
+    "gelu",
     "in_top_k",
     "leaky_relu",
     "log_softmax",

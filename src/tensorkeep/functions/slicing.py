@@ -29,6 +29,7 @@ from tensorkeep.functions.array import (
     zeros,
 )
 from tensorkeep.functions.constants import constant
+from tensorkeep.functions.embedding_keys import is_embedding_variable, keys_of
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
@@ -182,8 +183,15 @@ def gather(
     name: str | None = None,
     axis: Any = None,
     batch_dims: int = 0,
+    ev_init_value: Any = None,
+    counts: Any = None,
 ) -> Tensor:
-    """The slices of a tensor along one dimension that indices name."""
+    """The slices of a tensor along one dimension that indices name.
+
+    DeepRec's last two arguments are for embedding variables: what new keys begin as, and how often each occurred.
+    """
+    if ev_init_value is not None or counts is not None:
+        return _gathered_by_key(params, indices, name, ev_init_value=ev_init_value, counts=counts)
     if axis is None:
         axis = batch_dims
     known = static_value(axis) if isinstance(axis, Tensor) else axis
@@ -198,6 +206,13 @@ def gather(
             pass
     rows: Tensor = gathering.gather_v2(params, indices, axis, name=name)
     return rows
+
+
+def _gathered_by_key(params: Any, indices: Any, name: str | None, **options: Any) -> Tensor:
+    if not is_embedding_variable(params):
+        said = " and ".join(key for key, value in options.items() if value is not None)
+        raise InvalidArgumentError(f"{said}: only the keys of embedding variables have them, not {params}")
+    return params.sparse_read(keys_of(params, indices), name=name, **options)  # type: ignore[no-any-return]
 
 
 def gather_nd(

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import logging
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.io.filesystem import PathLike
 from tensorkeep.train.hooks import SessionRunHook
 from tensorkeep.train.monitored import MonitoredSession
 from tensorkeep.train.recording_hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
 from tensorkeep.train.scaffold import Scaffold
 from tensorkeep.train.session_creators import ChiefSessionCreator, WorkerSessionCreator
+from tensorkeep.variables.variable import Variable
+
+LOG: Final = logging.getLogger("tensorkeep")
 
 USE_DEFAULT: Final = object()
 """Not given."""
@@ -32,6 +37,27 @@ def either(steps: Any, seconds: Any, default: tuple[Any, Any]) -> tuple[Any, Any
     if steps is USE_DEFAULT and seconds is USE_DEFAULT:
         return default
     return None if steps is USE_DEFAULT else steps, None if seconds is USE_DEFAULT else seconds
+
+
+def mark_target_node(target_nodes_or_tensors: Iterable[Any]) -> list[str]:
+    """Sees that what a program says it will run are tensors, operations or variables; gives their names.
+
+    DeepRec's smart stage reads ahead what these need. Results are the same without that, and here nothing is read
+    ahead, which is told. What is none of these is told too, as there.
+    """
+    listed: list[Any] = []
+    for item in target_nodes_or_tensors:
+        listed += item.values() if isinstance(item, dict) else item if isinstance(item, list) else [item]
+    names = [item.name for item in listed if _is_target(item)]
+    for item in listed:
+        if not _is_target(item):
+            LOG.warning("%s, %s is not tensor or operation", item, type(item))
+    LOG.info("%d target nodes: nothing is read ahead for them, for there is no smart stage here", len(names))
+    return names
+
+
+def _is_target(item: Any) -> bool:
+    return isinstance(item, Tensor | Operation | Variable)
 
 
 def _is_set(*numbers: float | None) -> bool:
@@ -57,11 +83,15 @@ def monitored_training_session(
     summary_dir: PathLike | None = None,
     save_graph_def: bool = True,
     save_incremental_checkpoint_secs: float | None = None,
+    target_nodes_or_tensors: Iterable[Any] | None = None,
 ) -> MonitoredSession:
     """A session that resumes from `checkpoint_dir` and saves there, every ten minutes and at the end by default.
 
     With `save_incremental_checkpoint_secs` it also saves, that often, what changed since the last full checkpoint.
+    `target_nodes_or_tensors` are for `mark_target_node`.
     """
+    if target_nodes_or_tensors:
+        mark_target_node(target_nodes_or_tensors)
     scaffold = scaffold or parts.scaffold()
     if save_incremental_checkpoint_secs:
         scaffold.incremental_save_restore = True
@@ -96,4 +126,4 @@ def monitored_training_session(
     return parts.session(session_creator=creator, hooks=all_hooks, stop_grace_period_secs=stop_grace_period_secs)
 
 
-__all__ = ["Parts", "USE_DEFAULT", "monitored_training_session"]
+__all__ = ["USE_DEFAULT", "Parts", "mark_target_node", "monitored_training_session"]

@@ -358,6 +358,7 @@ def set_default(flag_holder: FlagHolder, value: Any) -> None:
 
 
 __all__ = [
+    "FLAGS",
     "DEFINE_bool",
     "DEFINE_boolean",
     "DEFINE_enum",
@@ -374,7 +375,6 @@ __all__ = [
     "DEFINE_string",
     "DuplicateFlagError",
     "Error",
-    "FLAGS",
     "Flag",
     "FlagHolder",
     "FlagNameConflictsWithMethodError",

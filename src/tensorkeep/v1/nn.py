@@ -51,11 +51,20 @@ from tensorkeep.functions.ctc import (
     ctc_loss_v2,
     ctc_unique_labels,
 )
+from tensorkeep.functions.embedding_combining import (
+    adaptive_embedding_lookup_sparse,
+    embedding_lookup_sparse_multi_dim,
+    fused_embedding_lookup_sparse,
+    fused_embedding_lookup_sparse_v2,
+    safe_adaptive_embedding_lookup_sparse,
+    safe_embedding_lookup_multi_dim,
+)
 from tensorkeep.functions.fractional_pooling import fractional_avg_pool, fractional_max_pool
 from tensorkeep.functions.group_embedding import group_embedding_lookup, group_embedding_lookup_sparse
 from tensorkeep.functions.nn import (
     bias_add,
     crelu,
+    gelu,
     in_top_k,
     relu_layer,
     softmax,
@@ -122,6 +131,7 @@ from tensorkeep.layers.recurrent import (
 from tensorkeep.v1 import rnn_cell
 
 __all__ = [
+    "adaptive_embedding_lookup_sparse",
     "all_candidate_sampler",
     "atrous_conv2d",
     "atrous_conv2d_transpose",
@@ -168,11 +178,15 @@ __all__ = [
     "elu",
     "embedding_lookup",
     "embedding_lookup_sparse",
+    "embedding_lookup_sparse_multi_dim",
     "erosion2d",
     "fixed_unigram_candidate_sampler",
     "fractional_avg_pool",
     "fractional_max_pool",
     "fused_batch_norm",
+    "fused_embedding_lookup_sparse",
+    "fused_embedding_lookup_sparse_v2",
+    "gelu",
     "group_embedding_lookup",
     "group_embedding_lookup_sparse",
     "in_top_k",
@@ -199,6 +213,8 @@ __all__ = [
     "relu6",
     "relu_layer",
     "rnn_cell",
+    "safe_adaptive_embedding_lookup_sparse",
+    "safe_embedding_lookup_multi_dim",
     "safe_embedding_lookup_sparse",
     "sampled_softmax_loss",
     "selu",

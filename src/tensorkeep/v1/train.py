@@ -55,6 +55,7 @@ from tensorkeep.train.input_producers import (
     slice_input_producer,
     string_input_producer,
 )
+from tensorkeep.train.monitored_training import mark_target_node
 from tensorkeep.train.moving_averages import ExponentialMovingAverage
 from tensorkeep.train.optimizer import Optimizer
 from tensorkeep.train.optimizers import (
@@ -223,6 +224,7 @@ __all__ = [
     "list_variables",
     "load_checkpoint",
     "load_variable",
+    "mark_target_node",
     "match_filenames_once",
     "maybe_batch",
     "maybe_batch_join",

@@ -92,6 +92,7 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
     save_graph_def: bool = True,
     *,
     save_incremental_checkpoint_secs: float | None = None,
+    target_nodes_or_tensors: Any = None,
 ) -> Any:
     """A session that resumes from `checkpoint_dir` and saves there, every ten minutes and at the end by default."""
     return monitored_training_session(_PARTS, **locals())

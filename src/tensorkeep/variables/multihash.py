@@ -18,6 +18,7 @@ from tensorkeep.functions.math import add, floordiv, floormod, multiply
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.variables.initializers import TruncatedNormal
+from tensorkeep.variables.modes import VariableAggregation, VariableSynchronization
 from tensorkeep.variables.scopes import get_variable, variable_scope
 
 OPERATIONS: Final = ("add", "mul", "concat")
@@ -85,6 +86,8 @@ def get_multihash_variable(
     use_resource: bool | None = None,
     custom_getter: Callable[..., Any] | None = None,
     constraint: Any = None,
+    synchronization: Any = VariableSynchronization.AUTO,
+    aggregation: Any = VariableAggregation.NONE,
 ) -> MultiHashVariable:
     """Two tables of the shapes `dims`, and how the rows of an id become one."""
     if complementary_strategy != "Q-R":
@@ -113,6 +116,8 @@ def get_multihash_variable(
                 use_resource=use_resource,
                 custom_getter=custom_getter,
                 constraint=constraint,
+                synchronization=synchronization,
+                aggregation=aggregation,
             )
             for letter, shape in zip("QR", dims, strict=True)
         ]

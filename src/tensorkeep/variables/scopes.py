@@ -14,8 +14,9 @@ from contextlib import AbstractContextManager, contextmanager
 from functools import partial
 from typing import Any
 
-from tensorkeep.dtypes import FLOAT32, DType
+from tensorkeep.dtypes import BFLOAT16, FLOAT32, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.functions.math import cast
 from tensorkeep.graph.building import building, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Graph
@@ -237,6 +238,21 @@ class variable_scope:  # noqa: N801 - used as a function
         self._building: list[AbstractContextManager[Any]] = []
         self._names: name_scope | None = None
         self._pure: _PureScope | None = None
+
+    def keep_weights(self, dtype: Any = FLOAT32) -> variable_scope:
+        """Has variables that are asked for as bfloat16 kept in another type, and read as bfloat16, as DeepRec does."""
+        kept = DType.of(dtype)
+
+        def wider(getter: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+            if DType.of(kwargs.get("dtype") or FLOAT32).base_dtype is not BFLOAT16:
+                return getter(*args, **kwargs)
+            variable = getter(*args, **{**kwargs, "dtype": kept})
+            # A name without ":0" is that of a partitioned variable, whose cast has no name of its own in DeepRec.
+            name, colon, _ = variable.name.rpartition(":")
+            return cast(variable, BFLOAT16, name=f"{name}/cast" if colon else None)
+
+        self._changes["custom_getter"] = wider
+        return self
 
     def __enter__(self) -> VariableScope:
         around = building(self._graph)
