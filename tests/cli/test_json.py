@@ -97,9 +97,16 @@ SCAN = {
     "ops": {...: int},
     "files": [str],
 }
+IDENTIFICATION = {
+    "path": str,
+    "kind": str,
+    "writer": (str, type(None)),
+    "format_of": (str, type(None)),
+    "facts": {...: object},
+}
 SCHEMAS: dict[str, Any] = {
     "error/1": {"error": str, "message": str},
-    "what/1": {"paths": [{"path": str, "kind": str, "writer": (str, type(None)), "facts": {...: object}}]},
+    "what/1": {"paths": [IDENTIFICATION]},
     "list/1": LISTING,
     "show/1": {
         **LISTING,

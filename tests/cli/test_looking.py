@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
+from tensorkeep.train.folder import CheckpointFolder
+from tensorkeep.train.retention import KeepLatest
 from tests.cli.conftest import Program
 from tests.support.golden import ROOT
 
@@ -41,7 +43,7 @@ global_step      int64      []       8 B
 WHAT_MODEL = """\
 path\texport/1
 kind\tSavedModel
-written by\tTensorFlow 2.21.0
+format of\tTensorFlow 2.21.0
 file\tsaved_model.pb
 meta graph 0\ttags serve, signatures serving_default with_rate, nodes 67, functions 0, objects 0
 variables\ttensors 3, bytes 68
@@ -49,7 +51,7 @@ variables\ttensors 3, bytes 68
 WHAT_CHECKPOINT = """\
 path\trun/model-1000
 kind\tcheckpoint
-written by\tTensorFlow 2.21.0
+format of\tTensorFlow 2.21.0
 format\tV2
 saved by\tnames
 tensors\t3
@@ -209,9 +211,33 @@ def test_what_knows_a_checkpoint(program: Program) -> None:
     assert program("what", "run/model-1000") == (0, WHAT_CHECKPOINT, "")
 
 
+def test_what_tells_the_models_that_we_wrote_from_those_of_tensorflow(program: Program, world: Path) -> None:
+    theirs = ROOT / "g28_tf2_module" / "model"
+    program("saved-model", "rename-signature", str(theirs), "loop", "turn", "--output", "ours")
+    ours = dict(line.split("\t") for line in program("what", "ours").out.splitlines())
+    assert ours["written by"] == f"tensorkeep {tk.__version__}"
+    assert ours["format of"] == "TensorFlow 2.21.0"
+    assert "written by" not in program("what", str(theirs)).out
+
+
+def test_what_tells_the_checkpoints_that_we_saved_while_they_are_the_same(program: Program, world: Path) -> None:
+    folder = CheckpointFolder("kept", KeepLatest(2))
+    tk.save_checkpoint("kept/m-1", {"a": 1.0})
+    folder.add("kept/m-1")
+    assert f"written by\ttensorkeep {tk.__version__}\n" in program("what", "kept/m-1").out
+    tk.save_checkpoint("kept/m-1", {"b": 1.0})
+    assert "written by" not in program("what", "kept/m-1").out
+
+
+def test_what_does_not_claim_checkpoints_of_others_that_a_ledger_looks_after(program: Program, world: Path) -> None:
+    tk.save_checkpoint("kept/m-1", {"a": 1.0})
+    assert CheckpointFolder("kept", KeepLatest(2)).adopt()
+    assert "written by" not in program("what", "kept/m-1").out
+
+
 def test_what_knows_a_folder_of_checkpoints(program: Program) -> None:
     assert program("what", "run").out == (
-        "path\trun\nkind\tcheckpoint folder\nwritten by\tTensorFlow 2.21.0\n"
+        "path\trun\nkind\tcheckpoint folder\nformat of\tTensorFlow 2.21.0\n"
         "checkpoints\tmodel-1000\nlatest\tmodel-1000\n"
     )
 
@@ -219,7 +245,7 @@ def test_what_knows_a_folder_of_checkpoints(program: Program) -> None:
 def test_what_knows_a_meta_graph(program: Program) -> None:
     found = dict(line.split("\t") for line in program("what", "run/model-1000.meta").out.splitlines())
     assert found["kind"] == "a MetaGraphDef (a .meta file)"
-    assert found["written by"] == "TensorFlow 2.21.0"
+    assert found["format of"] == "TensorFlow 2.21.0"
     assert found["part of"] == "run/model-1000"
     assert found["placeholders"] == "x"
     assert found["collections"] == "global_step 1, trainable_variables 2, variables 3"

@@ -44,13 +44,16 @@ def _with_tensors(item: Identification) -> Identification:
 
 
 def _data(item: Identification) -> dict[str, Any]:
-    return {"path": item.path, "kind": item.kind, "writer": item.writer or None, "facts": item.facts}
+    declared = {"format_of": item.format_of or None}
+    return {"path": item.path, "kind": item.kind, "writer": item.writer or None, **declared, "facts": item.facts}
 
 
 def _print(item: Identification, output: Output) -> None:
     facts: dict[str, object] = {"path": item.path, "kind": item.kind}
     if item.writer:
         facts["written by"] = item.writer
+    if item.format_of:
+        facts["format of"] = item.format_of
     for name, fact in item.facts.items():
         if name == "meta graphs":
             for number, graph in enumerate(fact):
@@ -72,7 +75,7 @@ def _text(name: str, fact: Any) -> str:
 
 COMMANDS = {
     "what": Command(
-        "Says what a file or folder is, which TensorFlow wrote it where that is known, and what is in it.",
+        "Says what a file or folder is, whose format it is in, what wrote it where that is known, and what is in it.",
         (
             "what export/1                  # a SavedModel: tags, signatures, variables",
             "what run/model-1000            # a checkpoint, by its prefix",

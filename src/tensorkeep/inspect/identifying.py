@@ -27,6 +27,7 @@ from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.identification import FileKind, Identity, contents_of, identify_proto, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, parse
 from tensorkeep.proto.text import parse_text
+from tensorkeep.saved_model.fingerprint import read_fingerprint
 from tensorkeep.saved_model.layout import (
     contains_saved_model,
     model_file,
@@ -34,6 +35,8 @@ from tensorkeep.saved_model.layout import (
     signature_keys,
     variables_path,
 )
+from tensorkeep.saved_model.marks import writer_of
+from tensorkeep.train.ledger import is_present, read_ledger
 
 _MOST_LISTED: Final = 20
 _MOST_BYTES: Final = (1 << 31) - 1  # of a message
@@ -47,9 +50,11 @@ class Identification:
     kind: str
     """One of "checkpoint", "checkpoint folder", "SavedModel", or the kind of a file, such as "a GraphDef"."""
     writer: str
-    """What wrote it, as far as it says: "TensorFlow 2.21.0", or nothing."""
+    """What wrote it, as far as that is known: "tensorkeep 0.1.0" of what we wrote, or nothing."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What is in it."""
+    format_of: str = ""
+    """The version that it declares, such as "TensorFlow 2.21.0", or nothing. Others declare that of TensorFlow too."""
 
     @property
     def is_known(self) -> bool:
@@ -80,11 +85,21 @@ def _checkpoint(prefix: str, fs: FileSystem) -> Identification:
     listing = list_checkpoint(prefix, fs=fs)
     facts = checkpoint_facts(listing)
     meta = meta_path(prefix)
-    writer = ""
+    declared = ""
     if fs.exists(meta):
         facts["graph"] = meta
-        writer = _writer_of_meta(meta, fs)
-    return Identification(prefix, "checkpoint", writer, facts)
+        declared = _version_of_meta(meta, fs)
+    return Identification(prefix, "checkpoint", _saved_by(prefix, fs), facts, declared)
+
+
+def _saved_by(prefix: str, fs: FileSystem) -> str:
+    """Our version that saved a checkpoint, if the ledger of its folder says so and it is still the same."""
+    folder, name = posixpath.split(prefix)
+    try:
+        entries = [entry for entry in read_ledger(fs, folder) if entry.name == name and entry.tensorkeep]
+        return next((f"tensorkeep {entry.tensorkeep}" for entry in entries if is_present(fs, folder, entry)), "")
+    except TensorKeepError:
+        return ""
 
 
 def checkpoint_facts(listing: CheckpointListing) -> dict[str, Any]:
@@ -101,7 +116,7 @@ def checkpoint_facts(listing: CheckpointListing) -> dict[str, Any]:
     }
 
 
-def _writer_of_meta(path: str, fs: FileSystem) -> str:
+def _version_of_meta(path: str, fs: FileSystem) -> str:
     try:
         return _version(parse(MetaGraphDef, _contents(path, fs), path))
     except TensorKeepError:
@@ -123,8 +138,10 @@ def _folder(directory: str, fs: FileSystem) -> Identification:
         return Identification(directory, "folder", "", {"entries": list(fs.list(directory))[:_MOST_LISTED]})
     latest = latest_checkpoint(directory, fs=fs)
     facts = {"checkpoints": prefixes[:_MOST_LISTED], "latest": None if latest is None else posixpath.basename(latest)}
-    writer = "" if latest is None else _writer_of_meta(meta_path(latest), fs) if fs.exists(meta_path(latest)) else ""
-    return Identification(directory, "checkpoint folder", writer, facts)
+    if latest is None:
+        return Identification(directory, "checkpoint folder", "", facts)
+    declared = _version_of_meta(meta_path(latest), fs) if fs.exists(meta_path(latest)) else ""
+    return Identification(directory, "checkpoint folder", _saved_by(latest, fs), facts, declared)
 
 
 def _is_plain_checkpoint(prefix: str, fs: FileSystem) -> bool:
@@ -156,7 +173,14 @@ def _saved_model(directory: str, fs: FileSystem) -> Identification:
         listing = list_checkpoint(variables, fs=fs)
         facts["variables"] = {"tensors": len(listing.tensors), "bytes": listing.nbytes}
     versions = list(dict.fromkeys(filter(None, map(_version, model.meta_graphs))))
-    return Identification(directory, "SavedModel", ", ".join(versions), facts)
+    return Identification(directory, "SavedModel", _exported_by(directory, fs), facts, ", ".join(versions))
+
+
+def _exported_by(directory: str, fs: FileSystem) -> str:
+    try:
+        return writer_of(read_fingerprint(directory, fs))
+    except TensorKeepError:
+        return ""
 
 
 # --------------------------------------------------------------------------------------------------------------- files
@@ -175,14 +199,14 @@ def _file(path: str, fs: FileSystem) -> Identification:
             kind = "a data file of a checkpoint" if is_data else kind
         if found.damage:
             facts["damage"] = found.damage
-        writer = ""
+        declared = ""
         describe = _DESCRIPTIONS.get(found.kind)
         if describe is not None and not found.damage and file.size <= _MOST_BYTES:
-            writer, more = describe(_message(path, bytes(data), found))
+            declared, more = describe(_message(path, bytes(data), found))
             facts.update(more)
         if found.kind is FileKind.CHECKPOINT_TABLE and not path.endswith(".index"):
             return _checkpoint(path, fs)
-        return Identification(path, kind, writer, facts)
+        return Identification(path, kind, "", facts, declared)
 
 
 def with_format(found: Identification, format: str) -> Identification:
@@ -197,11 +221,11 @@ def _message(path: str, data: bytes, found: Identity) -> Message:
 
 
 def _meta_graph_facts(message: Any) -> tuple[str, dict[str, Any]]:
-    writer, facts = _graph_facts(message.graph_def)
+    _, facts = _graph_facts(message.graph_def)
     facts["tags"] = list(message.meta_info_def.tags)
     facts["signatures"] = sorted(message.signature_def)
     facts["collections"] = {key: _length(message.collection_def[key]) for key in sorted(message.collection_def)}
-    return _version(message) or writer, facts
+    return _version(message), facts
 
 
 def _length(collection: Any) -> int:

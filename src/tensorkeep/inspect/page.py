@@ -127,6 +127,8 @@ def html(data: PageData) -> str:
 def _header(data: PageData) -> str:
     found = data.identification
     facts: dict[str, Any] = {"kind": found.kind, "written by": found.writer or "not said"}
+    if found.format_of:
+        facts["format of"] = found.format_of
     if data.listing is not None:
         facts["tensors"] = f"{len(data.listing.tensors):,}"
         facts["elements"] = f"{data.listing.elements:,}"

@@ -28,7 +28,7 @@ class ModelDescription:
 
 def describe(model: ModelDescription) -> str:
     """The text: signatures, functions, variables, assets."""
-    version = f", written by TensorFlow {model.tensorflow_version}" if model.tensorflow_version else ""
+    version = f", in the format of TensorFlow {model.tensorflow_version}" if model.tensorflow_version else ""
     lines = [f'SavedModel "{model.directory}", tags {_tags(model.tags)}{version}']
     if len(model.tag_sets) > 1:
         lines.append(f"Tag sets: {', '.join(sorted(map(_tags, model.tag_sets)))}")

@@ -4,7 +4,7 @@
     checkpoint_hash             Fingerprint64 of the file variables/variables.index
     graph_def_program_hash, signature_def_hash, saved_object_graph_hash
                                 hashes of parts, without what differs from run to run: see program_hashes.py
-    uuid                        of this one export
+    uuid                        of this one export; it says if we wrote it: see marks.py
 
 The canonical form is that of `canonical`. The index holds the checksums of all tensors, so that a changed or exchanged
 variable shows in its hash. Of all these, the first two are compared when a model is loaded: they cover the others.
@@ -16,7 +16,7 @@ import warnings
 from collections.abc import Callable
 from enum import Enum
 from typing import Final
-from uuid import UUID, uuid4
+from uuid import UUID
 
 from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.errors import DataLossError
@@ -27,6 +27,7 @@ from tensorkeep.saved_model.canonical import canonical_bytes
 from tensorkeep.saved_model.constants import FINGERPRINT_FILENAME
 from tensorkeep.saved_model.layout import join, read_file, variables_path
 from tensorkeep.saved_model.long_hashes import fingerprint64
+from tensorkeep.saved_model.marks import marked_uuid
 from tensorkeep.saved_model.program_hashes import UnhashableError, objects_hash, program_hash, signatures_hash
 
 _LARGEST: Final = 1 << 18  # bytes of an index that loading hashes by itself
@@ -82,7 +83,7 @@ def checked_fingerprint(
 
 
 def fingerprint_of(
-    model: SavedModel, directory: PathLike, fs: FileSystem = LOCAL, uuid: Callable[[], UUID] = uuid4
+    model: SavedModel, directory: PathLike, fs: FileSystem = LOCAL, uuid: Callable[[], UUID] = marked_uuid
 ) -> FingerprintDef | None:
     """The fingerprint of a model whose variables are in a directory; None if TensorFlow makes none for such a model."""
     checksum = model_checksum(model)

@@ -18,6 +18,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
+from tensorkeep._version import __version__
 from tensorkeep.checkpoint.naming import INDEX_SUFFIX
 from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
@@ -127,7 +128,8 @@ class CheckpointFolder:
         record = Record(text, self._clock(), number, checked_metrics(metrics), pinned=pinned)
         with self._fs.locked(self.directory):
             self._look()
-            entry = replace(describe(self._fs, self.directory, record, also), writer=self._writer)
+            described = describe(self._fs, self.directory, record, also)
+            entry = replace(described, writer=self._writer, tensorkeep=__version__)
             history, doomed = self.policy.advance(self._history, entry.record(self.directory))
             self._insert(entry, {posixpath.basename(item) for item in before()})
             return self._carry_out(history, doomed)

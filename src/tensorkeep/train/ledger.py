@@ -6,12 +6,13 @@ are without the folder, which can therefore be moved as a whole.
     {"version": 1, "checkpoints": [
         {"name": "model-7", "time": 1794725063.96, "step": 7, "metrics": {"loss": 0.25}, "pinned": false,
          "files": {"model-7.index": 410, "model-7.data-00000-of-00001": 8192}, "crc32c": 305419896, "doomed": false,
-         "writer": "save model"}]}
+         "writer": "save model", "tensorkeep": "0.1.0"}]}
 
 `files` are in the order in which they are deleted: the first one is the file without which there is no checkpoint,
 so that none ever looks whole that is not. `crc32c` is of that file, or of its last mebibyte. By both we know our own
 files again: what somebody else wrote under the same name is not ours to delete. `writer` says which of those who save
-into the folder it was; each goes by a name of its own. A number that is none of JSON's is written as text.
+into the folder it was; each goes by a name of its own. `tensorkeep` is the version that wrote the files, and "" of a
+checkpoint that somebody else wrote and we look after. A number that is none of JSON's is written as text.
 """
 
 from __future__ import annotations
@@ -60,6 +61,8 @@ class Entry:
     doomed: bool = False
     """It was decided to delete it; perhaps not all of it is deleted yet."""
     writer: str = ""
+    tensorkeep: str = ""
+    """Our version that wrote the files; nothing if others did."""
 
     def record(self, folder: str) -> Record:
         path = posixpath.join(folder, self.name)
@@ -175,6 +178,7 @@ def _encode(entry: Entry) -> dict[str, Any]:
         "crc32c": entry.crc32c,
         "doomed": entry.doomed,
         "writer": entry.writer,
+        "tensorkeep": entry.tensorkeep,
     }
 
 
@@ -191,6 +195,7 @@ def _decode(item: Mapping[str, Any]) -> Entry:
         crc32c=int(item["crc32c"]),
         doomed=item["doomed"] is True,
         writer=str(item.get("writer", "")),
+        tensorkeep=str(item.get("tensorkeep", "")),
     )
 
 
