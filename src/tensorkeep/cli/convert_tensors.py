@@ -20,7 +20,13 @@ from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import RenameExactly
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 
-_EXPLAINED = (Column("tensor"), Column("becomes", "cyan"), Column("type"), Column("shape"), Column("how"))
+_EXPLAINED = (
+    Column("tensor", is_name=True),
+    Column("becomes", "cyan", is_name=True),
+    Column("type"),
+    Column("shape"),
+    Column("how", is_prose=True),
+)
 
 
 def _add_convert(parser: Parser) -> None:
@@ -127,7 +133,8 @@ def _run_presets(given: Namespace, output: Output) -> int:
         presets = [{"name": name, "summary": PRESETS[name].summary} for name in sorted(PRESETS)]
         output.data("presets/1", {"presets": presets})
         return DONE
-    output.table((Column("preset", "cyan"), Column("what it does")), [(k, PRESETS[k].summary) for k in sorted(PRESETS)])
+    columns = (Column("preset", "cyan", is_name=True), Column("what it does", is_prose=True))
+    output.table(columns, [(name, PRESETS[name].summary) for name in sorted(PRESETS)])
     return DONE
 
 

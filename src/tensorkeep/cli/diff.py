@@ -27,13 +27,13 @@ from tensorkeep.io.progress import Told
 _MOST_NODES = 20  # of a kind that are printed
 _COLUMNS = (
     Column("what"),
-    Column("name", "cyan"),
-    Column("type and shape"),
+    Column("name", "cyan", is_name=True),
+    Column("type and shape", spare=2),
     Column("differing", is_number=True),
     Column("max", is_number=True),
-    Column("mean", is_number=True),
+    Column("mean", is_number=True, spare=4),
     Column("relative", is_number=True),
-    Column("cosine", is_number=True),
+    Column("cosine", is_number=True, spare=3),
 )
 
 
@@ -249,7 +249,7 @@ def _run_many(given: Namespace, output: Output) -> int:
 
 def _print_drift(labels: Sequence[str], found: Drift, output: Output) -> None:
     columns = (
-        Column("name", "cyan"),
+        Column("name", "cyan", is_name=True),
         *(Column(label, is_number=True) for label in labels[1:]),
         Column("total", is_number=True),
     )

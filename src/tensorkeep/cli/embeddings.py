@@ -14,14 +14,14 @@ from tensorkeep.embedding.repairing import KeyComparison, compare_keys
 from tensorkeep.embedding.statistics import EmbeddingStatistics, embedding_statistics
 
 _COLUMNS = (
-    Column("name", "cyan"),
-    Column("shards", is_number=True),
+    Column("name", "cyan", is_name=True),
+    Column("shards", is_number=True, spare=1),
     Column("dim", is_number=True),
     Column("admitted", is_number=True),
     Column("filtered", is_number=True),
     Column("bytes", is_size=True),
-    Column("slots"),
-    Column("zero rows", is_number=True),
+    Column("slots", is_name=True, spare=3),
+    Column("zero rows", is_number=True, spare=2),
     Column("not finite", is_number=True),
 )
 

@@ -15,9 +15,15 @@ from tensorkeep.inspect.drawing import graphviz, picture, svg
 from tensorkeep.inspect.graphs import End, GraphSummary, read_graphs, summarize
 from tensorkeep.proto.messages import MetaGraphDef
 
-_ENDS = (Column("end"), Column("name", "cyan"), Column("type"), Column("shape"), Column("tensor"))
+_ENDS = (
+    Column("end"),
+    Column("name", "cyan", is_name=True),
+    Column("type"),
+    Column("shape"),
+    Column("tensor", is_name=True, spare=1),
+)
 _OPS = (
-    Column("op", "cyan"),
+    Column("op", "cyan", is_name=True),
     Column("count", is_number=True),
     Column("bytes", is_size=True),
     Column("operations", is_number=True),

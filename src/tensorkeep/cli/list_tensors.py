@@ -13,13 +13,13 @@ from tensorkeep.inspect.listing import CheckpointListing, StoredTensor
 from tensorkeep.inspect.selecting import selected
 
 _COLUMNS = (
-    Column("name", "cyan"),
+    Column("name", "cyan", is_name=True),
     Column("type"),
     Column("shape"),
-    Column("elements", is_number=True),
+    Column("elements", is_number=True, spare=1),
     Column("bytes", is_size=True),
-    Column("shards"),
-    Column("slices", is_number=True),
+    Column("shards", is_name=True, spare=2),
+    Column("slices", is_number=True, spare=3),
 )
 
 

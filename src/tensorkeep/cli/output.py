@@ -7,9 +7,9 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from typing import Any, Final, NamedTuple, TextIO
-from unicodedata import combining, east_asian_width
+from typing import Any, Final, TextIO
 
+from tensorkeep.cli.fitting import GAP, Column, fit, shortened, width_of, wrapped
 from tensorkeep.io.amounts import counted, size_text
 from tensorkeep.io.terminal import NO_TERMINAL, Terminal
 
@@ -23,15 +23,6 @@ class Form(Enum):
     TABLE = "table"
     PLAIN = "plain"
     JSON = "json"
-
-
-class Column(NamedTuple):
-    """A column of a table: what stands above it, and how its cells look to people."""
-
-    title: str
-    style: str = ""
-    is_number: bool = False
-    is_size: bool = False
 
 
 @dataclass(frozen=True)
@@ -70,6 +61,12 @@ class Output:
         """Prints a line."""
         self.write(f"{text}\n")
 
+    def sentence(self, text: str, style: str = "") -> None:
+        """Prints a text with names out of files in it, in as many lines as a terminal needs."""
+        is_wide = self.terminal.is_watched and width_of(text) > self.terminal.width
+        for line in wrapped(shown(text), self.terminal.width) if is_wide else [shown(text)]:
+            self.line(self.styled(line, style))
+
     def data(self, schema: str, data: Mapping[str, Any]) -> None:
         """Prints a JSON document. `schema` names what it holds and is changed only together with its number."""
         self.write(json.dumps({"schema": f"tensorkeep.{schema}", **_finite(data)}, indent=2, allow_nan=False) + "\n")
@@ -94,34 +91,52 @@ class Output:
             return
         texts = [[_cell(column, cell) for column, cell in zip(columns, row, strict=True)] for row in rows]
         head = [column.title for column in columns]
-        widths = [max(map(_width, cells)) for cells in zip(head, *texts, strict=True)]
-        self.line(self._row(columns, head, widths, "bold"))
+        widths = [max(map(width_of, cells)) for cells in zip(head, *texts, strict=True)]
+        room = self.terminal.width if self.terminal.is_watched else sum(widths) + GAP * len(widths)
+        fitted = fit(columns, widths, room)
+        self._row([columns[at] for at in fitted.columns], [head[at] for at in fitted.columns], fitted.widths, "bold")
         for row_texts in texts:
-            self.line(self._row(columns, row_texts, widths))
+            kept = [row_texts[at] for at in fitted.columns]
+            self._row([columns[at] for at in fitted.columns], kept, fitted.widths)
+        if remark := fitted.remark(room):
+            self.sentence(remark, "dim")
 
-    def _row(self, columns: Sequence[Column], texts: Sequence[str], widths: Sequence[int], style: str = "") -> str:
-        cells = []
-        for at, (column, text, width) in enumerate(zip(columns, texts, widths, strict=True)):
-            is_right = column.is_number or column.is_size
-            is_last = at == len(texts) - 1
-            blanks = " " * (width - _width(text))
-            padded = blanks + text if is_right else text if is_last else text + blanks
-            cells.append(self.styled(padded, style or column.style))
-        return "  ".join(cells)
+    def _row(self, columns: Sequence[Column], texts: Sequence[str], widths: Sequence[int], style: str = "") -> None:
+        """Prints a row, in several lines where sentences take more than one."""
+        lines = [self._lines(*item) for item in zip(columns, texts, widths, strict=True)]
+        for number in range(max(map(len, lines))):
+            cells = [
+                _padded(column, parts[number] if number < len(parts) else "", width)
+                for column, parts, width in zip(columns, lines, widths, strict=True)
+            ]
+            cells[-1] = cells[-1] if columns[-1].is_number or columns[-1].is_size else cells[-1].rstrip(" ")
+            styled = [self.styled(cell, style or column.style) for cell, column in zip(cells, columns, strict=True)]
+            self.line((" " * GAP).join(styled))
+
+    def _lines(self, column: Column, text: str, width: int) -> list[str]:
+        if width_of(text) <= width:
+            return [text]
+        mark = "…" if _encodable("…", self.out) == "…" else "~"
+        return wrapped(text, width) if column.is_prose else [shortened(text, width, mark)]
 
     def facts(self, facts: Mapping[str, object]) -> None:
         """Prints names and what is said of each, one in a line."""
+        if not self.is_table:
+            self.write("".join(f"{name}\t{shown(fact)}\n" for name, fact in facts.items()))
+            return
         width = max(map(len, facts), default=0)
         for name, fact in facts.items():
-            label = self.styled(name.ljust(width), "bold") if self.is_table else name
-            self.line(f"{label}{'  ' if self.is_table else chr(9)}{shown(fact)}")
+            text = shown(fact)
+            room = self.terminal.width - width - GAP if self.terminal.is_watched else len(text)
+            first, *more = wrapped(text, room) if width_of(text) > room else [text]
+            self.line(f"{self.styled(name.ljust(width), 'bold')}{' ' * GAP}{first}")
+            for line in more:
+                self.line(f"{' ' * (width + GAP)}{line}")
 
 
-def _width(text: str) -> int:
-    """The columns of a terminal that a text takes: letters of East Asia take two, marks on other letters none."""
-    if text.isascii():
-        return len(text)
-    return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
+def _padded(column: Column, text: str, width: int) -> str:
+    blanks = " " * (width - width_of(text))
+    return blanks + text if column.is_number or column.is_size else text + blanks
 
 
 def _cell(column: Column, cell: object) -> str:

@@ -69,7 +69,7 @@ def _add_gc(parser: Parser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="only list it, even with --force")
 
 
-_GARBAGE = (Column("path", "cyan"), Column("bytes", is_size=True), Column("what it is"))
+_GARBAGE = (Column("path", "cyan", is_name=True), Column("bytes", is_size=True), Column("what it is", is_prose=True))
 
 
 def _run_gc(given: Namespace, output: Output) -> int:

@@ -16,7 +16,7 @@ from tensorkeep.train.retention import AnyOf, KeepAll, KeepBest, KeepBytes, Keep
 
 _COLUMNS = (
     Column("what"),
-    Column("checkpoint", "cyan"),
+    Column("checkpoint", "cyan", is_name=True),
     Column("step", is_number=True),
     Column("saved"),
     Column("bytes", is_size=True),

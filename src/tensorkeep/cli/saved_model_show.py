@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.model_arguments import add_model, model_of, tags_of
-from tensorkeep.cli.output import Column, Output, shown
+from tensorkeep.cli.output import Column, Output
 from tensorkeep.proto.messages import SavedModel, TensorInfo
 from tensorkeep.saved_model.layout import read_saved_model, signature_keys
 from tensorkeep.saved_model.show_functions import root_functions
@@ -16,11 +16,11 @@ from tensorkeep.saved_model.tensor_info import describe_tensor_info
 
 _COLUMNS = (
     Column("tags"),
-    Column("signature", "cyan"),
+    Column("signature", "cyan", is_name=True),
     Column("end"),
-    Column("name"),
+    Column("name", is_name=True),
     Column("type and shape"),
-    Column("tensor"),
+    Column("tensor", is_name=True, spare=1),
 )
 
 
@@ -54,7 +54,7 @@ def _print_overview(model: SavedModel, output: Output) -> None:
         if not signature_keys(meta_graph):
             output.note(f"tags {tags}: no signatures; functions: {functions}")
         elif output.is_table and functions != "none":
-            output.line(output.styled(shown(f"tags {tags}, functions: {functions}"), "dim"))
+            output.sentence(f"tags {tags}, functions: {functions}", "dim")
     if output.is_table:
         output.line(output.styled("--all shows functions with their arguments, and ops", "dim"))
 

@@ -36,7 +36,12 @@ def _run(given: Namespace, output: Output) -> int:
     return DONE
 
 
-_COLUMNS = (Column("scope or tensor", "cyan"), Column("type"), Column("shape"), Column("bytes", is_size=True))
+_COLUMNS = (
+    Column("scope or tensor", "cyan", is_name=True),
+    Column("type"),
+    Column("shape"),
+    Column("bytes", is_size=True),
+)
 
 
 def _facts(listing: CheckpointListing) -> dict[str, object]:

@@ -19,15 +19,15 @@ from tensorkeep.io.progress import Progress, Told
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _COLUMNS = (
-    Column("name", "cyan"),
-    Column("type"),
-    Column("shape"),
+    Column("name", "cyan", is_name=True),
+    Column("type", spare=5),
+    Column("shape", spare=1),
     Column("min", is_number=True),
     Column("max", is_number=True),
-    Column("mean", is_number=True),
-    Column("std", is_number=True),
-    Column("norm", is_number=True),
-    Column("zeros", is_number=True),
+    Column("mean", is_number=True, spare=2),
+    Column("std", is_number=True, spare=3),
+    Column("norm", is_number=True, spare=6),
+    Column("zeros", is_number=True, spare=4),
     Column("nan", is_number=True),
     Column("inf", is_number=True),
 )
