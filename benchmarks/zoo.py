@@ -1,17 +1,19 @@
 """The model zoo: of every model whether it loads, runs and agrees with TensorFlow, and in how much of its time.
 
-    python -m benchmarks.zoo [name ...]             those whose names contain one of the words; all by default
-    python -m benchmarks.zoo --markdown docs/zoo.md the same as a page of the documentation
+    python -m benchmarks.zoo [name ...]          those whose names contain one of the words; all by default
+    python -m benchmarks.zoo --page docs/zoo.md  the table into that page, in the place of its last one
 
-Models are made by live TensorFlow and Keras (tests/interop/model_zoo.py) with random weights. An output agrees if no
-element is off by more than 1e-5 of the largest one. An output whose elements are all alike proves nothing, and is
-reported as such.
+Models are small, so that many fit into a test run; benchmarks/real_sizes.py has those at the sizes of real use. They
+are made by live TensorFlow and Keras (tests/interop/model_zoo.py) with random weights. An output agrees if no element
+is off by more than 1e-5 of the largest one. An output whose elements are all alike proves nothing, and is reported as
+such.
 """
 
 from __future__ import annotations
 
 import argparse
 import os
+import re
 import sys
 import tempfile
 import time
@@ -28,6 +30,7 @@ from benchmarks.timing import Contender, medians, table, take_turns
 
 HEAD: Final = (
     "model",
+    "input",
     "loads",
     "runs",
     "agrees",
@@ -38,19 +41,7 @@ HEAD: Final = (
     "of TF's",
 )
 AGREES: Final = 1e-5
-PAGE: Final = """# The model zoo
-
-Models of the kinds that people export, made by TensorFlow {tensorflow} and Keras {keras} with random weights, loaded
-with `tensorkeep.load_saved_model` and called, beside TensorFlow in the same process. This page is written by
-`python -m benchmarks.zoo --markdown`; the tests compare the same models at every change.
-
-An output agrees if no element is off by more than {agrees:g} of the largest one; the largest error found is given the
-same way. Loading and the first call, which reads the variables, are given as a part of TensorFlow's time. Then follow
-the times of later calls, with a batch of one or two: medians of {rounds} rounds, taken in turn, on {cores} cores.
-Ratios below 1 are faster than TensorFlow.
-
-{table}
-"""
+SECTION: Final = re.compile(r"(?<=<!-- small models -->\n).*(?=<!-- end of small models -->)", re.DOTALL)
 _ROUND: Final = 0.05  # seconds, about, of calls in one round
 
 
@@ -87,6 +78,7 @@ def measured(name: str, export: Callable[[str], Any], folder: str, rounds: int) 
     from tensorkeep.saved_model.loading import load_saved_model
 
     signature, inputs = export(folder)
+    size = ", ".join(" x ".join(map(str, np.shape(value))) or "1" for value in inputs.values())
     tensors = {key: tf.constant(value) for key, value in inputs.items()}
     their_load, theirs = _seconds(lambda: tf.saved_model.load(folder))
     their_signature = theirs.signatures[signature]
@@ -95,14 +87,14 @@ def measured(name: str, export: Callable[[str], Any], folder: str, rounds: int) 
     try:
         our_load, model = _seconds(lambda: load_saved_model(folder))
     except Exception as error:
-        return [name, f"no: {_line(error)}", *["-"] * (len(HEAD) - 2)]
+        return [name, size, f"no: {_line(error)}", *["-"] * (len(HEAD) - 3)]
     with model:
         ours = model.signatures[signature]
         try:
             our_first, found = _seconds(lambda: ours(**inputs))  # variables are read only now
             largest = off(found, wanted)
         except Exception as failure:
-            return [name, "yes", f"no: {_line(failure)}", *["-"] * (len(HEAD) - 3)]
+            return [name, size, "yes", f"no: {_line(failure)}", *["-"] * (len(HEAD) - 4)]
         agrees = "no" if largest > AGREES else "yes" if proves(wanted) else "nothing to tell"
         calls = max(1, int(_ROUND / _seconds(lambda: ours(**inputs))[0]))
         seconds = medians(
@@ -121,7 +113,7 @@ def measured(name: str, export: Callable[[str], Any], folder: str, rounds: int) 
         f"{other:.3f}",
         f"{mine / other:.2f}",
     ]
-    return [name, "yes", "yes", agrees, f"{largest:.1e}", *times]
+    return [name, size, "yes", "yes", agrees, f"{largest:.1e}", *times]
 
 
 def _line(error: Exception) -> str:
@@ -129,20 +121,22 @@ def _line(error: Exception) -> str:
     return f"{type(error).__name__}: {str(error).splitlines()[0].partition('. ')[0].partition(': tensorkeep')[0][:60]}"
 
 
-def page(rows: Sequence[Sequence[str]], rounds: int) -> str:
-    """The page of the documentation that has the table."""
+def section(rows: Sequence[Sequence[str]], rounds: int) -> str:
+    """What the page of the documentation says of these models."""
     import keras
     import tensorflow as tf
 
-    versions = {"tensorflow": tf.__version__, "keras": keras.__version__}
-    return PAGE.format(table=table(HEAD, rows), agrees=AGREES, rounds=rounds, cores=os.cpu_count(), **versions)
+    made = (
+        f"Made by TensorFlow {tf.__version__} and Keras {keras.__version__}; {os.cpu_count()} threads, time that passed"
+    )
+    return f"{made}; medians of {rounds} rounds, taken in turn.\n\n{table(HEAD, rows)}\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="benchmarks.zoo", description=__doc__)
     parser.add_argument("names", nargs="*", help="only models whose names contain one of these")
     parser.add_argument("--rounds", type=int, default=5, help="rounds after the first, which warms up")
-    parser.add_argument("--markdown", type=Path, help="write a page of the documentation")
+    parser.add_argument("--page", type=Path, help="put the table into this page of the documentation")
     options = parser.parse_args(arguments)
 
     from tests.interop.model_zoo import ZOO
@@ -154,9 +148,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
             rows.append(measured(name, ZOO[name], f"{folder}/model", options.rounds))
         print(" | ".join(rows[-1]), file=sys.stderr, flush=True)
     print(table(HEAD, rows))
-    if options.markdown:
-        options.markdown.write_text(page(rows, options.rounds), encoding="utf-8")
-    return 0 if all(row[3] == "yes" for row in rows) else 1
+    if options.page:
+        text = section(rows, options.rounds)
+        options.page.write_text(SECTION.sub(lambda _: text, options.page.read_text(encoding="utf-8")), encoding="utf-8")
+    return 0 if all(row[4] == "yes" for row in rows) else 1
 
 
 if __name__ == "__main__":
