@@ -63,10 +63,20 @@ def _chained(derivative: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
 # ---------------------------------------------------------------------------------------------------- Error functions
 
 
-def erf_kernel(x: Any) -> Any:
-    if x.dtype == np.float64:
-        return numbers.erf(np.atleast_1d(x)).reshape(np.shape(x))
-    return numbers.erf_single(np.asarray(x, np.float32)).astype(x.dtype, copy=False)
+def _by_precision(double: Callable[[Any], Any], single: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
+    """A kernel that computes in float64 what is float64, and all else in float32."""
+
+    def kernel(x: Any) -> Any:
+        if x.dtype == np.float64:
+            return double(np.atleast_1d(x)).reshape(np.shape(x))
+        return single(np.asarray(x, np.float32)).astype(x.dtype, copy=False)
+
+    kernel.__name__ = f"{name}_kernel"
+    return kernel
+
+
+erf_kernel = _by_precision(numbers.erf, numbers.erf_single, "erf")
+erfc_kernel = _by_precision(numbers.erfc, numbers.erfc_single, "erfc")
 
 
 def _bell(factor: float) -> Callable[..., Any]:
@@ -83,7 +93,7 @@ def _bell(factor: float) -> Callable[..., Any]:
 
 
 erf = unary("Erf", erf_kernel, _bell(2 / np.sqrt(np.pi)), _FLOATS)
-erfc = special("Erfc", numbers.erfc, _bell(-2 / np.sqrt(np.pi)))
+erfc = unary("Erfc", erfc_kernel, _bell(-2 / np.sqrt(np.pi)), _FLOATS)
 
 
 def erfinv_gradient(op: Operation, dy: Any) -> Any:
