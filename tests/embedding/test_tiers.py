@@ -12,6 +12,7 @@ import pytest
 from tensorkeep.embedding.options import Cache, FileTier
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, StorageError
+from tests.embedding.implementations import IMPLEMENTATIONS
 
 
 def table_of(folder: Path, rows: int, cache: Cache = Cache.LRU, dim: int = 4) -> EmbeddingTable:
@@ -147,3 +148,44 @@ def test_a_folder_that_cannot_be_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(StorageError, match=r'cannot keep rows in a file in ".*file/below"'):
         table_of(tmp_path / "file" / "below", 3)
+
+
+@pytest.mark.parametrize("is_native", IMPLEMENTATIONS)
+def test_among_rows_used_equally_often_those_used_longest_ago_leave_memory(tmp_path: Path, is_native: bool) -> None:
+    """DeepRec's cache: room for four rows of 30 numbers with an accumulator of as many."""
+    table = EmbeddingTable(30, storage=FileTier(str(tmp_path), 1024, Cache.LFU), native=is_native)
+    table.add_column("Adagrad", 30, 0.1)
+    for keys in ([1, 2, 3], [1, 2, 4], [1, 2, 2], [1, 2, 5], [1, 2, 6], [1, 2, 7]):
+        table.apply("Adagrad", np.ones((3, 30)), keys, lr=0.1)
+    assert table.tiers([1, 2, 3, 4, 5, 6, 7]).tolist() == [0, 0, 1, 1, 1, 0, 0]
+
+
+def test_an_operation_uses_a_row_once_however_many_columns_it_changes(tmp_path: Path) -> None:
+    """A key that came in by an update has been used once, one that was looked up twice twice."""
+    table = EmbeddingTable(4, storage=FileTier(str(tmp_path), 3 * 32, Cache.LFU))
+    table.add_column("Adagrad", 4, 0.1)
+    table.lookup_or_create([1])
+    table.lookup([1])
+    table.apply("Adagrad", np.ones((1, 4)), [2], lr=0.1)
+    table.apply("Adagrad", np.ones((1, 4)), [3], lr=0.1)
+    table.lookup([3])
+    table.apply("Adagrad", np.ones((1, 4)), [4], lr=0.1)
+    assert table.tiers([1, 2, 3, 4]).tolist() == [0, 1, 0, 0]
+
+
+def test_the_hottest_rows_are_in_memory_when_a_table_is_settled(tmp_path: Path) -> None:
+    table = EmbeddingTable(4, keeps_frequencies=True, storage=FileTier(str(tmp_path), 2 * 16, Cache.LFU))
+    table.assign([1, 2, 3, 4], np.arange(16).reshape(4, 4), freqs=[3, 2, 1, 1])
+    assert table.tiers([1, 2, 3, 4]).tolist() == [1, 1, 0, 0]
+    table.settle()
+    assert table.tiers([1, 2, 3, 4]).tolist() == [0, 0, 1, 1]
+    table.lookup([3])  # 2 has been used twice before, and 1 three times
+    assert table.tiers([1, 2, 3, 4]).tolist() == [0, 1, 0, 1]
+    np.testing.assert_array_equal(table.lookup([1, 2, 3, 4]), np.arange(16).reshape(4, 4))
+
+
+def test_a_cache_by_time_is_settled_by_versions(tmp_path: Path) -> None:
+    table = EmbeddingTable(4, keeps_versions=True, storage=FileTier(str(tmp_path), 2 * 16, Cache.LRU))
+    table.assign([1, 2, 3, 4], np.zeros((4, 4)), versions=[9, 2, 7, 1])
+    table.settle()
+    assert table.tiers([1, 2, 3, 4]).tolist() == [0, 1, 0, 1]

@@ -90,6 +90,23 @@ class Contents:
         if self.tier is not None:
             self.tier.drop_store(column.store)
 
+    def begin_operation(self) -> None:
+        """Says that the table begins something new, for a tier that counts how often rows are used."""
+        if self.tier is not None:
+            self.tier.begin_operation()
+
+    def settle(self) -> None:
+        """Has the hottest rows in memory: those of the highest frequencies, or of the latest updates.
+
+        That is known if they are kept, and asked for if not all rows are in memory.
+        """
+        if self.tier is None:
+            return
+        known = self.frequencies if self.tier.counts_uses else self.versions
+        if known is not None:
+            rows = np.sort(self.index.items()[1])
+            self.tier.settle(rows, known.read(rows)[:, 0])
+
     # ------------------------------------------------------------------------------------------------ Looking up
 
     def read(self, column: Column, keys: Keys, absent: Array) -> Array:

@@ -102,7 +102,9 @@ def restore_column(
     rules = _Rules(replace, extend, reset_version, missing)
     _check_reader(reader)
     known = stored_embeddings(reader, fs=fs) if stored is None else stored
-    return _prepared(table, reader, (stem, column, primary), partition, rules, known, fs).run()
+    report = _prepared(table, reader, (stem, column, primary), partition, rules, known, fs).run()
+    table.settle()
+    return report
 
 
 def restore_table(
@@ -130,7 +132,9 @@ def restore_table(
     ]
     together = [column for column in columns[1:] if columns[0].goes_with(column)]
     weights, written = columns[0].run_with(together)
-    return (weights, *(written.get(column.target.name) or column.run() for column in columns[1:]))
+    reports = (weights, *(written.get(column.target.name) or column.run() for column in columns[1:]))
+    table.settle()
+    return reports
 
 
 @dataclass(frozen=True, slots=True, eq=False)

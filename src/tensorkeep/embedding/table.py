@@ -173,6 +173,7 @@ class EmbeddingTable:
         """
         asked, shape = self._keys(keys)
         with self._looking:
+            self._contents.begin_operation()
             found = self._column(column)
             values = self._contents.read(found, asked, found.default if column else self._denied)
         return values.reshape(*shape, found.dim)
@@ -190,6 +191,7 @@ class EmbeddingTable:
         first = None if initial is None else checked_rows(initial, shape, weights)
         if self._contents.notes_looks:
             with self._lock.writing:
+                self._contents.begin_operation()
                 rows = self._contents.touch(asked, given, None, first)
                 values = self._contents.read_rows(weights, asked, rows, self._denied)
         else:
@@ -253,6 +255,7 @@ class EmbeddingTable:
         asked, shape = self._keys(keys)
         given, stamp = checked_counts(counts, shape), checked_step(step)
         with self._lock.writing:
+            self._contents.begin_operation()
             return Touched(self._contents.touch(asked, given, stamp).reshape(shape))
 
     def apply(
@@ -278,6 +281,7 @@ class EmbeddingTable:
         weights = self._column("")
         gradient = checked_rows(gradients, shape, weights)
         with self._lock.writing:
+            self._contents.begin_operation()
             columns = [weights, *checked_slots(found, slots, self._contents.columns)]
             rows = self._contents.touch(asked, given, stamp)
             self._contents.step(found, columns, rows, gradient, values)
@@ -311,6 +315,7 @@ class EmbeddingTable:
         with self._lock.writing:
             for column in targets:
                 checked_same(column, self._contents.columns)
+            self._contents.begin_operation()
             self._contents.assign(asked, values, given, stamped)
 
     @property
@@ -372,6 +377,14 @@ class EmbeddingTable:
         """What `evict` does, with all that it changed."""
         with self._lock.writing:
             return self._contents.evict(self.eviction, step)
+
+    def settle(self) -> None:
+        """Has those rows in memory that were used most or last, by frequencies or versions, if these are kept.
+
+        It is what a restore ends with. A table whose rows are all in memory stays as it is.
+        """
+        with self._lock.writing:
+            self._contents.settle()
 
     def reserve(self, count: int) -> None:
         """Makes room for so many keys in all, so that inserting them is quicker."""

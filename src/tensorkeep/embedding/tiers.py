@@ -2,6 +2,9 @@
 
 All columns of a table move together: a row number that is in memory has a slot there, the same for all columns. What is
 read or changed is brought into memory first; when others need the slot it is written back, if it was changed.
+
+Which rows leave is DeepRec's choice (cache.h): the least recently used, or the least recently used among those that
+were least often used since they came in. An operation of the table uses a row once, however many columns it touches.
 """
 
 from __future__ import annotations
@@ -38,17 +41,25 @@ class Tier:
         self._memory = MappedMemory(options.folder)
         self._stores: list[TieredStore] = []
         self._clock = 0
+        self._operation_began = 0
         self.capacity = 0
         """How many rows fit into memory."""
         self._slot_of = np.zeros(0, np.int64)  # by row; -1 if it is not in memory
         self._row_of = np.zeros(0, np.int64)  # by slot; -1 if it is free
-        self._uses = np.zeros(0, np.int64)
+        self._uses = np.zeros(0, np.int64)  # by slot; how often, where that counts
+        self._used_at = np.zeros(0, np.int64)  # by slot; by the clock, which goes on with every row
         self._is_changed = np.zeros(0, np.bool_)
+
+    @property
+    def counts_uses(self) -> bool:
+        """Whether rows that are used often stay; if not, those that were used lately do."""
+        return self._options.cache is Cache.LFU
 
     @property
     def nbytes(self) -> int:
         """The memory that keeping track takes."""
-        return self._slot_of.nbytes + self._row_of.nbytes + self._uses.nbytes + self._is_changed.nbytes
+        kept = (self._slot_of, self._row_of, self._uses, self._used_at, self._is_changed)
+        return sum(array.nbytes for array in kept)
 
     @property
     def file_bytes(self) -> int:
@@ -85,6 +96,10 @@ class Tier:
             grown[: len(self._slot_of)] = self._slot_of
             self._slot_of = grown
 
+    def begin_operation(self) -> None:
+        """What is brought from now on is used by another operation than what was before."""
+        self._operation_began = self._clock
+
     def pieces(self, count: int) -> Iterator[slice]:
         """Parts of a batch that fit into memory."""
         for start in range(0, count, self.capacity):
@@ -102,12 +117,27 @@ class Tier:
             self._slot_of[wanted] = taken
             self._row_of[taken] = wanted
             self._uses[taken] = 0
+            self._used_at[taken] = -1
             self._is_changed[taken] = False
             slots = self._slot_of[rows]
         self._use(slots)
         if is_changing:
             self._is_changed[slots] = True
         return slots
+
+    def settle(self, rows: RowNumbers, heat: npt.NDArray[np.int64]) -> None:
+        """Has the hottest rows in memory, as if used as often as their heat says, or in its order; no others.
+
+        Among equals those that come later are hotter.
+        """
+        order = np.argsort(heat, kind="stable")[-self.capacity :]
+        self.flush()
+        self.forget(self._row_of[self._row_of != ABSENT])
+        if not len(order):
+            return
+        slots = self.bring(rows[order])
+        if self.counts_uses:
+            self._uses[slots] = heat[order]
 
     def is_in_memory(self, rows: RowNumbers) -> npt.NDArray[np.bool_]:
         """For each row whether it is in memory."""
@@ -132,7 +162,8 @@ class Tier:
         self._let_go_of_slots()
 
     def _let_go_of_slots(self) -> None:
-        self._row_of, self._uses, self._is_changed = self._row_of[:0], self._uses[:0], self._is_changed[:0]
+        self._row_of, self._uses, self._used_at = self._row_of[:0], self._uses[:0], self._used_at[:0]
+        self._is_changed = self._is_changed[:0]
         for store in self._stores:
             store.let_go_of_slots()
 
@@ -142,16 +173,16 @@ class Tier:
         more = min(max(wanted, have, _FIRST), self.capacity - have)
         self._row_of = np.concatenate([self._row_of, np.full(more, ABSENT)])
         self._uses = np.concatenate([self._uses, np.zeros(more, np.int64)])
+        self._used_at = np.concatenate([self._used_at, np.zeros(more, np.int64)])
         self._is_changed = np.concatenate([self._is_changed, np.zeros(more, np.bool_)])
         for store in self._stores:
             store.make_slots(have + more)
 
     def _use(self, slots: Slots) -> None:
-        if self._options.cache is Cache.LRU:
-            self._clock += 1
-            self._uses[slots] = self._clock
-        else:
-            np.add.at(self._uses, slots, 1)
+        if self.counts_uses:
+            self._uses[slots[self._used_at[slots] < self._operation_began]] += 1  # once, also if it is there twice
+        self._used_at[slots] = np.arange(self._clock, self._clock + len(slots))  # of equal ones the last counts
+        self._clock += len(slots)
 
     def _freed_slots(self, count: int, kept: Slots) -> Slots:
         """Slots for rows that come in: free ones, and those of the rows used least, but for some that are kept."""
@@ -163,15 +194,24 @@ class Tier:
             evicted = count - len(free)
             if self.capacity > _MANY:
                 evicted = max(evicted, self.capacity // _SHARE)
-            uses = self._uses.copy()
-            uses[kept] = uses[free] = np.iinfo(np.int64).max
-            evicted = min(evicted, int(np.count_nonzero(uses != np.iinfo(np.int64).max)))
-            victims = np.argpartition(uses, evicted - 1)[:evicted]
+            victims = self._least_used(evicted, kept)
             self._write_back(victims[self._is_changed[victims]])
             self._slot_of[self._row_of[victims]] = ABSENT
             self._row_of[victims] = ABSENT
             free = np.concatenate([free, victims])
         return free[:count]
+
+    def _least_used(self, count: int, kept: Slots) -> Slots:
+        """The slots of at most so many rows, those that are to leave first; none that is kept."""
+        may_leave = self._row_of != ABSENT
+        may_leave[kept] = False
+        candidates = np.flatnonzero(may_leave)
+        count = min(count, len(candidates))
+        uses = self._uses[candidates]
+        limit = np.partition(uses, count - 1)[count - 1]
+        seldom, equal = candidates[uses < limit], candidates[uses == limit]
+        wanted = count - len(seldom)
+        return np.concatenate([seldom, equal[np.argpartition(self._used_at[equal], wanted - 1)[:wanted]]])
 
     def _write_back(self, slots: Slots) -> None:
         if len(slots):
