@@ -8,6 +8,7 @@ from typing import Any
 from tensorkeep.cli.catalog import nearest
 from tensorkeep.cli.checkpoint_changes import add_writing, has_selection, pairs_of, require_name
 from tensorkeep.cli.command import DONE, Command, Parser
+from tensorkeep.cli.model_arguments import add_run_initializers
 from tensorkeep.cli.output import Column, Output, counted, shape_text, shown, size_text
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.cli.sizes import size_of
@@ -43,6 +44,7 @@ def _add_convert(parser: Parser) -> None:
     parser.add_argument("--graph", metavar="FILE", help="the graph of a model to write: .meta, .pb or .pbtxt")
     parser.add_argument("--outputs", metavar="NODE,...", default="", help="what a frozen graph shall compute")
     parser.add_argument("--ev", metavar="NAME", help="the embedding table, for Parquet")
+    add_run_initializers(parser)
     add_writing(parser)
 
 
@@ -67,7 +69,12 @@ def _run_convert(given: Namespace, output: Output) -> int:
         overwrite=given.force,
         dry_run=given.dry_run,
         shard_bytes=size_of(given.max_shard_size) if given.max_shard_size else None,
-        model=ModelOptions(given.graph, tuple(filter(None, given.outputs.split(","))), table=given.ev),
+        model=ModelOptions(
+            given.graph,
+            tuple(filter(None, given.outputs.split(","))),
+            table=given.ev,
+            run_initializers=given.run_initializers,
+        ),
         progress=bar,
     )
     try:

@@ -29,4 +29,13 @@ def tags_of(given: Namespace) -> list[str] | None:
     return None if given.tag_set is None else split_tags(given.tag_set)
 
 
-__all__ = ["add_model", "model_of", "tags_of"]
+def add_run_initializers(parser: Parser) -> None:
+    """Adds the argument that has a model run what loads it, where nothing of it runs otherwise."""
+    parser.add_argument(
+        "--run-initializers",
+        action="store_true",
+        help="run what restores and initializes the model, which may then read files; for models that you trust",
+    )
+
+
+__all__ = ["add_model", "add_run_initializers", "model_of", "tags_of"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 
 from tensorkeep.cli.command import Command, Parser
+from tensorkeep.cli.model_arguments import add_run_initializers
 from tensorkeep.cli.model_changes import add_change, check_place, report_change, write_directory
 from tensorkeep.cli.output import Output
 from tensorkeep.errors import InvalidArgumentError
@@ -18,6 +19,7 @@ def _add_arguments(parser: Parser) -> None:
     add_change(parser)
     parser.add_argument("--only", metavar="NAME", nargs="+", help="only these variables become constants")
     parser.add_argument("--keep", metavar="NAME", nargs="+", help="these stay variables")
+    add_run_initializers(parser)
 
 
 def _run(given: Namespace, output: Output) -> int:
@@ -29,7 +31,9 @@ def _run(given: Namespace, output: Output) -> int:
     written: list[SavedModel] = []
 
     def write(target: str) -> None:
-        written.append(freeze_model(given.model, target, selection=Selection(given.only, given.keep)))
+        selection = Selection(given.only, given.keep)
+        frozen = freeze_model(given.model, target, selection=selection, run_initializers=given.run_initializers)
+        written.append(frozen)
 
     write_directory(given.output, given.force, write)
     return report_change(given, output, written[0])

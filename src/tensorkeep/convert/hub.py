@@ -205,6 +205,8 @@ class ModelOptions:
     tags: Sequence[str] = ("serve",)
     table: str | None = None
     """The embedding table that is meant, where a file holds one only."""
+    run_initializers: bool = False
+    """Whether what restores and initializes a model runs to freeze it; otherwise nothing of it does."""
 
 
 @runtime_checkable

@@ -14,7 +14,7 @@ from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.saved_model.exporting import from_checkpoint
 from tensorkeep.saved_model.freezing import freeze_saved_model
 from tensorkeep.saved_model.layout import contains_saved_model, meta_graph_with_tags, read_saved_model
-from tensorkeep.train.freezing import freeze, freeze_meta_graph
+from tensorkeep.train.freezing import FreezeOptions, freeze, freeze_meta_graph
 
 
 def export(source: str, directory: str, model: ModelOptions, fs: FileSystem, *, dry_run: bool) -> None:
@@ -46,14 +46,15 @@ def _graph(source: str, model: ModelOptions, fs: FileSystem) -> MetaGraphDef | G
 
 def frozen(source: str, model: ModelOptions, fs: FileSystem) -> GraphDef:
     """A SavedModel, or a checkpoint with its graph, with constants in the place of variables."""
+    options = FreezeOptions(run_initializers=model.run_initializers)
     if fs.is_directory(source) and contains_saved_model(source, fs):
         signatures = meta_graph_with_tags(read_saved_model(source, fs), model.tags)
-        return freeze_saved_model(source, _outputs(model, signatures, source), model.tags, fs=fs)
+        return freeze_saved_model(source, _outputs(model, signatures, source), model.tags, options, fs=fs)
     graph = _graph(source, model, fs)
     prefix = prefix_of_file(source) or source
     if isinstance(graph, MetaGraphDef):
-        return freeze_meta_graph(graph, prefix, _outputs(model, graph, source), fs=fs)
-    return freeze(graph, prefix, _outputs(model, None, source), fs=fs)
+        return freeze_meta_graph(graph, prefix, _outputs(model, graph, source), options, fs=fs)
+    return freeze(graph, prefix, _outputs(model, None, source), options, fs=fs)
 
 
 def _outputs(model: ModelOptions, graph: MetaGraphDef | None, source: str) -> list[str]:

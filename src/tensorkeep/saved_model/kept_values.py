@@ -17,6 +17,7 @@ from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.constants import MAIN_OP_KEY
 from tensorkeep.saved_model.layout import init_op_name
+from tensorkeep.train.loaded_values import LoadedValues
 
 Array = npt.NDArray[Any]
 
@@ -24,9 +25,12 @@ _DENSE: Final = "MutableDenseHashTable"
 _CHANGING: Final = ("MutableHashTable", _DENSE)  # and "OfTensors", "V2": these a checkpoint fills
 
 
-def table_contents(session: Session, graph_def: GraphDef) -> dict[str, tuple[Array, Array]]:
-    """The keys and values that tables of a graph have in a session, by their nodes: of those that can be changed."""
-    return {node.name: _contents(session, node) for node in graph_def.node if node.op.startswith(_CHANGING)}
+def table_contents(loaded: Session | LoadedValues, graph_def: GraphDef) -> dict[str, tuple[Array, Array]]:
+    """The keys and values that tables of a graph have once loaded, by their nodes: of those that can be changed."""
+    tables = [node for node in graph_def.node if node.op.startswith(_CHANGING)]
+    if isinstance(loaded, LoadedValues):
+        return {node.name: loaded.table(node.name) for node in tables}
+    return {node.name: _contents(loaded, node) for node in tables}
 
 
 def _contents(session: Session, node: NodeDef) -> tuple[Array, Array]:

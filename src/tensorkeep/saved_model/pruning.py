@@ -39,6 +39,7 @@ from tensorkeep.saved_model.saver_pruning import VARIABLE_OPS, without_variables
 from tensorkeep.saved_model.table_fills import needed_fills
 from tensorkeep.saved_model.tensor_info import tensor_names
 from tensorkeep.train.freezing import FreezeOptions, freeze, session_values
+from tensorkeep.train.loaded_values import LoadedValues
 
 _ABOUT: Final[dict[str, tuple[type[Message], str]]] = {
     GraphKeys.COND_CONTEXT: (CondContextDef, "pivot_name"),
@@ -209,7 +210,7 @@ def _nodes_named_by(key: str, collection: CollectionDef) -> list[str] | None:
     return [getattr(parse(message_type, value, key), attribute) for value in collection.bytes_list.value]
 
 
-def frozen_meta_graph(meta_graph: MetaGraphDef, session: Session, options: FreezeOptions) -> MetaGraphDef:
+def frozen_meta_graph(meta_graph: MetaGraphDef, loaded: Session | LoadedValues, options: FreezeOptions) -> MetaGraphDef:
     """A meta graph with constants in the place of variables, for all signatures that it has.
 
     A variable that initialization sets, the path of a file for one, stays; so does one that the options keep, which
@@ -225,7 +226,7 @@ def frozen_meta_graph(meta_graph: MetaGraphDef, session: Session, options: Freez
     forget_objects(frozen)
     set_first = _set_by(meta_graph.graph_def, init_op)
     selection = replace(options.selection, keep={*(options.selection.keep or ()), *set_first})
-    graph_def = freeze(meta_graph.graph_def, session, sorted(nodes), replace(options, selection=selection))
+    graph_def = freeze(meta_graph.graph_def, loaded, sorted(nodes), replace(options, selection=selection))
     replace_graph(frozen, graph_def)
     left = {node.name for node in frozen.graph_def.node}
     for key in list(frozen.collection_def):
@@ -234,7 +235,7 @@ def frozen_meta_graph(meta_graph: MetaGraphDef, session: Session, options: Freez
         else:
             _prune_collection(frozen, key, left)
     kept = [item for item in variables_of(frozen.graph_def) if item.name not in set_first]
-    set_values_first(frozen, kept, session_values(session, kept), table_contents(session, frozen.graph_def))
+    set_values_first(frozen, kept, session_values(loaded, kept), table_contents(loaded, frozen.graph_def))
     return frozen
 
 

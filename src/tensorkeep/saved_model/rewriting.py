@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import closing
 from typing import Any
 
 import numpy as np
@@ -35,7 +34,7 @@ from tensorkeep.saved_model.builder import MOST_BYTES
 from tensorkeep.saved_model.constants import ASSETS_DIRECTORY, FINGERPRINT_FILENAME, VARIABLES_DIRECTORY
 from tensorkeep.saved_model.editing import asset_names
 from tensorkeep.saved_model.fingerprint import write_fingerprint
-from tensorkeep.saved_model.freezing import load_session
+from tensorkeep.saved_model.freezing import loaded_model
 from tensorkeep.saved_model.layout import (
     CHUNKED_FILE,
     MODEL_FILE,
@@ -298,19 +297,22 @@ def freeze_model(
     target: PathLike,
     *,
     selection: Selection = EVERYTHING,
+    run_initializers: bool = False,
     fs: FileSystem = LOCAL,
     durability: Durability = Durability.DISK,
 ) -> SavedModel:
     """Writes a model with constants in the place of variables: each meta graph, for the signatures that it has.
 
-    Nodes that no signature needs are left out, and so are objects, savers and the checkpoint.
+    Nodes that no signature needs are left out, and so are objects, savers and the checkpoint. Nothing of the model
+    runs, unless `run_initializers` has what restores and initializes it run, which may then read the model's files.
     """
     directory = path_text(source)
+    options = FreezeOptions(selection, run_initializers=run_initializers)
     model = read_saved_model(directory, fs)
     frozen = SavedModel(saved_model_schema_version=model.saved_model_schema_version)
     for meta_graph in model.meta_graphs:
-        with closing(load_session(meta_graph, directory, fs=fs)) as session:
-            frozen.meta_graphs.append(frozen_meta_graph(meta_graph, session, FreezeOptions(selection)))
+        with loaded_model(meta_graph, directory, options, fs=fs) as loaded:
+            frozen.meta_graphs.append(frozen_meta_graph(meta_graph, loaded, options))
     data = frozen.SerializeToString(deterministic=True)
     _publish(directory, path_text(target), frozen, {MODEL_FILE: data}, fs, durability, (VARIABLES_DIRECTORY,))
     return frozen

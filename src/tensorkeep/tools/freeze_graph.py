@@ -6,7 +6,7 @@ python -m tensorkeep.tools.freeze_graph --input_meta_graph=model.ckpt.meta --inp
 The model is a GraphDef (--input_graph) or a meta graph (--input_meta_graph) with a checkpoint, or a SavedModel
 (--input_saved_model_dir). Values are restored by --input_saver if it is given, else by the meta graph's saver, else as
 the SavedModel says, else by the names of the variables. Input files are text or, with --input_binary, bytes; whichever
-of the two they turn out to be will do.
+of the two they turn out to be will do. What restores a model is followed, not run, unless --run_initializers says so.
 """
 
 from __future__ import annotations
@@ -47,10 +47,12 @@ def freeze_graph(
     input_saved_model_dir: str | None = None,
     saved_model_tags: str = SERVING,
     checkpoint_version: int = SaverDef.V2,
+    run_initializers: bool = False,
 ) -> GraphDef:
     """Freezes a model that is in files, and writes the result to `output_graph` if that is given.
 
-    `restore_op_name`, `filename_tensor_name` and `checkpoint_version` have no effect.
+    `restore_op_name`, `filename_tensor_name` and `checkpoint_version` have no effect. Nothing of the model runs but the
+    `initializer_nodes`, which may only compute, unless `run_initializers` has what restores and initializes it run.
     """
     graph_def: GraphDef | None = None
     if input_saved_model_dir:
@@ -78,6 +80,7 @@ def freeze_graph(
         input_saved_model_dir,
         _names(saved_model_tags),
         checkpoint_version,
+        run_initializers,
     )
 
 
@@ -97,6 +100,7 @@ def freeze_graph_with_def_protos(
     input_saved_model_dir: str | None = None,
     saved_model_tags: list[str] | None = None,
     checkpoint_version: int = SaverDef.V2,
+    run_initializers: bool = False,
 ) -> GraphDef:
     """Freezes a model given by messages and a checkpoint, and writes the result if told where to."""
     if not input_saved_model_dir:
@@ -104,7 +108,7 @@ def freeze_graph_with_def_protos(
     if not output_node_names:
         raise InvalidArgumentError("You need to supply the name of a node to --output_node_names.")
     selection = Selection(_names(variable_names_whitelist) or None, _names(variable_names_denylist) or None)
-    options = FreezeOptions(selection, clear_devices, _names(initializer_nodes))
+    options = FreezeOptions(selection, clear_devices, _names(initializer_nodes), run_initializers=run_initializers)
     outputs = output_node_names.replace(" ", "").split(",")
     checkpoint = input_checkpoint or ""
     graph_def = input_meta_graph_def.graph_def if input_meta_graph_def else input_graph_def
@@ -183,6 +187,7 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--checkpoint_version", type=int, default=2, help="Tensorflow variable file format")
     for name, is_default, text in (
         ("input_binary", False, "Whether the input files are in binary format."),
+        ("run_initializers", False, "Whether what restores and initializes the model runs; for models that you trust."),
         ("clear_devices", True, "Whether to remove device specifications."),
     ):
         found.add_argument(f"--{name}", nargs="?", const=True, type=_truth, default=is_default, help=text)

@@ -9,16 +9,18 @@ freeze_meta_graph(meta_graph, "run/model-7", ["softmax"])
 from __future__ import annotations
 
 import logging
-from collections.abc import Mapping, Sequence
-from contextlib import closing
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
+from tensorkeep.checkpoint.finding import checkpoint_exists, what_else_is_there
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.graph.capabilities import Allowed, Capability
 from tensorkeep.graph.freezing import (
     EVERYTHING,
     MOST_BYTES,
@@ -35,6 +37,7 @@ from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, OpList, SaverDef
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
+from tensorkeep.train.loaded_values import LoadedValues, require_saver
 from tensorkeep.train.saver import Saver
 from tensorkeep.train.stored_values import StoredValue, by_any_name, parts_of_meta_graph, read_stored, stored_values
 
@@ -56,14 +59,17 @@ class FreezeOptions:
     selection: Selection = EVERYTHING
     clear_devices: bool = False
     initializers: Sequence[str] = ()
-    """Operations to run before values are read, after a checkpoint was restored."""
+    """Operations to run before values are read, after a checkpoint was restored. They may do nothing but compute."""
     most_bytes: int = MOST_BYTES
     """Of the frozen graph; what would be larger is refused."""
+    run_initializers: bool = False
+    """Whether what a model has to restore and initialize itself runs, and may read files, where following it is not
+    enough to know the values."""
 
 
 def freeze(
     graph: Graph | GraphDef,
-    source: Runs | CheckpointReader | PathLike,
+    source: Runs | LoadedValues | CheckpointReader | PathLike,
     outputs: Sequence[str],
     options: FreezeOptions = FreezeOptions(),
     *,
@@ -78,6 +84,8 @@ def freeze(
     graph_def = export_graph(graph) if isinstance(graph, Graph) else graph
     if isinstance(source, CheckpointReader):
         return _freeze_by_name(graph_def, source, outputs, options, {})
+    if isinstance(source, LoadedValues):
+        return _freeze_loaded(graph_def, source, outputs, options)
     if isinstance(source, Runs):
         return _freeze_from_session(graph_def, source, outputs, options)
     with _opened(source, fs) as reader:
@@ -95,9 +103,14 @@ def freeze_with_saver(
     fs: FileSystem = LOCAL,
 ) -> GraphDef:
     """The same, with values that the graph's restore operation reads from a checkpoint."""
-    with closing(open_session(graph_def, op_list, fs)) as session:
-        restore_with_saver(session, saver_def, path_text(checkpoint))
-        return _freeze_from_session(graph_def, session, outputs, options)
+    if options.run_initializers:
+        with closing(open_session(graph_def, op_list, fs, MAY_READ)) as session:
+            restore_with_saver(session, saver_def, path_text(checkpoint))
+            return _freeze_from_session(graph_def, session, outputs, options)
+    with opened_to_restore(checkpoint, fs) as reader:
+        loaded = LoadedValues(graph_def, op_list)
+        loaded.restore(saver_def, reader)
+        return _freeze_loaded(graph_def, loaded, outputs, options)
 
 
 def freeze_meta_graph(
@@ -121,25 +134,33 @@ def freeze_meta_graph(
 # ------------------------------------------------------------------------------------------------------- sessions
 
 
-def open_session(graph_def: GraphDef, op_list: OpList | None = None, fs: FileSystem = LOCAL) -> Session:
-    """A session with the graph, which runs wherever it can, whatever devices the graph names."""
+MAY_READ: Final = Allowed(frozenset((Capability.READS_FILES,)))
+
+
+def open_session(
+    graph_def: GraphDef, op_list: OpList | None = None, fs: FileSystem = LOCAL, allowed: Allowed = Allowed()
+) -> Session:
+    """A session with the graph, which may do what is allowed, and runs on whatever devices there are."""
     graph = Graph()
     import_graph(graph_def, graph, name="", producer_op_list=op_list)
-    return Session(graph, filesystem=fs)
+    return Session(graph, filesystem=fs, allowed=allowed)
+
+
+@contextmanager
+def opened_to_restore(checkpoint: PathLike, fs: FileSystem) -> Iterator[CheckpointReader]:
+    """A checkpoint that a saver is to restore, by all names that its tensors have."""
+    text = path_text(checkpoint)
+    if not checkpoint_exists(text, fs=fs):
+        there = what_else_is_there(text, fs)
+        raise InvalidArgumentError(f"The passed save_path is not a valid checkpoint: {text}{there}")
+    LOG.info("Restoring parameters from %s", text)
+    with _opened(checkpoint, fs) as reader:
+        yield by_any_name(reader)
 
 
 def restore_with_saver(session: Session, saver_def: SaverDef, checkpoint: str) -> None:
     """Restores the variables of a session by the operations that a saver has in its graph."""
-    missing = [
-        name
-        for name in (saver_def.filename_tensor_name, saver_def.restore_op_name)
-        if name.partition(":")[0] not in session.graph
-    ]
-    if missing:
-        raise NotFoundError(
-            f"the saver restores by {' and '.join(map(repr, missing))}, which the graph does not have. Give the graph "
-            "that the saver belongs to, or no saver"
-        )
+    require_saver(session.graph, saver_def)
     Saver(session.graph, saver_def).restore(session, checkpoint)
 
 
@@ -160,8 +181,10 @@ def _resource(session: Session, variable: VariableNode) -> VariableResource:
     )
 
 
-def session_values(session: Runs, variables: Sequence[VariableNode]) -> dict[str, Array]:
-    """The values that variables have in a session, which runs nothing for it if it is one of ours."""
+def session_values(session: Runs | LoadedValues, variables: Sequence[VariableNode]) -> dict[str, Array]:
+    """The values that variables have in a session, which runs nothing for it if it is one of ours, or once loaded."""
+    if isinstance(session, LoadedValues):
+        return session.values(variables)
     if not isinstance(session, Session):
         fetches = [f"{item.name}/Read/ReadVariableOp:0" if item.is_resource else f"{item.name}:0" for item in variables]
         return dict(zip((item.name for item in variables), session.run(fetches), strict=True)) if variables else {}
@@ -196,6 +219,19 @@ def _freeze_from_session(
     sub_graph = extract_sub_graph(graph_def, outputs)
     variables = variables_of(sub_graph, options.selection)
     return _frozen(sub_graph, session_values(session, variables), options)
+
+
+def _freeze_loaded(
+    graph_def: GraphDef, loaded: LoadedValues, outputs: Sequence[str], options: FreezeOptions
+) -> GraphDef:
+    """With the values that loading gives. Operations that are to run then do so in a session that only computes."""
+    if options.initializers:
+        everything = loaded.known(variables_of(graph_def))
+        with closing(open_session(graph_def)) as session:
+            _restore_by_name(session, loaded.values(everything), everything)
+            return _freeze_from_session(graph_def, session, outputs, options)
+    sub_graph = extract_sub_graph(graph_def, outputs)
+    return _frozen(sub_graph, loaded.values(variables_of(sub_graph, options.selection)), options)
 
 
 def _freeze_by_name(
@@ -239,11 +275,13 @@ def _frozen(sub_graph: GraphDef, values: Mapping[str, Array], options: FreezeOpt
 
 
 __all__ = [
+    "MAY_READ",
     "FreezeOptions",
     "freeze",
     "freeze_meta_graph",
     "freeze_with_saver",
     "open_session",
+    "opened_to_restore",
     "restore_with_saver",
     "session_values",
 ]
