@@ -32,6 +32,7 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.opspec import find_op, get_op
 from tensorkeep.train.slots import create_slot, create_slot_with_initializer, create_zeros_slot
 from tensorkeep.variables.assignments import assign_add
+from tensorkeep.variables.composed import ComposedVariable
 from tensorkeep.variables.creation import is_embedding_variable, is_resource_variable
 from tensorkeep.variables.embedding_slots import counts_of
 from tensorkeep.variables.global_step import get_or_create_global_step
@@ -122,7 +123,7 @@ class Optimizer:
         return pairs
 
     def _chosen(self, var_list: Any, graph: Graph) -> list[Any]:
-        """The variables to train, with parts in the place of partitioned ones."""
+        """The variables to train, with parts in the place of partitioned ones and of those made of others."""
         if var_list is None:
             var_list = get_collection(graph, GraphKeys.TRAINABLE_VARIABLES)
             var_list += get_collection(graph, GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
@@ -132,10 +133,8 @@ class Optimizer:
             var_list = list(var_list) if isinstance(var_list, PartitionedVariable) else [var_list]
         flat: list[Any] = []
         for variable in var_list:
-            if isinstance(variable, PartitionedVariable | list | tuple):
-                flat.extend(variable)
-            else:
-                flat.append(variable)
+            for part in variable.parts if isinstance(variable, ComposedVariable) else [variable]:
+                flat.extend(part if isinstance(part, PartitionedVariable | list | tuple) else [part])
         if not flat:
             raise InvalidArgumentError("No variables to optimize.")
         return flat

@@ -48,6 +48,7 @@ from tensorkeep.variables.embedding_saving import EmbeddingSaveable
 from tensorkeep.variables.global_step import get_global_step
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.saveable import (
+    CoalescedVariable,
     ReferenceVariableSaveable,
     ResourceVariableSaveable,
     base_dtype,
@@ -70,6 +71,8 @@ class BaseSaverBuilder:
     SaveableObject = SaveableObject
     VariableSaveable = ReferenceVariableSaveable
     ResourceVariableSaveable = ResourceVariableSaveable
+    EmbeddingVariableSaveable = EmbeddingSaveable
+    CoalescedVariableSaveable = CoalescedVariable
 
     def __init__(self, write_version: int = V2) -> None:
         if write_version not in (V1, V2):

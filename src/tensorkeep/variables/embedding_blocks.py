@@ -20,6 +20,7 @@ from tensorkeep.functions.math import cast, greater
 from tensorkeep.functions.slicing import boolean_mask, scatter_nd
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.variables.composed import ComposedVariable
 from tensorkeep.variables.embedding import EmbeddingVariable
 from tensorkeep.variables.embedding_options import EmbeddingVariableOption, InitializerOption, StorageOption
 from tensorkeep.variables.embedding_store import get_embedding_variable, shard_count
@@ -27,16 +28,13 @@ from tensorkeep.variables.scope import get_variable_scope
 from tensorkeep.variables.slices import SaveSliceInfo
 
 
-class DynamicEmbeddingVariable:
+class DynamicEmbeddingVariable(ComposedVariable):
     """Blocks of rows: a key that is looked up with `blocknums` n has its first n blocks, and zeros behind them."""
 
     def __init__(self, name: str, blocks: Sequence[Sequence[EmbeddingVariable]]) -> None:
-        self._name = name
         self._blocks = [list(shards) for shards in blocks]
-
-    @property
-    def name(self) -> str:
-        return self._name
+        shards = [shard for block in self._blocks for shard in block]
+        super().__init__(name, shards, [shards[0].dim * len(self._blocks)])
 
     @property
     def blocks(self) -> list[list[EmbeddingVariable]]:
@@ -51,17 +49,9 @@ class DynamicEmbeddingVariable:
         return len(self._blocks)
 
     @property
-    def dtype(self) -> DType:
-        return self.mainev().dtype
-
-    @property
     def block_dim(self) -> int:
         """How wide a block is."""
         return self.mainev().dim
-
-    @property
-    def initializer(self) -> list[Any]:
-        return [shard.initializer for shards in self._blocks for shard in shards]
 
     def _embedding_lookup(
         self, ids: Any, name: str | None = None, partition_strategy: str = "mod", blocknums: Any = None

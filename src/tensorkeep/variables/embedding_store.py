@@ -27,7 +27,7 @@ from tensorkeep.variables.embedding_options import (
 from tensorkeep.variables.initializers import Constant, TruncatedNormal
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.regularizers import no_regularizer
-from tensorkeep.variables.scope import Reuse, get_variable_scope
+from tensorkeep.variables.scope import GET_EMBEDDING, Reuse, VariableScope, get_variable_scope
 from tensorkeep.variables.slices import SaveSliceInfo
 from tensorkeep.variables.store import VariableStore, variable_store
 
@@ -70,15 +70,59 @@ def get_embedding_variable(
     With a partitioner, here or of the scope, it is a PartitionedVariable of shards; a key is in shard
     `key mod 1000 mod shards`. New keys begin as rows of `initializer`, by default a truncated normal distribution.
     """
-    if init_data_source is not None:
+    _check_data_source(init_data_source)
+    return found_or_made(
+        get_variable_scope(),
+        variable_store(),
+        name,
+        embedding_dim,
+        key_dtype=key_dtype,
+        value_dtype=value_dtype,
+        initializer=initializer,
+        regularizer=regularizer,
+        trainable=trainable,
+        collections=collections,
+        partitioner=partitioner,
+        custom_getter=custom_getter,
+        constraint=constraint,
+        steps_to_live=steps_to_live,
+        ev_option=ev_option,
+    )
+
+
+def _check_data_source(source: Any) -> None:
+    # DeepRec hands it to `feature_store_initializer` of paiio, a package that is not public.
+    if source is not None:
         raise UnimplementedError(
-            "init_data_source names a table of a service that is not public; read the table into a checkpoint, and "
-            "restore from that"
+            f"init_data_source={source!r}: DeepRec has a package that is not public (paiio) read such tables. Make a "
+            "checkpoint of the table, by tensorkeep.embedding.import_parquet or import_csv, and restore that, or name "
+            "it in tf.train.init_from_checkpoint"
         )
+
+
+def found_or_made(
+    scope: VariableScope,
+    store: VariableStore,
+    name: str,
+    embedding_dim: int,
+    *,
+    key_dtype: Any,
+    value_dtype: Any,
+    initializer: Any,
+    regularizer: Any,
+    trainable: bool | None,
+    collections: Any,
+    partitioner: Any,
+    custom_getter: Callable[..., Any] | None,
+    constraint: Any,
+    steps_to_live: int | None = None,
+    ev_option: EmbeddingVariableOption | None = None,
+    reuse: Any = None,
+) -> Any:
+    """The embedding variable of that name in a scope, found or made as `reuse` or the scope says."""
     require_integer(f'embedding_dim of "{name}"', embedding_dim)
     if ev_option is not None and not isinstance(ev_option, EmbeddingVariableOption):
         raise WrongTypeError(f'ev_option of "{name}" is {ev_option!r}, expected an EmbeddingVariableOption')
-    scope = get_variable_scope()
     _check_regularizer(name, regularizer, scope.regularizer)
     option = _with_steps(EmbeddingVariableOption() if ev_option is None else ev_option, steps_to_live)
     chosen = _chosen_initializer(name, initializer, option)
@@ -87,17 +131,33 @@ def get_embedding_variable(
         DType.of(scope.dtype if value_dtype is None else value_dtype).base_dtype,
         chosen if chosen is not None else TruncatedNormal() if scope.initializer is None else scope.initializer,
         TableRecipe.of(key_dtype, option),
-        scope.reuse,
+        scope.reuse if reuse is None else reuse,
         {"trainable": trainable, "collections": collections, "constraint": constraint or scope.constraint},
         scope.partitioner if partitioner is None else partitioner,
     )
     full_name = f"{scope.name}/{name}" if scope.name else name
-    getter = partial(_found_or_made, variable_store(), wanted)
+    getter = partial(_found_or_made, store, wanted)
     custom = scope.custom_getter if custom_getter is None else custom_getter
     with name_scope(None):
         if custom is None:
             return getter(full_name)
         return custom(getter=lambda name, *_, **__: getter(name), name=full_name, shape=[embedding_dim])
+
+
+def _of_scope(scope: VariableScope, store: VariableStore, name: str, **arguments: Any) -> Any:
+    """What `VariableScope.get_embedding_variable` gives."""
+    shape, key, option = (arguments.pop(what) for what in ("shape", "invalid_key", "evconfig"))
+    sizes: list[Any] = list(TensorShape(shape).as_list()) if isinstance(shape, list | tuple | TensorShape) else [shape]
+    if len(sizes) != 1:
+        raise InvalidArgumentError(f'"{name}" has rows of one axis; expected a shape of one number, got {shape}')
+    dtype = arguments.pop("dtype")
+    key_dtype = getattr(key, "dtype", INT64)
+    return found_or_made(
+        scope, store, name, sizes[0], key_dtype=key_dtype, value_dtype=dtype, ev_option=option, **arguments
+    )
+
+
+GET_EMBEDDING.append(_of_scope)
 
 
 def _check_regularizer(name: str, own: Any, of_scope: Any) -> None:

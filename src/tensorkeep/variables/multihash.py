@@ -17,6 +17,7 @@ from tensorkeep.functions.embedding import embedding_lookup
 from tensorkeep.functions.math import add, floordiv, floormod, multiply
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.variables.composed import ComposedVariable
 from tensorkeep.variables.initializers import TruncatedNormal
 from tensorkeep.variables.modes import VariableAggregation, VariableSynchronization
 from tensorkeep.variables.scopes import get_variable, variable_scope
@@ -24,18 +25,15 @@ from tensorkeep.variables.scopes import get_variable, variable_scope
 OPERATIONS: Final = ("add", "mul", "concat")
 
 
-class MultiHashVariable:
+class MultiHashVariable(ComposedVariable):
     """Two tables of which every id has a row each."""
 
     def __init__(self, name: str, tables: Sequence[Any], dims: Sequence[Sequence[int]], operation: str) -> None:
-        self._name = name
+        width = dims[0][1] + dims[1][1] if operation == "concat" else dims[0][1]
+        super().__init__(name, tables, [width])
         self._tables = list(tables)
         self._dims = dims
         self._operation = operation
-
-    @property
-    def name(self) -> str:
-        return self._name
 
     @property
     def val_list(self) -> list[Any]:
@@ -45,14 +43,6 @@ class MultiHashVariable:
     @property
     def operation(self) -> str:
         return self._operation
-
-    @property
-    def dtype(self) -> Any:
-        return self._tables[0].dtype
-
-    @property
-    def initializer(self) -> list[Any]:
-        return [table.initializer for table in self._tables]
 
     def _embedding_lookup(
         self, ids: Any, name: str | None = None, partition_strategy: str = "mod", blocknums: Any = None

@@ -18,6 +18,7 @@ from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.constants import identity
 from tensorkeep.ops.state import assign_variable, read_variable
 from tensorkeep.variables.assignments import assign
+from tensorkeep.variables.composed import ComposedVariable
 from tensorkeep.variables.embedding import EmbeddingVariable
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.resource import ResourceVariable
@@ -158,6 +159,18 @@ def _of_resource(variable: ResourceVariable, name: str) -> Iterator[Saveable]:
     yield ResourceVariableSaveable(variable._as_graph_element(), "", name)
 
 
+@saveables_for.register(ComposedVariable)
+def _of_composed(variable: ComposedVariable, name: str) -> Iterator[Saveable]:
+    named = named_saveables([variable])
+    if name != variable.name:
+        raise InvalidArgumentError(
+            f'"{variable.name}" is saved as the variables that it is made of, and cannot be called "{name}": give each '
+            f"a name, {', '.join(named)}"
+        )
+    for own, item in named.items():
+        yield from saveables_for(item, own)
+
+
 @saveables_for.register(EmbeddingVariable)
 def _of_embedding(variable: EmbeddingVariable, name: str) -> Iterator[Saveable]:
     yield from variable._saveables(name)
@@ -204,6 +217,10 @@ def named_saveables(items: Any) -> dict[str, Any]:
 def _add_named(found: dict[str, Any], item: Any) -> None:
     if isinstance(item, Saveable):
         found[item.name] = item
+        return
+    if isinstance(item, ComposedVariable):
+        for part in item.parts:
+            _add_named(found, part)
         return
     info = item._get_save_slice_info() if isinstance(item, Variable) else None
     if isinstance(item, EmbeddingVariable):

@@ -140,6 +140,42 @@ class VariableScope:
                 aggregation=aggregation,
             )
 
+    def get_embedding_variable(
+        self,
+        var_store: Any,
+        name: str,
+        shape: Any = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        reuse: Reuse = None,
+        trainable: bool = True,
+        collections: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        validate_shape: bool = True,
+        use_resource: bool | None = None,
+        custom_getter: Callable[..., Any] | None = None,
+        constraint: Any = None,
+        invalid_key: Any = None,
+        evconfig: Any = None,
+        ht_partition_num: int = 1000,
+    ) -> Any:
+        """The embedding variable of that name in this scope, as DeepRec's `tf.get_embedding_variable` asks for it.
+
+        `shape` is how long rows are, or a list with that; `evconfig` an EmbeddingVariableOption. Keys are of the type
+        of `invalid_key` where that has one, else int64.
+        """
+        return GET_EMBEDDING[-1](
+            self, var_store, name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,
+            reuse=reuse, trainable=trainable, collections=collections, partitioner=partitioner,
+            custom_getter=custom_getter, constraint=constraint, invalid_key=invalid_key, evconfig=evconfig,
+        )  # fmt: skip
+
+
+GET_EMBEDDING: Final[list[Callable[..., Any]]] = []
+"""Finds or makes an embedding variable of a scope; entered by the module that can."""
+
 
 @dataclass
 class VariableState:

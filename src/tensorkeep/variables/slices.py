@@ -12,7 +12,7 @@ from tensorkeep.proto.messages import SaveSliceInfoDef
 class SaveSliceInfo:
     """The name and shape of the whole, and the offset and shape of the part."""
 
-    __slots__ = ("full_name", "full_shape", "var_offset", "var_shape")
+    __slots__ = ("full_name", "full_shape", "var_full_name", "var_offset", "var_shape")
 
     def __init__(
         self,
@@ -22,13 +22,16 @@ class SaveSliceInfo:
         var_shape: Sequence[int] | None = None,
         save_slice_info_def: SaveSliceInfoDef | None = None,
         import_scope: str | None = None,
+        var_full_name: str | None = None,
     ) -> None:
+        """DeepRec's `var_full_name` is the name of the part itself; messages do not hold it."""
         proto = save_slice_info_def
         if proto is not None:
             full_name = prepend_name_scope(proto.full_name, import_scope)
             full_shape, var_offset, var_shape = list(proto.full_shape), list(proto.var_offset), list(proto.var_shape)
         self.full_name = full_name
         self.full_shape = full_shape
+        self.var_full_name = var_full_name
         self.var_offset = var_offset
         self.var_shape = var_shape
 
