@@ -45,6 +45,10 @@ def test_the_help_lists_every_command_and_every_exit_code(program: Program) -> N
     for code, meaning in EXIT_CODES.items():
         assert f"  {code:<3}  {meaning}\n" in found.out
     assert max(map(len, found.out.splitlines())) <= 110
+    assert "other" not in catalog.sections()
+    assert sorted(name for names in catalog.sections().values() for name in names) == sorted(catalog.COMMANDS)
+    for title in catalog.sections():
+        assert f"\n{title}:\n" in found.out
     assert program() == found
     assert program("help") == found
 
@@ -280,16 +284,55 @@ def test_commands_in_the_documentation_are_understood(page: str, line: str) -> N
 # ---------------------------------------------------------------------------------------------------------- completion
 
 
-def test_bash_completes_commands_and_options(program: Program, world: Path) -> None:
+def bash_completions(program: Program, world: Path, *lines: str) -> list[str]:
+    """What bash offers after each line."""
     (world / "completion.bash").write_text(program("completion", "bash").out)
+    (world / "tensorkeep").write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tensorkeep "$@"\n')
+    (world / "tensorkeep").chmod(0o755)
     script = (
         "source completion.bash\n"
         'ask() { COMP_WORDS=(tensorkeep "$@"); COMP_CWORD=$#; COMPREPLY=(); _tensorkeep; echo ${COMPREPLY[*]}; }\n'
-        "ask li; ask saved-model fr; ask saved-model run --ou; ask list --so"
+        + "; ".join(f"ask {line}" for line in lines)
     )
-    found = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert found.stdout.splitlines() == ["list", "freeze", "--outdir", "--sort"]
+    environment = {**os.environ, "PATH": f"{world}:{os.environ['PATH']}"}
+    found = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True, env=environment)
     assert found.stderr == ""
+    return found.stdout.splitlines()
+
+
+def test_bash_completes_commands_and_options(program: Program, world: Path) -> None:
+    lines = ("li", "saved-model fr", "saved-model run --ou", "list --so", "list ''", "list run --match")
+    expected = ["list", "freeze", "--outdir", "--sort", "", ""]
+    assert bash_completions(program, world, *lines) == expected
+
+
+def test_bash_completes_values(program: Program, world: Path) -> None:
+    lines = (
+        "completion f",
+        "list run --sort by",
+        "list run --sort = by",
+        "convert run x.npz --preset torch-t",
+        "cast a b --dtype bf",
+    )
+    assert bash_completions(program, world, *lines) == ["fish", "bytes", "bytes", "torch-to-tensorflow", "bfloat16"]
+
+
+def test_bash_completes_the_names_of_tensors(program: Program, world: Path) -> None:
+    lines = (
+        "print run/model-1000 de",
+        "list run --match dense/b",
+        "list --sort name run --exclude gl",
+        "print nowhere de",
+    )
+    assert bash_completions(program, world, *lines) == ["dense/bias dense/kernel", "dense/bias", "global_step", ""]
+
+
+def test_names_of_tensors_run_nothing_in_a_shell(program: Program, world: Path) -> None:
+    tk.save_checkpoint("evil/model", {"$(touch stolen)": 1.0, "`touch stolen`": 1.0, "a b;touch stolen": 1.0})
+    assert bash_completions(program, world, "print evil/model ''") == [
+        r"\$\(touch\ stolen\) \`touch\ stolen\` a\ b\;touch\ stolen"
+    ]
+    assert not (world / "stolen").exists()
 
 
 def needs(shell: str) -> pytest.MarkDecorator:
@@ -304,10 +347,13 @@ def test_zsh_completes_commands_and_options(program: Program, world: Path) -> No
         "compadd() { [[ $1 == -- ]] && shift; print -r -- ${(M)@:#${PREFIX}*} }\n"
         "_files() { print a file }\n"
         'ask() { words=(tensorkeep "$@"); CURRENT=$#words; PREFIX=$words[-1]; _tensorkeep }\n'
-        'ask li; ask saved-model fr; ask saved-model run --ou; ask list --so; ask list ""; ask list run/m'
+        'ask li; ask saved-model fr; ask saved-model run --ou; ask list --so; ask list ""; ask list run/m\n'
+        "ask list run --sort by; ask convert run x.npz --preset torch-t\n"
+        f"tensorkeep() {{ {sys.executable} -m tensorkeep $@ }}; ask print run/model-1000 dense/k"
     )
     found = subprocess.run(["zsh", "-f", "-c", script], capture_output=True, text=True, check=True)
     expected = ["tensorkeep", "list", "freeze", "--outdir", "--sort", "a file", "a file"]
+    expected += ["bytes", "torch-to-tensorflow", "dense/kernel"]
     assert (found.stdout.splitlines(), found.stderr) == (expected, "")
 
 
@@ -322,11 +368,18 @@ def test_zsh_completes_commands_and_options(program: Program, world: Path) -> No
         ("show --d", ["--depth"]),
         ("saved-model show --d", ["--dir"]),
         ("list recommender/", ["recommender/model.data-00000-of-00001", "recommender/model.index"]),
+        ("list run --sort by", ["bytes"]),
+        ("convert run x.npz --preset torch-t", ["torch-to-tensorflow"]),
+        ("list run --match dense/k", ["dense/kernel"]),
+        ("print run/model-1000 dense/k", ["dense/kernel"]),
     ],
 )
 def test_fish_completes_commands_and_options(program: Program, world: Path, line: str, expected: list[str]) -> None:
     (world / "completion.fish").write_text(program("completion", "fish").out)
-    script = f'source completion.fish; complete -C "tensorkeep {line}"'
+    script = (
+        f"function tensorkeep; {sys.executable} -m tensorkeep $argv; end\n"
+        f'source completion.fish; complete -C "tensorkeep {line}"'
+    )
     found = subprocess.run(["fish", "--no-config", "-c", script], capture_output=True, text=True, check=True)
     assert found.stderr == ""
     assert [word.partition("\t")[0] for word in found.stdout.splitlines()][: len(expected)] == expected
@@ -337,6 +390,22 @@ def test_every_command_is_in_every_completion(program: Program, shell: str) -> N
     found = program("completion", shell).out
     for name in catalog.COMMANDS:
         assert name.split()[-1] in found
+
+
+def test_the_manual_page_has_every_command_and_option(program: Program) -> None:
+    page = program("man").out
+    assert page.startswith(".TH TENSORKEEP 1 ")
+    for name in catalog.COMMANDS:
+        assert f'.SS "tensorkeep {name}"\n'.replace("-", "\\-") in page
+        for option in catalog.load_command(name).parser(name).options:
+            assert option.replace("-", "\\-") in page
+
+
+@needs("mandoc")
+def test_the_manual_page_is_one(program: Program, world: Path) -> None:
+    (world / "tensorkeep.1").write_text(program("man").out)
+    found = subprocess.run(["mandoc", "-T", "lint", "-W", "warning", "tensorkeep.1"], capture_output=True, text=True)
+    assert [line for line in found.stdout.splitlines() if "missing date" not in line] == []
 
 
 # -------------------------------------------------------------------------------------------------------------- quick

@@ -89,7 +89,32 @@ COMMANDS: Final[dict[str, Listed]] = {
     "saved-model replace-asset": Listed("saved_model_assets", "Put another file in the place of an asset"),
     "saved-model warmup": Listed("saved_model_warmup", "Write requests that TensorFlow Serving warms a model up with"),
     "completion": Listed("completion", "Print what makes a shell complete the words of this program"),
+    "man": Listed("manual", "Print the manual page of this program"),
 }  # fmt: skip
+
+_SECTIONS: Final = {
+    "look into checkpoints, models and files of tensors": "what list show print stats diff graph report",
+    "trust them": "verify health scan sign check salvage repair-state gc retain",
+    "convert": "convert presets",
+    "make a checkpoint of another": "rename keep drop strip-optimizer ema-swap cast set split convert-format "
+    "objects-to-names names-to-objects dedupe",
+    "make a checkpoint of several": "merge average interpolate",
+    "embedding tables": "ev",
+    "SavedModels": "saved-model",
+    "this program": "completion man",
+}
+"""What commands are for, with the first words of those that are for it."""
+
+
+def sections() -> dict[str, list[str]]:
+    """The commands by what they are for, all of them; those of no section come last."""
+    found = {
+        title: [name for first in firsts.split() for name in (members(first) or [first])]
+        for title, firsts in _SECTIONS.items()
+    }
+    listed = {name for names in found.values() for name in names}
+    others = [name for name in COMMANDS if name not in listed]
+    return {**found, "other": others} if others else found
 
 
 class UnknownCommandError(InvalidArgumentError):
@@ -142,4 +167,13 @@ def load_command(name: str) -> Command:
     return found
 
 
-__all__ = ["COMMANDS", "Listed", "UnknownCommandError", "load_command", "members", "nearest", "split_command"]
+__all__ = [
+    "COMMANDS",
+    "Listed",
+    "UnknownCommandError",
+    "load_command",
+    "members",
+    "nearest",
+    "sections",
+    "split_command",
+]

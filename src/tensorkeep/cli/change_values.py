@@ -8,6 +8,7 @@ from tensorkeep.cli.checkpoint_changes import add_places, change, has_selection
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.output import Output
 from tensorkeep.cli.tensor_filters import add_selection, selection_of
+from tensorkeep.dtypes import ALL_DTYPES
 from tensorkeep.edit.values import cast, set_tensors
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.saved_model.running import InputTexts
@@ -15,7 +16,13 @@ from tensorkeep.saved_model.running import InputTexts
 
 def _add_cast(parser: Parser) -> None:
     add_places(parser)
-    parser.add_argument("--dtype", metavar="TYPE", required=True, help="float16, bfloat16, float32, int32, ...")
+    parser.add_argument(
+        "--dtype",
+        metavar="TYPE",
+        required=True,
+        help="float16, bfloat16, float32, int32, ...",
+        values=[dtype.name for dtype in ALL_DTYPES if dtype.is_storable],
+    )
     add_selection(parser, "tensors to cast; all with floating-point numbers by default")
 
 

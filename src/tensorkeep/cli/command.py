@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from argparse import ArgumentParser, Namespace, RawDescriptionHelpFormatter
+from argparse import ArgumentParser, HelpFormatter, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final, NoReturn
+from typing import Any, Final, NamedTuple, NoReturn
 
 from tensorkeep.cli.output import Output
 
@@ -16,6 +16,11 @@ FOUND: Final = 3
 INCOMPLETE: Final = 4
 INTERRUPTED: Final = 130
 PIPE_CLOSED: Final = 141
+
+TENSOR_NAMES: Final = ("@tensors",)
+"""The values of an argument that names tensors of the checkpoint on the same line."""
+
+_EXAMPLES: Final = "examples:"
 
 EXIT_CODES: Final = {
     DONE: "done, and nothing is wrong",
@@ -28,6 +33,22 @@ EXIT_CODES: Final = {
 }
 
 
+class _Formatter(HelpFormatter):
+    """Help as wide as the terminal; examples are lines as they are."""
+
+    def _fill_text(self, text: str, width: int, indent: str) -> str:
+        if text.startswith(_EXAMPLES):
+            return "".join(f"{indent}{line}" for line in text.splitlines(keepends=True))
+        return super()._fill_text(text, width, indent)
+
+
+class Described(NamedTuple):
+    """An argument or option: how it is written, and what it means."""
+
+    label: str
+    help: str
+
+
 class Parser(ArgumentParser):
     """Understands arguments; an option may be spelled with hyphens or with underscores, as TensorFlow spells its own.
 
@@ -36,15 +57,20 @@ class Parser(ArgumentParser):
 
     def __init__(self, name: str, description: str, epilog: str) -> None:
         self._spellings: dict[str, str] = {}
+        self.values: dict[str, Sequence[str]] = {}
+        """By option or argument the words that it takes, for completion: `TENSOR_NAMES` for those of a checkpoint."""
         super().__init__(
             prog=f"tensorkeep {name}",
             description=description,
             epilog=epilog,
-            formatter_class=RawDescriptionHelpFormatter,
+            formatter_class=_Formatter,
             allow_abbrev=False,
         )
 
-    def add_argument(self, *names: Any, **keywords: Any) -> Any:
+    def add_argument(self, *names: Any, values: Sequence[str] = (), **keywords: Any) -> Any:
+        """Adds an argument as argparse does. `values` are words that it takes, among others; a shell offers them."""
+        if offered := values or keywords.get("choices") or ():
+            self.values.update(dict.fromkeys(names, tuple(offered)))
         self._spellings.update((name.replace("_", "-"), name) for name in names if name.startswith("--"))
         return super().add_argument(*names, **keywords)
 
@@ -58,6 +84,26 @@ class Parser(ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         self.exit(WRONG_ARGUMENTS, f"error: {message}\n{self.format_usage()}Try '{self.prog} --help'.\n")
+
+    @property
+    def described(self) -> Sequence[Described]:
+        """Every argument and option, as the help shows it."""
+        formatter = self._get_formatter()
+        return [
+            Described(formatter._format_action_invocation(action), (action.help or "") % {"default": action.default})
+            for action in self._actions
+        ]
+
+    @property
+    def arguments(self) -> Sequence[str]:
+        """What is given without options, in order, by the names that commands know it by."""
+        return [action.dest for action in self._actions if not action.option_strings]
+
+    @property
+    def takes_value(self) -> Sequence[str]:
+        """The long options after which a value stands."""
+        actions = [action for action in self._actions if action.nargs != 0]
+        return sorted(name for action in actions for name in action.option_strings if name.startswith("--"))
 
     @property
     def options(self) -> Sequence[str]:
@@ -78,7 +124,7 @@ class Command:
     def parser(self, name: str) -> Parser:
         """What understands the arguments of the command under that name."""
         listed = "\n".join(f"  tensorkeep {example}" for example in self.examples)
-        parser = Parser(name, self.description, f"examples:\n{listed}")
+        parser = Parser(name, self.description, f"{_EXAMPLES}\n{listed}")
         self.add_arguments(parser)
         parser.add_argument("--json", action="store_true", help="print one JSON document in place of text")
         parser.add_argument("--plain", action="store_true", help="print as for a program, even on a terminal")
@@ -94,7 +140,9 @@ __all__ = [
     "INCOMPLETE",
     "INTERRUPTED",
     "PIPE_CLOSED",
+    "TENSOR_NAMES",
     "WRONG_ARGUMENTS",
     "Command",
+    "Described",
     "Parser",
 ]

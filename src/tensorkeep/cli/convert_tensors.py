@@ -15,9 +15,10 @@ from tensorkeep.cli.sizes import size_of
 from tensorkeep.cli.tensor_filters import add_selection, selection_of
 from tensorkeep.convert import PRESETS, Converted, ConvertOptions, Explanation, ModelOptions, convert, explain
 from tensorkeep.convert.converting import TargetExistsError
+from tensorkeep.convert.formats import FORMATS
 from tensorkeep.convert.hub import listed
 from tensorkeep.convert.rules import AnyRule, CastTo
-from tensorkeep.dtypes import DType
+from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.edit.names import RenameExactly
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 
@@ -33,10 +34,27 @@ _EXPLAINED = (
 def _add_convert(parser: Parser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="a checkpoint, .safetensors, .npz, .h5, .pt, .pb, SavedModel")
     parser.add_argument("target", metavar="TARGET", help="what to write; the end of the name says the format")
-    parser.add_argument("--to", metavar="FORMAT", help="the format, where the name does not say it: checkpoint-v1, ...")
-    parser.add_argument("--preset", metavar="NAME", action="append", default=[], help="rules by name; see `presets`")
+    parser.add_argument(
+        "--to",
+        metavar="FORMAT",
+        help="the format, where the name does not say it: checkpoint-v1, ...",
+        values=[item.name for item in FORMATS if " " not in item.name],
+    )
+    parser.add_argument(
+        "--preset",
+        metavar="NAME",
+        action="append",
+        default=[],
+        help="rules by name; see `presets`",
+        values=sorted(PRESETS),
+    )
     parser.add_argument("--map", metavar="OLD=NEW", action="append", default=[], help="give a tensor another name")
-    parser.add_argument("--dtype", metavar="TYPE", help="give all floating-point numbers another type: float16, ...")
+    parser.add_argument(
+        "--dtype",
+        metavar="TYPE",
+        help="give all floating-point numbers another type: float16, ...",
+        values=[dtype.name for dtype in ALL_DTYPES if dtype.is_floating and dtype.is_storable],
+    )
     add_selection(parser, "tensors to convert; all by default")
     parser.add_argument("--explain", action="store_true", help="show what becomes of every tensor, and write nothing")
     parser.add_argument("--prove", action="store_true", help="read the result back and write TARGET.proof.json")

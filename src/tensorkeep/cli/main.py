@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 
 from tensorkeep._version import __version__
-from tensorkeep.cli.catalog import COMMANDS, load_command, members, split_command
+from tensorkeep.cli.catalog import COMMANDS, load_command, members, sections, split_command
 from tensorkeep.cli.command import EXIT_CODES, FAILED, INTERRUPTED, PIPE_CLOSED, WRONG_ARGUMENTS
 from tensorkeep.cli.output import Form, Output
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
@@ -114,19 +114,24 @@ def _failed(error: TensorKeepError, output: Output) -> int:
 
 
 def help_text(group: str = "") -> str:
-    """All commands, or those of a group, each in a line."""
-    names = members(group) if group else list(COMMANDS)
-    width = max(map(len, names))
-    lines = [f"  {name.ljust(width)}  {COMMANDS[name].summary}" for name in names]
+    """All commands by what they are for, or those of a group, each in a line."""
+    names = members(group)
     usage = f"usage: tensorkeep {group or 'COMMAND'} {'COMMAND ' if group else ''}[ARGUMENTS] [--json]"
     if group:
+        lines = _listed(names, max(map(len, names)))
         return "\n".join((usage, "", "commands:", *lines, "", f"Try 'tensorkeep {names[0]} --help'.", ""))
+    lines = [line for title, listed in sections().items() for line in ("", f"{title}:", *_listed(listed))]
     codes = [f"  {code:<3}  {meaning}" for code, meaning in EXIT_CODES.items()]
     about = "Looks into TensorFlow's model files and works on them, without TensorFlow."
     examples = [f"  tensorkeep {example}" for example in _EXAMPLES]
     more = "Every command has --help, and --json for programs. --version prints the version."
-    parts = (usage, "", about, "", "commands:", *lines, "", "examples:", *examples, "", "exit codes:", *codes)
+    parts = (usage, "", about, *lines, "", "examples:", *examples, "", "exit codes:", *codes)
     return "\n".join((*parts, "", more, ""))
+
+
+def _listed(names: Sequence[str], width: int = 18) -> list[str]:
+    """The lines of commands, each with what it does."""
+    return [f"  {name.ljust(width)}  {COMMANDS[name].summary}" for name in names]
 
 
 __all__ = ["help_text", "main", "run", "standard_output"]

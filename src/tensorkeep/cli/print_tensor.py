@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorkeep.checkpoint.objects import RenamedReader
 from tensorkeep.cli.any_tensors import PATH_HELP, open_any
-from tensorkeep.cli.command import DONE, Command, Parser
+from tensorkeep.cli.command import DONE, TENSOR_NAMES, Command, Parser
 from tensorkeep.cli.output import Output, shape_text, shown
 from tensorkeep.convert.hub import TensorSource
 from tensorkeep.errors import InvalidArgumentError
@@ -19,7 +19,7 @@ from tensorkeep.saved_model.running import plain_value
 
 def _add_arguments(parser: Parser) -> None:
     parser.add_argument("path", metavar="PATH", help=PATH_HELP)
-    parser.add_argument("name", metavar="NAME", help="the name of a tensor")
+    parser.add_argument("name", metavar="NAME", help="the name of a tensor", values=TENSOR_NAMES)
     parser.add_argument("part", metavar="PART", nargs="?", default="", help="a part: 0:10 or 0:10,3 or :,-2:")
     parser.add_argument("--full", action="store_true", help="print all elements, however many there are")
     parser.add_argument("--precision", metavar="N", type=int, default=8, help="digits after the point")

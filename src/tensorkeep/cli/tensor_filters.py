@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from tensorkeep.cli.command import Parser
+from tensorkeep.cli.command import TENSOR_NAMES, Parser
 from tensorkeep.edit.names import Selection
 from tensorkeep.inspect.selecting import Order, SortKey
 
@@ -19,9 +19,18 @@ def add_filters(parser: Parser) -> None:
 
 def add_selection(parser: Parser, what: str) -> None:
     """Adds the arguments by which tensors are chosen."""
-    parser.add_argument("--match", metavar="GLOB", action="append", default=[], help=f"{what}; * also takes /")
+    parser.add_argument(
+        "--match", metavar="GLOB", action="append", default=[], help=f"{what}; * also takes /", values=TENSOR_NAMES
+    )
     parser.add_argument("--regex", metavar="RE", action="append", default=[], help="the same, by expressions")
-    parser.add_argument("--exclude", metavar="GLOB", action="append", default=[], help="but not names that fit this")
+    parser.add_argument(
+        "--exclude",
+        metavar="GLOB",
+        action="append",
+        default=[],
+        help="but not what fits this",
+        values=TENSOR_NAMES,
+    )
 
 
 def selection_of(given: Namespace) -> Selection:
