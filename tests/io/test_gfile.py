@@ -127,7 +127,8 @@ def test_a_folder_that_is_missing_is_reported_and_passed_over(tmp_path: Path) ->
         ("", ""),
         ("a//b/./c/..", "a/b"),
         ("file:///tmp/x", "/tmp/x"),
-        ("file://host/x/", "/x"),
+        ("file://localhost/x/", "/x"),
+        ("file://", "/"),
         ("//a", "/a"),
         ("x://a", "x:/a"),
         (b"a", "a"),
@@ -139,8 +140,12 @@ def test_a_path_leads_to_a_place(path: object, place: str) -> None:
 
 
 def test_a_store_that_is_not_there_is_named() -> None:
-    with pytest.raises(errors.UnimplementedError, match="File system scheme 's3' not implemented"):
+    with pytest.raises(
+        errors.UnimplementedError, match=r"File system scheme 's3' not implemented .*file:///… are served"
+    ):
         place_of("s3://bucket/file")
+    with pytest.raises(errors.UnimplementedError, match='of the machine "host"'):
+        place_of("file://host/x")
     with pytest.raises(errors.InvalidArgumentError, match="NUL"):
         place_of("a\0b")
 

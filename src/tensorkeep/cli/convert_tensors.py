@@ -76,9 +76,9 @@ def _rules(given: Namespace) -> list[str | AnyRule]:
 
 def _run_convert(given: Namespace, output: Output) -> int:
     only = selection_of(given) if has_selection(given) else None
+    require_name(given.target)
     if given.explain:
         return _report_explanation(explain(given.source, _rules(given), only=only), output)
-    require_name(given.target)
     bar = ProgressBar(output)
     options = ConvertOptions(
         to=given.to,

@@ -6,7 +6,7 @@ from typing import Final
 
 from tensorkeep.checkpoint.naming import index_path, parse_data_path
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
-from tensorkeep.io.filesystem import atomic_write
+from tensorkeep.io.filesystem import atomic_write, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.identification import FileKind, kind_of_file
 
@@ -18,6 +18,7 @@ def require_free(path: str, overwrite: bool) -> None:
 
     What holds a model is never replaced by a page, a drawing or a manifest: that would be a slip, and it would be lost.
     """
+    path = path_text(path)
     if LOCAL.is_directory(path):
         raise InvalidArgumentError(f'"{path}" is a folder: name a file in it')
     if not LOCAL.exists(path):
@@ -35,7 +36,7 @@ def require_free(path: str, overwrite: bool) -> None:
 def write_text(path: str, text: str, *, overwrite: bool) -> None:
     """Writes a text, whole or not at all."""
     require_free(path, overwrite)
-    atomic_write(LOCAL, path, text.encode("utf-8", "backslashreplace"))
+    atomic_write(LOCAL, path_text(path), text.encode("utf-8", "backslashreplace"))
 
 
 __all__ = ["require_free", "write_text"]

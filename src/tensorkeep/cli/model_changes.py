@@ -11,6 +11,7 @@ from tensorkeep.cli.command import DONE, Parser
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError
 from tensorkeep.io.directories import is_empty_directory, replace_directory
+from tensorkeep.io.filesystem import path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.saved_model.layout import read_saved_model, signature_keys
@@ -57,6 +58,8 @@ def change_model(given: Namespace, output: Output, *edits: Edit) -> int:
 
 def check_place(given: Namespace) -> None:
     """Refuses to write over what is there, unless it is said that this is wanted."""
+    given.model = path_text(given.model)
+    given.output = None if given.output is None else path_text(given.output)
     if given.output is None or _is_same(given):
         if not given.force:
             raise FailedPreconditionError(

@@ -7,7 +7,8 @@ from argparse import Namespace
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.model_changes import report_files
 from tensorkeep.cli.output import Output
-from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError, NotFoundError
+from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError, MissingFileError, NotFoundError
+from tensorkeep.io.filesystem import path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.saved_model.editing import asset_names
 from tensorkeep.saved_model.layout import asset_path, join, read_saved_model
@@ -42,11 +43,13 @@ def _run_replace(given: Namespace, output: Output) -> int:
     known = asset_names(read_saved_model(given.model))
     if given.name not in known:
         raise NotFoundError(f'"{given.name}" is no asset of "{given.model}"; there are {", ".join(known) or "none"}')
-    path = asset_path(given.model, given.name)
+    path, file = asset_path(given.model, given.name), path_text(given.file)
+    if not LOCAL.exists(file):
+        raise MissingFileError(f'there is no file "{file}" to put in the place of "{path}"')
     if not given.dry_run:
         if not given.force:
             raise FailedPreconditionError(f'this would replace "{path}": say --force if that is wanted')
-        replace_asset(given.model, given.name, given.file)
+        replace_asset(given.model, given.name, file)
     return report_files(given, output, [path])
 
 

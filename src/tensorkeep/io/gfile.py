@@ -25,7 +25,8 @@ from tensorkeep.io.directories import copy_file
 from tensorkeep.io.filesystem import Durability
 from tensorkeep.io.globbing import matching_paths
 from tensorkeep.io.local import LOCAL
-from tensorkeep.io.places import SCHEMES, explained, place_of, text_of
+from tensorkeep.io.places import explained, place_of, text_of
+from tensorkeep.io.schemes import SCHEMES
 
 __all__ = [
     "FileStatistics",

@@ -24,6 +24,7 @@ from tensorkeep.errors import (
     TensorKeepError,
 )
 from tensorkeep.io.filesystem import Buffer, FileSystem
+from tensorkeep.io.schemes import has_scheme, require_plain
 from tensorkeep.io.system_errors import COMMON, numbered
 
 __all__ = ["LOCAL", "LocalFileSystem"]
@@ -218,10 +219,10 @@ class LocalFileSystem(FileSystem):
             os.unlink(path)
 
     def exists(self, path: str) -> bool:
-        return os.path.exists(path)
+        return os.path.exists(path) and not has_scheme(path)
 
     def is_directory(self, path: str) -> bool:
-        return os.path.isdir(path or ".")
+        return os.path.isdir(path or ".") and not has_scheme(path)
 
     def list(self, directory: str) -> Sequence[str]:
         with _explained("list", directory):
@@ -252,6 +253,7 @@ class LocalFileSystem(FileSystem):
                 os.close(descriptor)
 
     def canonical(self, path: str) -> str:
+        require_plain(path)
         return os.path.realpath(path)
 
     def sync_directory(self, path: str) -> None:
@@ -381,7 +383,13 @@ def _reserve(descriptor: int, size: int) -> None:
 
 @contextmanager
 def _explained(action: str, path: str, target: str | None = None) -> Iterator[None]:
-    """Turns the system's errors into ours, naming what was tried and on which path."""
+    """Turns the system's errors into ours, naming what was tried and on which path.
+
+    UnimplementedError for a path with a scheme: it would lead to a folder with the scheme's name.
+    """
+    require_plain(path)
+    if target is not None:
+        require_plain(target)
     try:
         yield
     except TensorKeepError:

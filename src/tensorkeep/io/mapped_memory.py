@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import StorageError
+from tensorkeep.io.filesystem import path_text
 from tensorkeep.io.system_errors import COMMON, numbered
 
 Bytes = npt.NDArray[np.uint8]
@@ -25,7 +26,7 @@ class MappedMemory:
     """
 
     def __init__(self, folder: str) -> None:
-        self._folder = folder
+        self._folder = folder = path_text(folder)
         self._lock = threading.Lock()
         self._size = 0
         self._free: dict[int, list[int]] = {}

@@ -1,7 +1,7 @@
 """Where a path of a program leads: TensorFlow's spelling of paths, and its errors for what the system answers.
 
-A path is text, bytes or an `os.PathLike`, plain or as `file:///…`. It is tidied without a look at the disk (`a/./b`,
-`a/x/../b` and `a//b/` are `a/b`). Other schemes are those of stores that are not there: UnimplementedError.
+A path is text, bytes or an `os.PathLike`, plain or with a scheme (see `schemes`). It is tidied without a look at the
+disk (`a/./b`, `a/x/../b` and `a//b/` are `a/b`).
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ from tensorkeep.errors import (
     UnavailableError,
     UnimplementedError,
 )
+from tensorkeep.io.schemes import without_scheme
 from tensorkeep.io.system_errors import COMMON, numbered
 from tensorkeep.io.text_and_bytes import as_bytes
 
-__all__ = ["SCHEMES", "explained", "place_of", "text_of"]
+__all__ = ["explained", "place_of", "text_of"]
 
-SCHEMES: Final = ("", "file")
-_URI: Final = re.compile(r"([a-zA-Z][0-9a-zA-Z.]+)://([^/]*)(.*)", re.DOTALL)
 _ERRORS: Final[Mapping[int, type[TensorKeepError]]] = {
     **COMMON,
     errno.EINVAL: InvalidArgumentError,
@@ -64,10 +63,7 @@ def place_of(path: Any) -> str:
     text = text_of(path)
     if "\0" in text:
         raise InvalidArgumentError(f"{text!r} cannot be a path: it holds a NUL")
-    if uri := _URI.match(text):
-        if uri[1] not in SCHEMES:
-            raise UnimplementedError(f"File system scheme '{uri[1]}' not implemented (file: '{text}')")
-        text = uri[3]
+    text = without_scheme(text)
     return posixpath.normpath(re.sub("^//+", "/", text)) if text else text
 
 
