@@ -280,3 +280,14 @@ def test_a_file_that_is_no_checkpoint_is_not_called_a_damaged_one(program: Progr
     assert program("convert", "run", "m.npz").code == 0
     said = 'error: "m.npz" is no checkpoint: `tensorkeep convert` makes one of what has tensors\n'
     assert program(*arguments.split()) == (1, "", said)
+
+
+def test_what_has_no_metric_is_kept_and_told(program: Program, world: Path) -> None:
+    told = program("retain", "train", "--latest", "1", "--best", "loss", "--force")
+    assert (told.code, [line.split("\t")[:2] for line in told.out.splitlines()]) == (
+        0,
+        [["keep", "model-1"], ["keep", "model-2"]],
+    )
+    assert '2 checkpoints without the metric "loss" kept' in told.err
+    assert "no metrics are known of this folder" in told.err
+    assert (world / "train" / "model-1.index").exists()

@@ -26,13 +26,16 @@ def prepare(folder: Path) -> None:
     (folder / "d/e/[z]").write_text("z")
 
 
+REMEDY = ": plain paths and file:///… are served"
+
+
 def outcome(call: Callable[[], Any]) -> Any:
-    """What a call returns, or which error it raises in which words."""
+    """What a call returns, or which error it raises in which words, but for the remedy that ours adds to one."""
     try:
         return call()
     except Exception as error:
         name = type(error).__name__
-        return SUBCLASSES.get(name, name), str(error)
+        return SUBCLASSES.get(name, name), str(error).partition(REMEDY)[0]
 
 
 def in_both(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: Callable[[Any], Any]) -> list[Any]:

@@ -56,8 +56,19 @@ def test_what_all_writers_and_strangers_saved_is_asked_about() -> None:
 
 def test_metrics_are_those_that_savers_were_told_of() -> None:
     fs = filled()
-    retain("run", KeepBest("loss"), dry_run=False, fs=fs)
+    done = retain("run", KeepBest("loss"), dry_run=False, fs=fs)
     assert names(fs) == ["m1-0", "stranger-9"]
+    assert [item.path for item in done.unmeasured["loss"]] == ["run/stranger-9"]
+
+
+def test_what_is_without_the_metric_is_kept_and_named() -> None:
+    fs = filled()
+    before = names(fs)
+    for dry_run in (True, False):
+        done = retain("run", KeepLatest(1) | KeepBest("accuracy"), dry_run=dry_run, fs=fs)
+        assert done.doomed == ()
+        assert sorted(posixpath.basename(item.path) for item in done.unmeasured["accuracy"]) == before
+        assert names(fs) == before
 
 
 def test_what_is_pinned_stays_now_and_later() -> None:

@@ -29,6 +29,7 @@ from tensorkeep.train.retention import (
     Rule,
     checked_metrics,
     checked_policy,
+    unmeasured,
 )
 from tests.support.golden import golden
 
@@ -183,9 +184,29 @@ class TestRules:
         kept = self.kept(KeepBest("loss", 2, mode), records)
         assert kept == sorted({*best, "m-5"})
 
-    def test_checkpoints_without_the_metric_are_not_among_the_best(self):
-        records = [Record("m-0", 0), Record("m-1", 1, metrics={"loss": 9.0}), Record("m-2", 2)]
-        assert self.kept(KeepBest("loss", 5), records) == ["m-1", "m-2"]
+    def test_checkpoints_without_the_metric_are_kept_and_do_not_count(self):
+        given = (None, 9.0, None, 8.0, math.nan, 7.0)
+        records = [
+            Record(f"m-{at}", at, metrics={} if value is None else {"loss": value}) for at, value in enumerate(given)
+        ]
+        assert self.kept(KeepBest("loss", 2) & KeepAll(), records) == ["m-0", "m-2", "m-3", "m-5"]
+        assert self.kept(KeepLatest(1) | KeepBest("loss", 1), records) == ["m-0", "m-2", "m-5"]
+
+    def test_another_rule_may_delete_what_is_without_the_metric(self):
+        records = [Record(f"m-{at}", at, nbytes=10) for at in range(4)]
+        assert self.kept(KeepBest("loss") & KeepLatest(2), records) == ["m-2", "m-3"]
+        assert self.kept(KeepBytes(10, of=KeepBest("loss")), records) == ["m-3"]
+
+    def test_what_a_policy_lacks_is_named(self):
+        records = [
+            Record("m-0", 0, metrics={"loss": 1.0}),
+            Record("m-1", 1, metrics={"accuracy": 1.0}),
+            Record("m-2", 2),
+        ]
+        policy = KeepBytes(99, of=KeepLatest(1) | (KeepBest("loss") & KeepBest("accuracy")))
+        lacking = {name: [item.path for item in items] for name, items in unmeasured(policy, records).items()}
+        assert lacking == {"accuracy": ["m-0", "m-2"], "loss": ["m-1", "m-2"]}
+        assert unmeasured(KeepLatest(2), records) == unmeasured(KeepRecent(2), records) == {}
 
     def test_a_byte_budget_goes_to_the_newest(self):
         assert self.kept(KeepBytes(250), run(range(6), nbytes=100)) == ["m-4", "m-5"]

@@ -11,6 +11,7 @@ from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shown, size_text
 from tensorkeep.cli.sizes import size_of
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.amounts import some_of
 from tensorkeep.train.applying import Retained, retain
 from tensorkeep.train.retention import AnyOf, KeepAll, KeepBest, KeepBytes, KeepEvery, KeepLatest, Record, Rule
 
@@ -45,7 +46,7 @@ def _run(given: Namespace, output: Output) -> int:
     given.force = given.force and not given.dry_run
     done = retain(given.directory, _rule(given), pins=given.pin, dry_run=not given.force)
     if output.is_json:
-        output.data("retain/1", _data(given.directory, done))
+        output.data("retain/2", _data(given.directory, done))
         return DONE
     verb = "deleted" if given.force else "delete"
     rows = [("keep", *_row(item)) for item in done.kept] + [(verb, *_row(item)) for item in done.doomed]
@@ -53,11 +54,22 @@ def _run(given: Namespace, output: Output) -> int:
         output.line(f"there are no checkpoints in {shown(given.directory)}")
         return DONE
     output.table(_COLUMNS, sorted(rows, key=lambda row: (row[3], str(row[1]))))
+    for metric, records in done.unmeasured.items():
+        names = some_of([posixpath.basename(item.path) for item in records], 3)
+        output.note(
+            f'{counted(len(records), "checkpoint")} without the metric "{shown(metric)}" kept, as it is not known '
+            f"whether they are among the best: {shown(names)}{_known(done)}"
+        )
     if output.is_table:
         size = size_text(sum(item.nbytes or 0 for item in done.doomed))
         count = counted(len(done.doomed), "checkpoint")
         output.line(f"deleted {count}, {size}" if given.force else f"{count} to delete, {size}; --force deletes them")
     return DONE
+
+
+def _known(done: Retained) -> str:
+    names = sorted({name for item in (*done.kept, *done.doomed) for name in item.metrics})
+    return f"; metrics of this folder: {shown(', '.join(names))}" if names else "; no metrics are known of this folder"
 
 
 def _rule(given: Namespace) -> Rule:
@@ -106,6 +118,7 @@ def _data(directory: str, done: Retained) -> dict[str, Any]:
         "is_dry_run": done.is_dry_run,
         "kept": [_record_data(item) for item in done.kept],
         "deleted": [_record_data(item) for item in done.doomed],
+        "unmeasured": {name: [item.path for item in records] for name, records in done.unmeasured.items()},
     }
 
 
@@ -123,7 +136,8 @@ def _record_data(item: Record) -> dict[str, Any]:
 COMMANDS = {
     "retain": Command(
         "Keeps the checkpoints of a folder that at least one of some rules wants, and lists the others, which --force\n"
-        "deletes. The latest one, and those that are pinned, always stay. Metrics are those that savers were told of.",
+        "deletes. The latest one, and those that are pinned, always stay. Metrics are those that savers were told of;\n"
+        "a checkpoint of which one is not known is not deleted by a rule on it.",
         (
             "retain train --latest 1",
             "retain train --latest 1 --every-steps 1000 --best loss --max-bytes 10GB",

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from tensorkeep.errors import MissingFileError, NotFoundError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.train.folder import CheckpointFolder, scan
 from tensorkeep.train.ledger import read_ledger
-from tensorkeep.train.retention import History, Record, Rule
+from tensorkeep.train.retention import History, Record, Rule, unmeasured
 
 __all__ = ["Retained", "retain"]
 
@@ -23,6 +23,8 @@ class Retained:
     kept: tuple[Record, ...]
     doomed: tuple[Record, ...]
     is_dry_run: bool
+    unmeasured: Mapping[str, tuple[Record, ...]] = field(default_factory=dict)
+    """By metric, those that are kept because the rule would have to know it of them, and nobody told."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +61,7 @@ def retain(
     kept, doomed = rule.plan(records)
     if not dry_run and records:
         _carry_out(folder, _Exactly(frozenset(item.path for item in kept)), names, fs)
-    return Retained(kept, doomed, dry_run)
+    return Retained(kept, doomed, dry_run, unmeasured(rule, kept))
 
 
 def _pinned(record: Record, names: set[str]) -> Record:

@@ -22,10 +22,11 @@ from tensorkeep._version import __version__
 from tensorkeep.checkpoint.naming import INDEX_SUFFIX
 from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
+from tensorkeep.io.amounts import some_of
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.train.ledger import Entry, describe, is_present, read_ledger, remaining_files, write_ledger
-from tensorkeep.train.retention import History, Record, RetentionPolicy, checked_metrics, checked_policy
+from tensorkeep.train.retention import History, Record, RetentionPolicy, checked_metrics, checked_policy, unmeasured
 
 __all__ = ["CheckpointFolder", "Found", "scan", "step_of"]
 
@@ -98,6 +99,7 @@ class CheckpointFolder:
         self._durability = durability
         self._fs = fs
         self._entries: dict[str, Entry] = {}
+        self._told: set[str] = set()
         self._history = policy.start(clock())
         self._look()
 
@@ -132,7 +134,22 @@ class CheckpointFolder:
             entry = replace(described, writer=self._writer, tensorkeep=__version__)
             history, doomed = self.policy.advance(self._history, entry.record(self.directory))
             self._insert(entry, {posixpath.basename(item) for item in before()})
-            return self._carry_out(history, doomed)
+            deleted = self._carry_out(history, doomed)
+        self._tell_unmeasured()
+        return deleted
+
+    def _tell_unmeasured(self) -> None:
+        """Says once of each metric that checkpoints stay because it is not known of them."""
+        for metric, records in unmeasured(self.policy, self.records).items():
+            if metric not in self._told:
+                self._told.add(metric)
+                names = [posixpath.basename(item.path) for item in records]
+                warnings.warn(
+                    f'{some_of(names, 3)} in "{self.directory}": saved without the metric "{metric}", by which the '
+                    f'policy chooses, and kept for that; give it with each save (metrics={{"{metric}": …}}), or '
+                    "delete them by another rule",
+                    stacklevel=3,
+                )
 
     def plan(self, policy: RetentionPolicy | None = None) -> tuple[Record, ...]:
         """What would be deleted if the latest checkpoint had just been saved, under this policy or another one."""

@@ -11,7 +11,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.io.filesystem import PathLike
 from tensorkeep.train.hooks import SessionRunHook
 from tensorkeep.train.monitored import MonitoredSession
-from tensorkeep.train.recording_hooks import CheckpointSaverHook, StepCounterHook, SummarySaverHook
+from tensorkeep.train.recording_hooks import CheckpointSaverHook, Metrics, StepCounterHook, SummarySaverHook
 from tensorkeep.train.scaffold import Scaffold
 from tensorkeep.train.session_creators import ChiefSessionCreator, WorkerSessionCreator
 from tensorkeep.variables.variable import Variable
@@ -84,11 +84,13 @@ def monitored_training_session(
     save_graph_def: bool = True,
     save_incremental_checkpoint_secs: float | None = None,
     target_nodes_or_tensors: Iterable[Any] | None = None,
+    save_checkpoint_metrics: Metrics | None = None,
 ) -> MonitoredSession:
     """A session that resumes from `checkpoint_dir` and saves there, every ten minutes and at the end by default.
 
     With `save_incremental_checkpoint_secs` it also saves, that often, what changed since the last full checkpoint.
     `target_nodes_or_tensors` are for `mark_target_node`.
+    `save_checkpoint_metrics` are told to the scaffold's saver with each checkpoint, for policies such as `KeepBest`.
     """
     if target_nodes_or_tensors:
         mark_target_node(target_nodes_or_tensors)
@@ -120,6 +122,7 @@ def monitored_training_session(
                     scaffold=scaffold,
                     save_graph_def=save_graph_def,
                     incremental_save_secs=save_incremental_checkpoint_secs,
+                    metrics=save_checkpoint_metrics,
                 )
             )
     all_hooks.extend(hooks or ())

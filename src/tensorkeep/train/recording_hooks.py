@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import posixpath
-from collections.abc import Callable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final, TypeAlias
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import current_graph
@@ -47,8 +47,30 @@ class CheckpointSaverListener:
         """Called at the end, after the last checkpoint was saved."""
 
 
+Metrics: TypeAlias = Mapping[str, Any] | Callable[[Any, int], Mapping[str, float]]
+"""Tensors of one number by name; or a function that is given the session and the step, and returns the numbers."""
+
+
+def _measured(metrics: Metrics, session: Any, step: int) -> Mapping[str, float]:
+    """The metrics of the values that are saved now: tensors by a run of their own, which feeds nothing."""
+    if callable(metrics):
+        return metrics(session, step)
+    try:
+        values: Mapping[str, float] = session.run(dict(metrics))
+    except InvalidArgumentError as error:
+        raise InvalidArgumentError(
+            f"cannot work out the metrics {', '.join(metrics)} of a checkpoint: {error}. They are worked out when it "
+            "is saved, and nothing is fed; give a function of the session and the step that feeds them, or tensors "
+            "that need nothing"
+        ) from error
+    return values
+
+
 class CheckpointSaverHook(SessionRunHook):
-    """Saves a checkpoint at the beginning, every so many steps or seconds, and at the end."""
+    """Saves a checkpoint at the beginning, every so many steps or seconds, and at the end.
+
+    `metrics` are worked out at each save and handed to the saver, whose policy may choose by them.
+    """
 
     timer_type: Callable[..., SecondOrStepTimer] = SecondOrStepTimer
 
@@ -64,6 +86,7 @@ class CheckpointSaverHook(SessionRunHook):
         save_graph_def: bool = True,
         *,
         incremental_save_secs: float | None = None,
+        metrics: Metrics | None = None,
     ) -> None:
         LOG.info("Create CheckpointSaverHook.")
         if saver is not None and scaffold is not None:
@@ -77,6 +100,7 @@ class CheckpointSaverHook(SessionRunHook):
         self._listeners = listeners or []
         self._steps_per_run = 1000000
         self._save_graph_def = save_graph_def
+        self._metrics = metrics
 
     def _set_steps_per_run(self, steps_per_run: int) -> None:
         self._steps_per_run = steps_per_run
@@ -138,7 +162,10 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.before_save(session, step)
         LOG.info("Saving checkpoints for %d into %s.", step, self._save_path)
-        self._get_saver().save(session, self._save_path, global_step=step, write_meta_graph=self._save_graph_def)
+        measured = {} if self._metrics is None else {"metrics": _measured(self._metrics, session, step)}
+        self._get_saver().save(
+            session, self._save_path, global_step=step, write_meta_graph=self._save_graph_def, **measured
+        )
         log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=self._save_path)
         self._summary_writer.add_session_log(log, step)
         LOG.info("Calling checkpoint listeners after saving checkpoint %d...", step)
@@ -305,6 +332,7 @@ class ProfilerHook(SessionRunHook):
 __all__ = [
     "CheckpointSaverHook",
     "CheckpointSaverListener",
+    "Metrics",
     "ProfilerHook",
     "StepCounterHook",
     "SummarySaverHook",

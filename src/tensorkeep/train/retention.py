@@ -12,7 +12,8 @@ changed between two runs, and combined:
     KeepLatest(3) | KeepBest("accuracy", 2, mode="max") | KeepEvery(hours=24)
     KeepBytes(10 << 30, of=KeepLatest(20) | KeepSteps({1000}))
 
-Whatever a rule says, the checkpoint that was just saved stays, and so do those that are pinned.
+Whatever a rule says, the checkpoint that was just saved stays, and so do those that are pinned. A rule that looks at a
+metric says nothing about checkpoints of which it is not known: it wants them all (`unmeasured` names them).
 """
 
 from __future__ import annotations
@@ -45,6 +46,7 @@ __all__ = [
     "Rule",
     "checked_metrics",
     "checked_policy",
+    "unmeasured",
 ]
 
 
@@ -202,6 +204,11 @@ class Rule(ABC):
     combine rules.
     """
 
+    @property
+    def metrics(self) -> frozenset[str]:
+        """The names of the metrics by which the rule chooses."""
+        return frozenset()
+
     @abstractmethod
     def wanted(self, records: Sequence[Record]) -> frozenset[str]:
         """The paths of those that should be kept."""
@@ -227,6 +234,14 @@ class Rule(ABC):
         return AllOf(self, other)
 
 
+def unmeasured(policy: RetentionPolicy, records: Iterable[Record]) -> dict[str, tuple[Record, ...]]:
+    """By metric, the checkpoints of which a policy would have to know it and does not; none are left out."""
+    names = policy.metrics if isinstance(policy, Rule) else ()
+    listed = tuple(records)
+    lacking = {name: tuple(item for item in listed if name not in item.metrics) for name in sorted(names)}
+    return {name: items for name, items in lacking.items() if items}
+
+
 def _is_spared(record: Record) -> bool:
     return record.pinned or record.time == math.inf
 
@@ -240,6 +255,10 @@ def _checked_rules(rules: tuple[Rule, ...]) -> tuple[Rule, ...]:
     if wrong := [rule for rule in rules if not isinstance(rule, Rule)]:
         raise WrongTypeError(f"only rules such as KeepLatest(5) can be combined, got {wrong[0]!r}")
     return rules
+
+
+def _metrics_of(rules: Iterable[Rule]) -> frozenset[str]:
+    return frozenset[str]().union(*(rule.metrics for rule in rules))
 
 
 def _paths(records: Iterable[Record]) -> frozenset[str]:
@@ -298,7 +317,8 @@ class KeepEvery(Rule):
 class KeepBest(Rule):
     """Wants the `count` checkpoints with the smallest (or largest) value of a metric, of equal ones the newer.
 
-    Checkpoints without that metric, or with one that is not a number, are not among the best.
+    One whose metric is not a number (NaN) is not among the best. One without the metric may well be: it is wanted, too,
+    and does not count.
     """
 
     metric: str
@@ -310,6 +330,10 @@ class KeepBest(Rule):
         if self.mode not in ("min", "max"):
             raise InvalidArgumentError(f'mode: expected "min" or "max", got {self.mode!r}')
 
+    @property
+    def metrics(self) -> frozenset[str]:
+        return frozenset({self.metric})
+
     def wanted(self, records: Sequence[Record]) -> frozenset[str]:
         sign = 1 if self.mode == "min" else -1
         ranked = [
@@ -317,7 +341,8 @@ class KeepBest(Rule):
             for at, item in enumerate(records)
             if not math.isnan(value := item.metrics.get(self.metric, math.nan))
         ]
-        return frozenset(path for *_, path in sorted(ranked)[: self.count])
+        unknown = _paths(item for item in records if self.metric not in item.metrics)
+        return unknown.union(path for *_, path in sorted(ranked)[: self.count])
 
 
 @dataclass(frozen=True)
@@ -329,6 +354,10 @@ class KeepBytes(Rule):
 
     def __post_init__(self) -> None:
         _require_positive("bytes", self.limit)
+
+    @property
+    def metrics(self) -> frozenset[str]:
+        return self.of.metrics
 
     def wanted(self, records: Sequence[Record]) -> frozenset[str]:
         among = self.of.wanted(records)
@@ -366,6 +395,10 @@ class AnyOf(Rule):
     def __init__(self, *rules: Rule) -> None:
         object.__setattr__(self, "rules", _checked_rules(rules))
 
+    @property
+    def metrics(self) -> frozenset[str]:
+        return _metrics_of(self.rules)
+
     def wanted(self, records: Sequence[Record]) -> frozenset[str]:
         return frozenset().union(*(rule.wanted(records) for rule in self.rules))
 
@@ -378,6 +411,10 @@ class AllOf(Rule):
 
     def __init__(self, *rules: Rule) -> None:
         object.__setattr__(self, "rules", _checked_rules(rules))
+
+    @property
+    def metrics(self) -> frozenset[str]:
+        return _metrics_of(self.rules)
 
     def wanted(self, records: Sequence[Record]) -> frozenset[str]:
         return _paths(records).intersection(*(rule.wanted(records) for rule in self.rules))

@@ -20,6 +20,7 @@ from tensorkeep.train import (
     supervisor,
 )
 from tensorkeep.train.monitored_training import USE_DEFAULT, Parts, monitored_training_session
+from tensorkeep.train.recording_hooks import Metrics
 from tensorkeep.v1 import defaults
 from tensorkeep.v1.saving import Saver
 from tensorkeep.v1.sessions import Session
@@ -93,8 +94,12 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
     *,
     save_incremental_checkpoint_secs: float | None = None,
     target_nodes_or_tensors: Any = None,
+    save_checkpoint_metrics: Metrics | None = None,
 ) -> Any:
-    """A session that resumes from `checkpoint_dir` and saves there, every ten minutes and at the end by default."""
+    """A session that resumes from `checkpoint_dir` and saves there, every ten minutes and at the end by default.
+
+    `save_checkpoint_metrics`, tensors by name or a function of the session and the step, are told to the saver.
+    """
     return monitored_training_session(_PARTS, **locals())
 
 
