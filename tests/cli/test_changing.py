@@ -291,3 +291,22 @@ def test_what_has_no_metric_is_kept_and_told(program: Program, world: Path) -> N
     assert '2 checkpoints without the metric "loss" kept' in told.err
     assert "no metrics are known of this folder" in told.err
     assert (world / "train" / "model-1.index").exists()
+
+
+def test_a_cast_that_loses_numbers_is_counted_and_refused_unless_allowed(program: Program, world: Path) -> None:
+    tk.save_checkpoint("small/model", {"v": np.array([1e-9, 0.1, 1], np.float32)})
+    for command in ("cast small/model half/model --dtype float16", "convert small/model half.npz --dtype float16"):
+        before = sorted(world.rglob("*"))
+        for words in ("", " --dry-run"):
+            told = program(*f"{command}{words}".split())
+            assert (told.code, told.out) == (1, "")
+            assert 'would lose numbers: "v": of 3 numbers 1 to zero, 1 rounded (such as 1e-09)' in told.err
+            assert told.err.endswith("or say --allow-loss\n")
+        assert sorted(world.rglob("*")) == before
+        for words in ("--dry-run", ""):
+            told = program(*command.split(), "--allow-loss", *words.split())
+            assert told.out.endswith(
+                "  v: of 3 numbers 1 to zero, 1 rounded (such as 1e-09)\n"
+                "  cast 1 tensor: 1 of 3 numbers lost, 1 rounded\n"
+            )
+    assert not program("cast", "small/model", "b/model", "--dtype", "bfloat16").code

@@ -56,6 +56,12 @@ TABLE = {
     **dict.fromkeys(("zero_rows", "not_finite"), int),
     **dict.fromkeys(("frequencies", "norms"), object),
 }
+LOSS = {
+    **dict.fromkeys(
+        ("elements", "zero", "infinite", "undefined", "out_of_range", "inexact", "imaginary", "rounded"), int
+    ),
+    "example": str,
+}
 CHANGE = {
     "target": str,
     "is_dry_run": bool,
@@ -64,6 +70,7 @@ CHANGE = {
     "written_bytes": int,
     "renamed": {...: str},
     "dropped": [str],
+    "losses": {...: LOSS},
 }
 END = {"dtype": str, "shape": [int], "name": str}
 SIGNATURE = {"method_name": str, "inputs": {...: END}, "outputs": {...: END}}
@@ -200,7 +207,7 @@ SCHEMAS: dict[str, Any] = {
         "unmeasured": {...: [str]},
     },
     "scan/1": {"models": [dict(sorted(SCAN.items()))]},
-    "change/1": CHANGE,
+    "change/2": CHANGE,
     "salvage/1": {**CHANGE, "lost": [{"tensor": (str, type(None)), "message": str}]},
     "dedupe/1": {"is_dry_run": bool, "shared": {...: [str]}, "saved_bytes": int},
     "repair-state/1": {
@@ -230,7 +237,7 @@ SCHEMAS: dict[str, Any] = {
         "missing": [str],
         "extra": [str],
     },
-    "convert/1": {
+    "convert/2": {
         "source": str,
         "target": str,
         "source_format": str,
@@ -240,6 +247,7 @@ SCHEMAS: dict[str, Any] = {
         "tensors": int,
         "bytes": int,
         "is_proven": bool,
+        "losses": {...: LOSS},
     },
     "convert.explain/1": {
         "tensors": [{"origins": [str], "name": str, "dtype": str, "shape": [int], "history": [str]}],
@@ -293,27 +301,27 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "report": ("report/1", "run out.html"),
     "retain": ("retain/2", "train --latest 1"),
     "scan": ("scan/1", "export run"),
-    "rename": ("change/1", "run r/m --strip-scope dense"),
-    "keep": ("change/1", "run r/m --match dense/*"),
-    "drop": ("change/1", "run r/m --match dense/*"),
-    "strip-optimizer": ("change/1", "train/model-2 r/m"),
-    "ema-swap": ("change/1", "train/model-2 r/m"),
-    "cast": ("change/1", "run r/m --dtype float16"),
-    "set": ("change/1", "run r/m --values global_step=1"),
-    "merge": ("change/1", "run train/model-1 r/m --conflict last"),
-    "average": ("change/1", "train/model-1 train/model-2 r/m"),
-    "interpolate": ("change/1", "train/model-1 train/model-2 0.5 r/m"),
-    "split": ("change/1", "run r/m --max-shard-size 50"),
-    "convert-format": ("change/1", "run r/m --to V1"),
-    "objects-to-names": ("change/1", "objects/ckpt-1 r/m"),
-    "names-to-objects": ("change/1", "run r/m"),
+    "rename": ("change/2", "run r/m --strip-scope dense"),
+    "keep": ("change/2", "run r/m --match dense/*"),
+    "drop": ("change/2", "run r/m --match dense/*"),
+    "strip-optimizer": ("change/2", "train/model-2 r/m"),
+    "ema-swap": ("change/2", "train/model-2 r/m"),
+    "cast": ("change/2", "run r/m --dtype float16"),
+    "set": ("change/2", "run r/m --values global_step=1"),
+    "merge": ("change/2", "run train/model-1 r/m --conflict last"),
+    "average": ("change/2", "train/model-1 train/model-2 r/m"),
+    "interpolate": ("change/2", "train/model-1 train/model-2 0.5 r/m"),
+    "split": ("change/2", "run r/m --max-shard-size 50"),
+    "convert-format": ("change/2", "run r/m --to V1"),
+    "objects-to-names": ("change/2", "objects/ckpt-1 r/m"),
+    "names-to-objects": ("change/2", "run r/m"),
     "dedupe": ("dedupe/1", "train/model-1 train/model-2 --force"),
     "salvage": ("salvage/1", "run r/m"),
     "repair-state": ("repair-state/1", "run"),
     "gc": ("gc/1", "run --older-than 0"),
     "sign": ("sign/1", "export/1 e.json"),
     "check": ("check/1", "export/1 signed/export-1.json"),
-    "convert": ("convert/1", "run m.safetensors"),
+    "convert": ("convert/2", "run m.safetensors"),
     "presets": ("presets/1", ""),
     "ev stats": ("ev.stats/1", "recommender/model"),
     "ev lookup": ("ev.lookup/1", "recommender/model users 7 1003"),

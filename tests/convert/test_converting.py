@@ -15,10 +15,13 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
+from tensorkeep.checkpoint.casting import CastLossError
 from tensorkeep.checkpoint.opening import load_tensors, open_checkpoint
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.convert import CastTo, ConvertOptions, ModelOptions, check_proof, convert, open_tensors, read_proof
+from tensorkeep.convert.rules import Fitting
+from tensorkeep.convert.steps import Transpose
 from tensorkeep.edit import RenamePattern, Selection
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.writing import save_embeddings
@@ -383,3 +386,16 @@ def test_an_archive_that_says_it_unpacks_to_far_more_than_it_holds_is_data_loss(
     (tmp_path / "x.npz").write_bytes(data)
     with pytest.raises(TensorKeepError, match=r"unpack to 2147483648|none of the formats"):
         open_tensors(tmp_path / "x.npz")
+
+
+def test_other_types_that_lose_numbers_are_refused_unless_allowed(fs: MemoryFileSystem) -> None:
+    save_checkpoint("p", {"k": np.array([[1e-9, 1], [2, 1e9]], np.float32)}, fs=fs)
+    rules = (Fitting("k", "weight", (Transpose((1, 0)),)), CastTo("float16"))
+    with pytest.raises(CastLossError, match='"weight": of 4 numbers 1 to zero, 1 to infinity'):
+        convert("p", "q.safetensors", rules, fs=fs)
+    assert not fs.exists("q.safetensors")
+    for dry_run in (True, False):
+        done = convert("p", "q.safetensors", rules, ConvertOptions(allow_loss=True, dry_run=dry_run), fs=fs)
+        assert (done.losses["weight"].lost, done.losses["weight"].elements) == (2, 4)
+    after = convert("p", "r.safetensors", rules[::-1], ConvertOptions(allow_loss=True), fs=fs)
+    assert after.losses == done.losses

@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+from tensorkeep.checkpoint.casting import CastLossError
 from tensorkeep.checkpoint.opening import load_tensors, open_checkpoint
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
@@ -55,7 +56,7 @@ def test_a_number_that_does_not_fit_is_an_error_and_nothing_is_written(
     fs: MemoryFileSystem, value: np.generic, dtype: str, lost: str
 ) -> None:
     save_checkpoint("p", {"x": value, "other": 1.0}, fs=fs)
-    with pytest.raises(InvalidArgumentError, match=f'cannot cast "x" .*{lost}'):
+    with pytest.raises(InvalidArgumentError, match=f'casting "p" to {dtype} would lose numbers: "x": .*{lost}'):
         cast("p", "q", dtype, Selection(["x"]), fs=fs)
     assert not [name for name in fs.contents() if name.startswith("q")]
 
@@ -107,3 +108,46 @@ def test_all_that_is_wrong_is_said_at_once(fs: MemoryFileSystem) -> None:
 def test_a_tensor_may_be_added(fs: MemoryFileSystem) -> None:
     set_tensors("m", "m", {"new": np.zeros((2, 0), np.float32)}, EditOptions(overwrite=True), create=True, fs=fs)
     assert load_tensors("m", fs=fs)["new"].shape == (2, 0)
+
+
+# ----------------------------------------------------------------------------------------------- what a cast loses
+
+
+def save_moments(fs: MemoryFileSystem) -> None:
+    moments = np.array([1e-9, 1e-10, 0, 1, 1e9], np.float32)
+    save_checkpoint("p", {"v": moments, "w": np.array([0.1, 1], np.float32)}, fs=fs)
+
+
+def test_a_cast_that_makes_zeros_or_infinities_is_refused_with_counts(fs: MemoryFileSystem) -> None:
+    save_moments(fs)
+    with pytest.raises(CastLossError, match='"v": of 5 numbers 2 to zero, 1 to infinity') as caught:
+        cast("p", "q", "float16", options=EditOptions(dry_run=True), fs=fs)
+    assert list(caught.value.losses) == ["v"]
+    with pytest.raises(CastLossError):
+        cast("p", "q", "float16", fs=fs)
+    assert not [name for name in fs.contents() if name.startswith("q")]
+
+
+@pytest.mark.parametrize("dry_run", [True, False])
+def test_a_cast_that_may_lose_says_what_it_lost(fs: MemoryFileSystem, dry_run: bool) -> None:
+    save_moments(fs)
+    done = cast("p", "q", "float16", options=EditOptions(dry_run=dry_run), allow_loss=True, fs=fs)
+    assert {name: (loss.zero, loss.infinite, loss.rounded) for name, loss in done.losses.items()} == {
+        "v": (2, 1, 0),
+        "w": (0, 0, 1),
+    }
+
+
+def test_roundings_are_counted_and_not_refused(fs: MemoryFileSystem) -> None:
+    save_moments(fs)
+    done = cast("p", "q", "bfloat16", Selection(["w"]), fs=fs)
+    assert (done.losses["w"].lost, done.losses["w"].rounded) == (0, 1)
+
+
+def test_a_value_that_is_set_may_lose_what_is_allowed(fs: MemoryFileSystem) -> None:
+    save_checkpoint("p", {"n": np.int32(1), "h": np.float16(1)}, fs=fs)
+    with pytest.raises(InvalidArgumentError, match=r'"n": is int32, which cannot hold 1\.5.*"h": .*cannot hold 1e-09'):
+        set_tensors("p", "q", {"n": 1.5, "h": 1e-9}, fs=fs)
+    done = set_tensors("p", "q", {"n": 1.5, "h": 1e-9}, allow_loss=True, fs=fs)
+    assert (done.losses["n"].inexact, done.losses["h"].zero) == (1, 1)
+    assert [load_tensors("q", fs=fs)[name] for name in "nh"] == [1, 0]

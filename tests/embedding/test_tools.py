@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from tensorkeep import (
     BundleWriter,
     DataLossError,
+    EmbeddingTable,
     InvalidArgumentError,
     MemoryFileSystem,
     NotFoundError,
@@ -22,16 +23,17 @@ from tensorkeep import (
     load_tensors,
     open_checkpoint,
 )
+from tensorkeep.checkpoint.casting import CastLossError
 from tensorkeep.embedding.dropping import drop_slots
 from tensorkeep.embedding.incremental import table_delta_tensors
 from tensorkeep.embedding.pruning import KeepByNorm, KeepFrequent, KeepTop, KeepUpdatedSince, prune_checkpoint
-from tensorkeep.embedding.quantising import quantise_checkpoint
+from tensorkeep.embedding.quantising import plan_quantising, quantise_checkpoint
 from tensorkeep.embedding.querying import look_up
 from tensorkeep.embedding.repairing import compare_keys, repair_checkpoint
 from tensorkeep.embedding.repartitioning import repartition_checkpoint
 from tensorkeep.embedding.statistics import embedding_statistics
 from tensorkeep.embedding.stored import stored_embeddings
-from tensorkeep.embedding.writing import embedding_tensors
+from tensorkeep.embedding.writing import embedding_tensors, save_embeddings
 from tests.embedding.crafting import EXTREMES, bytes_of, contents, held_by, rows_for, save_raw, saved, snapshot_of
 
 KEYS = [*EXTREMES, *range(1, 60), 5003, 7003]
@@ -477,3 +479,19 @@ def test_a_slot_that_nothing_has_cannot_be_left_out() -> None:
     with pytest.raises(InvalidArgumentError, match="several names"):
         drop_slots("d/x", "d/y", "m", fs=fs)
     assert not fs.exists("d/y.index")
+
+
+def test_values_that_fewer_bits_lose_are_counted_and_refused_unless_allowed() -> None:
+    fs = MemoryFileSystem()
+    rows = np.array([[1e-9, 1], [0.1, 1e9]], np.float32)
+    table = EmbeddingTable(2)
+    table.assign(np.array([1, 2]), rows)
+    save_embeddings("d/x", {"emb": table.snapshot()}, fs=fs)
+    with pytest.raises(CastLossError, match='"emb": of 4 numbers 1 to zero, 1 to infinity, 1 rounded'):
+        quantise_checkpoint("d/x", "d/y", "half", fs=fs)
+    assert not fs.exists("d/y.index")
+    assert plan_quantising("d/x", "half", fs=fs)["emb"].lost == 2
+    quantise_checkpoint("d/x", "d/y", "half", allow_loss=True, fs=fs)
+    steps = plan_quantising("d/x", "int8", fs=fs)["emb"]
+    assert (steps.elements, steps.zero) == (4, 2)  # beside 0.1 and 1e9, each in its column
+    quantise_checkpoint("d/x", "d/z", "int8", fs=fs)

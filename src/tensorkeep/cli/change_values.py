@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from argparse import Namespace
 
-from tensorkeep.cli.checkpoint_changes import add_places, change, has_selection
+from tensorkeep.cli.checkpoint_changes import add_allow_loss, add_places, change, has_selection
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.output import Output
 from tensorkeep.cli.tensor_filters import add_selection, selection_of
@@ -24,11 +24,16 @@ def _add_cast(parser: Parser) -> None:
         values=[dtype.name for dtype in ALL_DTYPES if dtype.is_storable],
     )
     add_selection(parser, "tensors to cast; all with floating-point numbers by default")
+    add_allow_loss(parser)
 
 
 def _run_cast(given: Namespace, output: Output) -> int:
     selection = selection_of(given) if has_selection(given) else None
-    return change(given, output, lambda options: cast(given.source, given.target, given.dtype, selection, options))
+    return change(
+        given,
+        output,
+        lambda options: cast(given.source, given.target, given.dtype, selection, options, allow_loss=given.allow_loss),
+    )
 
 
 def _add_set(parser: Parser) -> None:
@@ -36,6 +41,7 @@ def _add_set(parser: Parser) -> None:
     parser.add_argument("--files", metavar="NAME=FILE", default="", help="dense/kernel=kernel.npy;b=all.npz[b]")
     parser.add_argument("--values", metavar="NAME=EXPR", default="", help="global_step=0;scale=[1.0,2.0]")
     parser.add_argument("--create", action="store_true", help="allow names that are not there yet")
+    add_allow_loss(parser)
 
 
 def _run_set(given: Namespace, output: Output) -> int:
@@ -43,13 +49,18 @@ def _run_set(given: Namespace, output: Output) -> int:
         raise InvalidArgumentError("say what shall be set: --files or --values")
     values = InputTexts(given.files, given.values).values(output.note)
     return change(
-        given, output, lambda options: set_tensors(given.source, given.target, values, options, create=given.create)
+        given,
+        output,
+        lambda options: set_tensors(
+            given.source, given.target, values, options, create=given.create, allow_loss=given.allow_loss
+        ),
     )
 
 
 COMMANDS = {
     "cast": Command(
-        "Writes a checkpoint whose tensors have another type. A number that the type cannot hold is an error.",
+        "Writes a checkpoint whose tensors have another type, and says how many numbers were rounded. Numbers that\n"
+        "would be lost (become zero, infinite, another whole number) are counted, and refused without --allow-loss.",
         (
             "cast run/model-1000 half/model --dtype bfloat16",
             "cast run/model-1000 half/model --dtype int32 --match global_step",

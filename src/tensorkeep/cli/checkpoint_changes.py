@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
+from tensorkeep.checkpoint.casting import CastLoss, CastLossError
 from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.cli.any_tensors import require_checkpoint
 from tensorkeep.cli.command import DONE, Parser
@@ -57,6 +59,8 @@ def change(given: Namespace, output: Output, work: Callable[[EditOptions], NameC
         found = work(options)
     except TargetExistsError as error:
         raise AlreadyExistsError(f'"{error.path}" is there already: say --force to replace it') from None
+    except CastLossError as error:
+        raise allowing_loss(error) from None
     except DataLossError:
         for source in _sources(given):
             require_checkpoint(source, ": `tensorkeep convert` makes one of what has tensors")
@@ -65,7 +69,7 @@ def change(given: Namespace, output: Output, work: Callable[[EditOptions], NameC
         bar.clear()
     written = found.written if isinstance(found, NameChanges) else found
     if output.is_json:
-        output.data("change/1", change_data(written, found if isinstance(found, NameChanges) else None))
+        output.data("change/2", change_data(written, found if isinstance(found, NameChanges) else None))
         return DONE
     if isinstance(found, NameChanges):
         _print_names(found, output)
@@ -96,6 +100,7 @@ def change_data(written: Written, names: NameChanges | None = None) -> dict[str,
         "written_bytes": written.written_bytes,
         "renamed": dict(names.renamed) if names is not None else {},
         "dropped": list(names.dropped) if names is not None else [],
+        "losses": losses_data(written.losses),
     }
     return data
 
@@ -105,6 +110,39 @@ def print_written(written: Written, output: Output) -> None:
     verb = "would write" if written.is_dry_run else "wrote"
     sizes = f"{size_text(written.linked_bytes)} linked, {size_text(written.written_bytes)} written"
     output.line(f"{verb} {shown(written.path)}: {counted(written.tensors, 'tensor')}, {sizes}")
+    print_losses(written.losses, output)
+
+
+def add_allow_loss(parser: Parser) -> None:
+    """Adds the argument of commands that give numbers another type."""
+    parser.add_argument(
+        "--allow-loss", action="store_true", help="even if numbers become zero, infinite, or others: they are counted"
+    )
+
+
+def allowing_loss(error: CastLossError) -> CastLossError:
+    """The same error with the remedy that the program has."""
+    remedy = "Choose a type of wider range, leave these tensors out (--exclude), or say --allow-loss"
+    return CastLossError(error.what, error.losses, remedy)
+
+
+def losses_data(losses: Mapping[str, CastLoss]) -> dict[str, Any]:
+    """What casts did to numbers, for JSON."""
+    return {name: asdict(loss) for name, loss in losses.items()}
+
+
+def print_losses(losses: Mapping[str, CastLoss], output: Output) -> None:
+    """Says what casts did to numbers: of each tensor that lost some, and of all in one line."""
+    if not losses:
+        return
+    for name, loss in losses.items():
+        if loss.lost:
+            output.line(f"  {shown(name)}: {shown(str(loss))}")
+    total = sum(losses.values(), CastLoss())
+    output.line(
+        f"  cast {counted(len(losses), 'tensor')}: {total.lost:,} of {total.elements:,} numbers lost, "
+        f"{total.rounded:,} rounded"
+    )
 
 
 def _print_names(found: NameChanges, output: Output) -> None:
@@ -133,13 +171,17 @@ def pairs_of(items: Sequence[str], what: str) -> Mapping[str, str]:
 
 
 __all__ = [
+    "add_allow_loss",
     "add_compact",
     "add_places",
     "add_writing",
+    "allowing_loss",
     "change",
     "change_data",
     "has_selection",
+    "losses_data",
     "pairs_of",
+    "print_losses",
     "print_written",
     "require_name",
 ]

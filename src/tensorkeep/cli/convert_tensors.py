@@ -5,8 +5,18 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
+from tensorkeep.checkpoint.casting import CastLossError
 from tensorkeep.cli.catalog import nearest
-from tensorkeep.cli.checkpoint_changes import add_writing, has_selection, pairs_of, require_name
+from tensorkeep.cli.checkpoint_changes import (
+    add_allow_loss,
+    add_writing,
+    allowing_loss,
+    has_selection,
+    losses_data,
+    pairs_of,
+    print_losses,
+    require_name,
+)
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.model_arguments import add_run_initializers
 from tensorkeep.cli.output import Column, Output, counted, shape_text, shown, size_text
@@ -55,6 +65,7 @@ def _add_convert(parser: Parser) -> None:
         help="give all floating-point numbers another type: float16, ...",
         values=[dtype.name for dtype in ALL_DTYPES if dtype.is_floating and dtype.is_storable],
     )
+    add_allow_loss(parser)
     add_selection(parser, "tensors to convert; all by default")
     parser.add_argument("--explain", action="store_true", help="show what becomes of every tensor, and write nothing")
     parser.add_argument("--prove", action="store_true", help="read the result back and write TARGET.proof.json")
@@ -86,6 +97,7 @@ def _run_convert(given: Namespace, output: Output) -> int:
         prove=given.prove,
         overwrite=given.force,
         dry_run=given.dry_run,
+        allow_loss=given.allow_loss,
         shard_bytes=size_of(given.max_shard_size) if given.max_shard_size else None,
         model=ModelOptions(
             given.graph,
@@ -99,16 +111,19 @@ def _run_convert(given: Namespace, output: Output) -> int:
         done = convert(given.source, given.target, _rules(given), options)
     except TargetExistsError as error:
         raise AlreadyExistsError(f"{listed(error.paths)} is there already: say --force to replace it") from None
+    except CastLossError as error:
+        raise allowing_loss(error) from None
     finally:
         bar.clear()
     if output.is_json:
-        output.data("convert/1", _data(done))
+        output.data("convert/2", _data(done))
         return DONE
     verb = "would write" if done.is_dry_run else "wrote"
     proven = ", proven" if done.proof is not None else ""
     count = len(done.explanation.tensors)  # 0 of what is made of a model as a whole
     amount = f": {counted(count, 'tensor')}, {size_text(done.nbytes)}" if count else ""
     output.line(f"{verb} {shown(done.target)} ({done.target_format}){amount}{proven}")
+    print_losses(done.losses, output)
     return DONE
 
 
@@ -123,6 +138,7 @@ def _data(done: Converted) -> dict[str, Any]:
         "tensors": len(done.explanation.tensors),
         "bytes": done.nbytes,
         "is_proven": done.proof is not None,
+        "losses": losses_data(done.losses),
     }
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+from tensorkeep.checkpoint.casting import CastLossError
+from tensorkeep.cli.checkpoint_changes import add_allow_loss, allowing_loss
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.embedding_writing import add_places, write
 from tensorkeep.cli.output import Output
@@ -17,10 +19,11 @@ from tensorkeep.embedding.pruning import (
     plan_pruning,
     prune_checkpoint,
 )
-from tensorkeep.embedding.quantising import quantise_checkpoint
+from tensorkeep.embedding.quantising import plan_quantising, quantise_checkpoint
 from tensorkeep.embedding.repairing import repair_checkpoint
 from tensorkeep.embedding.repartitioning import plan_repartitioning, repartition_checkpoint
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.progress import Progress
 
 
 def _add_repartition(parser: Parser) -> None:
@@ -67,10 +70,17 @@ def _run_prune(given: Namespace, output: Output) -> int:
 def _add_quantise(parser: Parser) -> None:
     add_places(parser)
     parser.add_argument("--to", choices=["bfloat16", "int8"], required=True, help="the type of the values")
+    add_allow_loss(parser)
 
 
 def _run_quantise(given: Namespace, output: Output) -> int:
-    return write(given, output, lambda bar: quantise_checkpoint(given.source, given.target, given.to, progress=bar))
+    def work(bar: Progress) -> str:
+        try:
+            return quantise_checkpoint(given.source, given.target, given.to, allow_loss=given.allow_loss, progress=bar)
+        except CastLossError as error:
+            raise allowing_loss(error) from None
+
+    return write(given, output, work, plan=lambda: plan_quantising(given.source, given.to))
 
 
 def _run_repair(given: Namespace, output: Output) -> int:

@@ -7,6 +7,7 @@ from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
 from typing import Final
 
+from tensorkeep.checkpoint.casting import CastLoss, refuse_losses
 from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.checkpoints import BUNDLE, SLICE_FILE, CheckpointTensors
@@ -57,6 +58,8 @@ class ConvertOptions:
     """Whether what is at the target may be replaced."""
     dry_run: bool = False
     """Whether only to find out what would be done, and all that is wrong with it."""
+    allow_loss: bool = False
+    """Whether numbers may be lost where rules give tensors another type: to zero, to infinity, out of range, ..."""
     shard_bytes: int | None = None
     """How large a file may be, where a format knows several."""
     model: ModelOptions = _NO_MODEL
@@ -80,6 +83,8 @@ class Converted:
     """What became of every tensor."""
     proof: Proof | None = None
     is_dry_run: bool = False
+    losses: Mapping[str, CastLoss] = field(default_factory=dict)
+    """What other types did to the numbers of tensors that were cast: how many were lost, how many rounded."""
 
     def __str__(self) -> str:
         verb = "would be converted" if self.is_dry_run else "was converted"
@@ -125,6 +130,9 @@ def convert(
         sink_options = _sink_options(options)
         files = to_format.files(path, made, sink_options)
         _require_free([*files, f"{path}.index.json"], options, fs)
+        losses = {name: item.counted_losses() for name, item in applied.tensors.items() if item.casts}
+        if not options.allow_loss:
+            refuse_losses(f'converting "{given}" to "{path}"', losses)
         digests: dict[str, Digest] | None = {} if options.prove else None
         if not options.dry_run:
             sink = to_format.create_sink(path, made, sink_options, fs)
@@ -144,6 +152,7 @@ def convert(
         explanation=applied.explanation(),
         proof=proof,
         is_dry_run=options.dry_run,
+        losses=losses,
     )
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.checkpoint.casting import CastLoss, cast_array, cast_chunks, counted_losses
 from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, whole_box
 from tensorkeep.convert.arrays import boxes, transposed
 from tensorkeep.convert.hub import TensorSource
@@ -38,6 +40,8 @@ class Lazy:
     """The stored tensors that it is made of."""
     history: tuple[str, ...] = ()
     """What was done to it, in words."""
+    casts: tuple[tuple[Lazy, DType], ...] = ()
+    """The tensors that were given another type on the way, as they were before, and the type."""
 
     @property
     def nbytes(self) -> int:
@@ -50,6 +54,10 @@ class Lazy:
         if self.dtype.is_object:
             return iter((self.read(whole_box(self.shape)),))
         return (self.read(box) for box in boxes(self.shape, _AT_ONCE // self.dtype.itemsize))
+
+    def counted_losses(self) -> CastLoss:
+        """What the casts on the way lose and round."""
+        return sum((counted_losses(before.chunks(), dtype) for before, dtype in self.casts), CastLoss())
 
     def told(self, words: str) -> Lazy:
         return replace(self, history=(*self.history, words))
@@ -268,16 +276,19 @@ class Cast:
     def __call__(self, tensor: Lazy) -> Lazy:
         if tensor.dtype.is_object or self.dtype.is_object:
             raise InvalidArgumentError(f"{tensor.dtype} cannot be cast to {self.dtype}")
-        target = self.dtype.array_dtype
 
-        def stream() -> Iterator[Array]:
-            return (chunk.astype(target) for chunk in tensor.chunks())
+        def read(box: Box) -> Array:
+            return cast_array(tensor.read(box), self.dtype)[0]
 
         words = f"{tensor.dtype} cast to {self.dtype}"
-        made = _made(
-            replace(tensor, dtype=self.dtype), tensor.shape, lambda box: tensor.read(box).astype(target), words
-        )
-        return replace(made, stream=stream)
+        made = _made(replace(tensor, dtype=self.dtype), tensor.shape, read, words)
+        stream = partial(cast_chunks_of, tensor, self.dtype)
+        return replace(made, stream=stream, casts=(*tensor.casts, (tensor, self.dtype)))
+
+
+def cast_chunks_of(tensor: Lazy, dtype: DType) -> Iterator[Array]:
+    """All elements of a tensor in another type."""
+    return cast_chunks(tensor.chunks(), dtype)
 
 
 def concatenated(tensors: Sequence[Lazy], axis: int) -> Lazy:
@@ -318,14 +329,16 @@ def added(tensors: Sequence[Lazy]) -> Lazy:
 
 
 def _made(tensor: Lazy, shape: tuple[int, ...], read: Callable[[Box], Array], words: str) -> Lazy:
-    return Lazy(tensor.dtype, shape, _unless_empty(read, tensor.dtype), None, tensor.origins, (*tensor.history, words))
+    history = (*tensor.history, words)
+    return Lazy(tensor.dtype, shape, _unless_empty(read, tensor.dtype), None, tensor.origins, history, tensor.casts)
 
 
 def _made_of(tensors: Sequence[Lazy], shape: tuple[int, ...], read: Callable[[Box], Array], words: str) -> Lazy:
     origins = tuple(dict.fromkeys(name for item in tensors for name in item.origins))
     history = tuple(dict.fromkeys(line for item in tensors for line in item.history))
     dtype = tensors[0].dtype
-    return Lazy(dtype, shape, _unless_empty(read, dtype), None, origins, (*history, words))
+    casts = tuple(cast for item in tensors for cast in item.casts)
+    return Lazy(dtype, shape, _unless_empty(read, dtype), None, origins, (*history, words), casts)
 
 
 def _unless_empty(read: Callable[[Box], Array], dtype: DType) -> Callable[[Box], Array]:

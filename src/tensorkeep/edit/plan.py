@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.casting import CastLoss
 from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, Sharding, save_checkpoint
@@ -94,6 +95,8 @@ class Written:
     """Of tensors that stayed where they were."""
     written_bytes: int
     is_dry_run: bool = False
+    losses: Mapping[str, CastLoss] = field(default_factory=dict)
+    """What other types did to the numbers of tensors that were cast: how many were lost, how many rounded."""
 
     def __str__(self) -> str:
         verb = "would hold" if self.is_dry_run else "holds"

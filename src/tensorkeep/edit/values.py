@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.checkpoint.casting import CastLoss, cast_array, cast_chunks, counted_losses, refuse_losses
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.dtypes import DType, dtype_of_array
+from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import Selection
 from tensorkeep.edit.plan import Array, EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
@@ -30,12 +32,14 @@ def cast(
     selection: Selection | None = None,
     options: EditOptions = _DEFAULT,
     *,
+    allow_loss: bool = False,
     fs: FileSystem = LOCAL,
 ) -> Written:
     """A checkpoint whose tensors have another type: those selected, or all that hold floating-point numbers.
 
-    A number that the new type cannot hold, and that would become infinite or wrap around, is an error, and nothing is
-    written. Numbers are rounded to the nearest.
+    All numbers are looked at first. If some would be lost (see `tensorkeep.checkpoint.casting`: to zero, to infinity,
+    out of range, ...), that is a CastLossError with their count for every tensor, and nothing is written, unless
+    `allow_loss` is given. What was lost and rounded is in the `losses` of the result, also of a dry run.
     """
     wanted = DType.of(dtype)
     if wanted.is_object:
@@ -50,47 +54,18 @@ def cast(
             info = reader[name]
             if info.dtype is not wanted:
                 plan[name] = Made(wanted, info.shape, partial(_cast_chunks, reader, name, wanted))
-        return write_plan(target, plan, options, fs=fs)
+        losses = {name: counted_losses(reader.source(name).chunks, wanted) for name in chosen if name in _made(plan)}
+        if not allow_loss:
+            refuse_losses(f'casting "{reader.path}" to {wanted}', losses)
+        return replace(write_plan(target, plan, options, fs=fs), losses=losses)
+
+
+def _made(plan: Mapping[str, Origin]) -> set[str]:
+    return {name for name, origin in plan.items() if isinstance(origin, Made)}
 
 
 def _cast_chunks(reader: CheckpointReader, name: str, wanted: DType) -> Iterator[Array]:
-    for chunk in reader.source(name).chunks:
-        before = np.asarray(chunk)
-        after = _converted(before, wanted)
-        if bad := _first_lost(before, after):
-            raise InvalidArgumentError(
-                f'cannot cast "{name}" from {reader[name].dtype} to {wanted}: it holds {bad}, which {wanted} cannot'
-            )
-        yield after
-
-
-def _converted(array: Array, wanted: DType) -> Array:
-    """The numbers in another type; what is lost on the way is for others to judge."""
-    whole = array.real if np.iscomplexobj(array) and not wanted.is_complex else array
-    with np.errstate(all="ignore"):
-        return whole.astype(wanted.array_dtype)
-
-
-def _first_lost(before: Array, after: Array) -> str:
-    """A number that did not survive, in words; "" if all did."""
-    if np.iscomplexobj(before) and not np.iscomplexobj(after):
-        lost = before.imag != 0
-    elif not _has_fractions(after):
-        with np.errstate(all="ignore"):
-            back = after.astype(before.dtype)
-            apart = np.abs(back - before) >= 1 if _has_fractions(before) else back != before
-        lost = apart | ~np.isfinite(before) if _has_fractions(before) else apart
-    elif _has_fractions(before):
-        lost = ~np.isfinite(after) & np.isfinite(before)
-    else:
-        lost = ~np.isfinite(after)
-    found = np.flatnonzero(lost)
-    return str(before.reshape(-1)[found[0]]) if found.size else ""
-
-
-def _has_fractions(array: Array) -> bool:
-    dtype = dtype_of_array(array.dtype)
-    return dtype.is_floating or dtype.is_complex
+    return cast_chunks(reader.source(name).chunks, wanted)
 
 
 def set_tensors(
@@ -100,49 +75,56 @@ def set_tensors(
     options: EditOptions = _DEFAULT,
     *,
     create: bool = False,
+    allow_loss: bool = False,
     fs: FileSystem = LOCAL,
 ) -> Written:
     """A checkpoint in which some tensors have other values.
 
-    A value takes the type that its tensor has, if that loses nothing, and must have its shape. A name that is not there
-    is an error, unless `create` allows it to be added.
+    A value takes the type that its tensor has, if that loses nothing or `allow_loss` is given, and must have its shape;
+    a fraction for a whole number counts as lost here. A name that is not there is an error, unless `create` allows it
+    to be added.
     """
     with open_checkpoint(source, fs=fs) as reader:
         plan: dict[str, Origin] = {name: Stored(reader, name) for name in reader}
         problems: list[str] = []
+        losses: dict[str, CastLoss] = {}
         for name, value in values.items():
             try:
-                plan[name] = _new_value(reader, name, value, create)
+                plan[name], losses[name] = _new_value(reader, name, value, create, allow_loss)
             except TensorKeepError as error:
                 problems.append(f'"{name}": {error}')
         if problems:
             raise InvalidArgumentError(f'cannot set in "{reader.path}": {"; ".join(problems)}')
-        return write_plan(target, plan, options, fs=fs)
+        losses = {name: loss for name, loss in losses.items() if loss != CastLoss(loss.elements)}
+        return replace(write_plan(target, plan, options, fs=fs), losses=losses)
 
 
-def _new_value(reader: CheckpointReader, name: str, value: Any, create: bool) -> Made:
+def _new_value(
+    reader: CheckpointReader, name: str, value: Any, create: bool, allow_loss: bool
+) -> tuple[Made, CastLoss]:
     given = ArraySource.of(value)
     array = np.asarray(value) if given.dtype.is_object else given.gather().reshape(given.shape)
     if name not in reader:
         if not create:
             raise NotFoundError("there is no such tensor; it is added if you say so (create)")
-        return _made(given.dtype, given.shape, array)
+        return _held(given.dtype, given.shape, array), CastLoss()
     info = reader[name]
     if given.shape != info.shape:
         raise InvalidArgumentError(f"has shape {list(info.shape)}, got {list(given.shape)}")
     if given.dtype is info.dtype:
-        return _made(info.dtype, info.shape, array)
+        return _held(info.dtype, info.shape, array), CastLoss()
     if info.dtype.is_object or given.dtype.is_object:
         raise InvalidArgumentError(f"is {info.dtype}, got {given.dtype}")
-    converted = _converted(array, info.dtype)
-    lost = _first_lost(array, converted)
-    if not lost and _has_fractions(array) and not _has_fractions(converted):
-        apart = converted.astype(array.dtype) != array
-        lost = str(array[apart].reshape(-1)[0]) if apart.any() else ""
-    if lost:
-        raise InvalidArgumentError(f"is {info.dtype}, which cannot hold {lost}")
-    return _made(info.dtype, info.shape, converted)
+    converted, loss = cast_array(array, info.dtype)
+    if loss.rounded and not (info.dtype.is_floating or info.dtype.is_complex):  # a fraction that is given is meant
+        cut_off = array.reshape(-1)[np.flatnonzero(converted.astype(array.dtype) != array)]
+        loss = replace(loss, inexact=loss.inexact + loss.rounded, rounded=0, example=loss.example or str(cut_off[0]))
+    if loss.lost and not allow_loss:
+        raise InvalidArgumentError(
+            f"is {info.dtype}, which cannot hold {loss.example}: {loss}; give other values, or allow it (allow_loss)"
+        )
+    return _held(info.dtype, info.shape, converted), loss
 
 
-def _made(dtype: DType, shape: tuple[int, ...], array: Array) -> Made:
+def _held(dtype: DType, shape: tuple[int, ...], array: Array) -> Made:
     return Made(dtype, shape, lambda: iter((array.reshape(-1) if element_count(shape) else array,)))

@@ -31,7 +31,7 @@ if _TYPE_CHECKING:
         plan_pruning,
         prune_checkpoint,
     )
-    from tensorkeep.embedding.quantising import quantise_checkpoint
+    from tensorkeep.embedding.quantising import plan_quantising, quantise_checkpoint
     from tensorkeep.embedding.querying import FoundRows, look_up
     from tensorkeep.embedding.repairing import KeyComparison, SlotKeys, compare_keys, repair_checkpoint
     from tensorkeep.embedding.repartitioning import RepartitionReport, plan_repartitioning, repartition_checkpoint
@@ -60,7 +60,7 @@ _NAMES = {
     "incremental": "TouchedKeys delta_tensors stored_deltas table_delta_tensors",
     "options": "Cache FileTier Memory",
     "pruning": "KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule plan_pruning prune_checkpoint",
-    "quantising": "quantise_checkpoint",
+    "quantising": "plan_quantising quantise_checkpoint",
     "querying": "FoundRows look_up",
     "repairing": "KeyComparison SlotKeys compare_keys repair_checkpoint",
     "repartitioning": "RepartitionReport plan_repartitioning repartition_checkpoint",
@@ -129,6 +129,7 @@ __all__ = [
     "look_up",
     "newest_delta",
     "plan_pruning",
+    "plan_quantising",
     "plan_repartitioning",
     "prune_checkpoint",
     "quantise_checkpoint",

@@ -15,7 +15,9 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.checkpoint.casting import CastLoss, cast_array, refuse_losses
 from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.dtypes import DType
 from tensorkeep.embedding.naming import SCALES, VALUES
 from tensorkeep.embedding.ordered import OrderedColumn, in_order
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
@@ -25,7 +27,7 @@ from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.progress import Progress
 
-__all__ = ["Precision", "quantise_checkpoint"]
+__all__ = ["Precision", "plan_quantising", "quantise_checkpoint"]
 
 Array = npt.NDArray[Any]
 Precision = Literal["bfloat16", "half", "int8"]
@@ -41,12 +43,19 @@ def quantise_checkpoint(
     *,
     names: Collection[str] | None = None,
     slots: bool = False,
+    allow_loss: bool = False,
     progress: Progress | None = None,
     fs: FileSystem = LOCAL,
 ) -> str:
-    """Writes a checkpoint whose embeddings (all, unless named) have values of fewer bits; slots too if that is said."""
-    if precision not in _DTYPES:
-        raise InvalidArgumentError(f"precision: expected one of {', '.join(_DTYPES)}, got {precision!r}")
+    """Writes a checkpoint whose embeddings (all, unless named) have values of fewer bits; slots too if that is said.
+
+    A half or bfloat16 that would lose values (see `tensorkeep.checkpoint.casting`) is a CastLossError unless
+    `allow_loss` is given; `plan_quantising` counts them. That int8 makes steps of the small values is its purpose.
+    """
+    _require_known(precision)
+    if not allow_loss and precision != "int8":
+        losses = plan_quantising(source, precision, names=names, slots=slots, fs=fs)
+        refuse_losses(f"quantising to {precision}", losses)
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs, progress)
         for entry in work.chosen(names):
@@ -59,6 +68,52 @@ def quantise_checkpoint(
                     if slots or not column:
                         work.put_tensors(_quantised(stem, stored, part, precision, work.added(stem + VALUES)))
         return work.write(target)
+
+
+def plan_quantising(
+    source: PathLike,
+    precision: Precision,
+    *,
+    names: Collection[str] | None = None,
+    slots: bool = False,
+    fs: FileSystem = LOCAL,
+) -> dict[str, CastLoss]:
+    """What fewer bits would do to the values of each table, or slot: how many would be lost, how many rounded."""
+    _require_known(precision)
+    losses: dict[str, CastLoss] = {}
+    with opened_for_tools(source, fs) as reader:
+        for entry in Rewrite.of(reader, fs).chosen(names):
+            for column in entry.columns if slots else entry.columns[:1]:
+                stored = entry.open(reader, column, fs=fs)
+                parts = [(number, entry.shard_count) for number in entry.stems_of(column)]
+                name = f"{entry.name}/{column}" if column else entry.name
+                losses[name] = sum((_counted(name, stored, part, precision) for part in parts), CastLoss())
+    return losses
+
+
+def _counted(stem: str, column: OrderedColumn, part: tuple[int, int], precision: Precision) -> CastLoss:
+    scales = _scales(stem, column, part) if precision == "int8" else None
+    total = CastLoss()
+    for batch in in_order(column, part, Fields(values=True)):
+        assert batch.values is not None
+        if scales is None:
+            total += cast_array(batch.values, DType.of(_DTYPES[precision]))[1]
+            continue
+        stored = _whole(batch.values, scales)
+        zero = int(np.count_nonzero((batch.values != 0) & (stored == 0)))
+        apart = int(np.count_nonzero(stored * scales != batch.values.astype(np.float32)))
+        total += CastLoss(batch.values.size, zero=zero, rounded=apart - zero)
+    return total
+
+
+def _require_known(precision: str) -> None:
+    if precision not in _DTYPES:
+        raise InvalidArgumentError(f"precision: expected one of {', '.join(_DTYPES)}, got {precision!r}")
+
+
+def _whole(values: Array, scales: npt.NDArray[np.float32]) -> Array:
+    divisors = np.where(scales > 0, scales, np.float32(1))
+    return np.clip(np.rint(values.astype(np.float32) / divisors), -_LARGEST, _LARGEST)
 
 
 def _quantised(
@@ -102,6 +157,4 @@ class _Narrowed:
             if self.scales is None:
                 yield values.astype(self.dtype)
                 continue
-            divisors = np.where(self.scales > 0, self.scales, np.float32(1))
-            whole = np.rint(values.astype(np.float32) / divisors)
-            yield np.clip(whole, -_LARGEST, _LARGEST).astype(np.int8)
+            yield _whole(values, self.scales).astype(np.int8)
