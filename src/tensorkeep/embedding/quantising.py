@@ -155,6 +155,6 @@ class _Narrowed:
         for chunk in self.source.chunks:
             values = np.asarray(chunk)
             if self.scales is None:
-                yield values.astype(self.dtype)
+                yield cast_array(values, DType.of(self.dtype))[0]
                 continue
             yield _whole(values, self.scales).astype(np.int8)
