@@ -21,6 +21,7 @@ from tensorkeep.graph.import_arguments import (
     tensor_name_parts,
     wanted_names,
 )
+from tensorkeep.graph.older_forms import bring_up_to_date
 from tensorkeep.graph.opspec import OpaqueSpec, OpSpec, find_op, spec_of_op_def
 from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
 from tensorkeep.graph.schema import AttrSchema, OpSchema
@@ -112,6 +113,7 @@ class _Importer:
         self._used: set[str] = set()
         self._ops: dict[str, Operation] = {}
         self._producer: dict[str, OpDef] = {op.name: op for op in producer_op_list.op} if producer_op_list else {}
+        bring_up_to_date(self._proto, self._producer)
         self._specs: dict[str, OpSpec | None] = {}
         self._widths: dict[str, int] | None = None
         self._renamed = self._new_names()  # of nodes whose own names are taken

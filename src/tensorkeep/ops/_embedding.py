@@ -6,7 +6,7 @@ its own; in which order these run does not matter. What a table is made with is 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from threading import RLock
 from typing import Any, Final, TypeAlias
@@ -23,6 +23,7 @@ from tensorkeep.embedding.writing import StoredForm
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.graph.capabilities import STORED_IN_FILES
 from tensorkeep.io.machine import is_switched_on
+from tensorkeep.ops._embedding_saving import SavedTables, saved_tables
 from tensorkeep.ops._recording import Recorder
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -301,6 +302,12 @@ class EmbeddingResource:
                 f'embedding variable "{self.name}" has neither been initialized nor restored, so there is nothing to '
                 "save: run its initializer (tf.global_variables_initializer()) or restore it first"
             )
+
+    def saved_with(self, stems: Sequence[str], resources: Sequence[EmbeddingResource], step: int) -> SavedTables:
+        """What a save writes of variables that it is given by their handles."""
+        for resource in resources:
+            resource.require_saveable()
+        return saved_tables(stems, resources, step)
 
     @property
     def default_matrix(self) -> Array:

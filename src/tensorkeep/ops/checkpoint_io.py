@@ -15,7 +15,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -177,16 +177,42 @@ def _source(value: Any, dtype: DType, spec: SliceSpec | None, name: str) -> Arra
     return ArraySource.of(array, dtype)
 
 
-def _write_bundle(
+class SavedBeside(Protocol):
+    """What is written into a checkpoint beside plain tensors, and let go of then."""
+
+    def add_to(self, writer: BundleWriter) -> None: ...
+
+    def close(self) -> None: ...
+
+
+@runtime_checkable
+class SavedByHandle(Protocol):
+    """A resource that a save is given by its handle: it knows what is written of it and of others of its kind."""
+
+    def saved_with(self, stems: Sequence[str], resources: Sequence[Any], step: int) -> SavedBeside:
+        """What is to be written of resources under stems, at a step."""
+        ...
+
+
+def write_bundle(
     fs: FileSystem,
     prefix: str,
     names: Sequence[str],
     specs: Sequence[SliceSpec | None],
     values: Sequence[Any],
     durability: Durability,
+    beside: SavedBeside | None = None,
 ) -> None:
-    with BundleWriter(prefix, durability=durability, fs=fs) as writer:
-        add_values(writer, names, specs, values)
+    """Writes a checkpoint: plain tensors, and what is beside them."""
+    try:
+        with BundleWriter(prefix, durability=durability, fs=fs) as writer:
+            if names:
+                add_values(writer, names, specs, values)
+            if beside is not None:
+                beside.add_to(writer)
+    finally:
+        if beside is not None:
+            beside.close()
 
 
 def add_values(
@@ -278,9 +304,31 @@ def save_v2_kernel(
     path = text_of(prefix, "prefix")
     names = texts_of(tensor_names, len(tensors), "tensor_names")
     specs = specs_of(shape_and_slices, len(tensors))
+    beside = None
+    if any(dtype.name == "resource" for dtype in dtypes):
+        beside = _saved_by_handles(names, tensors)
+        plain = [i for i in range(1, len(tensors)) if not isinstance(tensors[i], SavedByHandle)]
+        names, specs = [names[i] for i in plain], [specs[i] for i in plain]
+        tensors, dtypes = [tensors[i] for i in plain], tuple(dtypes[i] for i in plain)
     values = stored_values(tensors, dtypes, specs, names)
-    access.submit(partial(_write_bundle, ctx.filesystem, path, names, specs, values, access.durability))
+    access.submit(partial(write_bundle, ctx.filesystem, path, names, specs, values, access.durability, beside))
     return ()
+
+
+def _saved_by_handles(names: Sequence[str], tensors: Sequence[Any]) -> SavedBeside:
+    """What DeepRec's releases before 2302 have this op write: handles of tables, under their stems.
+
+    The first tensor is then the global step, which says what tables are to drop, and is not written for that
+    (save_restore_v2_ops.cc, SaveV2 with has_ev).
+    """
+    handles = [(name, value) for name, value in zip(names, tensors, strict=True) if isinstance(value, SavedByHandle)]
+    step = np.asarray(tensors[0]) if not isinstance(tensors[0], SavedByHandle) else np.empty(0)
+    if not handles or step.size != 1 or step.dtype.kind not in "iu":
+        raise InvalidArgumentError(
+            "SaveV2 is given resources: expected the global step as the first tensor, and the handles of embedding "
+            f"variables; got {', '.join(type(value).__name__ for value in tensors[:3])} for {', '.join(names[:3])}"
+        )
+    return handles[0][1].saved_with([name for name, _ in handles], [value for _, value in handles], int(step.item()))
 
 
 save_slices = op(
@@ -621,4 +669,5 @@ __all__ = [
     "stored_values",
     "text_of",
     "texts_of",
+    "write_bundle",
 ]

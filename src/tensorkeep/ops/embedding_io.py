@@ -13,17 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.restoring import restore_column
-from tensorkeep.embedding.snapshot import TableSnapshot
 from tensorkeep.embedding.stored import stored_embeddings
-from tensorkeep.embedding.table import EmbeddingTable
-from tensorkeep.embedding.writing import StoredForm, add_embedding
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import not_differentiable, op, takes_attributes
-from tensorkeep.io.filesystem import Durability, FileSystem
 from tensorkeep.io.machine import is_switched_on
 from tensorkeep.ops._embedding import (
     TABLE_ATTRIBUTES,
@@ -33,17 +28,18 @@ from tensorkeep.ops._embedding import (
     owner_of,
     settings_of,
 )
+from tensorkeep.ops._embedding_saving import saved_tables
 from tensorkeep.ops._sampling import check_scalars
 from tensorkeep.ops._shapes import SCALAR
 from tensorkeep.ops.checkpoint_io import (
     SliceSpec,
     access_in_force,
-    add_values,
     opened_whole,
     specs_of,
     stored_values,
     text_of,
     texts_of,
+    write_bundle,
 )
 from tensorkeep.ops.embedding import SETTINGS
 from tensorkeep.runtime.context import LOG, KernelContext
@@ -102,48 +98,6 @@ def save_v3_shape(
 
 
 @dataclass(frozen=True, slots=True)
-class _Column:
-    """A column of a snapshot that is written under a stem."""
-
-    stem: str
-    snapshot: TableSnapshot
-    column: str
-    form: StoredForm
-
-
-def _write_bundle(
-    fs: FileSystem, prefix: str, parts: SavedParts, durability: Durability, columns: Sequence[_Column]
-) -> None:
-    try:
-        with BundleWriter(prefix, durability=durability, fs=fs) as writer:
-            if parts.names:
-                add_values(writer, parts.names, parts.specs, parts.values)
-            for column in columns:
-                add_embedding(writer, column.stem, column.snapshot, column.column, column.form)
-    finally:
-        for snapshot in {id(column.snapshot): column.snapshot for column in columns}.values():
-            snapshot.close()
-
-
-def _taken(stems: Sequence[str], variables: Sequence[EmbeddingResource], step: int) -> list[_Column]:
-    """The columns to be written, with one snapshot for each table."""
-    for variable in variables:
-        if variable.owner is variable:
-            swept = variable.table.sweep(step)
-            variable.touch(swept.removed)  # in case that no full checkpoint comes of it
-            variable.touch(swept.beside)
-    snapshots: dict[EmbeddingTable, TableSnapshot] = {}
-    found = []
-    for stem, variable in sorted(zip(stems, variables, strict=True), key=lambda pair: pair[0]):
-        table = variable.table
-        if table not in snapshots:
-            snapshots[table] = table.snapshot()
-        form = variable.owner.settings.form(variable.key_dtype)
-        found.append(_Column(stem, snapshots[table], variable.column, form))
-    return found
-
-
-@dataclass(frozen=True, slots=True)
 class SavedParts:
     """What a save is given: plain tensors under names, the stems of tables, and the step."""
 
@@ -195,8 +149,9 @@ def save_v3_kernel(
     access = access_in_force()
     path = text_of(prefix, "prefix")
     parts = saved_parts(tensor_names, shape_and_slices, ev_names, tensors, dtypes, has_step=has_ev)
-    columns = _taken(parts.stems, numbered_embeddings(ctx, ev_resources), parts.step)
-    access.submit(partial(_write_bundle, ctx.filesystem, path, parts, access.durability, columns))
+    tables = saved_tables(parts.stems, numbered_embeddings(ctx, ev_resources), parts.step)
+    plain = (parts.names, parts.specs, parts.values)
+    access.submit(partial(write_bundle, ctx.filesystem, path, *plain, access.durability, tables))
     return ()
 
 
