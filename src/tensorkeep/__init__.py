@@ -5,10 +5,12 @@ Write one:            tensorkeep.save_checkpoint("run/model-1001", {"dense/kerne
 Check one:            print(tensorkeep.check_checkpoint("run/model-1000"))
 Use a SavedModel:     with tensorkeep.load_saved_model("export/1") as model: model.signatures["predict"](x=array)
 
-Every name is imported when it is first asked for, so that what is not used costs nothing.
+Every name is imported when it is first asked for, so that what is not used costs nothing. `dir(tensorkeep)` lists them,
+and `help(tensorkeep.open_checkpoint)` tells what one is.
 """
 
 from importlib import import_module as _import_module
+from sys import _getframe
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from tensorkeep._version import __version__
@@ -164,6 +166,10 @@ _MODULES = (
 if not _TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
+        # `help(tensorkeep)` would print every class that is listed in full: thousands of lines. Asked by pydoc, there
+        # is no list; it then tells what the package is, and what it consists of.
+        if name == "__all__" and _getframe(1).f_globals.get("__name__") != "pydoc":
+            return _EXPORTED
         if name in _MODULES:
             return _import_module(f"tensorkeep.{name}")
         if name not in _LATER:
@@ -277,3 +283,6 @@ __all__ = [
     "variable_names",
     "write_checkpoint_state",
 ]
+
+if not _TYPE_CHECKING:
+    _EXPORTED = globals().pop("__all__")

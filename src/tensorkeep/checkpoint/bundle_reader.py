@@ -17,7 +17,7 @@ from tensorkeep.checkpoint.bundle_columns import Columns
 from tensorkeep.checkpoint.bundle_index import BundleIndex
 from tensorkeep.checkpoint.codec import CHUNK, check_shape, decode_objects
 from tensorkeep.checkpoint.naming import data_path, index_path
-from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
+from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo, local_path
 from tensorkeep.checkpoint.regions import read_box, read_rows
 from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, slice_key, whole_box
 from tensorkeep.checkpoint.small_tensors import (
@@ -80,6 +80,14 @@ class BundleReader(CheckpointReader):
         except BaseException:
             self._file.close()
             raise
+
+    def _reopening(self) -> tuple[object, ...]:
+        self._require_open()
+        self._require_current()
+        return (local_path(self.path, self._fs), self.options)
+
+    def _identity(self) -> object:
+        return crc32c(self._file.read(0, self._file.size))
 
     # The mapping
 

@@ -14,6 +14,7 @@ from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOption
 from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.io.amounts import some_of
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.html_tables import html_table
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.io.progress import Progress
@@ -47,6 +48,11 @@ class CheckpointReport:
     @property
     def is_intact(self) -> bool:
         return not self.problems
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, and what is wrong."""
+        problems = [(item.tensor or "", str(item)) for item in self.problems]
+        return html_table(str(self).partition("\n")[0], ("tensor", "problem"), problems, len(problems))
 
     def __str__(self) -> str:
         intact, problems = len(self.intact), len(self.problems)

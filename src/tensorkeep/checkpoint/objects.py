@@ -202,6 +202,9 @@ class RenamedReader(ReaderView):
         if missing := sorted({key for key in self._names.values() if key not in reader}):
             raise NotFoundError(f'"{reader.path}" holds no tensors {missing[:5]}, which new names refer to')
 
+    def _reopening(self) -> tuple[object, ...]:
+        return (self._reader, self._names)  # which is pickled by itself
+
     @property
     def stored(self) -> CheckpointReader:
         """The checkpoint under the names that it has in its files."""

@@ -17,16 +17,21 @@ from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import (
     DataLossError,
+    FailedPreconditionError,
     InvalidArgumentError,
     NotFoundError,
     ResourceExhaustedError,
     TensorKeepError,
+    UnimplementedError,
 )
-from tensorkeep.io.amounts import some_of
+from tensorkeep.io.amounts import counted, some_of
+from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.html_tables import html_table
+from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.shapes import element_count
 
-__all__ = ["CheckpointReader", "Checksums", "ReadOptions", "TensorInfo"]
+__all__ = ["CheckpointReader", "Checksums", "ReadOptions", "TensorInfo", "local_path"]
 
 Array = npt.NDArray[Any]
 Reader = TypeVar("Reader", bound="CheckpointReader")
@@ -86,6 +91,17 @@ class TensorInfo:
     def __str__(self) -> str:
         text = f"{self.dtype} {list(self.shape)}"
         return f"{text} in {len(self.slices)} slices" if self.slices else text
+
+
+def local_path(path: str, fs: FileSystem) -> str:
+    """Where another process finds what a reader reads; UnimplementedError if that is not on the local file system."""
+    if fs is not LOCAL:
+        raise UnimplementedError(
+            f'the reader of "{path}" cannot be pickled: it reads from {type(fs).__name__}, not from local files; '
+            "pass its path on, and open it there"
+        )
+    folder, slash, name = path.rpartition("/")
+    return f"{fs.canonical(folder + slash if slash else '.').rstrip('/')}/{name}"
 
 
 class CheckpointReader(Mapping[str, TensorInfo]):
@@ -250,3 +266,38 @@ class CheckpointReader(Mapping[str, TensorInfo]):
 
     def __repr__(self) -> str:
         return f'<{type(self).__name__} "{self.path}">'
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickled is where the checkpoint is. Unpickling opens it anew, and refuses if it is another one by then."""
+        return _reopened, (type(self), self._reopening(), self._identity())
+
+    def _reopening(self) -> tuple[object, ...]:
+        """With what another process makes a reader of the same checkpoint."""
+        raise UnimplementedError(
+            f"a {type(self).__name__} cannot be pickled: pass the path of its checkpoint on, and make it there"
+        )
+
+    def _identity(self) -> object:
+        """What tells a checkpoint from another one in its place."""
+        return None
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first tensors with their types and shapes."""
+        names = self.intact_names
+        rows = ((name, self[name].dtype, list(self[name].shape)) for name in names)
+        caption = f"{type(self).__name__} {self.path} ({self.format}): {counted(len(names), 'tensor')}"
+        return html_table(caption, ("name", "type", "shape"), rows, len(names))
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What a notebook offers after `reader["`."""
+        return list(self.intact_names)
+
+
+def _reopened(kind: type[Reader], arguments: Sequence[Any], identity: object) -> Reader:
+    """The reader that was pickled: FailedPreconditionError if another checkpoint is in the place of its own."""
+    reader = kind(*arguments)
+    if reader._identity() != identity:
+        path = reader.path
+        reader.close()
+        raise FailedPreconditionError(f'"{path}" was replaced after its reader was pickled; open it anew')
+    return reader

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle import decode_shape
 from tensorkeep.checkpoint.codec import check_shape
-from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
+from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo, local_path
 from tensorkeep.checkpoint.slices import Box, Part, TensorSlice, box_shape, slice_key, whole_box
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, checked_slice
 from tensorkeep.checkpoint.stitching import Rows, as_index, in_tensor, stitch, stitch_rows
@@ -33,6 +33,7 @@ from tensorkeep.errors import (
     TensorKeepError,
     UnimplementedError,
 )
+from tensorkeep.io.crc32c import crc32c
 from tensorkeep.io.filesystem import (
     Durability,
     FileSystem,
@@ -87,6 +88,9 @@ class _Stored:
         return TensorInfo(self.dtype, self.shape, () if is_whole else slices)
 
 
+_TAIL: Final = 1 << 20  # bytes at the end of a file, by which it is known again
+
+
 class SliceFileReader(CheckpointReader):
     """A V1 checkpoint of one or several files, open for reading. Opening reads the first entry of each.
 
@@ -106,6 +110,7 @@ class SliceFileReader(CheckpointReader):
         path = path_text(path)
         self.path = path
         self.options = options
+        self._fs = fs
         self.files = tuple(files or [path])
         """The paths of its files, those among them that are missing or damaged too."""
         self._files: list[RandomAccessFile] = []
@@ -127,6 +132,15 @@ class SliceFileReader(CheckpointReader):
         """The tensors in the order in which the files list them."""
         self._tensors = dict(sorted(tensors.items()))
         self._damage = tuple(damage)
+
+    def _reopening(self) -> tuple[object, ...]:
+        files = [local_path(path, self._fs) for path in self.files]
+        return (local_path(self.path, self._fs), files, self.options)
+
+    def _identity(self) -> object:
+        return [
+            (file.size, crc32c(file.read(max(0, file.size - _TAIL), min(file.size, _TAIL)))) for file in self._files
+        ]
 
     def _open_file(self, fs: FileSystem, path: str, tensors: dict[str, _Stored]) -> None:
         file = fs.open(path)

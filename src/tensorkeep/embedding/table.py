@@ -42,6 +42,8 @@ from tensorkeep.embedding.snapshot import ColumnInfo
 from tensorkeep.embedding.taken import Snapshots, TakenSnapshot
 from tensorkeep.embedding.tiers import Tier
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.io.amounts import counted, size_text
+from tensorkeep.io.html_tables import html_table
 
 Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]
@@ -135,6 +137,19 @@ class EmbeddingTable:
     def __len__(self) -> int:
         """How many keys have rows."""
         return len(self._contents.index)
+
+    def __repr__(self) -> str:
+        return f"<EmbeddingTable: {counted(len(self), 'key')}, dim {self.dim} {self.value_dtype}{self._slots_text()}>"
+
+    def _slots_text(self) -> str:
+        slots = ", ".join(column.name for column in self.columns if column.name)
+        return f", slots {slots}" if slots else ""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the columns of the table."""
+        columns = [(column.name or "weights", column.dim, column.dtype) for column in self.columns]
+        caption = f"EmbeddingTable: {counted(len(self), 'key')}, {size_text(self.nbytes)}"
+        return html_table(caption, ("column", "dim", "type"), columns, len(columns))
 
     def default(self, column: str = "") -> Array:
         """The default rows of a column."""

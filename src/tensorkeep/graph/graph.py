@@ -10,6 +10,7 @@ where it is made; an imported graph finds them when the first one is asked for.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,8 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Not
 from tensorkeep.graph.attrs import Attr, decode_attr, shape_of_proto, write_attr
 from tensorkeep.graph.scopes import ControlFlowContext, NameTable, Scopes
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
+from tensorkeep.io.amounts import counted
+from tensorkeep.io.html_tables import html_table
 from tensorkeep.proto.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -501,6 +504,15 @@ class Graph:
 
     def __contains__(self, name: str) -> bool:
         return name in self._operations
+
+    def __repr__(self) -> str:
+        functions = f", {counted(len(self.functions), 'function')}" if self.functions else ""
+        return f"<Graph: {counted(len(self._order), 'operation')}{functions}>"
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: how many operations there are of each kind."""
+        kinds = Counter(op.type for op in self._order).most_common()
+        return html_table(repr(self).strip("<>"), ("op", "count"), kinds, len(kinds))
 
     @property
     def finalized(self) -> bool:

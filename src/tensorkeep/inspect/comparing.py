@@ -13,7 +13,9 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.streams import in_step
+from tensorkeep.io.amounts import counted
 from tensorkeep.io.blas import inner_product
+from tensorkeep.io.html_tables import html_table
 
 Array = npt.NDArray[Any]
 
@@ -68,6 +70,13 @@ class Comparison:
     """Of another type or shape."""
     changed: Mapping[str, TensorDifference]
     same: tuple[str, ...]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: which tensors differ, and how much."""
+        rows = [("removed", name, "") for name in self.removed] + [("added", name, "") for name in self.added]
+        rows += [("reshaped", name, f"{old} -> {new}") for name, (old, new) in self.reshaped.items()]
+        rows += [("changed", name, f"by up to {item.largest:.6g}") for name, item in self.changed.items()]
+        return html_table(f"{counted(len(self.same), 'tensor')} the same", ("what", "name", ""), rows, len(rows))
 
     @property
     def is_same(self) -> bool:

@@ -14,6 +14,7 @@ from tensorkeep.inspect.comparing import OpenedTensors, Tensors
 from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, tensor_statistics
 from tensorkeep.inspect.watching import Watched, bytes_of, phase
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.html_tables import html_table
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.progress import Progress, Told
 from tensorkeep.saved_model.layout import contains_saved_model, variables_path
@@ -53,6 +54,12 @@ class HealthReport:
     tensors: int
     """How many could be looked at."""
     findings: tuple[Finding, ...]
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the verdict, and what was found."""
+        verdict = "healthy" if self.is_healthy else "not fit for use"
+        rows = [(item.ailment.value, item.tensor or "", item.detail) for item in self.findings]
+        return html_table(f"{self.path}: {verdict}", ("what", "tensor", "detail"), rows, len(rows))
 
     @property
     def is_healthy(self) -> bool:

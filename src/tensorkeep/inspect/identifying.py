@@ -23,6 +23,7 @@ from tensorkeep.checkpoint.state import STATE_FILE
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect.listing import CheckpointListing, file_size, list_checkpoint
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.html_tables import html_table
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.identification import FileKind, Identity, contents_of, identify_proto, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, parse
@@ -55,6 +56,12 @@ class Identification:
     """What is in it."""
     format_of: str = ""
     """The version that it declares, such as "TensorFlow 2.21.0", or nothing. Others declare that of TensorFlow too."""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what it is, and what is in it."""
+        known = {"kind": self.kind, "written by": self.writer, "format of": self.format_of}
+        rows = [*((name, value) for name, value in known.items() if value), *self.facts.items()]
+        return html_table(self.path, ("", ""), rows, len(rows))
 
     @property
     def is_known(self) -> bool:

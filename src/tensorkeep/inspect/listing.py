@@ -18,7 +18,9 @@ from tensorkeep.checkpoint.naming import IN_MODEL, data_path, index_path, prefix
 from tensorkeep.checkpoint.slices import slice_key
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
+from tensorkeep.io.amounts import counted, size_text
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.html_tables import html_table
 from tensorkeep.io.local import LOCAL
 from tensorkeep.shapes import element_count
 from tensorkeep.table.table import Table
@@ -71,11 +73,21 @@ class CheckpointListing:
     def elements(self) -> int:
         return sum(tensor.elements for tensor in self.tensors)
 
+    def _repr_html_(self) -> str:
+        """What a notebook shows: the first tensors."""
+        rows = ((item.name, item.dtype, list(item.shape), _size(item.nbytes)) for item in self.tensors)
+        caption = f"{self.path} ({self.format}): {counted(len(self.tensors), 'tensor')}, {size_text(self.nbytes)}"
+        return html_table(caption, ("name", "type", "shape", "bytes"), rows, len(self.tensors))
+
     @property
     def types(self) -> dict[str, int]:
         """How many tensors there are of each type, the most frequent first."""
         counts = Counter(tensor.dtype.name for tensor in self.tensors)
         return dict(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
+
+
+def _size(nbytes: int | None) -> str:
+    return "?" if nbytes is None else size_text(nbytes)
 
 
 def list_checkpoint(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointListing:

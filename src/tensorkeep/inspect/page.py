@@ -28,6 +28,7 @@ from tensorkeep.inspect.statistics import TensorStatistics
 from tensorkeep.inspect.watching import phase
 from tensorkeep.io.amounts import counted, size_text
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.html_tables import html_table
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.progress import Progress
 from tensorkeep.proto.messages import MetaGraphDef
@@ -51,6 +52,12 @@ class PageData:
     """What each graph costs; None where that cannot be told."""
     has_checksums: bool = True
     """Whether there were checksums to compare: a checkpoint has them."""
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what it is and how it fares. `html` makes the whole page."""
+        caption = f"{self.identification.path}: {self.identification.kind}, {counted(len(self.graphs), 'graph')}"
+        rows = [(item.ailment.value, item.tensor or "", item.detail) for item in self.findings]
+        return html_table(caption, ("what", "tensor", "detail"), rows, len(rows))
 
 
 def gather(

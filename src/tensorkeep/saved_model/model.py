@@ -11,7 +11,9 @@ from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import NotFoundError
 from tensorkeep.graph.attrs import shape_of_proto
 from tensorkeep.graph.graph import is_index
+from tensorkeep.io.amounts import counted
 from tensorkeep.io.filesystem import PathLike
+from tensorkeep.io.html_tables import html_table
 from tensorkeep.proto.messages import FingerprintDef, NodeDef
 from tensorkeep.saved_model.describing import ModelDescription, describe
 from tensorkeep.saved_model.graph_running import GraphRunner
@@ -161,6 +163,17 @@ class LoadedModel:
 
     def __repr__(self) -> str:
         return f'<LoadedModel "{self.directory}" {sorted(self.tags)}: {", ".join(self.signatures) or "no signatures"}>'
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what signatures take and give."""
+        ends = [
+            (name, end, key, spec)
+            for name, signature in self.signatures.items()
+            for end, specs in (("takes", signature.inputs), ("gives", signature.outputs))
+            for key, spec in specs.items()
+        ]
+        caption = f"LoadedModel {self.directory} {sorted(self.tags)}: {counted(len(self.variable_specs), 'variable')}"
+        return html_table(caption, ("signature", "", "name", "type and shape"), ends, len(ends))
 
     # ---------------------------------------------------------------------------------------------- signatures
 
