@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
 import numpy as np
@@ -177,6 +178,26 @@ def test_npz_without_slots_and_redis_hashes_of_a_slot(program: Program, world: P
     options = ("--slot", "Adagrad", "--hashes", "10", "--prefix", "u/")
     assert program("ev", "export", "recommender/model", "users", "u.resp", *options).code == 0
     assert b"HSET\r\n$3\r\nu/7\r\n$1\r\n7\r\n$8\r\n\xcd\xcc\xcc=" in (world / "u.resp").read_bytes()
+
+
+def test_a_table_goes_to_maxcompute(program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("odps")
+    maxcompute = importlib.import_module("tests.support.maxcompute")
+    with maxcompute.serving() as service:
+        for name in ("ODPS_ENDPOINT", "ODPS_TUNNEL_ENDPOINT"):
+            monkeypatch.setenv(name, service.endpoint)
+        for name in ("ODPS_ACCESS_ID", "ODPS_ACCESS_KEY", "ODPS_PROJECT_NAME"):
+            monkeypatch.setenv(name, "project")
+        place = "odps://project/tables/users/ds=1"
+        run = ("ev", "export", "recommender/model", "users", place)
+        assert program(*run, "--dry-run").out == f"would write {place}\n"
+        assert service.tables == {}
+        assert program(*run, "--numbers", "--arrays").out == (
+            f"users: 3 rows to the new table {place}\nwrote {place}\n"
+        )
+        assert [7, [1.0, 0.0], 5, -1] in service.tables["users"].rows["ds=1"]
+        assert "is there already: say overwrite=True (--force)" in program(*run).err
+        assert program(*run, "--parts", "2").err.startswith("error: MaxCompute tables have no --parts")
 
 
 def test_an_option_of_another_format_is_refused(program: Program, world: Path) -> None:

@@ -65,7 +65,7 @@ COMMANDS: Final[dict[str, Listed]] = {
     "ev quantise": Listed("embedding_changes", "Give embedding tables values of fewer bits"),
     "ev repair": Listed("embedding_changes", "Give weights and slots the same keys"),
     "ev compact": Listed("embedding_changes", "Put an incremental checkpoint over a full one"),
-    "ev export": Listed("embedding_exports", "Write an embedding table as Parquet, CSV, npz or for Redis"),
+    "ev export": Listed("embedding_exports", "Write an embedding table as a file, or to MaxCompute"),
     "ev import": Listed("embedding_exports", "Make a checkpoint of a table in Parquet or CSV"),
     "saved-model show": Listed("saved_model_show", "Show the tags, signatures, functions and ops of a SavedModel"),
     "saved-model run": Listed("saved_model_run", "Run a signature of a SavedModel"),

@@ -12,6 +12,7 @@ from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.embedding_writing import add_force, write
 from tensorkeep.cli.output import Output
 from tensorkeep.embedding.formats.csv import export_csv, import_csv
+from tensorkeep.embedding.formats.maxcompute import MaxComputeTable, export_maxcompute
 from tensorkeep.embedding.formats.npz import export_npz
 from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, parquet_paths
 from tensorkeep.embedding.formats.resp import RedisHashes, RedisStrings, export_resp
@@ -27,6 +28,8 @@ class _Export:
     options: Mapping[str, str]
 
 
+_MAXCOMPUTE: Final = "odps://"
+
 _EXPORTS: Final = {
     ".parquet": _Export(
         export_parquet, {"slot": "column", "parts": "parts", "no_filtered": "filtered", "compression": "compression"}
@@ -36,6 +39,7 @@ _EXPORTS: Final = {
     ),
     ".npz": _Export(export_npz, {"no_slots": "slots"}),
     ".resp": _Export(export_resp, {"slot": "column", "hashes": "layout", "prefix": "layout"}),
+    _MAXCOMPUTE: _Export(export_maxcompute, {"slot": "column", "numbers": "numbers", "arrays": "form"}),
 }
 _OPTIONS: Final = tuple(dict.fromkeys(option for export in _EXPORTS.values() for option in export.options))
 _IMPORTS: Final[dict[str, Callable[..., Any]]] = {".parquet": import_parquet, ".csv": import_csv}
@@ -44,19 +48,25 @@ _IMPORTS: Final[dict[str, Callable[..., Any]]] = {".parquet": import_parquet, ".
 def _extension(path: str, known: Mapping[str, object]) -> str:
     extension = posixpath.splitext(path)[1].lower()
     if extension not in known:
-        raise InvalidArgumentError(f'"{path}": expected a name that ends with one of {", ".join(known)}')
+        endings = ", ".join(ending for ending in known if ending.startswith("."))
+        raise InvalidArgumentError(f'"{path}": expected a name that ends with one of {endings}')
     return extension
 
 
 def _add_export(parser: Parser) -> None:
     parser.add_argument("source", metavar="SOURCE", help="a checkpoint with embedding tables")
     parser.add_argument("name", metavar="NAME", help="a table")
-    parser.add_argument("target", metavar="FILE", help="a file: .parquet, .csv, .npz, or .resp for Redis")
+    parser.add_argument(
+        "target", metavar="TARGET", help="a file: .parquet, .csv, .npz, .resp for Redis; or odps://PROJECT/tables/NAME"
+    )
     parser.add_argument("--slot", metavar="SLOT", help="a slot of an optimizer in place of the weights")
     parser.add_argument("--parts", metavar="N", type=int, help=".parquet: a file for the keys of each of N parts")
     parser.add_argument("--no-filtered", action="store_true", help=".parquet: without keys that are only counted")
     parser.add_argument("--compression", metavar="KIND", help=".parquet: snappy (the default), zstd, gzip, none, ...")
-    parser.add_argument("--numbers", action="store_true", help=".csv: frequencies and versions too")
+    parser.add_argument("--numbers", action="store_true", help=".csv, odps: frequencies and versions too")
+    parser.add_argument(
+        "--arrays", action="store_true", help="odps: rows as arrays, not as text, in a table that is made"
+    )
     parser.add_argument("--no-header", action="store_true", help=".csv: without the line that names the columns")
     parser.add_argument("--separator", metavar="C", help=".csv: what stands between columns; a comma by default")
     parser.add_argument("--no-slots", action="store_true", help=".npz: without the slots of optimizers")
@@ -66,6 +76,8 @@ def _add_export(parser: Parser) -> None:
 
 
 def _run_export(given: Namespace, output: Output) -> int:
+    if given.target.startswith(_MAXCOMPUTE):
+        return _run_maxcompute(given, output)
     extension = _extension(given.target, _EXPORTS)
     export = _EXPORTS[extension]
     chosen = _chosen(given, extension, export)
@@ -79,12 +91,28 @@ def _run_export(given: Namespace, output: Output) -> int:
     )
 
 
+def _run_maxcompute(given: Namespace, output: Output) -> int:
+    table = MaxComputeTable.of(given.target)
+    chosen = _chosen(given, _MAXCOMPUTE, _EXPORTS[_MAXCOMPUTE])
+    return write(
+        given,
+        output,
+        lambda bar: {
+            given.name: export_maxcompute(
+                given.source, table, given.name, overwrite=given.force, progress=bar, **chosen
+            )
+        },
+        is_there=lambda _: False,  # the service says whether it is
+    )
+
+
 def _chosen(given: Namespace, extension: str, export: _Export) -> dict[str, Any]:
     """What the options that were given say to the function. Those that the format does not have are refused."""
     said = [option for option in _OPTIONS if getattr(given, option) not in (None, False)]
     foreign = ["--" + option.replace("_", "-") for option in said if option not in export.options]
     if foreign:
-        raise InvalidArgumentError(f"{extension} files have no {', '.join(foreign)}: see `tensorkeep ev export --help`")
+        kind = "MaxCompute tables" if extension == _MAXCOMPUTE else f"{extension} files"
+        raise InvalidArgumentError(f"{kind} have no {', '.join(foreign)}: see `tensorkeep ev export --help`")
     chosen = {export.options[option]: _value(given, option) for option in said}
     if "layout" in chosen:
         chosen["layout"] = _redis_layout(given)
@@ -92,6 +120,8 @@ def _chosen(given: Namespace, extension: str, export: _Export) -> dict[str, Any]
 
 
 def _value(given: Namespace, option: str) -> Any:
+    if option == "arrays":
+        return "array"
     return False if option.startswith("no_") else getattr(given, option)
 
 
@@ -115,7 +145,7 @@ def _run_import(given: Namespace, output: Output) -> int:
 
 COMMANDS = {
     "ev export": Command(
-        "Writes an embedding table as a file: Parquet, CSV as MaxCompute takes it, npz, or a stream for Redis.",
+        "Writes an embedding table as a file, Parquet, CSV, npz or a stream for Redis, or to a table of MaxCompute.",
         (
             "ev export recommender/model users users.csv",
             "ev export recommender/model users users.csv --numbers --force  # with frequencies and versions",

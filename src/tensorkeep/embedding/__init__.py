@@ -15,6 +15,7 @@ if _TYPE_CHECKING:
     from tensorkeep.embedding.eviction import GlobalStep, KeepAll, L2Weight
     from tensorkeep.embedding.finding_deltas import newest_delta
     from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
+    from tensorkeep.embedding.formats.maxcompute import MaxComputeReport, MaxComputeTable, export_maxcompute
     from tensorkeep.embedding.formats.npz import export_npz
     from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
     from tensorkeep.embedding.formats.resp import RedisHashes, RedisLayout, RedisStrings, export_resp
@@ -53,6 +54,7 @@ _NAMES = {
     "eviction": "GlobalStep KeepAll L2Weight",
     "finding_deltas": "newest_delta",
     "formats.csv": "export_csv import_csv read_csv",
+    "formats.maxcompute": "MaxComputeReport MaxComputeTable export_maxcompute",
     "formats.npz": "export_npz",
     "formats.parquet": "export_parquet import_parquet read_parquet",
     "formats.resp": "RedisHashes RedisLayout RedisStrings export_resp",
@@ -99,6 +101,8 @@ __all__ = [
     "KeepUpdatedSince",
     "KeyComparison",
     "L2Weight",
+    "MaxComputeReport",
+    "MaxComputeTable",
     "Memory",
     "PruneReport",
     "PruneRule",
@@ -120,6 +124,7 @@ __all__ = [
     "embedding_statistics",
     "embedding_tensors",
     "export_csv",
+    "export_maxcompute",
     "export_npz",
     "export_parquet",
     "export_resp",
