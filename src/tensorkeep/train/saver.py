@@ -57,7 +57,8 @@ from tensorkeep.train.retention import (
 )
 from tensorkeep.train.save_order import SaveTurn, begin_save, do_alone
 from tensorkeep.train.saved_embeddings import SavedEmbeddings
-from tensorkeep.train.saver_graph import V1, BaseSaverBuilder, BulkSaverBuilder, check_saver_def, saver_def_below
+from tensorkeep.train.saver_defs import check_saver_def, saver_def_below
+from tensorkeep.train.saver_graph import V1, BaseSaverBuilder, BulkSaverBuilder
 from tensorkeep.train.session_restoring import restore_variables
 from tensorkeep.variables.listing import saveable_objects
 
@@ -112,7 +113,7 @@ class SaverRecipe:
     saver_def: SaverDef | None = None
     builder: BaseSaverBuilder = field(default_factory=BulkSaverBuilder)
     arguments: Mapping[str, Any] = field(default_factory=dict)
-    """How the operations are built: arguments of `BaseSaverBuilder.build`."""
+    """How the operations are built: arguments of `BaseSaverBuilder.build`, and those that only savers pass."""
     allow_empty: bool = False
     retention: RetentionPolicy | None = None
     """None: as the SaverDef says."""
@@ -130,7 +131,7 @@ class SaverRecipe:
     def _built(self) -> SaverDef | None:
         items = saveable_objects() if self.items is None else self.items
         if items:
-            return self.builder.build(items, **self.arguments)
+            return self.builder._build_internal(items, **self.arguments, build_save=True, build_restore=True)
         if self.allow_empty:
             return None
         raise InvalidArgumentError("No variables to save")

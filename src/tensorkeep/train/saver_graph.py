@@ -11,7 +11,7 @@ TensorFlow's, for they are in the files.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
@@ -25,7 +25,6 @@ from tensorkeep.graph.collections import collection_keys, get_collection
 from tensorkeep.graph.devices import DeviceSpec
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
 from tensorkeep.graph.saveable import Saveable, SaveableObject, SaveSpec
 from tensorkeep.ops.checkpoint_io import (
     merge_v2_checkpoints,
@@ -57,6 +56,7 @@ from tensorkeep.variables.saveable import (
 
 V1: Final = 1
 V2: Final = 2
+DeviceGroup: TypeAlias = tuple[str, list[Saveable]]  # a device, and what is on it
 
 
 def on_processor(name: str) -> str:
@@ -65,7 +65,11 @@ def on_processor(name: str) -> str:
 
 
 class BaseSaverBuilder:
-    """Adds a saver's operations to a graph. Derive from it to have other ones."""
+    """Adds a saver's operations to a graph. Derive from it to have other ones.
+
+    Methods have the names and arguments of TensorFlow's class, and call one another as there, those with an underscore
+    too: builders that were written for TensorFlow override them.
+    """
 
     SaveSpec = SaveSpec
     SaveableObject = SaveableObject
@@ -152,6 +156,107 @@ class BaseSaverBuilder:
         named: Tensor = sharded_filename(filename_tensor, shard, num_shards)
         return named
 
+    # ------------------------------------------------------- to be overridden too; the names are TensorFlow's
+
+    def _AddSaveOps(self, filename_tensor: Tensor, saveables: Sequence[Saveable]) -> Tensor:  # noqa: N802
+        """The name of the file, once saveables that are on one device are written to it."""
+        saved: Tensor = with_dependencies([self.save_op(filename_tensor, saveables)], filename_tensor)
+        return saved
+
+    def _AddShardedSaveOps(self, filename_tensor: Tensor, per_device: Sequence[DeviceGroup]) -> Tensor:  # noqa: N802
+        """The name of the checkpoint, or the pattern of its names, once the saveables of each device are written."""
+        if self._write_version == V2:
+            return self._AddShardedSaveOpsForV2(filename_tensor, per_device)
+        count = constant(len(per_device), name="num_shards")
+        saves: list[Tensor] = []
+        for shard, (place, saveables) in enumerate(per_device):
+            with device(place):
+                filename = self.sharded_filename(filename_tensor, shard, count)
+                saves.append(self._AddSaveOps(filename, saveables))
+        with control_dependencies([save.op for save in saves]):
+            pattern: Tensor = sharded_filespec(filename_tensor, count)
+            return pattern
+
+    def _AddShardedSaveOpsForV2(  # noqa: N802
+        self, checkpoint_prefix: Tensor, per_device: Sequence[DeviceGroup]
+    ) -> Tensor:
+        """The prefix of a checkpoint in format V2, once the parts of all devices are written and merged."""
+        with device("CPU"):
+            is_remote = regex_full_match(checkpoint_prefix, "^s3://.*")
+            suffix = where(is_remote, constant(".part"), constant("_temp/part"))
+            temporary = string_join([checkpoint_prefix, suffix])
+        count = constant(len(per_device), name="num_shards")
+        prefixes: list[Tensor] = []
+        saves: list[Tensor] = []
+        for shard, (place, saveables) in enumerate(per_device):
+            with device(on_processor(place)):
+                prefixes.append(self.sharded_filename(temporary, shard, count))
+                saves.append(self._AddSaveOps(prefixes[-1], saveables))
+        with control_dependencies([save.op for save in saves]), device(on_processor(per_device[-1][0])):
+            merged = merge_v2_checkpoints(prefixes, checkpoint_prefix, delete_old_dirs=True)
+            with control_dependencies([merged]):
+                saved: Tensor = identity(checkpoint_prefix)
+                return saved
+
+    def _AddRestoreOps(  # noqa: N802
+        self,
+        filename_tensor: Tensor,
+        saveables: Sequence[Saveable],
+        restore_sequentially: bool,
+        reshape: bool,
+        preferred_shard: int = -1,
+        name: str = "restore_all",
+    ) -> Operation:
+        """The operation that reads saveables which are on one device, and assigns them."""
+        plain = _plain(saveables)
+        read: Sequence[Tensor] = ()
+        if plain or not saveables:
+            read = self.bulk_restore(filename_tensor, plain, preferred_shard, restore_sequentially)
+        tensors = iter(read)
+        assigned: list[Any] = []
+        for saveable in saveables:
+            if isinstance(saveable, EmbeddingSaveable):
+                assigned.append(saveable.restore_from(filename_tensor))
+                continue
+            shapes = list(map(_shape_of, saveable.specs)) if reshape else None
+            assigned.append(saveable.restore([next(tensors) for _ in saveable.specs], shapes))
+        return group(*assigned, name=name)
+
+    def _AddShardedRestoreOps(  # noqa: N802
+        self,
+        filename_tensor: Tensor,
+        per_device: Sequence[DeviceGroup],
+        restore_sequentially: bool,
+        reshape: bool,
+    ) -> Operation:
+        """The operation that reads the saveables of each device, and assigns them."""
+        restored: list[Operation] = []
+        for shard, (place, saveables) in enumerate(per_device):
+            with device(place):
+                restored.append(
+                    self._AddRestoreOps(
+                        filename_tensor,
+                        saveables,
+                        restore_sequentially,
+                        reshape,
+                        preferred_shard=shard,
+                        name="restore_shard",
+                    )
+                )
+        return group(*restored, name="restore_all")
+
+    def _GroupByDevices(self, saveables: Sequence[Saveable]) -> list[DeviceGroup]:  # noqa: N802
+        """Saveables by the devices that they are on, the devices in order."""
+        groups: dict[str, list[Saveable]] = {}
+        for saveable in saveables:
+            places = {DeviceSpec.from_string(spec.device or "").to_string() for spec in saveable.specs}
+            if len(places) != 1:
+                raise InvalidArgumentError(
+                    f"All tensors of a saveable object must be on the same device: {saveable.name}"
+                )
+            groups.setdefault(places.pop(), []).append(saveable)
+        return sorted(groups.items(), key=lambda item: item[0])
+
     # ---------------------------------------------------------------------------------------------- build
 
     def build(
@@ -164,34 +269,57 @@ class BaseSaverBuilder:
         name: str | None = None,
         restore_sequentially: bool = False,
         filename: str | None = "model",
+    ) -> SaverDef:
+        """Adds the operations, and says what they are called."""
+        return self._build_internal(
+            names_to_saveables=names_to_saveables,
+            reshape=reshape,
+            sharded=sharded,
+            max_to_keep=max_to_keep,
+            keep_checkpoint_every_n_hours=keep_checkpoint_every_n_hours,
+            name=name,
+            restore_sequentially=restore_sequentially,
+            filename=filename,
+        )
+
+    def _build_internal(
+        self,
+        names_to_saveables: Any,
+        reshape: bool = False,
+        sharded: bool = False,
+        max_to_keep: int | None = 5,
+        keep_checkpoint_every_n_hours: float = 10000.0,
+        name: str | None = None,
+        restore_sequentially: bool = False,
+        filename: str | None = "model",
+        build_save: bool = True,
+        build_restore: bool = True,
         incremental: bool = False,
         incremental_rows: bool = False,
     ) -> SaverDef:
-        """Adds the operations, and says what they are called.
+        """What a saver calls, as TensorFlow's does: `build` with what only savers ask for.
 
-        `incremental`: there are also those that save what changed since; of plain variables, with `incremental_rows`,
-        only the rows that changed.
+        `incremental`: there are also operations that save what changed since; of plain variables, with
+        `incremental_rows`, only the rows that changed.
         """
+        if not (build_save and build_restore):
+            raise InvalidArgumentError("save and restore operations need to be built together: graphs have both")
         saveables = sorted_saveables(names_to_saveables)
         self._is_incremental = incremental
         self._saves_rows = incremental and incremental_rows
         graph = graph_of(_producers(saveables)) if saveables else current_graph()
-        with name_scope(name or "save", graph):
+        with name_scope("save" if name is None else name, graph):
             prefix = placeholder_with_default(filename or "model", shape=(), name="filename")
             prefix = placeholder_with_default(prefix, shape=(), name="Const")
             if sharded:
-                groups = _by_device(saveables)
-                saved = self._sharded_save(prefix, groups)
-                restored = self._sharded_restore(prefix, groups, restore_sequentially, reshape)
+                groups = self._GroupByDevices(saveables)
+                saved = self._AddShardedSaveOps(prefix, groups)
+                restored = self._AddShardedRestoreOps(prefix, groups, restore_sequentially, reshape)
             else:
-                saved = self._save(prefix, saveables)
-                restored = self._restore(prefix, saveables, restore_sequentially, reshape)
+                saved = self._AddSaveOps(prefix, saveables)
+                restored = self._AddRestoreOps(prefix, saveables, restore_sequentially, reshape)
             if incremental:
-                streamed, plain = _streamed(saveables), _plain(saveables)
-                rows = self._by_rows(plain)
-                saved = forgetting(streamed, rows, saved, prefix)
-                record_from_the_first_step(streamed)
-                add_incremental(prefix, plain, rows, streamed, _step())
+                saved = self._add_incremental(prefix, saveables, saved)
         _make_whole(graph)
         return SaverDef(
             filename_tensor_name=prefix.name,
@@ -203,75 +331,14 @@ class BaseSaverBuilder:
             version=self._write_version,
         )
 
-    def _save(self, prefix: Tensor, saveables: Sequence[Saveable]) -> Tensor:
-        saved: Tensor = with_dependencies([self.save_op(prefix, saveables)], prefix)
-        return saved
-
-    def _sharded_save(self, prefix: Tensor, groups: Sequence[tuple[str, list[Saveable]]]) -> Tensor:
-        if self._write_version == V1:
-            return self._sharded_save_v1(prefix, groups)
-        with device("CPU"):
-            is_remote = regex_full_match(prefix, "^s3://.*")
-            suffix = where(is_remote, constant(".part"), constant("_temp/part"))
-            temporary = string_join([prefix, suffix])
-        count = constant(len(groups), name="num_shards")
-        prefixes: list[Tensor] = []
-        saves: list[Tensor] = []
-        for shard, (place, saveables) in enumerate(groups):
-            with device(on_processor(place)):
-                prefixes.append(self.sharded_filename(temporary, shard, count))
-                saves.append(self._save(prefixes[-1], saveables))
-        with control_dependencies([save.op for save in saves]), device(on_processor(groups[-1][0])):
-            merged = merge_v2_checkpoints(prefixes, prefix, delete_old_dirs=True)
-            with control_dependencies([merged]):
-                saved: Tensor = identity(prefix)
-                return saved
-
-    def _sharded_save_v1(self, prefix: Tensor, groups: Sequence[tuple[str, list[Saveable]]]) -> Tensor:
-        count = constant(len(groups), name="num_shards")
-        saves: list[Tensor] = []
-        for shard, (place, saveables) in enumerate(groups):
-            with device(place):
-                saves.append(self._save(self.sharded_filename(prefix, shard, count), saveables))
-        with control_dependencies([save.op for save in saves]):
-            pattern: Tensor = sharded_filespec(prefix, count)
-            return pattern
-
-    def _restore(
-        self,
-        prefix: Tensor,
-        saveables: Sequence[Saveable],
-        restore_sequentially: bool,
-        reshape: bool,
-        preferred_shard: int = -1,
-        name: str = "restore_all",
-    ) -> Operation:
-        plain = _plain(saveables)
-        read = self.bulk_restore(prefix, plain, preferred_shard, restore_sequentially) if plain or not saveables else ()
-        tensors = iter(read)
-        assigned: list[Any] = []
-        for saveable in saveables:
-            if isinstance(saveable, EmbeddingSaveable):
-                assigned.append(saveable.restore_from(prefix))
-                continue
-            shapes = list(map(_shape_of, saveable.specs)) if reshape else None
-            assigned.append(saveable.restore([next(tensors) for _ in saveable.specs], shapes))
-        return group(*assigned, name=name)
-
-    def _sharded_restore(
-        self,
-        prefix: Tensor,
-        groups: Sequence[tuple[str, list[Saveable]]],
-        restore_sequentially: bool,
-        reshape: bool,
-    ) -> Operation:
-        restored: list[Operation] = []
-        for shard, (place, saveables) in enumerate(groups):
-            with device(place):
-                restored.append(
-                    self._restore(prefix, saveables, restore_sequentially, reshape, shard, name="restore_shard")
-                )
-        return group(*restored, name="restore_all")
+    def _add_incremental(self, prefix: Tensor, saveables: Sequence[Saveable], saved: Tensor) -> Tensor:
+        """The name of the file, once it is written and what changed before it is forgotten."""
+        streamed, plain = _streamed(saveables), _plain(saveables)
+        rows = self._by_rows(plain)
+        forgotten = forgetting(streamed, rows, saved, prefix)
+        record_from_the_first_step(streamed)
+        add_incremental(prefix, plain, rows, streamed, _step())
+        return forgotten
 
 
 class BulkSaverBuilder(BaseSaverBuilder):
@@ -289,41 +356,6 @@ class BulkSaverBuilder(BaseSaverBuilder):
                 dtypes=list(map(base_dtype, specs)),
             )
             return tensors
-
-
-# ---------------------------------------------------------------------------------------------------- SaverDefs
-
-_NAMES: Final = ("filename_tensor_name", "save_tensor_name", "restore_op_name")
-
-
-def check_saver_def(saver_def: Any) -> SaverDef:
-    """Sees that a SaverDef is one, and names what a saver runs."""
-    if not isinstance(saver_def, SaverDef):
-        raise InvalidArgumentError(f"saver_def must be a saver_pb2.SaverDef: {saver_def}")
-    for field in ("save_tensor_name", "restore_op_name"):
-        if not getattr(saver_def, field):
-            raise InvalidArgumentError(f"saver_def must specify the {field}: {saver_def}")
-    return saver_def
-
-
-def saver_def_below(saver_def: SaverDef, scope: str | None) -> SaverDef:
-    """The same saver in a graph that was imported into a scope."""
-    found = SaverDef.FromString(saver_def.SerializeToString())
-    for field in _NAMES:
-        setattr(found, field, prepend_name_scope(getattr(found, field), scope))
-    return found
-
-
-def saver_def_without(saver_def: SaverDef, scope: str | None) -> SaverDef | None:
-    """The same saver in a graph that is exported from a scope; None if it is not in that scope."""
-    if scope is None:
-        return saver_def
-    if not all(getattr(saver_def, field).startswith(scope) for field in _NAMES):
-        return None
-    found = SaverDef.FromString(saver_def.SerializeToString())
-    for field in _NAMES:
-        setattr(found, field, strip_name_scope(getattr(found, field), scope))
-    return found
 
 
 def _plain(saveables: Sequence[Saveable]) -> list[Saveable]:
@@ -361,17 +393,6 @@ def _producers(saveables: Sequence[Saveable]) -> list[Any]:
 def _shape_of(spec: Any) -> Any:
     static = spec.tensor.get_shape()
     return static if static.is_fully_defined() else shape(spec.tensor)
-
-
-def _by_device(saveables: Sequence[Saveable]) -> list[tuple[str, list[Saveable]]]:
-    """Saveables by the devices that they are on, the devices in order."""
-    groups: dict[str, list[Saveable]] = {}
-    for saveable in saveables:
-        places = {DeviceSpec.from_string(spec.device or "").to_string() for spec in saveable.specs}
-        if len(places) != 1:
-            raise InvalidArgumentError(f"All tensors of a saveable object must be on the same device: {saveable.name}")
-        groups.setdefault(places.pop(), []).append(saveable)
-    return sorted(groups.items(), key=lambda item: item[0])
 
 
 def _make_whole(graph: Graph) -> None:
