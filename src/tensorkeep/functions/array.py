@@ -12,7 +12,7 @@ import numpy as np
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, INT64, STRING, VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.constants import constant
-from tensorkeep.graph.building import graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
@@ -30,7 +30,7 @@ _SMALL: Final = 1000  # elements; fewer zeros or ones are a constant, more are f
 
 def scope_of(name: str | None, default: str, *values: Any) -> name_scope:
     """The name scope of a function: `name`, or its default name, in the graph of its arguments."""
-    return name_scope(name or default, graph_of(values))
+    return name_scope(chosen_name(name, default), graph_of(values))
 
 
 def either(new: str, new_value: Any, old: str, old_value: Any) -> Any:
@@ -500,9 +500,11 @@ def _filled(value: Any, shape: Any, dtype: DType, name: str | None, default: str
     with scope_of(name, default, shape, *(shape if isinstance(shape, list | tuple) else ())) as scope:
         if not isinstance(shape, Tensor):
             known = _sizes(shape)
-            if known is not None and np.prod(known, dtype=np.float64) < _SMALL and not isinstance(shape, Integral):
+            is_small = known is not None and np.prod(known, dtype=np.float64) < _SMALL
+            if is_small and scope and not isinstance(shape, Integral):
                 return constant(value, dtype, known, scope)
-            shape = convert(shape, INT32) if known is None else convert(Shape(known))
+            # A constant must have a name, and in no scope it has none: TensorFlow's array_ops.py then fills, too.
+            shape = convert(Shape(known)) if known is not None and scope else convert(shape, INT32)
         if not shape.static_shape.dims:
             shape = reshape(shape, [-1])
         return fill(shape, constant(value, dtype), name=scope)

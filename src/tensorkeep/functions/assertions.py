@@ -13,7 +13,7 @@ from tensorkeep.functions.constants import constant, shown
 from tensorkeep.functions.control_flow import Assert, cond
 from tensorkeep.functions.grouping import group, no_op, with_dependencies
 from tensorkeep.functions.reductions import reduce_all
-from tensorkeep.graph.building import control_dependencies, graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, control_dependencies, graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -82,10 +82,10 @@ def assert_equal(
     name: str | None = None,
 ) -> Operation:
     """Asserts x == y, element by element."""
-    with name_scope(name or "assert_equal", _graph(x, y, data)):
+    with name_scope(chosen_name(name, "assert_equal"), _graph(x, y, data)):
         if x is y:
             return no_op()
-    return _compared("==", name or "assert_equal", "Equal", np.equal, (x, y), (data, summarize, message))
+    return _compared("==", chosen_name(name, "assert_equal"), "Equal", np.equal, (x, y), (data, summarize, message))
 
 
 def assert_none_equal(
@@ -97,7 +97,9 @@ def assert_none_equal(
     name: str | None = None,
 ) -> Operation:
     """Asserts x != y, element by element."""
-    return _compared("!=", name or "assert_none_equal", "NotEqual", np.not_equal, (x, y), (data, summarize, message))
+    return _compared(
+        "!=", chosen_name(name, "assert_none_equal"), "NotEqual", np.not_equal, (x, y), (data, summarize, message)
+    )
 
 
 def assert_less(
@@ -109,7 +111,7 @@ def assert_less(
     name: str | None = None,
 ) -> Operation:
     """Asserts x < y, element by element."""
-    return _compared("<", name or "assert_less", "Less", np.less, (x, y), (data, summarize, message))
+    return _compared("<", chosen_name(name, "assert_less"), "Less", np.less, (x, y), (data, summarize, message))
 
 
 def assert_less_equal(
@@ -122,7 +124,7 @@ def assert_less_equal(
 ) -> Operation:
     """Asserts x <= y, element by element."""
     said = (data, summarize, message)
-    return _compared("<=", name or "assert_less_equal", "LessEqual", np.less_equal, (x, y), said)
+    return _compared("<=", chosen_name(name, "assert_less_equal"), "LessEqual", np.less_equal, (x, y), said)
 
 
 def assert_greater(
@@ -134,7 +136,9 @@ def assert_greater(
     name: str | None = None,
 ) -> Operation:
     """Asserts x > y, element by element."""
-    return _compared(">", name or "assert_greater", "Greater", np.greater, (x, y), (data, summarize, message))
+    return _compared(
+        ">", chosen_name(name, "assert_greater"), "Greater", np.greater, (x, y), (data, summarize, message)
+    )
 
 
 def assert_greater_equal(
@@ -147,7 +151,7 @@ def assert_greater_equal(
 ) -> Operation:
     """Asserts x >= y, element by element."""
     said = (data, summarize, message)
-    return _compared(">=", name or "assert_greater_equal", "GreaterEqual", np.greater_equal, (x, y), said)
+    return _compared(">=", chosen_name(name, "assert_greater_equal"), "GreaterEqual", np.greater_equal, (x, y), said)
 
 
 def assert_near(
@@ -161,7 +165,7 @@ def assert_near(
     name: str | None = None,
 ) -> Operation:
     """Asserts that x and y differ by less than atol + rtol * |y|, element by element."""
-    with name_scope(name or "assert_near", _graph(x, y, rtol, atol, data)):
+    with name_scope(chosen_name(name, "assert_near"), _graph(x, y, rtol, atol, data)):
         x = convert(x, name="x")
         y = convert(y, x.dtype.base_dtype, "y")
         dtype = real_dtype(x.dtype) if x.dtype.is_complex else x.dtype.base_dtype
@@ -200,7 +204,7 @@ def assert_negative(
     name: str | None = None,
 ) -> Operation:
     """Asserts x < 0, element by element."""
-    with name_scope(name or "assert_negative", _graph(x, data)):
+    with name_scope(chosen_name(name, "assert_negative"), _graph(x, data)):
         x, zero, data = _beside_zero(x, data, message, "<")
         return assert_less(x, zero, data=data, summarize=summarize)
 
@@ -213,7 +217,7 @@ def assert_positive(
     name: str | None = None,
 ) -> Operation:
     """Asserts x > 0, element by element."""
-    with name_scope(name or "assert_positive", _graph(x, data)):
+    with name_scope(chosen_name(name, "assert_positive"), _graph(x, data)):
         x, zero, data = _beside_zero(x, data, message, ">")
         return assert_less(zero, x, data=data, summarize=summarize)
 
@@ -226,7 +230,7 @@ def assert_non_negative(
     name: str | None = None,
 ) -> Operation:
     """Asserts x >= 0, element by element."""
-    with name_scope(name or "assert_non_negative", _graph(x, data)):
+    with name_scope(chosen_name(name, "assert_non_negative"), _graph(x, data)):
         x, zero, data = _beside_zero(x, data, message, ">=")
         return assert_less_equal(zero, x, data=data, summarize=summarize)
 
@@ -239,7 +243,7 @@ def assert_non_positive(
     name: str | None = None,
 ) -> Operation:
     """Asserts x <= 0, element by element."""
-    with name_scope(name or "assert_non_positive", _graph(x, data)):
+    with name_scope(chosen_name(name, "assert_non_positive"), _graph(x, data)):
         x = convert(x, name="x")
         if data is None:
             data = [_prefix(message), f"Condition x <= 0 did not hold element-wise:x ({x.name}) = ", x]
@@ -319,7 +323,7 @@ def assert_rank(
     name: str | None = None,
 ) -> Operation:
     """Asserts that a tensor has a rank."""
-    with name_scope(name or "assert_rank", _graph(x, rank, data)):
+    with name_scope(chosen_name(name, "assert_rank"), _graph(x, rank, data)):
         x = _sparse_or_tensor(x)
         rank = convert(rank, name="rank")
         said = "" if isinstance(x, SparseTensor) else x.name
@@ -351,7 +355,7 @@ def assert_rank_at_least(
     name: str | None = None,
 ) -> Operation:
     """Asserts that a tensor has a rank or a greater one."""
-    with name_scope(name or "assert_rank_at_least", _graph(x, rank, data)):
+    with name_scope(chosen_name(name, "assert_rank_at_least"), _graph(x, rank, data)):
         x = convert(x, name="x")
         rank = convert(rank, name="rank")
         if data is None:
@@ -383,7 +387,7 @@ def assert_rank_in(
 ) -> Operation:
     """Asserts that a tensor has one of several ranks."""
     ranks = tuple(ranks)
-    with name_scope(name or "assert_rank_in", _graph(x, ranks, data)):
+    with name_scope(chosen_name(name, "assert_rank_in"), _graph(x, ranks, data)):
         x = _sparse_or_tensor(x)
         tensors = [convert(rank, name="rank") for rank in ranks]
         said = "" if isinstance(x, SparseTensor) else x.name
@@ -431,7 +435,7 @@ def assert_shapes(
     """
     pairs = list(shapes.items() if isinstance(shapes, dict) else shapes)
     prefix = _prefix(message)
-    with name_scope(name or "assert_shapes", graph_of(x for x, _ in pairs)):
+    with name_scope(chosen_name(name, "assert_shapes"), graph_of(x for x, _ in pairs)):
         told = [(_sparse_or_constant(x), sizes) for x, sizes in pairs if sizes is not None]
         stated = [_StatedShape.of(x, sizes, prefix) for x, sizes in told]
         ranks = [made for entry in stated if (made := entry.assert_rank(data, summarize, message, name)) is not None]
@@ -551,7 +555,7 @@ def _sized(sizes: Any, axis: int) -> Any:
 
 def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Operation:
     """Raises unless a tensor is of whole numbers."""
-    with name_scope(name or "assert_integer", _graph(x)):
+    with name_scope(chosen_name(name, "assert_integer"), _graph(x)):
         x = convert(x, name="x")
         if not x.dtype.is_integer:
             raise WrongTypeError(
@@ -563,7 +567,7 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
 def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Operation:
     """Raises unless a tensor is of a type."""
     wanted = DType.of(tf_type)
-    with name_scope(name or "assert_type", _graph(tensor)):
+    with name_scope(chosen_name(name, "assert_type"), _graph(tensor)):
         tensor = tensor if isinstance(tensor, SparseTensor) else convert(tensor, name="tensor")
         if tensor.dtype is not wanted:
             raise WrongTypeError(
@@ -575,7 +579,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
 
 def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Tensor:
     """The tensor; raises unless it is known to be a scalar."""
-    with name_scope(name or "assert_scalar", _graph(tensor)) as scope:
+    with name_scope(chosen_name(name, "assert_scalar"), _graph(tensor)) as scope:
         tensor = convert(tensor, name=scope)
         if tensor.static_shape.rank != 0:
             raise InvalidArgumentError(
@@ -625,13 +629,13 @@ def is_numeric_tensor(tensor: Any) -> bool:
 
 def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
     """Whether the elements, in order, never get smaller."""
-    with name_scope(name or "is_non_decreasing", _graph(x)):
+    with name_scope(chosen_name(name, "is_non_decreasing"), _graph(x)):
         return reduce_all(_steps(x, "GreaterEqual"))
 
 
 def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
     """Whether the elements, in order, always get larger."""
-    with name_scope(name or "is_strictly_increasing", _graph(x)):
+    with name_scope(chosen_name(name, "is_strictly_increasing"), _graph(x)):
         return reduce_all(_steps(x, "Greater"))
 
 

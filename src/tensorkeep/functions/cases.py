@@ -15,7 +15,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import Assert, Branch, cond, smart_cond
 from tensorkeep.functions.structures import flatten, map_structure, pack_sequence_as
 from tensorkeep.graph.attrs import FunctionRef
-from tensorkeep.graph.building import control_dependencies, current_graph, graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.function_graph import FunctionGraph, traced
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -59,7 +59,7 @@ def _case(
     takes_bools: bool,
 ) -> Any:
     predicates, actions = _checked_pairs(pred_fn_pairs, exclusive, name, takes_bools)
-    with name_scope(name or "case", graph_of(predicates)):
+    with name_scope(chosen_name(name, "case"), graph_of(predicates)):
         if default is None:
             default, predicates, actions = _default_action(predicates, actions)
         function: Any = default
@@ -140,7 +140,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Branch | None = Non
     """
     functions = _checked_branches(branch_index, branch_fns, default)
     graph = graph_of([branch_index])
-    with name_scope(name or "case", graph), name_scope("indexed_case", graph) as scope:
+    with name_scope(chosen_name(name, "case"), graph), name_scope("indexed_case", graph) as scope:
         index = convert(branch_index, name="branch_index")
         bodies, results = zip(
             *(traced(partial(_outputs, function, index), graph) for function in functions), strict=True

@@ -14,7 +14,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.functions.math import cast, maximum, minimum, rsqrt, sqrt
 from tensorkeep.functions.math import range as number_range
 from tensorkeep.functions.reductions import reduce_sum
-from tensorkeep.graph.building import colocate_with, name_scope
+from tensorkeep.graph.building import chosen_name, colocate_with, name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -31,7 +31,7 @@ def _like(t: Any, values: Tensor) -> Any:
 
 def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
     """Each element, but not below the least nor above the greatest value."""
-    with name_scope(name or "clip_by_value") as scope:
+    with name_scope(chosen_name(name, "clip_by_value")) as scope:
         values = _values(t, "t")
         upper = minimum(values, clip_value_max)
         values.shape.assert_is_compatible_with(upper.shape)
@@ -42,7 +42,7 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
 
 def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
     """The tensor, shortened to a norm if it is longer."""
-    with name_scope(name or "clip_by_norm") as scope:
+    with name_scope(chosen_name(name, "clip_by_norm")) as scope:
         values = _values(t, "t")
         if isinstance(clip_norm, int | float | np.generic):
             clip_norm = clip_norm if clip_norm > 0 else 0  # type: ignore[operator]
@@ -60,7 +60,7 @@ def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = No
 def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
     """The norm of all tensors together; None among them counts for nothing."""
     _check_list(t_list)
-    with name_scope(name or "global_norm"):
+    with name_scope(chosen_name(name, "global_norm")):
         values = [None if t is None else _values(t, f"t_{i}") for i, t in enumerate(t_list)]
         halves = []
         for value in values:
@@ -77,7 +77,7 @@ def clip_by_global_norm(
     """The tensors, all shortened by one factor if their norm together is greater; and that norm."""
     _check_list(t_list)
     norm = global_norm(t_list, name) if use_norm is None else use_norm
-    with name_scope(name or "clip_by_global_norm") as scope:
+    with name_scope(chosen_name(name, "clip_by_global_norm")) as scope:
         finite = clip_norm * minimum(1.0 / norm, constant(1.0, dtype=norm.dtype) / clip_norm)
         scale = finite + (norm - norm)  # not a number where the norm is none
         values = [None if t is None else _values(t, f"t_{i}") for i, t in enumerate(t_list)]
@@ -98,7 +98,7 @@ def _check_list(t_list: Any) -> None:
 
 def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
     """The tensor, shortened to an average norm per element if it is longer."""
-    with name_scope(name or "clip_by_average_norm") as scope:
+    with name_scope(chosen_name(name, "clip_by_average_norm")) as scope:
         t = convert(t, name="t")
         count = cast(size(t), FLOAT32)
         inverse = rsqrt(reduce_sum(t * t, number_range(rank(t))))

@@ -35,7 +35,7 @@ from tensorkeep.functions.structures import (
     variables_read,
 )
 from tensorkeep.functions.tensor_array import TensorArray
-from tensorkeep.graph.building import control_dependencies, graph_of, name_scope, unique_name
+from tensorkeep.graph.building import chosen_name, control_dependencies, graph_of, name_scope, unique_name
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -95,7 +95,7 @@ def cond(
     second = _one_of("false_fn", false_fn, "fn2", fn2)
     if isinstance(pred, bool):
         raise WrongTypeError("'pred' must not be a Python bool.")
-    with name_scope(name or "cond", graph_of([pred])):
+    with name_scope(chosen_name(name, "cond"), graph_of([pred])):
         off, on = switch(pred, pred, name="Switch")
         pivots = identity(on, name="switch_t"), identity(off, name="switch_f")
         pred = identity(pred, name="pred_id")
@@ -196,7 +196,7 @@ def Assert(  # noqa: N802 - `assert` is taken
 ) -> Operation:
     """An operation that fails unless `condition`, and then shows `data`, up to `summarize` elements of each."""
     shown = 3 if summarize is None else summarize
-    with name_scope(name or "Assert", graph_of([condition, *data])):
+    with name_scope(chosen_name(name, "Assert"), graph_of([condition, *data])):
         values = [convert(item) for item in data]
         check = get_op("Assert")
         if all(value.dtype.base_dtype in (STRING, INT32) for value in values):
@@ -236,7 +236,7 @@ def while_loop(
         raise WrongTypeError("'parallel_iterations' must be a positive integer.")
     loop_vars = variables_read(loop_vars)
     graph = graph_of(flatten(loop_vars, expand_composites=True))
-    with name_scope(name or "while", graph):
+    with name_scope(chosen_name(name, "while"), graph):
         if not loop_vars:
             raise InvalidArgumentError("'loop_vars' must be provided.")
         limit: Tensor | None = None

@@ -19,7 +19,7 @@ from tensorkeep.functions.control_flow_gradients import as_slices_alike
 from tensorkeep.functions.gradient_loops import LoopState, zeros_like_output, zeros_like_variable
 from tensorkeep.functions.grouping import tuple_
 from tensorkeep.functions.structures import variables_read
-from tensorkeep.graph.building import colocate_with, device, graph_of, name_scope, unique_name
+from tensorkeep.graph.building import chosen_name, colocate_with, device, graph_of, name_scope, unique_name
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
@@ -77,7 +77,7 @@ def gradients(
     stops = [] if stop_gradients is None else _as_list(stop_gradients)
     given = [None] * len(targets) if grad_ys is None else _as_list(grad_ys)
     graph = graph_of([*targets, *sources])
-    with name_scope(name or "gradients", graph):
+    with name_scope(chosen_name(name, "gradients"), graph):
         unique_name("uid", graph)
         outputs = [convert(y, name=f"y_{i}") if not isinstance(y, IndexedSlices) else y for i, y in enumerate(targets)]
         inputs = [_source(x, i) for i, x in enumerate(sources)]

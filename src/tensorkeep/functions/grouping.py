@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.structures import flatten
-from tensorkeep.graph.building import colocate_with, control_dependencies, device, graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, colocate_with, control_dependencies, device, graph_of, name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
@@ -28,7 +28,7 @@ def group(*inputs: Any, **kwargs: Any) -> Operation:
     if kwargs:
         raise InvalidArgumentError(f"Unknown keyword arguments: {', '.join(kwargs)}")
     leaves = flatten(inputs, expand_composites=True)
-    with name_scope(name or "group_deps", graph_of(leaves)) as scope:
+    with name_scope(chosen_name(name, "group_deps"), graph_of(leaves)) as scope:
         if not inputs:
             return no_op(name=scope)
         by_device: dict[str, list[Any]] = {}
@@ -53,7 +53,7 @@ def _joined(place: str, members: Sequence[Any], name: str | None = None) -> Oper
 
 def tuple_(tensors: Sequence[Any], name: str | None = None, control_inputs: Iterable[Any] | None = None) -> list[Any]:
     """The same tensors, none of which is ready before all of them and all `control_inputs` are. None stays None."""
-    with name_scope(name or "tuple", graph_of(tensor for tensor in tensors if tensor is not None)):
+    with name_scope(chosen_name(name, "tuple"), graph_of(tensor for tensor in tensors if tensor is not None)):
         # A variable has an operation, which is not that of its value.
         values = [
             item if item is None or isinstance(item, Operation) or hasattr(item, "op") else convert(item)
@@ -83,7 +83,7 @@ def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str
     """The value of `output_tensor`, once all of `dependencies` have run."""
     graph = graph_of([*dependencies, output_tensor])
     with (
-        name_scope(name or "control_dependency", graph) as scope,
+        name_scope(chosen_name(name, "control_dependency"), graph) as scope,
         colocate_with(output_tensor),
         control_dependencies(dependencies),
     ):

@@ -24,7 +24,7 @@ from tensorkeep.functions.structures import (
     variables_read,
 )
 from tensorkeep.functions.tensor_array import TensorArray
-from tensorkeep.graph.building import graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import is_composite
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -79,7 +79,7 @@ def map_fn(
             f"elems must be a Tensor or (possibly nested) sequence of Tensors. Got {elems}, which does not contain any "
             "Tensors."
         )
-    with _surrounded(name or "map", elems):
+    with _surrounded(chosen_name(name, "map"), elems):
         tensors = _converted(flat)
         if tensors[0].static_shape.rank == 0:
             raise InvalidArgumentError("Elements in elems must be 1+ dimensional Tensors, not scalars")
@@ -135,7 +135,7 @@ def scan(
     """
     _check_callable(fn)
     form = elems if initializer is None else initializer
-    with _surrounded(name or "scan", elems):
+    with _surrounded(chosen_name(name, "scan"), elems):
         tensors = _converted(flatten(elems))
         known = _known_length(tensors)
         length = first_size(shape_of(tensors[0])) if known is None else known
@@ -199,7 +199,7 @@ def foldl(
 ) -> Any:
     """The last value of an accumulator: `fn` of its last value and the next element, from the first element on."""
     _check_callable(fn)
-    with _surrounded(name or "foldl", elems):
+    with _surrounded(chosen_name(name, "foldl"), elems):
         length, sources = _unstacked(elems)
         if initializer is None:
             start: Any = map_structure(lambda array: array.read(0), sources)
@@ -236,7 +236,7 @@ def foldr(
 ) -> Any:
     """The last value of an accumulator: `fn` of its last value and the next element, from the last element back."""
     _check_callable(fn)
-    with _surrounded(name or "foldr", elems):
+    with _surrounded(chosen_name(name, "foldr"), elems):
         length, sources = _unstacked(elems)
         if initializer is None:
             counter = _before(length, 1)

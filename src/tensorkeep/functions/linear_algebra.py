@@ -38,7 +38,7 @@ from tensorkeep.functions.math import range as span
 from tensorkeep.functions.products import einsum, matmul, matvec, sparse_matmul, tensordot
 from tensorkeep.functions.reductions import reduce_max, reduce_prod, reduce_sum
 from tensorkeep.functions.slicing import gather, gather_nd
-from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
@@ -420,7 +420,7 @@ def lu(input: Any, output_idx_type: Any = INT32, name: str | None = None) -> Any
 
 def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The solutions of linear systems by their triangular factors."""
-    with name_scope(name or "lu_solve"):
+    with name_scope(chosen_name(name, "lu_solve")):
         factors, order = _factors(lower_upper, perm)
         rhs = convert(rhs, name="rhs", preferred_dtype=factors.dtype.base_dtype)
         if rhs.static_shape.rank is not None and rhs.static_shape.rank < 2:
@@ -457,7 +457,7 @@ def _permuted_batches(rhs: Tensor, order: Tensor) -> Tensor:
 
 def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The inverses of matrices by their triangular factors."""
-    with name_scope(name or "lu_matrix_inverse"):
+    with name_scope(chosen_name(name, "lu_matrix_inverse")):
         factors, order = _factors(lower_upper, perm)
         sizes = shape(factors)
         rhs = eye(sizes[-1], batch_shape=sizes[:-2], dtype=factors.dtype)
@@ -466,7 +466,7 @@ def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, 
 
 def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The matrix of which these are the triangular factors."""
-    with name_scope(name or "lu_reconstruct"):
+    with name_scope(chosen_name(name, "lu_reconstruct")):
         factors, order = _factors(lower_upper, perm)
         if factors.static_shape.rank != 2:
             raise UnimplementedError("lu_reconstruct of several matrices, or of ones of unknown rank")
@@ -480,7 +480,7 @@ def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, nam
 
 def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """How many singular values of matrices are not negligible."""
-    with name_scope(name or "matrix_rank"):
+    with name_scope(chosen_name(name, "matrix_rank")):
         a = _checked_matrix(convert(a, name="a", preferred_dtype=FLOAT32))
         values = svd(a, compute_uv=False)
         if tol is None:
@@ -501,7 +501,7 @@ def _checked_matrix(a: Tensor) -> Tensor:
 
 def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
     """The pseudo-inverses of matrices, by their singular values."""
-    with name_scope(name or "pinv"):
+    with name_scope(chosen_name(name, "pinv")):
         a = _checked_matrix(convert(a, name="a"))
         dtype = a.dtype.base_dtype
         dims = a.static_shape.dims

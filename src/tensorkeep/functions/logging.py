@@ -17,7 +17,14 @@ from tensorkeep.functions.control_flow import Assert
 from tensorkeep.functions.grouping import group, with_dependencies
 from tensorkeep.functions.strings import string_format
 from tensorkeep.functions.structures import flatten, map_structure, pack_sequence_as
-from tensorkeep.graph.building import colocate_with, control_dependencies, current_graph, graph_of, name_scope
+from tensorkeep.graph.building import (
+    chosen_name,
+    colocate_with,
+    control_dependencies,
+    current_graph,
+    graph_of,
+    name_scope,
+)
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
@@ -132,7 +139,7 @@ def verify_tensor_all_finite(
     """The same value, once it is known that it has no infinities and nothing that is not a number."""
     x = either("x", x, "t", t)
     message = either("message", message, "msg", msg)
-    with name_scope(name or "VerifyFinite", graph_of([x])):
+    with name_scope(chosen_name(name, "VerifyFinite"), graph_of([x])):
         x = convert(x, name="x")
         with colocate_with(x):
             checked = get_op("CheckNumerics")(x, message=message)

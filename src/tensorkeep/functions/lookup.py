@@ -19,7 +19,7 @@ from tensorkeep.functions.strings import (
     string_to_hash_bucket_fast,
     string_to_hash_bucket_strong,
 )
-from tensorkeep.graph.building import current_graph, device, graph_of, init_scope, name_scope
+from tensorkeep.graph.building import chosen_name, current_graph, device, graph_of, init_scope, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -157,7 +157,7 @@ class TextFileInitializer:
 
     def initialize(self, table: Table) -> Operation:
         _check_types(table, self.key_dtype, self.value_dtype)
-        with name_scope(self._name or "text_file_init", table.resource_handle.graph):
+        with name_scope(chosen_name(self._name, "text_file_init"), table.resource_handle.graph):
             made: Operation = lookup_ops.initialize_from_file_v2(
                 table.resource_handle,
                 self._path,
@@ -278,14 +278,14 @@ class StaticHashTable:
 
     def size(self, name: str | None = None) -> Tensor:
         """How many entries the table has."""
-        with name_scope(name or f"{self.name}_Size", self.resource_handle.graph):
+        with name_scope(chosen_name(name, f"{self.name}_Size"), self.resource_handle.graph):
             return lookup_ops.size_v2(self.resource_handle)  # type: ignore[no-any-return]
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """The values of keys; of a sparse tensor of keys, a sparse tensor."""
         _check_keys(keys, self.key_dtype)
         found = _values_of(keys)
-        with name_scope(name or f"{self.name}_Lookup", self.resource_handle.graph):
+        with name_scope(chosen_name(name, f"{self.name}_Lookup"), self.resource_handle.graph):
             values = lookup_ops.find_v2(self.resource_handle, found, self.default_value)
         values.set_shape(found.get_shape())
         return _with_values(keys, values)
@@ -296,7 +296,7 @@ class StaticHashTable:
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """All keys and their values, in no order to rely on."""
         types: dict[str, Any] = {"Tkeys": self.key_dtype, "Tvalues": self.value_dtype}
-        with name_scope(name or f"{self.name}_Export", self.resource_handle.graph):
+        with name_scope(chosen_name(name, f"{self.name}_Export"), self.resource_handle.graph):
             keys, values = lookup_ops.export_v2(self.resource_handle, **types)
         values.set_shape(keys.static_shape.concatenate(self.default_value.static_shape))
         return keys, values
@@ -372,7 +372,7 @@ class IdTableWithHashBuckets:
 
     def size(self, name: str | None = None) -> Tensor:
         """How many ids there are."""
-        with name_scope(name or f"{self.name}_Size"):
+        with name_scope(chosen_name(name, f"{self.name}_Size")):
             known = self._table.size() if self._table is not None else convert(0, INT64)
             return plain("AddV2", known, self._buckets, "add")
 
@@ -384,7 +384,7 @@ class IdTableWithHashBuckets:
             values = cast(values, INT64)
         if self._buckets == 0:
             return _with_values(keys, self._table.lookup(values, name=name))
-        with name_scope(name or f"{self.name}_Lookup", graph_of([values])):
+        with name_scope(chosen_name(name, f"{self.name}_Lookup"), graph_of([values])):
             text = values if values.dtype.base_dtype is STRING else as_string(values)
             buckets = self._hash()(text, num_buckets=self._buckets, name="hash_bucket")
             ids = buckets if self._table is None else _known_or_bucket(self._table, values, buckets)
@@ -495,7 +495,7 @@ def index_table_from_file(
     dtype = DType.of(key_dtype)
     if not dtype.is_integer and dtype.base_dtype is not STRING:
         raise WrongTypeError("Dtype for `keys` should be either integer or string.")
-    with name_scope(name or "string_to_index"):
+    with name_scope(chosen_name(name, "string_to_index")):
         with name_scope("hash_table"):
             init = TextFileIdTableInitializer(
                 vocabulary_file,
@@ -527,7 +527,7 @@ def index_table_from_tensor(
     wanted = DType.of(dtype)
     if not wanted.is_integer and wanted.base_dtype is not STRING:
         raise WrongTypeError("`dtype` must either be integer or string.")
-    with name_scope(name or "string_to_index"):
+    with name_scope(chosen_name(name, "string_to_index")):
         keys = convert(vocabulary_list)
         found = keys.dtype.base_dtype
         if found.is_integer != wanted.is_integer or (not wanted.is_integer and found is not wanted):
@@ -558,7 +558,7 @@ def index_to_string_table_from_file(
     _check_file(vocabulary_file)
     if vocab_size is not None and vocab_size < 1:
         raise InvalidArgumentError(f"`vocab_size` must be greater than 0, got {vocab_size}.")
-    with name_scope(name or "index_to_string"):
+    with name_scope(chosen_name(name, "index_to_string")):
         init = TextFileStringTableInitializer(
             vocabulary_file, key_column_index, value_column_index, vocab_size, delimiter, "table_init"
         )
@@ -571,7 +571,7 @@ def index_to_string_table_from_tensor(
     """A table from places to the elements of a vector."""
     if vocabulary_list is None:
         raise InvalidArgumentError("`vocabulary_list` argument must be specified.")
-    with name_scope(name or "index_to_string"):
+    with name_scope(chosen_name(name, "index_to_string")):
         values = convert(vocabulary_list, STRING)
         places = cast(span(0, size_of(values)), INT64)
         init = KeyValueTensorInitializer(places, values, INT64, STRING, "table_init")

@@ -51,7 +51,7 @@ from tensorkeep.functions.math import (
 from tensorkeep.functions.math import range as number_range
 from tensorkeep.functions.nn import relu
 from tensorkeep.functions.reductions import reduce_sum
-from tensorkeep.graph.building import control_dependencies, current_graph, graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
@@ -128,7 +128,7 @@ _CANNOT_BROADCAST: Final = "weights can not be broadcast to values."
 
 @contextmanager
 def _scoped(scope: str | None, default: str, *values: Any) -> Iterator[str]:
-    with name_scope(scope or default, graph_of(values)) as entered:
+    with name_scope(chosen_name(scope, default), graph_of(values)) as entered:
         yield entered
 
 

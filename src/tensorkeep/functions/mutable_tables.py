@@ -8,7 +8,7 @@ from typing import Any
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import WrongTypeError
 from tensorkeep.functions.constants import shown
-from tensorkeep.graph.building import colocate_with, name_scope
+from tensorkeep.graph.building import chosen_name, colocate_with, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
@@ -47,12 +47,15 @@ class _MutableTable:
 
     def size(self, name: str | None = None) -> Tensor:
         """How many entries the table has."""
-        with name_scope(name or f"{self.name}_Size", self.resource_handle.graph), colocate_with(self.resource_handle):
+        with (
+            name_scope(chosen_name(name, f"{self.name}_Size"), self.resource_handle.graph),
+            colocate_with(self.resource_handle),
+        ):
             return lookup_ops.size_v2(self.resource_handle)  # type: ignore[no-any-return]
 
     def insert(self, keys: Any, values: Any, name: str | None = None) -> Operation:
         """An operation that sets the values of keys."""
-        with name_scope(name or f"{self.name}_lookup_table_insert", self.resource_handle.graph):
+        with name_scope(chosen_name(name, f"{self.name}_lookup_table_insert"), self.resource_handle.graph):
             keys = convert(keys, self.key_dtype, "keys")
             values = convert(values, self.value_dtype, "values")
             with colocate_with(self.resource_handle):
@@ -64,11 +67,11 @@ class _MutableTable:
             raise WrongTypeError(
                 f"Dtype of argument `keys` must be {shown(self.key_dtype)}, received: {shown(keys.dtype)}"
             )
-        with name_scope(name or f"{self.name}_lookup_table_remove", self.resource_handle.graph):
+        with name_scope(chosen_name(name, f"{self.name}_lookup_table_remove"), self.resource_handle.graph):
             return lookup_ops.remove_v2(self.resource_handle, keys)  # type: ignore[no-any-return]
 
     def _found(self, keys: Any, default: Any, name: str | None) -> Tensor:
-        with name_scope(name or f"{self.name}_lookup_table_find", self.resource_handle.graph):
+        with name_scope(chosen_name(name, f"{self.name}_lookup_table_find"), self.resource_handle.graph):
             keys = convert(keys, self.key_dtype, "keys")
             with colocate_with(self.resource_handle):
                 return lookup_ops.find_v2(self.resource_handle, keys, default)  # type: ignore[no-any-return]
@@ -76,7 +79,7 @@ class _MutableTable:
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """All keys and their values, in no order to rely on."""
         types: dict[str, Any] = {"Tkeys": self.key_dtype, "Tvalues": self.value_dtype}
-        scope = name or f"{self.name}_lookup_table_export_values"
+        scope = chosen_name(name, f"{self.name}_lookup_table_export_values")
         with name_scope(scope, self.resource_handle.graph), colocate_with(self.resource_handle):
             keys, values = lookup_ops.export_v2(self.resource_handle, **types)
         return keys, values

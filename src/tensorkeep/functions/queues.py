@@ -9,7 +9,7 @@ from typing import Any
 from tensorkeep.dtypes import INT64, RESOURCE, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.random import get_seed
-from tensorkeep.graph.building import device, init_scope, name_scope
+from tensorkeep.graph.building import chosen_name, device, init_scope, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
@@ -59,7 +59,7 @@ class QueueBase:
 
     def enqueue(self, vals: Any, name: str | None = None) -> Operation:
         """Adds an element. When run, it waits while the queue is full."""
-        with name_scope(name or f"{self._name}_enqueue", self._queue_ref.graph) as scope:
+        with name_scope(chosen_name(name, f"{self._name}_enqueue"), self._queue_ref.graph) as scope:
             tensors = self._components(vals)
             for tensor, shape in zip(tensors, self._shapes, strict=True):
                 _check_fits(tensor.static_shape, shape)
@@ -67,7 +67,7 @@ class QueueBase:
 
     def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
         """Adds the rows of tensors as elements."""
-        with name_scope(name or f"{self._name}_EnqueueMany", self._queue_ref.graph) as scope:
+        with name_scope(chosen_name(name, f"{self._name}_EnqueueMany"), self._queue_ref.graph) as scope:
             tensors = self._components(vals)
             rows = Shape((None,))
             for tensor, shape in zip(tensors, self._shapes, strict=True):
@@ -81,33 +81,33 @@ class QueueBase:
 
     def dequeue(self, name: str | None = None) -> Any:
         """The next element. When run, it waits while the queue is empty."""
-        found = self._op("QueueDequeue", component_types=self._dtypes, name=name or f"{self._name}_Dequeue")
+        found = self._op("QueueDequeue", component_types=self._dtypes, name=chosen_name(name, f"{self._name}_Dequeue"))
         return self._element(found, Shape(()))
 
     def dequeue_many(self, n: Any, name: str | None = None) -> Any:
         """The next `n` elements, stacked."""
-        name = name or f"{self._name}_DequeueMany"
+        name = chosen_name(name, f"{self._name}_DequeueMany")
         found = self._op("QueueDequeueMany", n, component_types=self._dtypes, name=name)
         count = constant_value(found[0].op.inputs[1])
         return self._element(found, Shape((None if count is None else int(count),)))
 
     def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
         """The next `n` elements, stacked; fewer if the queue is closed."""
-        name = name or f"{self._name}_DequeueUpTo"
+        name = chosen_name(name, f"{self._name}_DequeueUpTo")
         found = self._op("QueueDequeueUpTo", n, component_types=self._dtypes, name=name)
         return self._element(found, Shape((None,)))
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
         """Lets nothing more in."""
-        name = name or f"{self._name}_Close"
+        name = chosen_name(name, f"{self._name}_Close")
         made: Operation = self._op("QueueClose", cancel_pending_enqueues=cancel_pending_enqueues, name=name)
         return made
 
     def is_closed(self, name: str | None = None) -> Tensor:
-        return self._op("QueueIsClosed", name=name or f"{self._name}_Is_Closed")  # type: ignore[no-any-return]
+        return self._op("QueueIsClosed", name=chosen_name(name, f"{self._name}_Is_Closed"))  # type: ignore[no-any-return]
 
     def size(self, name: str | None = None) -> Tensor:
-        return self._op("QueueSize", name=name or f"{self._name}_Size")  # type: ignore[no-any-return]
+        return self._op("QueueSize", name=chosen_name(name, f"{self._name}_Size"))  # type: ignore[no-any-return]
 
     def _op(self, op_name: str, *inputs: Any, **keywords: Any) -> Any:
         version = "V2" if self._queue_ref.dtype is RESOURCE else ""

@@ -13,7 +13,7 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.control_flow import Assert
 from tensorkeep.functions.grouping import with_dependencies
 from tensorkeep.functions.reductions import reduce_all
-from tensorkeep.graph.building import current_graph, graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.opspec import get_op
@@ -71,7 +71,7 @@ def random_uniform(
         if dtype.is_integer:
             raise InvalidArgumentError(f"Must specify maxval for integer dtype {dtype!r}")
         maxval = 1
-    with name_scope(name or "random_uniform", _graph(shape, minval, maxval)) as scope:
+    with name_scope(chosen_name(name, "random_uniform"), _graph(shape, minval, maxval)) as scope:
         sizes = shape_tensor(shape)
         from_zero = isinstance(minval, int) and minval == 0
         to_one = isinstance(maxval, int) and maxval == 1
@@ -96,7 +96,7 @@ def random_normal(
     name: str | None = None,
 ) -> Tensor:
     """Normal numbers around `mean`."""
-    return _scaled("RandomStandardNormal", name or "random_normal", shape, mean, stddev, dtype, seed)
+    return _scaled("RandomStandardNormal", chosen_name(name, "random_normal"), shape, mean, stddev, dtype, seed)
 
 
 def truncated_normal(
@@ -108,7 +108,7 @@ def truncated_normal(
     name: str | None = None,
 ) -> Tensor:
     """Normal numbers around `mean`, none of them further away than two deviations."""
-    return _scaled("TruncatedNormal", name or "truncated_normal", shape, mean, stddev, dtype, seed)
+    return _scaled("TruncatedNormal", chosen_name(name, "truncated_normal"), shape, mean, stddev, dtype, seed)
 
 
 def _scaled(op: str, name: str, shape: Any, mean: Any, stddev: Any, dtype: Any, seed: int | None) -> Tensor:
@@ -134,7 +134,7 @@ def parameterized_truncated_normal(
     """Normal numbers between bounds."""
     dtype = DType.of(dtype)
     graph = _graph(shape, means, stddevs, minvals, maxvals)
-    with name_scope(name or "parameterized_truncated_normal", graph):
+    with name_scope(chosen_name(name, "parameterized_truncated_normal"), graph):
         sizes = shape_tensor(shape)
         named = (("means", means), ("stddevs", stddevs), ("minvals", minvals), ("maxvals", maxvals))
         parameters = [convert(value, dtype, what) for what, value in named]
@@ -151,7 +151,7 @@ def multinomial(
     logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None, output_dtype: Any = None
 ) -> Tensor:
     """Samples of classes, for each row of unnormalised logarithms of their probabilities."""
-    with name_scope(name or "multinomial", _graph(logits)):
+    with name_scope(chosen_name(name, "multinomial"), _graph(logits)):
         return _classes(logits, num_samples, output_dtype, seed)
 
 
@@ -159,7 +159,7 @@ def categorical(
     logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """Samples of classes, for each row of unnormalised logarithms of their probabilities."""
-    with name_scope(name or "categorical", _graph(logits)):
+    with name_scope(chosen_name(name, "categorical"), _graph(logits)):
         return _classes(logits, num_samples, dtype, seed)
 
 
@@ -181,7 +181,7 @@ def random_gamma(
 ) -> Tensor:
     """Samples of gamma distributions, `shape` of them for each alpha and beta."""
     dtype = DType.of(dtype)
-    with name_scope(name or "random_gamma", _graph(shape, alpha, beta)):
+    with name_scope(chosen_name(name, "random_gamma"), _graph(shape, alpha, beta)):
         sizes = convert(shape, INT32, "shape")
 
         def draw(alphas: Tensor) -> Any:
@@ -203,7 +203,7 @@ def random_poisson(
     lam: Any, shape: Any, dtype: Any = FLOAT32, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """Samples of Poisson distributions, `shape` of them for each rate."""
-    with name_scope(name or "random_poisson", _graph(lam, shape)):
+    with name_scope(chosen_name(name, "random_poisson"), _graph(lam, shape)):
         sizes = convert(shape, INT32, "shape")
         made: Tensor = random_ops.random_poisson_v2(sizes, lam, dtype=DType.of(dtype), **seed_attrs(seed))
         return made
@@ -211,7 +211,7 @@ def random_poisson(
 
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """A part of that size, from anywhere in a tensor."""
-    with name_scope(name or "random_crop", _graph(value, size)) as scope:
+    with name_scope(chosen_name(name, "random_crop"), _graph(value, size)) as scope:
         value = convert(value, name="value")
         size = convert(size, INT32, "size")
         sizes = shape_of(value)
@@ -261,7 +261,7 @@ def stateless_random_uniform(
             )
     elif maxval is None:
         maxval = 1
-    with name_scope(name or "stateless_random_uniform", _graph(shape, seed, minval, maxval)) as scope:
+    with name_scope(chosen_name(name, "stateless_random_uniform"), _graph(shape, seed, minval, maxval)) as scope:
         sizes = shape_tensor(shape)
         if dtype.is_integer and minval is None:
             keys = _keys(seed, alg)
@@ -289,7 +289,7 @@ def stateless_random_normal(
 ) -> Tensor:
     """Normal numbers that `seed` decides."""
     return _stateless_scaled(
-        "StatelessRandomNormalV2", name or "stateless_random_normal", shape, seed, (mean, stddev), dtype, alg
+        "StatelessRandomNormalV2", chosen_name(name, "stateless_random_normal"), shape, seed, (mean, stddev), dtype, alg
     )
 
 
@@ -304,7 +304,13 @@ def stateless_truncated_normal(
 ) -> Tensor:
     """Normal numbers that `seed` decides, none of them further from the mean than two deviations."""
     return _stateless_scaled(
-        "StatelessTruncatedNormalV2", name or "stateless_truncated_normal", shape, seed, (mean, stddev), dtype, alg
+        "StatelessTruncatedNormalV2",
+        chosen_name(name, "stateless_truncated_normal"),
+        shape,
+        seed,
+        (mean, stddev),
+        dtype,
+        alg,
     )
 
 
@@ -325,7 +331,7 @@ def stateless_random_gamma(
 ) -> Tensor:
     """Samples of gamma distributions that `seed` decides; `shape` is that of the result."""
     dtype = DType.of(dtype)
-    with name_scope(name or "stateless_random_gamma", _graph(shape, seed, alpha, beta)):
+    with name_scope(chosen_name(name, "stateless_random_gamma"), _graph(shape, seed, alpha, beta)):
         sizes = shape_tensor(shape)
 
         def draw(alphas: Tensor) -> Any:
@@ -336,7 +342,7 @@ def stateless_random_gamma(
 
 def stateless_random_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = INT32, name: str | None = None) -> Tensor:
     """Samples of Poisson distributions that `seed` decides; `shape` is that of the result."""
-    with name_scope(name or "stateless_random_poisson", _graph(shape, seed, lam)):
+    with name_scope(chosen_name(name, "stateless_random_poisson"), _graph(shape, seed, lam)):
         sizes = shape_tensor(shape)
         made: Tensor = stateless_random.stateless_poisson(sizes, seed, lam, dtype=DType.of(dtype))
         return made
@@ -346,7 +352,7 @@ def stateless_random_binomial(
     shape: Any, seed: Any, counts: Any, probs: Any, output_dtype: Any = INT32, name: str | None = None
 ) -> Tensor:
     """Samples of binomial distributions that `seed` decides; `shape` is that of the result."""
-    with name_scope(name or "stateless_random_binomial", _graph(shape, seed, counts, probs)):
+    with name_scope(chosen_name(name, "stateless_random_binomial"), _graph(shape, seed, counts, probs)):
         sizes = shape_tensor(shape)
         probs = convert(probs, name="probs", preferred_dtype=FLOAT32)
         counts = convert(counts, name="counts", preferred_dtype=probs.dtype.base_dtype)
@@ -358,7 +364,7 @@ def stateless_multinomial(
     logits: Any, num_samples: Any, seed: Any, output_dtype: Any = INT64, name: str | None = None
 ) -> Tensor:
     """Samples of classes that `seed` decides."""
-    with name_scope(name or "stateless_multinomial", _graph(logits, seed)):
+    with name_scope(chosen_name(name, "stateless_multinomial"), _graph(logits, seed)):
         return _stateless_classes(logits, num_samples, output_dtype, seed)
 
 
@@ -366,7 +372,7 @@ def stateless_categorical(
     logits: Any, num_samples: Any, seed: Any, dtype: Any = INT64, name: str | None = None
 ) -> Tensor:
     """Samples of classes that `seed` decides."""
-    with name_scope(name or "stateless_categorical", _graph(logits, seed)):
+    with name_scope(chosen_name(name, "stateless_categorical"), _graph(logits, seed)):
         return _stateless_classes(logits, num_samples, dtype, seed)
 
 
@@ -380,7 +386,7 @@ def _stateless_classes(logits: Any, num_samples: Any, dtype: Any, seed: Any) -> 
 
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
     """The rows of a tensor in an order that `seed` decides."""
-    with name_scope(name or "stateless_shuffle", _graph(value, seed)):
+    with name_scope(chosen_name(name, "stateless_shuffle"), _graph(value, seed)):
         made: Tensor = stateless_random.stateless_shuffle(value, *_keys(seed, alg))
         return made
 

@@ -32,7 +32,7 @@ from tensorkeep.functions.control_flow import cond
 from tensorkeep.functions.math import cast, cos, equal, less, maximum
 from tensorkeep.functions.math import range as span
 from tensorkeep.functions.slicing import gather, strided_slice
-from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
@@ -77,7 +77,7 @@ def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
 
 
 def _shifted(x: Any, axes: Any, name: str | None, default: str, back: bool) -> Tensor:
-    with name_scope(name or default) as scope:
+    with name_scope(chosen_name(name, default)) as scope:
         x = convert(x)
         if axes is None:
             axes = tuple(range(len(x.static_shape)))

@@ -13,7 +13,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.functions.math import range as number_range
 from tensorkeep.functions.nn import top_k
 from tensorkeep.functions.slicing import tensor_scatter_nd_update
-from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -24,7 +24,7 @@ _DIRECTIONS = ("ASCENDING", "DESCENDING")
 
 def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """The values of every row along an axis in order."""
-    with name_scope(name or "sort"):
+    with name_scope(chosen_name(name, "sort")):
         return _sorted(values, axis, direction, wants_indices=False)
 
 
@@ -32,7 +32,7 @@ def argsort(
     values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
     """Where in its row each value of `sort` comes from. Of equal values the first comes first."""
-    with name_scope(name or "argsort"):
+    with name_scope(chosen_name(name, "argsort")):
         return _sorted(values, axis, direction, wants_indices=True)
 
 

@@ -38,7 +38,7 @@ from tensorkeep.functions.math import range as span
 from tensorkeep.functions.reductions import reduce_max
 from tensorkeep.functions.slicing import gather, gather_nd
 from tensorkeep.functions.slicing import slice as block
-from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
@@ -67,7 +67,7 @@ def _parts(value: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
 
 def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
     """The elements of a tensor that are not zero."""
-    with name_scope(name or "dense_to_sparse"):
+    with name_scope(chosen_name(name, "dense_to_sparse")):
         tensor = convert(tensor)
         indices = where_v2(not_equal(tensor, zeros_like(tensor)))
         values = gather_nd(tensor, indices)

@@ -12,7 +12,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.functions import composites  # noqa: F401 - so that sessions fetch and feed sparse tensors
 from tensorkeep.functions.array import either
 from tensorkeep.functions.constants import constant
-from tensorkeep.graph.building import graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -85,7 +85,7 @@ def string_split(
 ) -> SparseTensor:
     """A vector of strings, each split at any of the characters of `sep`, as a sparse matrix."""
     _check_result_type(result_type)
-    with name_scope(name or "StringSplit", graph_of([source])):
+    with name_scope(chosen_name(name, "StringSplit"), graph_of([source])):
         mark = either("sep", sep, "delimiter", delimiter)
         mark = convert(" " if mark is None else mark, STRING)
         source = convert(source, STRING)
@@ -103,7 +103,7 @@ def strings_split(
     """A string or a vector of strings, each split at `sep` or at white space, as a sparse matrix."""
     input = either("input", input, "source", source)
     _check_result_type(result_type)
-    with name_scope(name or "StringSplit", graph_of([input])):
+    with name_scope(chosen_name(name, "StringSplit"), graph_of([input])):
         input = convert(input, STRING, "input")
         if input.static_shape.rank == 0:
             input = get_op("ExpandDims")(input, 0)

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32, STRING
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.building import current_graph, graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, current_graph, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -126,7 +126,7 @@ def tensor_summary(
 def merge(inputs: Sequence[Any], collections: Sequence[Any] | None = None, name: str | None = None) -> Tensor:
     """One summary of several."""
     name = clean_tag(name)
-    with name_scope(name or "Merge", graph_of(inputs)):
+    with name_scope(chosen_name(name, "Merge"), graph_of(inputs)):
         return _collected(summary_ops.merge_summary(inputs, name=name), collections, ())
 
 

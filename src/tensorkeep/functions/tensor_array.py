@@ -12,7 +12,7 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.building import colocate_with, control_dependencies, device, graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, colocate_with, control_dependencies, device, graph_of, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
@@ -63,7 +63,7 @@ class TensorArray:
         self._element_shape = [UNKNOWN_SHAPE if element_shape is None else plain_shape(element_shape)]
         self._colocates = colocate_with_first_write_call
         self._colocated: list[Tensor] = []
-        with name_scope(name or "TensorArray", graph_of([handle, size, flow])) as scope:
+        with name_scope(chosen_name(name, "TensorArray"), graph_of([handle, size, flow])) as scope:
             if handle is not None and flow is not None:
                 self._handle, self._flow = handle, flow
                 return
@@ -128,7 +128,7 @@ class TensorArray:
 
     def stack(self, name: str | None = None) -> Tensor:
         """All elements as one tensor, along a new first axis."""
-        with colocate_with(self._handle), name_scope(name or "TensorArrayStack", self._handle.graph):
+        with colocate_with(self._handle), name_scope(chosen_name(name, "TensorArrayStack"), self._handle.graph):
             value = self.gather(span(0, self.size()), name=name)
             known = self._element_shape[0]
             if known.dims is not None and not self._dynamic_size and self._size is not None:
@@ -170,7 +170,7 @@ class TensorArray:
     # ------------------------------------------------------------------------------------------ writing
 
     def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
-        with name_scope(name or "TensorArrayWrite", self._handle.graph):
+        with name_scope(chosen_name(name, "TensorArrayWrite"), self._handle.graph):
             tensor = self._converted(value)
             self._merge_element_shape(tensor.static_shape)
             with self._colocated_with(tensor):
@@ -179,7 +179,7 @@ class TensorArray:
 
     def unstack(self, value: Any, name: str | None = None) -> TensorArray:
         """Writes the rows of `value`, from index 0 on."""
-        with name_scope(name or "TensorArrayUnstack", self._handle.graph):
+        with name_scope(chosen_name(name, "TensorArrayUnstack"), self._handle.graph):
             if not isinstance(value, Tensor):
                 with name_scope("Shape") as scope:
                     shape = shape_of(convert(value), scope)
@@ -189,7 +189,7 @@ class TensorArray:
 
     def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
         """Writes the rows of `value` to `indices`."""
-        with name_scope(name or "TensorArrayScatter", self._handle.graph):
+        with name_scope(chosen_name(name, "TensorArrayScatter"), self._handle.graph):
             tensor = self._converted(value)
             dims = tensor.static_shape.dims
             self._merge_element_shape(UNKNOWN_SHAPE if dims is None else Shape(dims[1:]))
@@ -199,7 +199,7 @@ class TensorArray:
 
     def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
         """Writes parts of `value`, of so many rows each."""
-        with name_scope(name or "TensorArraySplit", self._handle.graph):
+        with name_scope(chosen_name(name, "TensorArraySplit"), self._handle.graph):
             tensor = convert(value, self._dtype, "value")
             with self._colocated_with(tensor):
                 wide = _wide(lengths)
@@ -245,7 +245,7 @@ class TensorArray:
     def grad(self, source: str, flow: Tensor | None = None, name: str | None = None) -> TensorArray:
         """The array in which the gradients of this one add up, for one call of `gradients`."""
         flow = self._flow if flow is None else flow
-        with name_scope(name or "TensorArrayGrad", self._handle.graph), colocate_with(self._handle):
+        with name_scope(chosen_name(name, "TensorArrayGrad"), self._handle.graph), colocate_with(self._handle):
             handle, _ = tensor_array_grad_v3(self._handle, flow, source=source, name=name)
             with control_dependencies([handle]):
                 flow = identity(flow, name="gradient_flow")

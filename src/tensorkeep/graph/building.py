@@ -129,6 +129,11 @@ class name_scope:  # noqa: N801 - used as a function
         self._graph.scopes.name = self._old
 
 
+def chosen_name(name: str | None, default: str) -> str:
+    """The name of a function's scope: the default if none is given. An empty one is given: it leaves all scopes."""
+    return default if name is None else name
+
+
 def check_name(name: str, scope: str) -> None:
     if not isinstance(name, str):
         raise WrongTypeError(f"the name of a scope or operation must be a string, got {name!r}")
@@ -418,6 +423,7 @@ __all__ = [
     "attr_scope",
     "building",
     "check_name",
+    "chosen_name",
     "colocate_with",
     "container",
     "control_dependencies",

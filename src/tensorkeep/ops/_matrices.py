@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.building import graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import get_op
@@ -38,7 +38,7 @@ def matrix_transpose(x: Any, conjugate: bool = False, name: str = "matrix_transp
 
 def adjoint(x: Any, name: str | None = None) -> Tensor:
     """The last two dimensions exchanged, and conjugated."""
-    with name_scope(name or "adjoint", graph_of((x,))):
+    with name_scope(chosen_name(name, "adjoint"), graph_of((x,))):
         return matrix_transpose(convert(x, name="matrix"), conjugate=True)
 
 
@@ -46,7 +46,7 @@ def eye(
     num_rows: Any, num_columns: Any = None, batch_shape: Any = None, *, dtype: DType, name: str | None = None
 ) -> Tensor:
     """Identity matrices, or rectangles with ones on the diagonal."""
-    with name_scope(name or "eye", graph_of((num_rows, num_columns, batch_shape))):
+    with name_scope(chosen_name(name, "eye"), graph_of((num_rows, num_columns, batch_shape))):
         is_square = num_columns is None
         batch = [] if batch_shape is None else batch_shape
         columns = num_rows if num_columns is None else num_columns
@@ -89,7 +89,7 @@ def triangular_solve(matrix: Tensor, rhs: Any, *, lower: bool = True, adjoint: b
 def cholesky_solve(factor: Any, rhs: Any, name: str | None = None) -> Tensor:
     """The solution for a matrix of which this is the Cholesky factor."""
     solve = get_op("MatrixTriangularSolve")
-    with name_scope(name or "cholesky_solve", graph_of((factor, rhs))):
+    with name_scope(chosen_name(name, "cholesky_solve"), graph_of((factor, rhs))):
         return solve(factor, solve(factor, rhs, adjoint=False, lower=True), adjoint=True, lower=True)  # type: ignore[no-any-return]
 
 

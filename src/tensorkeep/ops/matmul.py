@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT32, INT8, UINT8, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.building import graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, op
@@ -302,7 +302,7 @@ def matmul(
                 f"Only one of `transpose_{letter}` and `adjoint_{letter}` can be True. Received "
                 f"`transpose_{letter}`={turned}, `adjoint_{letter}`={adjoint}."
             )
-    with name_scope(name or "MatMul", graph_of((a, b))) as scope:
+    with name_scope(chosen_name(name, "MatMul"), graph_of((a, b))) as scope:
         a = convert(a, name="a")
         b = convert(b, name="b", preferred_dtype=a.dtype.base_dtype)
         mixed = output_type is not None and (

@@ -18,7 +18,7 @@ from tensorkeep.functions.queues import FIFOQueue, QueueBase
 from tensorkeep.functions.random import random_shuffle
 from tensorkeep.functions.slicing import gather
 from tensorkeep.functions.summaries import scalar
-from tensorkeep.graph.building import control_dependencies, graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, control_dependencies, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -30,7 +30,7 @@ from tensorkeep.variables.variable import Variable
 
 def scope_for(name: str | None, default: str, values: Sequence[Any]) -> name_scope:
     """A scope in the graph of some values."""
-    return name_scope(name or default, graph_of(values))
+    return name_scope(chosen_name(name, default), graph_of(values))
 
 
 def match_filenames_once(pattern: Any, name: str | None = None) -> Any:

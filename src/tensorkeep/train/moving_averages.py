@@ -16,6 +16,7 @@ from tensorkeep.functions.control_flow import cond
 from tensorkeep.functions.grouping import group
 from tensorkeep.functions.math import cast, minimum, pow
 from tensorkeep.graph.building import (
+    chosen_name,
     colocate_with,
     current_graph,
     device,
@@ -49,7 +50,7 @@ def assign_moving_average(
     two more variables below its name, "biased" and "local_step", keep count.
     """
     graph = graph_of([item for item in (variable, value, decay) if hasattr(item, "graph")])
-    with name_scope(name or "AssignMovingAvg", graph) as scope:
+    with name_scope(chosen_name(name, "AssignMovingAvg"), graph) as scope:
         rate = convert(1.0 - decay, name="decay")
         if rate.dtype is not variable.dtype.base_dtype:
             rate = cast(rate, variable.dtype.base_dtype)

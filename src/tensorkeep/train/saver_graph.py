@@ -20,7 +20,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.functions.grouping import group, with_dependencies
 from tensorkeep.functions.math import cast
 from tensorkeep.functions.strings import regex_full_match, string_join
-from tensorkeep.graph.building import control_dependencies, current_graph, device, graph_of, name_scope
+from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, device, graph_of, name_scope
 from tensorkeep.graph.collections import collection_keys, get_collection
 from tensorkeep.graph.devices import DeviceSpec
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -308,7 +308,7 @@ class BaseSaverBuilder:
         self._is_incremental = incremental
         self._saves_rows = incremental and incremental_rows
         graph = graph_of(_producers(saveables)) if saveables else current_graph()
-        with name_scope("save" if name is None else name, graph):
+        with name_scope(chosen_name(name, "save"), graph):
             prefix = placeholder_with_default(filename or "model", shape=(), name="filename")
             prefix = placeholder_with_default(prefix, shape=(), name="Const")
             if sharded:
