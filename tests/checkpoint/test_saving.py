@@ -323,8 +323,8 @@ class TestV1:
         with pytest.raises(InvalidArgumentError) as caught:
             save_checkpoint("m", {"w": huge}, V1, fs=fs)
         assert str(caught.value) == (
-            'tensor "w" [268435456] may take 2684355584 bytes: a V1 checkpoint holds at most 2 GiB per slice; save as '
-            "V2, or in slices"
+            'Tensor slice is too large to serialize: "w" [268435456] may take 2684355584 bytes, and a V1 checkpoint '
+            "holds at most 2 GiB per slice; save as V2, or in slices"
         )
 
     def test_a_name_that_is_not_utf_8(self, fs):

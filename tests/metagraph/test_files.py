@@ -65,8 +65,9 @@ def test_the_name_of_the_checkpoint_instead_of_the_graph_s_is_put_right() -> Non
 def test_what_is_neither_bytes_nor_text_is_refused_with_both_reasons() -> None:
     fs = MemoryFileSystem()
     atomic_write(fs, "m.meta", b"\xff\xff not a graph")
-    with pytest.raises(DataLossError, match=r"Cannot parse file m\.meta.*nor as text"):
+    with pytest.raises(DataLossError, match=r"Cannot parse file m\.meta.*nor as text") as caught:
         read_meta_graph_file("m.meta", fs)
+    assert isinstance(caught.value, OSError)  # as TensorFlow's, which old programs catch
 
 
 @given(st.binary(max_size=200), st.integers(0, 100))

@@ -8,7 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep import KeepBest, KeepLatest, MemoryFileSystem, latest_checkpoint, load_objects, read_checkpoint_state
+from tensorkeep import (
+    KeepBest,
+    KeepLatest,
+    MemoryFileSystem,
+    latest_checkpoint,
+    load_objects,
+    read_checkpoint_state,
+    write_checkpoint_state,
+)
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
@@ -175,3 +183,10 @@ def test_variables_of_a_graph(fs):
         assert made.restore_or_initialize(session) == "run/ckpt-1"
         assert session.run(weight) == 1
         assert session.run(checkpoint.save_counter) == 4
+
+
+def test_a_clock_that_went_back_is_told_in_tensorflow_s_words(fs: Any, caplog: pytest.LogCaptureFixture) -> None:
+    fs.make_directory("run")
+    write_checkpoint_state("run", "run/ckpt-1", last_preserved=1e9, fs=fs)
+    manager(fs)
+    assert "seconds behind the last preserved checkpoint timestamp" in caplog.text

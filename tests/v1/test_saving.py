@@ -625,3 +625,58 @@ def test_the_type_of_a_step_is_checked(tmp_path):
     variables(a=[1.0])
     with initialized() as session, pytest.raises((WrongTypeError, InvalidArgumentError)):
         tf.train.Saver().save(session, tmp_path / "m", global_step=[1, 2])
+
+
+def test_a_checkpoint_below_a_file_is_refused_in_tensorflow_s_words(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    variables(a=[1.0])
+    saver, session = tf.train.Saver(), initialized()
+    for path in ("file/model", "file/deeper/model"):
+        with pytest.raises(ValueError, match=f"Parent directory of .*{path} doesn't exist, can't save"):
+            saver.save(session, str(tmp_path / path))
+
+
+def test_a_sharded_checkpoint_may_have_the_name_of_the_state_file(tmp_path):
+    a = variables(a=[1.0])["a"]
+    saver, session = tf.train.Saver(sharded=True), initialized()
+    path = saver.save(session, str(tmp_path / "checkpoint"))
+    assert tf.train.latest_checkpoint(str(tmp_path)) == path
+    session.run(a.assign([2.0]))
+    saver.restore(session, path)
+    assert session.run(a).tolist() == [1.0]
+
+
+class TestPatterns:
+    """A V1 checkpoint in several files goes by two patterns."""
+
+    @pytest.fixture
+    def path(self, tmp_path):
+        tk.save_checkpoint(tmp_path / "m", {"a": np.ones(2)}, tk.SaveOptions(format=tk.CheckpointFormat.V1))
+        (tmp_path / "m").rename(tmp_path / "m-00000-of-00001")
+        return str(tmp_path / "m-?????-of-")
+
+    @pytest.mark.parametrize("count", ["00001", "?????"])
+    def test_either_is_restored_read_and_found(self, path, count):
+        a = tf.get_variable("a", initializer=np.zeros(2))
+        session = initialized()
+        tf.train.Saver().restore(session, path + count)
+        assert session.run(a).tolist() == [1.0, 1.0]
+        assert tf.train.checkpoint_exists(path + count)
+        assert len(tf.train.get_checkpoint_mtimes([path + count])) == 1
+        assert tf.train.list_variables(path + count) == [("a", [2])]
+
+    def test_either_is_removed(self, path, tmp_path):
+        tf.train.remove_checkpoint(path + "?????", tf.train.SaverDef.V1)
+        assert list(tmp_path.iterdir()) == []
+
+    def test_a_number_left_open_that_could_be_several_is_asked_for(self, path, tmp_path):
+        (tmp_path / "m-00000-of-00002").write_bytes((tmp_path / "m-00000-of-00001").read_bytes())
+        assert tf.train.checkpoint_exists(path + "?????")
+        with pytest.raises(NotFoundError, match=r"could mean any of .*00001.*00002.*; say which"):
+            tk.open_checkpoint(path + "?????")
+        with pytest.raises(NotFoundError, match="could mean any of"):
+            tf.train.remove_checkpoint(path + "?????", tf.train.SaverDef.V1)
+        assert len(list(tmp_path.iterdir())) == 2
+
+    def test_what_is_not_there_is_not_found(self, tmp_path):
+        assert not tf.train.checkpoint_exists(str(tmp_path / "x-?????-of-?????"))

@@ -1,7 +1,7 @@
 """From the name of a checkpoint to its files: which there are, and a reader of them.
 
-Names are taken literally: `*`, `?` and `[` have no special meaning, except in the pattern `...-?????-of-00003` by which
-TensorFlow knows the files of a V1 checkpoint in several.
+Names are taken literally: `*`, `?` and `[` have no special meaning, except in the patterns `...-?????-of-00003` and
+`...-?????-of-?????` by which TensorFlow knows the files of a V1 checkpoint in several.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from tensorkeep.checkpoint.naming import (
     index_path,
     meta_path,
     parse_data_path,
+    parse_open_pattern,
     parse_shard_path,
     parse_shard_pattern,
     prefix_of_file,
@@ -151,7 +152,7 @@ def _bundle_files(prefix: str, fs: FileSystem) -> list[str]:
 
 
 def _slice_files(prefix: str, fs: FileSystem) -> list[str]:
-    pattern = parse_shard_pattern(prefix)
+    pattern = _numbered_pattern(prefix, fs)
     if pattern is None:
         return [prefix]
     return [shard_path(pattern[0], number, pattern[1]) for number in sorted(_shards_there(*pattern, fs))]
@@ -161,9 +162,10 @@ def _marking_file(prefix: str, fs: FileSystem) -> str | None:
     """The file by which a checkpoint of that name is known: its index, or its only or first slice file."""
     if fs.exists(index_path(prefix)):
         return index_path(prefix)
-    pattern = parse_shard_pattern(prefix)
-    path = prefix if pattern is None else shard_path(pattern[0], 0, pattern[1])
-    return path if fs.exists(path) and not fs.is_directory(prefix) else None
+    base = parse_open_pattern(prefix)
+    patterns = [parse_shard_pattern(prefix)] if base is None else [(base, count) for count in _shard_counts(base, fs)]
+    paths = [prefix if pattern is None else shard_path(pattern[0], 0, pattern[1]) for pattern in patterns]
+    return next((path for path in paths if fs.exists(path) and not fs.is_directory(prefix)), None)
 
 
 def _marked_checkpoint(path: str) -> str | None:
@@ -206,13 +208,7 @@ def _named_latest(path: str, fs: FileSystem) -> str | None:
 
 def _open_slice_files(given: str, options: ReadOptions, fs: FileSystem) -> CheckpointReader:
     """A V1 checkpoint in several files, given by its pattern or by the path that was saved to."""
-    found = parse_shard_pattern(given)
-    if found is None:
-        counts = _shard_counts(given, fs)
-        if len(counts) > 1:
-            names = ", ".join(f'"{shard_pattern(given, count)}"' for count in counts)
-            raise NotFoundError(f'"{given}" could mean any of {names}; say which')
-        found = (given, counts[0]) if counts else None
+    found = _numbered_pattern(given, fs) or _only_pattern(given, given, fs)
     if found is not None:
         base, count = found
         there = _shards_there(base, count, fs)
@@ -225,6 +221,21 @@ def _open_slice_files(given: str, options: ReadOptions, fs: FileSystem) -> Check
         f'"{given}" holds no checkpoint: neither "{index_path(given)}" (V2) nor "{given}" (V1) nor '
         f'"{shard_path(given, 0, 1)}" or the like (V1 in several files) exists{what_else_is_there(given, fs)}'
     )
+
+
+def _numbered_pattern(given: str, fs: FileSystem) -> tuple[str, int] | None:
+    """Path and number of files of a V1 checkpoint given by a pattern, which may leave the number open."""
+    base = parse_open_pattern(given)
+    return parse_shard_pattern(given) if base is None else _only_pattern(given, base, fs)
+
+
+def _only_pattern(given: str, path: str, fs: FileSystem) -> tuple[str, int] | None:
+    """Path and number of files of the V1 checkpoint that was saved to a path; NotFoundError if there are several."""
+    counts = _shard_counts(path, fs)
+    if len(counts) > 1:
+        names = ", ".join(f'"{shard_pattern(path, count)}"' for count in counts)
+        raise NotFoundError(f'"{given}" could mean any of {names}; say which')
+    return (path, counts[0]) if counts else None
 
 
 def _shard_counts(path: str, fs: FileSystem) -> list[int]:

@@ -2,7 +2,8 @@
 
 V2   prefix.index, prefix.data-00000-of-00003 ...        the index says how many data files there are
 V1   path                                                 one file
-     path-00000-of-00003 ...                              several; together they go by path-?????-of-00003
+     path-00000-of-00003 ...                              several; together they go by path-?????-of-00003, and
+                                                          by path-?????-of-????? if there is no other number of them
 both prefix.meta                                          the graph, if one was saved along
 
 The directory of a SavedModel stands for the checkpoint variables/variables in it.
@@ -22,7 +23,8 @@ OBJECT_GRAPH_KEY: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 
 _DATA: Final = re.compile(r"(?P<prefix>.*)\.data-(?P<shard>[0-9]{5,10})-of-(?P<count>[0-9]{5,10})", re.DOTALL)
 _PATTERN: Final = re.compile(r"(?P<path>.*)-\?{5}-of-(?P<count>[0-9]{5,10})", re.DOTALL)
-_NUMBERED: Final = re.compile(r"-[0-9?]+-of-[0-9]+$")
+_OPEN_PATTERN: Final = re.compile(r"(?P<path>.*)-\?{5}-of-\?{5}", re.DOTALL)
+_NUMBERED: Final = re.compile(r"-[0-9?]+-of-[0-9?]+$")
 _SHARD: Final = re.compile(r"(?P<path>.*)-(?P<shard>[0-9]{5,10})-of-(?P<count>[0-9]{5,10})", re.DOTALL)
 
 
@@ -59,6 +61,12 @@ def parse_shard_pattern(path: str) -> tuple[str, int] | None:
     """Path and number of files, if it is the common name of a V1 checkpoint in several files."""
     found = _PATTERN.fullmatch(path)
     return found and (found["path"], int(found["count"]))
+
+
+def parse_open_pattern(path: str) -> str | None:
+    """The path, if it is the common name of a V1 checkpoint in several files that leaves their number open."""
+    found = _OPEN_PATTERN.fullmatch(path)
+    return found and found["path"]
 
 
 def parse_shard_path(path: str) -> tuple[str, int, int] | None:

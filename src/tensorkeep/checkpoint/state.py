@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
 from tensorkeep.io.local import LOCAL
@@ -148,7 +149,9 @@ def write_checkpoint_state(
     state = state_to_write(
         folder, latest, all_paths, timestamps=timestamps, last_preserved=last_preserved, relative=relative
     )
-    if fs.canonical(posixpath.join(folder, state.latest)) == fs.canonical(path):
+    # No file of a checkpoint in format V2 has the name of the checkpoint itself.
+    is_overwritten = fs.canonical(posixpath.join(folder, state.latest)) == fs.canonical(path)
+    if is_overwritten and not fs.exists(index_path(path)):
         raise StatePathError(
             f"Save path '{path_text(latest)}' conflicts with path used for checkpoint state.  Please use a different "
             "save path: the checkpoint would be overwritten by the state file of that name"

@@ -373,7 +373,10 @@ class SliceFileWriter:
 def _encode_slice(name: str, part: TensorSlice, source: ArraySource) -> bytes:
     array = source.gather()
     if source.dtype.is_object and sum(map(len, array.flat)) + 10 * array.size + 1024 > _LARGEST:
-        raise InvalidArgumentError(f'tensor "{name}" is too large: a V1 checkpoint holds at most 2 GiB per slice')
+        raise InvalidArgumentError(
+            f'Tensor slice is too large to serialize: "{name}" has more text than the 2 GiB that a V1 checkpoint holds '
+            "per slice; save as V2, or in slices"
+        )
     saved = (
         encode_bytes_field(_NAME, name.encode())
         + encode_bytes_field(_SLICE, serialize(part.to_proto()))
@@ -391,8 +394,8 @@ def _check_storable(name: str, source: ArraySource) -> None:
     size = element_count(source.shape) * bound + 1024
     if size > _LARGEST:
         raise InvalidArgumentError(
-            f'tensor "{name}" {list(source.shape)} may take {size} bytes: a V1 checkpoint holds at most 2 GiB per '
-            "slice; save as V2, or in slices"
+            f'Tensor slice is too large to serialize: "{name}" {list(source.shape)} may take {size} bytes, and a V1 '
+            "checkpoint holds at most 2 GiB per slice; save as V2, or in slices"
         )
 
 

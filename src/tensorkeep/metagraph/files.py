@@ -13,8 +13,12 @@ from tensorkeep.proto.messages import GraphDebugInfo, MetaGraphDef, parse, seria
 from tensorkeep.proto.text import format_text, parse_text
 
 
+class MetaGraphFileError(DataLossError, OSError):
+    """A file is no meta graph. Programs catch the OSError of TensorFlow's `meta_graph.read_meta_graph_file`."""
+
+
 def read_meta_graph_file(path: PathLike | bytes, fs: FileSystem = LOCAL) -> MetaGraphDef:
-    """The meta graph in a file, bytes or text, whatever its name says; DataLossError with both reasons if neither."""
+    """The meta graph in a file, bytes or text, whatever its name says; else MetaGraphFileError with both reasons."""
     name = path_text(text_of(path))
     if not fs.exists(name) and fs.exists(f"{name}.meta"):
         raise MissingFileError(f'"{name}" does not exist; the graph of that checkpoint is in "{name}.meta"')
@@ -25,7 +29,7 @@ def read_meta_graph_file(path: PathLike | bytes, fs: FileSystem = LOCAL) -> Meta
         file.close()
     proto = _parsed(data, name)
     if data and not proto.graph_def.node and (problem := wrong_file(name, data, FileKind.META_GRAPH)):
-        raise DataLossError(problem)
+        raise MetaGraphFileError(problem)
     return proto
 
 
@@ -38,7 +42,7 @@ def _parsed(data: bytes, name: str) -> MetaGraphDef:
         except DataLossError as as_text:
             problem = wrong_file(name, data, FileKind.META_GRAPH)
             problem = f" ({problem})" if problem else ""
-            raise DataLossError(f"Cannot parse file {as_bytes}; nor as text: {as_text}{problem}") from None
+            raise MetaGraphFileError(f"Cannot parse file {as_bytes}; nor as text: {as_text}{problem}") from None
 
 
 def write_meta_graph_file(

@@ -71,7 +71,8 @@ class StateFileRecorder:
         now = clock()
         state = read_checkpoint_state(directory, fs=fs)
         if state is not None and now < state.last_preserved:
-            LOG.warning("the clock is %f seconds behind the last preserved checkpoint", state.last_preserved - now)
+            behind = state.last_preserved - now
+            LOG.warning("the clock is %f seconds behind the last preserved checkpoint timestamp", behind)
         self._history = policy.resume(state, now)
 
     @property

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 import posixpath
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,11 +13,17 @@ import numpy as np
 from tensorkeep.checkpoint.restore_items import RestoreOutcome
 from tensorkeep.checkpoint.state import STATE_FILE
 from tensorkeep.checkpoint.wanted import OnMismatch, Policy
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    MissingFileError,
+    WrongTypeError,
+)
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.io.filesystem import Durability, PathLike, path_text
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.metagraph.collections import register_proto_function
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import write_exported
@@ -29,6 +36,17 @@ from tensorkeep.train.saver_defs import saver_def_without
 from tensorkeep.train.saver_graph import V2, BaseSaverBuilder, BulkSaverBuilder
 from tensorkeep.v1.sessions import core_session
 from tensorkeep.variables.global_step import global_step as step_in
+
+
+@contextmanager
+def _telling_of_parent(path: str, fs: FileSystem) -> Iterator[None]:
+    """Says in the words of TensorFlow's saver.py that a checkpoint cannot be where it is to be saved."""
+    try:
+        yield
+    except (AlreadyExistsError, MissingFileError) as error:
+        if fs.is_directory(posixpath.dirname(path) or "."):
+            raise
+        raise InvalidArgumentError(f"Parent directory of {path} doesn't exist, can't save. {error}") from error
 
 
 class Saver:
@@ -128,7 +146,8 @@ class Saver:
         if self._core is None:
             self._save_graph_only(session, path, _step(sess, global_step), graph_file)
             return None
-        with self._core.turn:  # the step is that of the moment when it is this thread's turn
+        # The step is that of the moment when it is this thread's turn.
+        with _telling_of_parent(path, session.surroundings.filesystem), self._core.turn:
             return self._core.save(
                 session,
                 path,
