@@ -155,6 +155,10 @@ class EmbeddingTable:
         """The default rows of a column."""
         return self._column(column).default.copy()
 
+    def absent_rows(self) -> Array:
+        """The rows that keys which are not there are looked up as, by their remainders."""
+        return self._denied.copy()
+
     def add_column(
         self,
         name: str,

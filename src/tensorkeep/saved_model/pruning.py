@@ -7,9 +7,10 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Final
 
-from tensorkeep.errors import DataLossError
+from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.freezing import variables_of
+from tensorkeep.graph.frozen_tables import tables_of
 from tensorkeep.graph.pruning import extract_sub_graph, source_of
 from tensorkeep.metagraph.op_list import stripped_op_list
 from tensorkeep.proto.messages import (
@@ -234,9 +235,18 @@ def frozen_meta_graph(meta_graph: MetaGraphDef, loaded: Session | LoadedValues, 
             del frozen.collection_def[key]  # variables, savers and the like
         else:
             _prune_collection(frozen, key, left)
+    _refuse_kept_tables(frozen.graph_def)
     kept = [item for item in variables_of(frozen.graph_def) if item.name not in set_first]
     set_values_first(frozen, kept, session_values(loaded, kept), table_contents(loaded, frozen.graph_def))
     return frozen
+
+
+def _refuse_kept_tables(graph_def: GraphDef) -> None:
+    if tables := tables_of(graph_def):
+        raise InvalidArgumentError(
+            f"the embedding variables {', '.join(node.name for node in tables)} cannot stay variables: a frozen model "
+            "has no checkpoint to restore their rows from. Freeze them too, or leave the model as it is"
+        )
 
 
 def _set_by(graph_def: GraphDef, init_op: str) -> frozenset[str]:

@@ -70,6 +70,14 @@ _READING: Final = frozenset(
         "NoOp",
     )
 )
+EMBEDDING_LOADS: Final = {
+    "InitializeKvVariableOp": 0,
+    "InitializeKvVariableV2Op": 0,
+    "KvResourceImportV2": 1,
+    "KvResourceImportV3": 1,
+    "KvResourceInitCacheStrategyOp": 0,
+}
+"""What gives embedding variables their rows, with the position of the input that is the variable."""
 _MOST: Final = 1_000_000  # operations that are followed; a model that asks for more means harm
 _DEEPEST: Final = 50
 
@@ -153,6 +161,8 @@ class Followed:
     steps: dict[Handle, list[Step]] = field(default_factory=dict)
     free_keys: dict[Handle, tuple[Value, ...]] = field(default_factory=dict)
     """The keys that stand for free places, of tables that have such."""
+    embeddings: dict[Handle, Operation] = field(default_factory=dict)
+    """The operations that stand for embedding variables."""
     _count: int = 0
 
     def follow(self, operations: Sequence[Operation], given: dict[Tensor, Value]) -> None:
@@ -193,6 +203,8 @@ class Followed:
         if is_conditional:
             self._changed(op, inputs)
             return [_only_running(op)] * len(op.outputs)
+        if op.type in EMBEDDING_LOADS:
+            return self._loaded(op, inputs)
         if op.type in _PASSING or (op.type == "PlaceholderWithDefault" and inputs):
             return inputs
         if op.type in _RESTORES:
@@ -209,6 +221,8 @@ class Followed:
         name = op.attr("shared_name") or b""
         container = op.attr("container") or b""
         handle = Handle(container.decode("utf-8", "replace"), name.decode("utf-8", "replace") or op.name)
+        if op.type in EMBEDDINGS:
+            self.embeddings.setdefault(handle, op)
         if inputs:
             self.free_keys.setdefault(handle, inputs)
         return handle
@@ -226,6 +240,12 @@ class Followed:
         if isinstance(target, Handle):
             self.steps.setdefault(target, []).append(Step(target, op, values))
         return [target] * len(op.outputs)
+
+    def _loaded(self, op: Operation, inputs: tuple[Value, ...]) -> Sequence[Value]:
+        target = inputs[EMBEDDING_LOADS[op.type]]
+        if isinstance(target, Handle):
+            self.steps.setdefault(target, []).append(Step(target, op, inputs))
+        return ()
 
     def _changed(self, op: Operation, inputs: tuple[Value, ...]) -> None:
         """Notes that an operation does something to the variables and tables that it takes, or its functions name."""
@@ -308,6 +328,7 @@ def _references(op: Operation) -> Iterator[FunctionRef]:
 
 
 __all__ = [
+    "EMBEDDING_LOADS",
     "EMBEDDINGS",
     "PATH",
     "Arranged",

@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy.typing as npt
@@ -19,7 +20,7 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.finding import checkpoint_exists, what_else_is_there
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tensorkeep.graph.capabilities import Allowed, Capability
 from tensorkeep.graph.freezing import (
     EVERYTHING,
@@ -29,14 +30,17 @@ from tensorkeep.graph.freezing import (
     convert_variables_to_constants,
     variables_of,
 )
+from tensorkeep.graph.frozen_tables import TableNode, TableRows, freeze_tables, tables_of
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph, import_graph
 from tensorkeep.graph.pruning import extract_sub_graph
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.ops._embedding import EmbeddingResource
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, OpList, SaverDef
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
+from tensorkeep.train.embedding_loads import rows_of
 from tensorkeep.train.loaded_values import LoadedValues, require_saver
 from tensorkeep.train.saver import Saver
 from tensorkeep.train.stored_values import StoredValue, by_any_name, parts_of_meta_graph, read_stored, stored_values
@@ -204,6 +208,30 @@ def session_values(session: Runs | LoadedValues, variables: Sequence[VariableNod
     return values
 
 
+def session_tables(session: Runs | LoadedValues, nodes: Sequence[TableNode]) -> dict[str, TableRows]:
+    """What embedding variables hold in a session, or once loaded."""
+    if isinstance(session, LoadedValues):
+        return session.tables(nodes)
+    if not nodes:
+        return {}
+    if not isinstance(session, Session):
+        raise UnimplementedError(
+            f"the rows of the embedding variables {', '.join(node.name for node in nodes)} can be frozen from a "
+            f"session of tensorkeep only, not from a {type(session).__name__}"
+        )
+    held = {node.name: session.resources.find(node.container, node.resource_name) for node in nodes}
+    if lacking := [name for name, found in held.items() if not _has_rows(found)]:
+        raise FailedPreconditionError(
+            f"Attempting to use uninitialized value {', '.join(lacking)}. Initialize or restore all embedding "
+            "variables that the outputs depend on, or keep those out of the frozen graph"
+        )
+    return {name: rows_of(found) for name, found in held.items() if isinstance(found, EmbeddingResource)}
+
+
+def _has_rows(found: object) -> bool:
+    return isinstance(found, EmbeddingResource) and found.is_initialized and found.is_built
+
+
 # ------------------------------------------------------------------------------------------------------------ freezing
 
 
@@ -218,7 +246,8 @@ def _freeze_from_session(
         session.run(list(options.initializers))
     sub_graph = extract_sub_graph(graph_def, outputs)
     variables = variables_of(sub_graph, options.selection)
-    return _frozen(sub_graph, session_values(session, variables), options)
+    tables = session_tables(session, tables_of(sub_graph, options.selection))
+    return _frozen(sub_graph, session_values(session, variables), options, tables)
 
 
 def _freeze_loaded(
@@ -231,7 +260,8 @@ def _freeze_loaded(
             _restore_by_name(session, loaded.values(everything), everything)
             return _freeze_from_session(graph_def, session, outputs, options)
     sub_graph = extract_sub_graph(graph_def, outputs)
-    return _frozen(sub_graph, loaded.values(variables_of(sub_graph, options.selection)), options)
+    tables = loaded.tables(tables_of(sub_graph, options.selection))
+    return _frozen(sub_graph, loaded.values(variables_of(sub_graph, options.selection)), options, tables)
 
 
 def _freeze_by_name(
@@ -242,6 +272,11 @@ def _freeze_by_name(
     parts: Mapping[str, StoredValue],
 ) -> GraphDef:
     everything = variables_of(graph_def)
+    if tables := tables_of(extract_sub_graph(graph_def, outputs), options.selection):
+        raise FailedPreconditionError(
+            f"the embedding variables {', '.join(node.name for node in tables)} cannot be frozen by their names alone: "
+            "freeze from a session, a SavedModel, or a meta graph or saver, which say how their rows are restored"
+        )
     if not everything:
         raise InvalidArgumentError(
             "No variables were found in this model. It is likely the model was frozen previously. You cannot freeze a "
@@ -264,13 +299,19 @@ def _freeze_by_name(
     return _frozen(sub_graph, read_stored(named, stored), options)
 
 
-def _frozen(sub_graph: GraphDef, values: Mapping[str, Array], options: FreezeOptions) -> GraphDef:
-    LOG.info("Froze %d variables.", len(values))
+def _frozen(
+    sub_graph: GraphDef,
+    values: Mapping[str, Array],
+    options: FreezeOptions,
+    tables: Mapping[str, TableRows] = MappingProxyType({}),
+) -> GraphDef:
+    LOG.info("Froze %d variables.", len(values) + len(tables))
     frozen = convert_variables_to_constants(sub_graph, values, most_bytes=options.most_bytes)
+    frozen = freeze_tables(frozen, tables, most_bytes=options.most_bytes)
     if options.clear_devices:
         for node in frozen.node:
             node.device = ""
-    LOG.info("Converted %d variables to const ops.", len(values))
+    LOG.info("Converted %d variables to const ops.", len(values) + len(tables))
     return frozen
 
 
@@ -283,5 +324,6 @@ __all__ = [
     "open_session",
     "opened_to_restore",
     "restore_with_saver",
+    "session_tables",
     "session_values",
 ]

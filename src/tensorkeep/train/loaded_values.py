@@ -24,13 +24,27 @@ from tensorkeep.errors import (
 )
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.freezing import VariableNode
+from tensorkeep.graph.frozen_tables import TableNode, TableRows
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.graph.opspec import flatten, group, kernel_of, keyword_names
 from tensorkeep.ops.checkpoint_io import SliceSpec, checked_info
 from tensorkeep.proto.messages import GraphDef, OpList, SaverDef
 from tensorkeep.shapes import Shape
-from tensorkeep.train.following import PATH, Arranged, Fed, Followed, Handle, Known, Step, Stored, Unknown, Value
+from tensorkeep.train.embedding_loads import EmbeddingLoads
+from tensorkeep.train.following import (
+    EMBEDDING_LOADS,
+    PATH,
+    Arranged,
+    Fed,
+    Followed,
+    Handle,
+    Known,
+    Step,
+    Stored,
+    Unknown,
+    Value,
+)
 
 Array = npt.NDArray[Any]
 _REMEDY = (
@@ -98,6 +112,19 @@ class LoadedValues:
             held.update((_hashable(key), (key, value)) for key, value in zip(keys, values, strict=True))
         unused = {_hashable(key) for key in free}
         return _columns(self._graph, name, [pair for key, pair in held.items() if key not in unused])
+
+    def tables(self, nodes: Sequence[TableNode]) -> dict[str, TableRows]:
+        """What embedding variables hold. Only what loads their rows is done, in a session that may but read."""
+        found: dict[str, TableRows] = {}
+        for node in nodes:
+            handle = Handle(node.container, node.resource_name)
+            steps = [step for step in self._followed.steps.get(handle, ()) if step.op.type in EMBEDDING_LOADS]
+            if not steps:
+                _require_known([node.name], [])
+            if changed := [step for step in self._followed.steps[handle] if step not in steps]:
+                _require_known([], [f'"{node.name}" by {step.unknown}' for step in changed])
+            found[node.name] = EmbeddingLoads(self._followed, self._evaluated, self._reader).rows(handle, steps)
+        return found
 
     # ------------------------------------------------------------------------------------------------ one value
 
