@@ -25,7 +25,16 @@ from tensorkeep.embedding.stored_rows import Batch, Fields, rows_at_once, stretc
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
 
-__all__ = ["RecordFiles", "RecordRows", "has_records", "padded"]
+__all__ = [
+    "FILE_BYTES",
+    "RecordFiles",
+    "RecordRows",
+    "has_records",
+    "padded",
+    "record_folder",
+    "record_path",
+    "record_size",
+]
 
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
@@ -33,6 +42,8 @@ Integers = npt.NDArray[np.int64]
 
 _ALIGNMENT: Final = 16
 _NUMBERS: Final = 16  # bytes of frequency and version
+FILE_BYTES: Final = 1 << 27
+"""How large a file of records becomes at most."""
 
 
 def padded(dim: int) -> int:
@@ -40,24 +51,35 @@ def padded(dim: int) -> int:
     return -(-dim * 4 // _ALIGNMENT) * _ALIGNMENT
 
 
-def _base(prefix: str, stem: str) -> str:
-    return f"{prefix}-{stem.replace('/', '_')}"
+def record_size(dims: Sequence[int]) -> int:
+    """The bytes of a record with rows of these dimensions."""
+    return sum(map(padded, dims)) + _NUMBERS
+
+
+def record_path(prefix: str, stem: str) -> str:
+    """The prefix of the bundle that says where the records of a stem lie."""
+    return f"{prefix}-{stem.replace('/', '_')}-ssd_record"
+
+
+def record_folder(prefix: str, stem: str) -> str:
+    """The folder of the files of records of a stem."""
+    return f"{prefix}-{stem.replace('/', '_')}-emb_files"
 
 
 def has_records(fs: FileSystem, prefix: str, stem: str) -> bool:
     """Whether rows of a stem lie outside the checkpoint."""
-    return fs.exists(index_path(f"{_base(prefix, stem)}-ssd_record"))
+    return fs.exists(index_path(record_path(prefix, stem)))
 
 
 class RecordFiles:
     """The records of one stem: where the record of each key lies, keys in order."""
 
     def __init__(self, fs: FileSystem, prefix: str, stem: str, dims: Sequence[int]) -> None:
-        self.path = f"{_base(prefix, stem)}-ssd_record"
-        self._folder = f"{_base(prefix, stem)}-emb_files"
+        self.path = record_path(prefix, stem)
+        self._folder = record_folder(prefix, stem)
         self._fs = fs
         self._open: dict[int, RandomAccessFile] = {}
-        self.stride = sum(map(padded, dims)) + _NUMBERS
+        self.stride = record_size(dims)
         with BundleReader(self.path, ReadOptions(), fs=fs) as reader:
             missing = [name for name in ("keys", "keys_file_id", "keys_offset") if name not in reader]
             if missing:

@@ -30,10 +30,16 @@ from tensorkeep.embedding.naming import (
     VERSIONS,
     slot_stem,
 )
+from tensorkeep.embedding.record_writing import (
+    WithoutRecords,
+    check_no_records,
+    positions_of_records,
+    write_records,
+)
 from tensorkeep.embedding.snapshot import TableSnapshot, column_of
 from tensorkeep.embedding.taken import TakenSnapshot
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.io.filesystem import FileSystem, PathLike
+from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import read_ahead
 
@@ -149,21 +155,41 @@ def save_embeddings(
     form: StoredForm = StoredForm(),
     options: SaveOptions = SaveOptions(),
     *,
+    records: Mapping[str, npt.ArrayLike] | None = None,
     fs: FileSystem = LOCAL,
 ) -> str:
-    """Saves tables by their stems, and other tensors by their names, as one checkpoint. Snapshots stay open."""
+    """Saves tables by their stems, and other tensors by their names, as one checkpoint. Snapshots stay open.
+
+    `records` are keys of tables, by stem, whose rows lie beside the checkpoint, as those of DeepRec's SSD tier do.
+    """
     everything: dict[str, ArrayLike | ArraySource | PartitionedArray] = dict(tensors or {})
+    path, beside = path_text(prefix), _checked_records(records, tables)
+    positions: dict[str, Keys] = {}
     for stem, snapshot in tables.items():
         if not hasattr(snapshot, "filtered_keys"):
             raise WrongTypeError(
                 f'"{stem}" is given as {type(snapshot).__name__}, expected a snapshot: that of a table is '
                 "table.snapshot()"
             )
-        made = table_tensors(stem, snapshot, form)
+        check_no_records(fs, path, stem)
+        if stem in beside:
+            positions[stem] = positions_of_records(stem, snapshot, beside[stem])
+        kept = WithoutRecords(snapshot, positions[stem]) if stem in beside else snapshot
+        made = table_tensors(stem, kept, form)
         if twice := sorted(made.keys() & everything.keys()):
             raise InvalidArgumentError(f'"{twice[0]}" is the name of two tensors: of the table "{stem}" and of another')
         everything.update(made)
+    for stem, chosen in positions.items():  # first: once the checkpoint is there, nothing may be missing
+        write_records(path, stem, tables[stem], chosen, key_dtype=form.key_dtype, durability=options.durability, fs=fs)
     return save_checkpoint(prefix, everything, options, fs=fs)
+
+
+def _checked_records(
+    records: Mapping[str, npt.ArrayLike] | None, tables: Mapping[str, TableSnapshot]
+) -> Mapping[str, npt.ArrayLike]:
+    if unknown := sorted(set(records or ()) - set(tables)):
+        raise InvalidArgumentError(f'records of "{unknown[0]}" are asked for, which is no table that is saved')
+    return records or {}
 
 
 def _keys(keys: Keys, form: StoredForm, stem: str) -> ArraySource:
