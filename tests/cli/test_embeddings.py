@@ -186,8 +186,8 @@ def test_a_table_goes_to_maxcompute(program: Program, monkeypatch: pytest.Monkey
     with maxcompute.serving() as service:
         for name in ("ODPS_ENDPOINT", "ODPS_TUNNEL_ENDPOINT"):
             monkeypatch.setenv(name, service.endpoint)
-        for name in ("ODPS_ACCESS_ID", "ODPS_ACCESS_KEY", "ODPS_PROJECT_NAME"):
-            monkeypatch.setenv(name, "project")
+        for name in ("ALIBABA_CLOUD_ACCESS_KEY_ID", "ALIBABA_CLOUD_ACCESS_KEY_SECRET"):
+            monkeypatch.setenv(name, "someone")
         place = "odps://project/tables/users/ds=1"
         run = ("ev", "export", "recommender/model", "users", place)
         assert program(*run, "--dry-run").out == f"would write {place}\n"

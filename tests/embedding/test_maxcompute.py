@@ -156,12 +156,24 @@ def test_a_service_that_is_not_there_is_told(prefix: str) -> None:
 def test_without_a_client_the_environment_is_asked(
     monkeypatch: pytest.MonkeyPatch, service: Service, prefix: str
 ) -> None:
-    for name in ("ODPS_ENDPOINT", "ODPS_ACCESS_ID", "ODPS_ACCESS_KEY"):
+    who = ("ALIBABA_CLOUD_ACCESS_KEY_ID", "ALIBABA_CLOUD_ACCESS_KEY_SECRET")
+    for name in ("ODPS_ENDPOINT", "ODPS_STS_TOKEN", "ODPS_BEARER_TOKEN", *who):
         monkeypatch.delenv(name, raising=False)
-    with pytest.raises(UnauthenticatedError, match="set ODPS_ENDPOINT, ODPS_ACCESS_ID and ODPS_ACCESS_KEY"):
+    with pytest.raises(UnauthenticatedError, match="set ODPS_ENDPOINT, ALIBABA_CLOUD_ACCESS_KEY_ID and"):
         export_maxcompute(prefix, WHOLE, "users")
     for name in ("ODPS_ENDPOINT", "ODPS_TUNNEL_ENDPOINT"):
         monkeypatch.setenv(name, service.endpoint)
-    for name in ("ODPS_ACCESS_ID", "ODPS_ACCESS_KEY", "ODPS_PROJECT_NAME"):
-        monkeypatch.setenv(name, "project")
+    with pytest.raises(UnauthenticatedError, match="nobody says who asks"):
+        export_maxcompute(prefix, WHOLE, "users")
+    for name in who:
+        monkeypatch.setenv(name, "someone")
+    assert export_maxcompute(prefix, WHOLE, "users").rows == 3
+
+
+def test_a_token_of_the_environment_will_do(monkeypatch: pytest.MonkeyPatch, service: Service, prefix: str) -> None:
+    for name in ("ALIBABA_CLOUD_ACCESS_KEY_ID", "ALIBABA_CLOUD_ACCESS_KEY_SECRET", "ODPS_STS_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("ODPS_ENDPOINT", "ODPS_TUNNEL_ENDPOINT"):
+        monkeypatch.setenv(name, service.endpoint)
+    monkeypatch.setenv("ODPS_BEARER_TOKEN", "token")
     assert export_maxcompute(prefix, WHOLE, "users").rows == 3

@@ -33,6 +33,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.io.filesystem import FileSystem, PathLike
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.machine import environment_variable
 from tensorkeep.io.progress import Progress, Told
 
 __all__ = ["MaxComputeReport", "MaxComputeTable", "export_maxcompute"]
@@ -103,14 +104,15 @@ def export_maxcompute(
     """Writes the rows of an embedding, its weights or a slot, to a MaxCompute table. Keys without rows are left out.
 
     `form` says what an embedding is in a table that is made: "text" or "array". A table that is there says that by its
-    own columns. What is there already is replaced only if `overwrite` says so. `client` is an `odps.ODPS`; by default
-    it is made of pyodps's environment variables.
+    own columns. What is there already is replaced only if `overwrite` says so. `client` is an `odps.ODPS`; without one
+    the environment says where the service is (ODPS_ENDPOINT) and who asks: ALIBABA_CLOUD_ACCESS_KEY_ID and
+    ALIBABA_CLOUD_ACCESS_KEY_SECRET, or what pyodps takes for tokens.
     """
     table = target if isinstance(target, MaxComputeTable) else MaxComputeTable.of(target)
     if form not in _FORMS:
         raise InvalidArgumentError(f"form is {form!r}, expected one of {', '.join(_FORMS)}")
     odps = _pyodps()
-    client = _client(odps) if client is None else client
+    client = _client(odps, table) if client is None else client
     with exporting(source, name, column, fs) as found, _explained(odps, table):
         known = _found_table(client, table, overwrite)
         stored = known or _made_table(odps, client, table, numbers, form)
@@ -203,6 +205,7 @@ def _checked_columns(stored: Any, table: MaxComputeTable, numbers: bool) -> list
 def _pyodps() -> Any:
     try:
         import odps
+        import odps.accounts
         import odps.models
         import odps.tunnel
     except ImportError as error:
@@ -213,14 +216,19 @@ def _pyodps() -> Any:
     return odps
 
 
-def _client(odps: Any) -> Any:
-    made = odps.ODPS.from_environments()
-    if made is None:
+def _client(odps: Any, table: MaxComputeTable) -> Any:
+    """The client of whom the environment names; pyodps itself reads tokens there (STS, bearer), and no access keys."""
+    endpoint, tunnel = environment_variable("ODPS_ENDPOINT"), environment_variable("ODPS_TUNNEL_ENDPOINT")
+    name, secret = (environment_variable(f"ALIBABA_CLOUD_ACCESS_KEY_{what}") for what in ("ID", "SECRET"))
+    if endpoint and name and secret:
+        return odps.ODPS(name, secret, table.project, endpoint=endpoint, tunnel_endpoint=tunnel)
+    account = odps.accounts.from_environments()
+    if not endpoint or account is None:
         raise UnauthenticatedError(
-            "MaxCompute: nobody says who asks and where: set ODPS_ENDPOINT, ODPS_ACCESS_ID and ODPS_ACCESS_KEY, and "
-            "ODPS_TUNNEL_ENDPOINT if it is needed, or give a client"
+            "MaxCompute: nobody says who asks, or where: set ODPS_ENDPOINT, ALIBABA_CLOUD_ACCESS_KEY_ID and "
+            "ALIBABA_CLOUD_ACCESS_KEY_SECRET, and ODPS_TUNNEL_ENDPOINT if it is needed, or give a client"
         )
-    return made
+    return odps.ODPS(account=account, project=table.project, endpoint=endpoint, tunnel_endpoint=tunnel)
 
 
 @contextmanager
