@@ -128,6 +128,22 @@ SCHEMAS: dict[str, Any] = {
         "part": (str, type(None)),
         "values": object,
     },
+    "checkpoints/1": {
+        "directory": str,
+        "checkpoints": [
+            {
+                "path": str,
+                "step": (int, type(None)),
+                "time": (int, float),
+                "bytes": int,
+                "metrics": {...: (int, float)},
+                "is_latest": bool,
+                "is_pinned": bool,
+                "problems": [str],
+                "is_healthy": (bool, type(None)),
+            }
+        ],
+    },
     "verify/1": {
         "checkpoints": [
             {
@@ -293,6 +309,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "list": ("list/1", "run"),
     "show": ("show/1", "run"),
     "print": ("print/1", "run dense/kernel"),
+    "checkpoints": ("checkpoints/1", "train --health"),
     "verify": ("verify/1", "run export/1"),
     "stats": ("stats/1", "run --bins 3"),
     "health": ("health/1", "run train/model-1"),

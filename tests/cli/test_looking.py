@@ -398,3 +398,35 @@ def test_a_damaged_checkpoint_is_still_called_damaged(program: Program, world: P
     (world / "broken").mkdir()
     (world / "broken" / "model").write_bytes(bytes(range(1, 251)) * 4)
     assert 'error: "broken/model" is not a table: ' in program("list", "broken/model").err
+
+
+def test_folders_are_verified_and_examined_checkpoint_by_checkpoint(program: Program, world: Path) -> None:
+    told = program("verify", "moving")
+    assert (told.code, told.out.splitlines()) == (
+        0,
+        [f'"moving/model-{step}": all 2 tensors are intact' for step in (1, 2, 3)],
+    )
+    assert [line.partition(":")[0] for line in program("health", "moving").out.splitlines()] == [
+        f"moving/model-{step}" for step in (1, 2, 3)
+    ]
+    data = world / "moving" / "model-2.data-00000-of-00001"
+    data.write_bytes(data.read_bytes()[:5])
+    for command in ("verify", "health"):
+        told = program(command, "moving")
+        assert told.code == 3
+        assert "moving/model-1" in told.out
+        assert "moving/model-3" in told.out
+
+
+def test_the_checkpoints_of_a_folder_are_listed(program: Program, world: Path) -> None:
+    told = program("checkpoints", "moving")
+    assert (told.code, told.err) == (0, "")
+    assert [line.split("\t")[:2] for line in told.out.splitlines()] == [[f"model-{n}", str(n)] for n in (1, 2, 3)]
+    data = world / "moving" / "model-2.data-00000-of-00001"
+    data.write_bytes(data.read_bytes()[:5])
+    told = program("checkpoints", "moving", "--health")
+    assert told.code == 3
+    assert [line.rpartition("\t")[2] for line in told.out.splitlines()] == ["healthy", "damaged", "latest, healthy"]
+    assert "has 5 bytes of at least 32" in told.err
+    assert "has 5 bytes of at least 32" in program("what", "moving/model-2").out
+    assert program("checkpoints", "export").out == "there are no checkpoints in export\n"

@@ -26,6 +26,7 @@ COMMANDS: Final[dict[str, Listed]] = {
     "what": Listed("what", "Say what a file or folder is, what wrote it, and what is in it"),
     "list": Listed("list_tensors", "List the tensors of a checkpoint: names, types, shapes, bytes"),
     "show": Listed("show", "Show a checkpoint as a whole: format, files, totals, a tree of scopes"),
+    "checkpoints": Listed("checkpoints", "List the checkpoints of a folder: step, age, size, metrics, health"),
     "print": Listed("print_tensor", "Print a tensor of a checkpoint, or a part of it"),
     "verify": Listed("verify", "Read all of a checkpoint and compare every checksum"),
     "stats": Listed("stats", "Show the range, mean, spread and oddities of the numbers in a checkpoint"),
@@ -93,7 +94,7 @@ COMMANDS: Final[dict[str, Listed]] = {
 }  # fmt: skip
 
 _SECTIONS: Final = {
-    "look into checkpoints, models and files of tensors": "what list show print stats diff graph report",
+    "look into checkpoints, models and files of tensors": "what list show checkpoints print stats diff graph report",
     "trust them": "verify health scan sign check salvage repair-state gc retain",
     "convert": "convert presets",
     "make a checkpoint of another": "rename keep drop strip-optimizer ema-swap cast set split convert-format "

@@ -11,6 +11,7 @@ from tensorkeep.cli.output import Column, Output, counted, shape_text, shown
 from tensorkeep.cli.progress import watching
 from tensorkeep.cli.tensor_filters import add_filters, order_of, selection_of
 from tensorkeep.errors import DataLossError
+from tensorkeep.inspect.folders import checkpoints_of
 from tensorkeep.inspect.health import Ailment, Finding, HealthReport, examine, examine_tensors
 from tensorkeep.inspect.selecting import selected
 from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, checkpoint_statistics
@@ -98,8 +99,9 @@ def _add_health(parser: Parser) -> None:
 
 
 def _run_health(given: Namespace, output: Output) -> int:
+    paths = [prefix for path in given.paths for prefix in checkpoints_of(meant(path)) or [meant(path)]]
     with watching(output) as bar:
-        reports = [_examined(meant(path), given.absurd, bar) for path in given.paths]
+        reports = [_examined(path, given.absurd, bar) for path in paths]
     is_ill = any(report.findings if given.strict else not report.is_healthy for report in reports)
     if output.is_json:
         output.data("health/1", {"checkpoints": [_health_data(report) for report in reports]})
@@ -161,11 +163,12 @@ COMMANDS = {
     ),
     "health": Command(
         "Tells whether checkpoints, or other files of tensors, are fit for use: whole, with no NaN and nothing\n"
-        "infinite; warns of numbers that are absurdly large, and of matrices that are constant. The exit code is 3 if\n"
-        "one is not.",
+        "infinite; warns of numbers that are absurdly large, and of matrices that are constant. Of a folder, all\n"
+        "checkpoints in it. The exit code is 3 if one is not.",
         (
             "health run/model-1000",
             "health run/model-1000 export/1 --strict",
+            "health moving",
         ),
         _add_health,
         _run_health,

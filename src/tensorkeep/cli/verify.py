@@ -10,6 +10,7 @@ from tensorkeep.cli.any_tensors import meant, require_checkpoint
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.cli.progress import ProgressBar, watching
+from tensorkeep.inspect.folders import checkpoints_of
 from tensorkeep.io.local import LOCAL
 from tensorkeep.saved_model.layout import contains_saved_model, variables_path
 
@@ -22,8 +23,9 @@ def _add_arguments(parser: Parser) -> None:
 def _run(given: Namespace, output: Output) -> int:
     for path in given.paths:
         require_checkpoint(path, ", and has no checksums that could be compared")
+    paths = [prefix for path in given.paths for prefix in checkpoints_of(meant(path)) or [meant(path)]]
     with watching(output) as bar:
-        reports = [_check(meant(path), given.threads, bar) for path in given.paths]
+        reports = [_check(path, given.threads, bar) for path in paths]
     if output.is_json:
         output.data("verify/1", {"checkpoints": [_data(report) for report in reports]})
     else:
@@ -54,8 +56,9 @@ def _data(report: CheckpointReport) -> dict[str, Any]:
 
 COMMANDS = {
     "verify": Command(
-        "Reads every tensor of a checkpoint, compares every checksum, and says all that is wrong.\n"
-        "The exit code is 0 if all is intact, and 3 if something is damaged or missing.",
+        "Reads every tensor of checkpoints, compares every checksum, and says all that is wrong.\n"
+        "Of a folder, those of all checkpoints in it. The exit code is 0 if all is intact, and 3 if something is\n"
+        "damaged or missing.",
         (
             "verify run/model-1000",
             "verify run/model-1000 export/1   # the variables of a SavedModel too",

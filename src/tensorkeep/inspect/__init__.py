@@ -15,6 +15,7 @@ if _TYPE_CHECKING:
     from tensorkeep.inspect.comparing import Comparison, Drift, TensorDifference, compare, drift
     from tensorkeep.inspect.costs import Cost, graph_cost
     from tensorkeep.inspect.drawing import Picture, graphviz, picture, svg
+    from tensorkeep.inspect.folders import FolderEntry, list_checkpoints
     from tensorkeep.inspect.graph_differences import GraphComparison, compare_graphs
     from tensorkeep.inspect.graphs import GraphSummary, read_graphs, summarize_graphs
     from tensorkeep.inspect.health import HealthReport, examine, examine_tensors
@@ -32,6 +33,7 @@ _NAMES = {
     "comparing": "Comparison Drift TensorDifference compare drift",
     "costs": "Cost graph_cost",
     "drawing": "Picture graphviz picture svg",
+    "folders": "FolderEntry list_checkpoints",
     "graph_differences": "GraphComparison compare_graphs",
     "graphs": "GraphSummary read_graphs summarize_graphs",
     "health": "HealthReport examine examine_tensors",
@@ -54,6 +56,7 @@ __all__ = [
     "Comparison",
     "Cost",
     "Drift",
+    "FolderEntry",
     "GraphComparison",
     "GraphSummary",
     "HealthReport",
@@ -79,6 +82,7 @@ __all__ = [
     "identify",
     "line_plot",
     "list_checkpoint",
+    "list_checkpoints",
     "list_opened",
     "list_variables",
     "list_with_reader",

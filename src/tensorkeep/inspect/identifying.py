@@ -16,16 +16,18 @@ from tensorkeep.checkpoint.naming import (
     index_path,
     meta_path,
     parse_data_path,
-    parse_shard_pattern,
     prefix_of_file,
 )
+from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.state import STATE_FILE
 from tensorkeep.errors import MissingFileError, TensorKeepError
+from tensorkeep.inspect.folders import is_plain_checkpoint, stored_problems, table_sizes
 from tensorkeep.inspect.listing import CheckpointListing, file_size, list_checkpoint
+from tensorkeep.io.amounts import counted
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.html_tables import html_table
 from tensorkeep.io.local import LOCAL
-from tensorkeep.proto.identification import FileKind, Identity, contents_of, identify_proto, is_file_of_kind
+from tensorkeep.proto.identification import FileKind, Identity, contents_of, identify_proto
 from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, parse
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.fingerprint import read_fingerprint
@@ -90,7 +92,7 @@ def identify(path: PathLike, *, fs: FileSystem = LOCAL) -> Identification:
 
 def _checkpoint(prefix: str, fs: FileSystem) -> Identification:
     listing = list_checkpoint(prefix, fs=fs)
-    facts = checkpoint_facts(listing)
+    facts = {**checkpoint_facts(listing), **contents_facts(listing.path, fs)}
     meta = meta_path(prefix)
     declared = ""
     if fs.exists(meta):
@@ -123,6 +125,20 @@ def checkpoint_facts(listing: CheckpointListing) -> dict[str, Any]:
     }
 
 
+def contents_facts(path: str, fs: FileSystem) -> dict[str, Any]:
+    """What is odd about a checkpoint's files, by their sizes, and its embedding tables with their numbers of keys."""
+    facts: dict[str, Any] = {}
+    if problems := stored_problems(path, fs=fs):
+        facts["damage"] = "; ".join(problems)
+    try:
+        with open_checkpoint(path, fs=fs) as reader:
+            if tables := table_sizes(reader, fs=fs):
+                facts["embedding tables"] = {name: f"{counted(keys, 'key')}" for name, keys in tables.items()}
+    except TensorKeepError:
+        return facts  # which say what is wrong with it
+    return facts
+
+
 def _version_of_meta(path: str, fs: FileSystem) -> str:
     try:
         return _version(parse(MetaGraphDef, _contents(path, fs), path))
@@ -136,7 +152,7 @@ def _version(meta_graph: MetaGraphDef) -> str:
 
 
 def _folder(directory: str, fs: FileSystem) -> Identification:
-    found = [prefix for prefix in checkpoints_in(directory, fs) if _is_plain_checkpoint(prefix, fs)]
+    found = [prefix for prefix in checkpoints_in(directory, fs) if is_plain_checkpoint(prefix, fs)]
     prefixes = [posixpath.basename(prefix) for prefix in found]
     versions = [name for name in fs.list(directory) if contains_saved_model(posixpath.join(directory, name), fs)]
     if versions:
@@ -149,13 +165,6 @@ def _folder(directory: str, fs: FileSystem) -> Identification:
         return Identification(directory, "checkpoint folder", "", facts)
     declared = _version_of_meta(meta_path(latest), fs) if fs.exists(meta_path(latest)) else ""
     return Identification(directory, "checkpoint folder", _saved_by(latest, fs), facts, declared)
-
-
-def _is_plain_checkpoint(prefix: str, fs: FileSystem) -> bool:
-    """Whether it is one by its name, or a single file that is one of the first version by its contents."""
-    if fs.exists(index_path(prefix)) or parse_shard_pattern(prefix) is not None:
-        return True
-    return is_file_of_kind(prefix, FileKind.CHECKPOINT_TABLE, fs)
 
 
 # ---------------------------------------------------------------------------------------------------------- SavedModels
@@ -268,4 +277,4 @@ def _contents(path: str, fs: FileSystem) -> bytes:
         return bytes(file.read(0, size))
 
 
-__all__ = ["Identification", "checkpoint_facts", "identify", "with_format"]
+__all__ = ["Identification", "checkpoint_facts", "contents_facts", "identify", "with_format"]

@@ -24,10 +24,18 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
+def duration_text(seconds: float) -> str:
+    """A length of time for people, in whole units of the largest kind that fits: 45 s, 3 min, 5 h, 12 d."""
+    for unit, size in (("d", 86400), ("h", 3600), ("min", 60)):
+        if seconds >= size:
+            return f"{int(seconds // size):,} {unit}"
+    return f"{int(seconds)} s"
+
+
 def some_of(names: Collection[object], most: int) -> str:
     """The first of some names, and how many more there are: "a", "b" and 3 more. Empty if there are none."""
     shown = ", ".join(f'"{name}"' for name in islice(names, most))
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
 
 
-__all__ = ["counted", "size_text", "some_of"]
+__all__ = ["counted", "duration_text", "size_text", "some_of"]
