@@ -265,3 +265,77 @@ def test_a_program_that_runs_deeprecs_collections_of_initializers_works() -> Non
         session.run(tf.global_variables_initializer())
         session.run(train)
     assert [item.op.name for item in tf.get_collection(tf.GraphKeys.EMBEDDING_VARIABLES)] == ["v", "v/Adagrad"]
+
+
+# ------------------------------------------------------------------------------------- Every optimizer, by hand
+
+
+Numbers = dict[str, float]
+
+
+def gradient_descent_by_hand(row: Numbers, grad: float, step: int) -> None:
+    row["w"] -= 0.1 * grad
+
+
+def adagrad_by_hand(row: Numbers, grad: float, step: int) -> None:
+    row["a"] = row.get("a", 0.1) + grad**2
+    row["w"] -= 0.1 * grad / row["a"] ** 0.5
+
+
+def adam_by_hand(row: Numbers, grad: float, step: int, decay: float = 0.0) -> None:
+    """`step` counts all steps, also those that the row has no part in: the powers of the betas are the optimizer's."""
+    row["m"] = 0.9 * row.get("m", 0.0) + 0.1 * grad
+    row["v"] = 0.999 * row.get("v", 0.0) + 0.001 * grad**2
+    rate = 0.1 * (1 - 0.999**step) ** 0.5 / (1 - 0.9**step)
+    row["w"] -= rate * row["m"] / (row["v"] ** 0.5 + 1e-8) + decay * row["w"]
+
+
+def adam_w_by_hand(row: Numbers, grad: float, step: int) -> None:
+    adam_by_hand(row, grad, step, decay=0.01)
+
+
+def rms_prop_by_hand(row: Numbers, grad: float, step: int) -> None:
+    row["v"] = 0.999 * row.get("v", 0.0) + 0.001 * grad**2
+    row["m"] = 0.9 * row.get("m", 0.0) + 0.1 * grad / (row["v"] + 1e-8) ** 0.5
+    row["w"] -= row["m"]
+
+
+@pytest.mark.parametrize(
+    ("optimizer", "by_hand"),
+    [
+        (lambda: tf.train.GradientDescentOptimizer(0.1), gradient_descent_by_hand),
+        (lambda: tf.train.AdagradOptimizer(0.1), adagrad_by_hand),
+        (lambda: tf.train.AdamOptimizer(0.1), adam_by_hand),
+        (lambda: tf.train.AdamWOptimizer(0.01, 0.1), adam_w_by_hand),
+        (lambda: tf.train.AdamAsyncOptimizer(0.1), adam_by_hand),
+        (lambda: tf.train.AdamAsyncOptimizer(0.1, apply_sparse_rmsprop=True), rms_prop_by_hand),
+    ],
+)
+@pytest.mark.parametrize("filter_freq", [0, 1])
+def test_steps_on_rows_are_those_of_deeprecs_kernels(
+    optimizer: Callable[[], Any], by_hand: Callable[[Numbers, float, int], None], filter_freq: int
+) -> None:
+    """Keys that are there twice count once, with the sum of their gradients; a filter asks for the ops with counts."""
+    option = tf.EmbeddingVariableOption(filter_option=tf.CounterFilter(filter_freq=filter_freq))
+    table = tf.get_embedding_variable("v", 1, initializer=tf.ones_initializer(), ev_option=option)
+    ids, weights = tf.placeholder(tf.int64, [None]), tf.placeholder(tf.float32, [None])
+    places = tf.stack([tf.range(tf.size(ids, out_type=tf.int64)), tf.zeros_like(ids)], axis=1)
+    sparse = tf.SparseTensor(places, ids, tf.stack([tf.size(ids, out_type=tf.int64), 1]))
+    rows = tf.nn.embedding_lookup_sparse(table, sparse, None, combiner="sum")
+    train = optimizer().minimize(tf.reduce_sum(rows[:, 0] * weights))
+    expected = {key: {"w": 1.0} for key in (3, 4, 1_003)}
+    batches = [
+        ([3, 4, 3], [1.0, -2.0, 0.5]),
+        ([1_003], [0.25]),
+        ([4, 1_003, 4, 4], [1.0, 3.0, -0.5, 2.0]),
+        ([3], [1.0]),
+    ]
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for step, (keys, gradients) in enumerate(batches, 1):
+            session.run(train, {ids: keys, weights: gradients})
+            for key in set(keys):
+                total = sum(grad for other, grad in zip(keys, gradients, strict=True) if other == key)
+                by_hand(expected[key], total, step)
+        found = session.run(tf.nn.embedding_lookup(table, [3, 4, 1_003]))[:, 0]
+    np.testing.assert_allclose(found, [numbers["w"] for numbers in expected.values()], rtol=2e-5)
