@@ -57,6 +57,12 @@ def strings(values: Any) -> Any:
     return np.array(values, dtype=object)
 
 
+def quantized(values: Any, dtype: str) -> Any:
+    """Whole numbers as an array of a quantised type, marked as TensorFlow's Python marks it: `[("qint8", int8)]`."""
+    plain = np.asarray(values, dtype.removeprefix("q"))
+    return plain.view([(dtype, plain.dtype)]) if plain.ndim else plain.reshape(1).view([(dtype, plain.dtype)])[0]
+
+
 @cache
 def _modules() -> tuple[Any, ...]:
     found = pkgutil.iter_modules(tests.ops.samples.__path__)

@@ -64,6 +64,8 @@ class OneNode:
     def _tensor(self, name: str, value: Any, position: int, sample: Sample, shapes: str) -> Tensor:
         array = np.asarray(value)
         dtype = dtype_of_array(array.dtype)
+        if dtype.quantized:
+            array = array[dtype.name]
         if position in sample.constant:
             return constant(array, dtype, name=name)
         shape: Any = {"known": array.shape, "rank": [None] * array.ndim, "nothing": None}[shapes]

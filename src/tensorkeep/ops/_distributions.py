@@ -262,7 +262,7 @@ def _per_sample(
         with np.errstate(all="ignore"):
             drawn = draw(numbers, *(parameter[which] for parameter in flat))
             result[start : start + len(numbers)] = _narrowed(drawn, dtype)
-    return np.ascontiguousarray(result.reshape(kinds, per_parameter).T).reshape(*samples, *shape)
+    return np.ascontiguousarray(result.reshape(kinds, per_parameter).T).reshape((*samples, *shape))
 
 
 class _Places:

@@ -46,9 +46,10 @@ def string_ngrams_kernel(
 ) -> tuple[Any, Any]:
     if any(width <= 0 for width in ngram_widths):
         raise InvalidArgumentError(f"ngram_widths must contain positive values, got {list(ngram_widths)}")
-    if data_splits.size == 0:
+    if data_splits.size:
+        checked_splits(data_splits, len(data), "data_splits")
+    if not data_splits.size or not len(data):  # TensorFlow pads empty rows only where another row has words
         return np.empty(0, object), data_splits
-    checked_splits(data_splits, len(data), "data_splits")
     rows: list[list[bytes]] = []
     words, ends = data.tolist(), data_splits.tolist()
     for start, end in pairwise(ends):
@@ -58,8 +59,11 @@ def string_ngrams_kernel(
             padded = [left_pad] * pads + words[start:end] + [right_pad] * pads
             found += [separator.join(padded[i : i + width]) for i in range(len(padded) - width + 1)]
         if not found and preserve_short_sequences and end > start:
-            pads = max(pad_width, 0)
-            found.append(separator.join([left_pad] * pads + words[start:end] + [right_pad] * pads))
+            if pad_width < 0:
+                raise InvalidArgumentError(
+                    f"Pad width should be >= 0 when preserve_short_sequences is True, got {pad_width}"
+                )
+            found.append(separator.join([left_pad] * pad_width + words[start:end] + [right_pad] * pad_width))
         rows.append(found)
     ngrams = np.empty(sum(map(len, rows)), object)
     ngrams[:] = [ngram for row in rows for ngram in row]

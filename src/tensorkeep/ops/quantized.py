@@ -71,7 +71,8 @@ def _along(input: Any, low: Any, high: Any, axis: int) -> list[int]:
 
 def _round(values: Any) -> Any:
     """To the nearest whole number, halves away from zero."""
-    return np.trunc(values + np.copysign(_FLOAT(0.5), values))
+    whole = np.trunc(values)
+    return whole + np.where(np.abs(values - whole) >= _FLOAT(0.5), np.copysign(_FLOAT(1), values), _FLOAT(0))
 
 
 @quantize_v2.kernel
@@ -96,7 +97,7 @@ def quantize_v2_kernel(
     high = np.maximum(_FLOAT(0), np.maximum(max_range, low + reach))
     scale = _scale(low, high, limits.min + int(narrow_range), limits.max)
     if mode == b"SCALED":
-        low, high = _FLOAT(limits.min + int(narrow_range)) / scale, _FLOAT(limits.max) / scale
+        low, high = _flushed(_FLOAT(limits.min + int(narrow_range)) / scale), _flushed(_FLOAT(limits.max) / scale)
     bottom, top = np.reshape(low, along), np.reshape(high, along)
     clamped = np.maximum(np.minimum(input, top), bottom)
     if mode == b"SCALED":
@@ -104,14 +105,35 @@ def quantize_v2_kernel(
         whole = np.rint(scaled) if round_mode == b"HALF_TO_EVEN" else _round(scaled)
     elif mode == b"MIN_FIRST":
         steps = ((float(limits.max) - limits.min) / (top - bottom)).astype(_FLOAT)
-        whole = _round(input * steps) - _round(bottom * steps) + _FLOAT(limits.min)
+        whole = _round(input * steps) - (_round(bottom * steps) - _FLOAT(limits.min))
+        whole = np.minimum(whole, _below(limits.max))
     else:
         steps = ((float(limits.max) - limits.min) / (top - bottom)).astype(_FLOAT)
         scaled = (clamped - bottom) * steps
         whole = _round(scaled + _FLOAT(limits.min)) if limits.min else np.floor(scaled + _FLOAT(0.5))
-    highest = np.nextafter(_FLOAT(limits.max), _FLOAT(0)) if limits.bits == 32 else _FLOAT(limits.max)
-    output = np.clip(whole, _FLOAT(limits.min), highest).astype(T.array_dtype)
+    output = _whole_numbers(whole, T.array_dtype)
     return output, np.asarray(low, _FLOAT), np.asarray(high, _FLOAT)
+
+
+def _flushed(values: Any) -> Any:
+    """Numbers of which those that are below all normal ones are zero, as TensorFlow's kernels compute."""
+    return np.where(np.abs(values) < np.finfo(_FLOAT).tiny, _FLOAT(0), values)
+
+
+def _below(most: int) -> Any:
+    """The largest number that does not exceed a whole number."""
+    return _FLOAT(most) if int(_FLOAT(most)) <= most else np.nextafter(_FLOAT(most), _FLOAT(0))
+
+
+def _whole_numbers(values: Any, dtype: Any) -> Any:
+    """Rounded numbers as whole ones of a type, those beyond its ends as the ends.
+
+    Of 32 bits the upper end is no float32: what reaches it becomes the lowest number, as by the processor's conversion,
+    which is all that TensorFlow's MIN_COMBINED and SCALED do.
+    """
+    limits = np.iinfo(dtype)
+    inside = np.clip(values, _FLOAT(limits.min), _below(limits.max)).astype(dtype)
+    return np.where(values >= 2.0**31, dtype.type(limits.min), inside) if limits.bits == 32 else inside
 
 
 def _scale(low: Any, high: Any, least: int, most: int) -> Any:
@@ -142,11 +164,12 @@ def dequantize_kernel(
     if mode == b"SCALED":
         least, most = _FLOAT(limits.min + int(narrow_range)), _FLOAT(limits.max)
         unit = np.maximum(low / least, high / most) if limits.min else high / most
-        found = numbers * unit
+        # TensorFlow goes through float32 and int32: of qint32, what rounds to 2**31 turns round.
+        found = np.where(numbers >= 2.0**31, _FLOAT(limits.min), numbers) * unit
     elif mode == b"MIN_FIRST":
         unit = ((high - low) / _FLOAT(span)).astype(_FLOAT)
         start = np.where(high == low, low, _round(low / unit) * unit)
-        found = start + (numbers - _FLOAT(limits.min)) * unit
+        found = (start - _FLOAT(limits.min) * unit) + numbers * unit
     else:
         unit = ((high - low) / _FLOAT(span)).astype(_FLOAT)
         half = _FLOAT((span + 1) / 2 if limits.min else 0)

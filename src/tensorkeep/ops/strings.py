@@ -154,10 +154,10 @@ def unsorted_segment_join_kernel(inputs: Any, segment_ids: Any, num_segments: An
     if np.ndim(num_segments):
         raise InvalidArgumentError("Number of segments must be a scalar")
     segments = int(num_segments)
-    if segments <= 0:
-        raise InvalidArgumentError("Number of segments must be positive")
-    if not data.size:
-        raise InvalidArgumentError("Inputs must not be empty")
+    if segments < 0:
+        raise InvalidArgumentError(f"Number of segments must be non-negative but got {segments}")
+    if not ids.ndim:
+        raise InvalidArgumentError("Segment_id cannot have rank 0")
     if data.shape[: ids.ndim] != ids.shape:
         raise InvalidArgumentError("segment_ids must have the same number of elements as inputs")
     flat = ids.reshape(-1)
@@ -255,9 +255,22 @@ def string_split_v2_kernel(input: Any, sep: Any, *, maxsplit: int) -> Any:
         raise InvalidArgumentError(f"input must be a vector, got shape: {list(array.shape)}")
     if marks.ndim:
         raise InvalidArgumentError(f"sep must be a scalar, got shape: {list(marks.shape)}")
-    mark = marks[()] or None
-    most = -1 if maxsplit < 0 else maxsplit
-    return _sparse([item.split(mark, most) for item in array.tolist()])
+    items: list[bytes] = array.tolist()
+    if maxsplit == 0:
+        return _sparse([[item] for item in items])
+    mark: bytes = marks.item()
+    if mark:
+        return _sparse([item.split(mark, max(maxsplit, -1)) for item in items])
+    return _sparse([_split_at_spaces(item, maxsplit) for item in items])
+
+
+def _split_at_spaces(item: bytes, most: int) -> list[bytes]:
+    """The words of a text; after as many as `most`, if it is positive, what is left of the text, be it nothing.
+
+    As TensorFlow's SplitV2 of string_split_op.cc does: Python would not give the rest if it is empty.
+    """
+    words = item.split(None, max(most, -1))
+    return [*words, b""] if len(words) == most else words
 
 
 # ---------------------------------------------------------------------------------------------------- Characters

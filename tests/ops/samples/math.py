@@ -86,6 +86,11 @@ def casts() -> list[Sample]:
         sample(np.float32([NAN, INF, -INF, 1e20, -1e20]), DstT=target, gradient=False)
         for target in (np.int32, np.int64, np.float16, BFLOAT16, np.float64, np.bool_)
     ]
+    beyond = np.resize([-1.5, 300, -300.7, 1e5, -1e5, 3e9, -3e9, 1e10, -1e18, 2e19, NAN, INF, -INF, 32768, 0.7], 77)
+    for source in (*FLOATS, BFLOAT16):
+        with np.errstate(over="ignore"):
+            numbers = beyond.astype(source)
+        found += [sample(numbers, DstT=target, gradient=False) for target in (*WHOLE, *UNSIGNED)]
     found += [
         sample(np.int64([2**40 + 5, -(2**40) - 5, 300, -1]), DstT=target) for target in (*WHOLE, *UNSIGNED, np.float32)
     ]

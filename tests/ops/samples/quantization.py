@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import ml_dtypes
 import numpy as np
 
-from tests.ops.sample import sample
+from tests.ops.sample import quantized, sample
 from tests.ops.samples.array import EMPTY, F
 
 BF = ml_dtypes.bfloat16
@@ -13,6 +15,23 @@ X = np.array([[-7, -1.3, -0.1], [0, 0.26, 9]], F)
 DY = np.array([[1, 2, 3], [4, 5, 6]], F)
 LOW, HIGH = np.array([-1, -2, 0], F), np.array([1, 0.5, 3], F)
 ZERO = np.zeros(3, F)
+AWKWARD = np.array([-1e9, -7, -1.5, -0.5, -1e-3, 0, 0.5, 1.5, 2.5, 3.6666667, 3.9999998, 4, 6, 9, 1e9, 0.026, -0.03], F)
+KINDS = ("qint8", "quint8", "qint32", "qint16", "quint16")
+MODES = (
+    ("MIN_COMBINED", "HALF_AWAY_FROM_ZERO"),
+    ("MIN_FIRST", "HALF_AWAY_FROM_ZERO"),
+    ("SCALED", "HALF_AWAY_FROM_ZERO"),
+    ("SCALED", "HALF_TO_EVEN"),
+)
+RANGES = ((-1.5, 4), (2, 2), (-3, -1), (-100, 1e9))
+
+
+def ends(kind: str) -> Any:
+    """The smallest, the largest and a few other numbers of a quantised type."""
+    limits = np.iinfo(kind.removeprefix("q"))
+    middle = limits.max // 2
+    return quantized(np.array([limits.min, limits.min + 1, 0, 1, middle, middle + 1, limits.max - 1, limits.max]), kind)
+
 
 _V2 = [
     sample(X, F(-1), F(2), range_given=True),
@@ -66,6 +85,34 @@ SAMPLES = {
         sample(DY, X, ZERO, np.array([0, 1, 2], F), num_bits=4),
         sample(DY[0], X[0], LOW, HIGH, narrow_range=True),
     ],
+    "QuantizeV2": [
+        *(
+            sample(AWKWARD, F(low), F(high), T=kind, mode=mode, round_mode=rounding, narrow_range=narrow)
+            for kind in KINDS
+            for mode, rounding in MODES
+            for narrow in ((False, True) if mode == "SCALED" else (False,))
+            for low, high in RANGES
+        ),
+        sample(X, LOW, HIGH, T="qint8", axis=1),
+        sample(X, LOW[:2], HIGH[:2], T="quint8", axis=0, mode="SCALED"),
+        sample(F(1.2), F(0), F(2), T="quint8"),
+        sample(EMPTY, F(0), F(2), T="qint8"),
+        sample(X, F(2), F(1), T="quint8", fails=True),
+        sample(X, LOW, HIGH, T="qint8", fails=True),
+    ],
+    "Dequantize": [
+        *(
+            sample(ends(kind), F(low), F(high), mode=mode, narrow_range=narrow)
+            for kind in KINDS
+            for mode, _ in MODES[:3]
+            for narrow in ((False, True) if mode == "SCALED" else (False,))
+            for low, high in RANGES
+        ),
+        sample(ends("qint8")[:3], LOW, HIGH, axis=0, mode="SCALED", constant=(0,)),
+        sample(ends("quint8"), F(0), F(2), dtype=BF),
+        sample(ends("quint8")[:0], F(0), F(2)),
+        sample(ends("quint8"), LOW, HIGH, fails=True),
+    ],
     "QuantizeAndDequantize": [
         sample(X),
         sample(X, input_min=-1.0, input_max=2.0, range_given=True, num_bits=4),
@@ -86,9 +133,3 @@ SAMPLES = {
         sample(DY.astype(np.float64), X.astype(np.float64), np.float64(-1), np.float64(2), gradient=False),
     ],
 }
-
-# TensorFlow's Python has types of its own for arrays of quantised numbers, so one node is not enough to compare.
-ELSEWHERE = dict.fromkeys(
-    ("QuantizeV2", "Dequantize"),
-    "tests/interop/test_array_functions.py::test_quantised_numbers_equal_tensorflows",
-)

@@ -244,11 +244,29 @@ SAMPLES = {
             pad_width=pads,
             preserve_short_sequences=short,
         )
-        for data, splits in ((WORDS, SPLITS), (WORDS, ints(0, 1, 5, dtype=np.int32)), (WORDS[:0], ints(0)))
+        for data, splits in (
+            (WORDS, SPLITS),
+            (WORDS, ints(0, 1, 5, dtype=np.int32)),
+            (WORDS[:0], ints(0)),
+            (WORDS[:0], ints(0, 0, 0)),
+        )
         for widths in ([2], [3, 1], [4], [])
         for pads in (-1, 0, 1, 5)
         for short in (False, True)
         if widths or not short
+    ]
+    + [
+        sample(
+            WORDS,
+            SPLITS,
+            separator=b" ",
+            ngram_widths=[],
+            left_pad=b"",
+            right_pad=b"",
+            pad_width=-1,
+            preserve_short_sequences=True,
+            fails=True,
+        )
     ]
     + [
         sample(

@@ -118,6 +118,7 @@ SAMPLES = {
         sample(shape(5, 3), KEY, COUNTER, ALG, ALPHA, constant=(0,), tolerance=1e-4),
         sample(shape(2, 3), KEY, COUNTER, AUTO, ALPHA.astype(np.float64), tolerance=1e-6),
         sample(shape(5, 2), KEY, COUNTER, ALG, ALPHA, fails=True),
+        *(sample(shape(*sizes), KEY, COUNTER, ALG, np.float32(1.5), tolerance=1e-4) for sizes in ((), (2,), (0,))),
     ],
     "StatelessShuffle": [
         sample(np.arange(24).reshape(8, 3), KEY, COUNTER, ALG),

@@ -63,6 +63,11 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(WORDS, vector(1), I32(2), fails=True),
         sample(texts(b"a"), vector(5), I32(2), fails=True),
         sample(texts(b"a"), vector(0), I32(0), fails=True),
+        sample(texts(b"a"), vector(0), I32(-1), fails=True),
+        sample(strings(b"a"), I32(0), I32(1), fails=True),
+        *(sample(np.empty((0, 2), object), np.empty(ids, np.int32), I32(3)) for ids in ((0,), (0, 2))),
+        sample(np.empty((2, 0), object), vector(1, 0), I32(3)),
+        sample(np.empty(0, object), np.empty(0, np.int64), I32(0)),
     ],
     "StringFormat": [
         sample([FLOATS, FLOATS.astype(np.float32)], template=b"<%s> %s!", summarize=20),
@@ -88,6 +93,11 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(texts(b"a  b c", b" d\te\n f "), strings(b""), maxsplit=1),
         sample(texts(b"1<>2<>3", b"<><>", b""), strings(b"<>")),
         sample(texts(b"1<>2<>3", b"<><>", b""), strings(b"<>"), maxsplit=1),
+        *(
+            sample(texts(b"", b" a  b c ", b"a,b,,c", b"  ", b"abc  "), strings(mark), maxsplit=most)
+            for mark in (b"", b",")
+            for most in (-2, 0, 1, 2, 3)
+        ),
         sample(np.empty(0, object), strings(b" ")),
         sample(ONE, strings(b" "), fails=True),
     ],
