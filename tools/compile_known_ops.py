@@ -11,7 +11,9 @@ Needs TensorFlow. Run it when an op gains or loses its paragraph, or for a new T
 from __future__ import annotations
 
 import argparse
+import inspect
 import json
+import re
 import subprocess
 import sys
 import textwrap
@@ -27,6 +29,8 @@ PACKAGE = Path(tensorkeep.__file__).parent
 TARGET = PACKAGE / "graph" / "known_ops.py"
 FAMILIES = PACKAGE / "graph" / "op_families.py"
 OUTPUTS = PACKAGE / "graph" / "op_outputs.py"
+
+LATER = ("_CopyFromGpuToHost", "_CopyFromHostToGpu")  # TensorFlow registers them when it first copies between devices
 
 HEADER = '''"""The signatures of TensorFlow's ops that have no paragraph in `ops/`, one a line; a tool writes them.
 
@@ -90,10 +94,20 @@ def render_families(families: dict[str, list[str]]) -> str:
 
 
 def tensorflow_op_list() -> OpList:
-    """Every op that the installed TensorFlow registers."""
-    from tensorflow.python.client import pywrap_tf_session
+    """Every op that the installed TensorFlow registers, in the order of their names, without those of its own tests.
 
-    return OpList.FromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
+    Which files of TensorFlow are loaded by then decides whether the ops of its tests are there at all, so they are
+    loaded on purpose, and left out by the names that they are called by.
+    """
+    from tensorflow.python.client import pywrap_tf_session
+    from tensorflow.python.framework import test_ops
+
+    called = inspect.getsource(test_ops)
+    tested = set(re.findall(r'_apply_op_helper\(\s*"([^"]+)"', called))
+    assert {"Attr", "RefIn", "TwoIntInputs"} <= tested, "TensorFlow's module of test ops has another form"
+    listed = OpList.FromString(pywrap_tf_session.TF_GetBuffer(pywrap_tf_session.TF_GetAllOpList()))
+    kept = {proto.name: proto for proto in listed.op if proto.name not in tested and proto.name not in LATER}
+    return OpList(op=[kept[name] for name in sorted(kept)])
 
 
 def render(op_list: OpList, without: set[str]) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 import tensorkeep.functions
 import tensorkeep.ops
+import tests.ops.samples.addons
 import tests.ops.samples.embedding
 from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.functions.constants import constant
@@ -19,8 +20,8 @@ from tensorkeep.graph.opspec import get_op
 from tensorkeep.ops.constants import placeholder
 from tests.ops.sample import Sample
 
-NOT_IN_TENSORFLOW = frozenset(tests.ops.samples.embedding.ELSEWHERE)
-"""Ops of DeepRec, under its names; TensorFlow cannot say whether they are right, so tests of their own do."""
+NOT_IN_TENSORFLOW = frozenset([*tests.ops.samples.embedding.ELSEWHERE, *tests.ops.samples.addons.ELSEWHERE])
+"""Ops of DeepRec and of add-ons; TensorFlow cannot say whether they are right, so tests of their own do."""
 
 TOLERANCES = {
     "float16": 4e-3,

@@ -7,34 +7,32 @@ can make it do more is here too, and in `capabilities.py` with these attributes.
 from typing import Final
 
 COMPUTING_OPS: Final = """
-    A Abs AccumulateNV2 AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep
+    Abs AccumulateNV2 AccumulatorApplyGradient AccumulatorNumAccumulated AccumulatorSetGlobalStep
     AccumulatorTakeGradient Acos Acosh ActivateSparseRecorder Add AddManySparseToTensorsMap AddN
-    AddSparseToTensorsMap AddV2 AdjustContrast AdjustContrastv2 AdjustHue AdjustSaturation All AllCandidateSampler
-    AllToAll Angle AnonymousHashTable AnonymousIterator AnonymousIteratorV2 AnonymousIteratorV3 AnonymousMemoryCache
-    AnonymousMultiDeviceIterator AnonymousMultiDeviceIteratorV3 AnonymousMutableDenseHashTable
-    AnonymousMutableHashTable AnonymousMutableHashTableOfTensors AnonymousRandomSeedGenerator AnonymousSeedGenerator
-    Any ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdam ApplyAddSign
-    ApplyCenteredRMSProp ApplyFtrl ApplyFtrlV2 ApplyGradientDescent ApplyMomentum ApplyPowerSign
-    ApplyProximalAdagrad ApplyProximalGradientDescent ApplyRMSProp ApproxTopK ApproximateEqual ArgMax ArgMin
-    AsString Asin Asinh Assert AssertCardinalityDataset AssertNextDataset AssertPrevDataset Assign AssignAdd
-    AssignAddVariableOp AssignSub AssignSubVariableOp AssignVariableOp AssignVariableXlaConcatND Atan Atan2 Atanh
-    Attr AttrBool AttrBoolList AttrDefault AttrEmptyListDefault AttrEnum AttrEnumList AttrFloat AttrListDefault
-    AttrListMin AttrListTypeDefault AttrMin AttrPartialShape AttrPartialShapeList AttrShape AttrShapeList
-    AttrTypeDefault AudioMicrofrontend AudioSpectrogram AudioSummary AudioSummaryV2 AutoShardDataset AvgPool
-    AvgPool3D AvgPool3DGrad AvgPoolGrad B BandedTriangularSolve Barrier BarrierClose BarrierIncompleteSize
-    BarrierInsertMany BarrierReadySize BarrierTakeMany Batch BatchCholesky BatchCholeskyGrad BatchDataset
-    BatchDatasetV2 BatchFFT BatchFFT2D BatchFFT3D BatchFunction BatchIFFT BatchIFFT2D BatchIFFT3D BatchMatMul
-    BatchMatMulV2 BatchMatMulV3 BatchMatrixBandPart BatchMatrixDeterminant BatchMatrixDiag BatchMatrixDiagPart
-    BatchMatrixInverse BatchMatrixSetDiag BatchMatrixSolve BatchMatrixSolveLs BatchMatrixTriangularSolve
-    BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad BatchSelfAdjointEig BatchSelfAdjointEigV2
-    BatchSvd BatchToSpace BatchToSpaceND BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e
-    BesselK1 BesselK1e BesselY0 BesselY1 Betainc BiasAdd BiasAddGrad BiasAddV1 Binary Bincount Bitcast BitwiseAnd
-    BitwiseOr BitwiseXor BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 BoostedTreesAggregateStats
-    BoostedTreesBucketize BoostedTreesCalculateBestFeatureSplit BoostedTreesCalculateBestFeatureSplitV2
-    BoostedTreesCalculateBestGainsPerFeature BoostedTreesCenterBias BoostedTreesCreateEnsemble
-    BoostedTreesCreateQuantileStreamResource BoostedTreesDeserializeEnsemble BoostedTreesEnsembleResourceHandleOp
-    BoostedTreesExampleDebugOutputs BoostedTreesFlushQuantileSummaries BoostedTreesGetEnsembleStates
-    BoostedTreesMakeQuantileSummaries BoostedTreesMakeStatsSummary BoostedTreesPredict
+    AddSparseToTensorsMap AddV2 Addons>GatherTree Addons>Resampler Addons>ResamplerGrad AdjustContrast
+    AdjustContrastv2 AdjustHue AdjustSaturation All AllCandidateSampler AllToAll Angle AnonymousHashTable
+    AnonymousIterator AnonymousIteratorV2 AnonymousIteratorV3 AnonymousMemoryCache AnonymousMultiDeviceIterator
+    AnonymousMultiDeviceIteratorV3 AnonymousMutableDenseHashTable AnonymousMutableHashTable
+    AnonymousMutableHashTableOfTensors AnonymousRandomSeedGenerator AnonymousSeedGenerator Any ApplyAdaMax
+    ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdam ApplyAddSign ApplyCenteredRMSProp ApplyFtrl
+    ApplyFtrlV2 ApplyGradientDescent ApplyMomentum ApplyPowerSign ApplyProximalAdagrad ApplyProximalGradientDescent
+    ApplyRMSProp ApproxTopK ApproximateEqual ArgMax ArgMin AsString Asin Asinh Assert AssertCardinalityDataset
+    AssertNextDataset AssertPrevDataset Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp
+    AssignVariableOp AssignVariableXlaConcatND Atan Atan2 Atanh AudioMicrofrontend AudioSpectrogram AudioSummary
+    AudioSummaryV2 AutoShardDataset AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad BandedTriangularSolve Barrier
+    BarrierClose BarrierIncompleteSize BarrierInsertMany BarrierReadySize BarrierTakeMany Batch BatchCholesky
+    BatchCholeskyGrad BatchDataset BatchDatasetV2 BatchFFT BatchFFT2D BatchFFT3D BatchFunction BatchIFFT BatchIFFT2D
+    BatchIFFT3D BatchMatMul BatchMatMulV2 BatchMatMulV3 BatchMatrixBandPart BatchMatrixDeterminant BatchMatrixDiag
+    BatchMatrixDiagPart BatchMatrixInverse BatchMatrixSetDiag BatchMatrixSolve BatchMatrixSolveLs
+    BatchMatrixTriangularSolve BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad
+    BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd BatchToSpace BatchToSpaceND BesselI0 BesselI0e BesselI1
+    BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1 Betainc BiasAdd BiasAddGrad
+    BiasAddV1 Bincount Bitcast BitwiseAnd BitwiseOr BitwiseXor BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2
+    BoostedTreesAggregateStats BoostedTreesBucketize BoostedTreesCalculateBestFeatureSplit
+    BoostedTreesCalculateBestFeatureSplitV2 BoostedTreesCalculateBestGainsPerFeature BoostedTreesCenterBias
+    BoostedTreesCreateEnsemble BoostedTreesCreateQuantileStreamResource BoostedTreesDeserializeEnsemble
+    BoostedTreesEnsembleResourceHandleOp BoostedTreesExampleDebugOutputs BoostedTreesFlushQuantileSummaries
+    BoostedTreesGetEnsembleStates BoostedTreesMakeQuantileSummaries BoostedTreesMakeStatsSummary BoostedTreesPredict
     BoostedTreesQuantileStreamResourceAddSummaries BoostedTreesQuantileStreamResourceDeserialize
     BoostedTreesQuantileStreamResourceFlush BoostedTreesQuantileStreamResourceGetBucketBoundaries
     BoostedTreesQuantileStreamResourceHandleOp BoostedTreesSerializeEnsemble BoostedTreesSparseAggregateStats
@@ -43,14 +41,13 @@ COMPUTING_OPS: Final = """
     CSRSparseMatrixComponents CSRSparseMatrixToDense CSRSparseMatrixToSparseTensor CTCBeamSearchDecoder
     CTCGreedyDecoder CTCLoss CTCLossV2 Case Cast Ceil CheckNumerics CheckNumericsV2 CheckPinned Cholesky
     CholeskyGrad ChooseFastestBranchDataset ChooseFastestDataset ClipByValue CollateTPUEmbeddingMemory
-    CollectSparseIndices CombinedNonMaxSuppression Complex ComplexAbs ComplexStruct
-    CompositeTensorVariantFromComponents CompositeTensorVariantToComponents CompressElement ComputeAccidentalHits
-    ComputeBatchSize ComputeDedupDataSize ComputeDedupDataSizeV2 ComputeDedupDataTupleMask
-    ComputeDedupDataTupleMaskV2 Concat ConcatOffset ConcatV2 ConcatenateDataset ConditionalAccumulator Conj
-    ConjugateTranspose Const ConstructionFails ConsumeMutexLock ControlTrigger Conv Conv2D Conv2DBackpropFilter
-    Conv2DBackpropFilterV2 Conv2DBackpropInput Conv2DBackpropInputV2 Conv3D Conv3DBackpropFilter
-    Conv3DBackpropFilterV2 Conv3DBackpropInput Conv3DBackpropInputV2 ConvertToCooTensor
-    ConvertToListOfSparseCoreCooTensors ConvertToSparseCoreCsrWrappedCooTensor Copy CopyHost CopyOp CopyToMesh
+    CollectSparseIndices CombinedNonMaxSuppression Complex ComplexAbs CompositeTensorVariantFromComponents
+    CompositeTensorVariantToComponents CompressElement ComputeAccidentalHits ComputeBatchSize ComputeDedupDataSize
+    ComputeDedupDataSizeV2 ComputeDedupDataTupleMask ComputeDedupDataTupleMaskV2 Concat ConcatOffset ConcatV2
+    ConcatenateDataset ConditionalAccumulator Conj ConjugateTranspose Const ConstructionFails ConsumeMutexLock
+    ControlTrigger Conv Conv2D Conv2DBackpropFilter Conv2DBackpropFilterV2 Conv2DBackpropInput Conv2DBackpropInputV2
+    Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2 Conv3DBackpropInput Conv3DBackpropInputV2 ConvertToCooTensor
+    ConvertToListOfSparseCoreCooTensors ConvertToSparseCoreCsrWrappedCooTensor Copy CopyHost CopyToMesh
     CopyToMeshGrad Cos Cosh CountUpTo CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage Cross
     CrossReplicaSum CudnnRNN CudnnRNNBackprop CudnnRNNBackpropV2 CudnnRNNBackpropV3 CudnnRNNCanonicalToParams
     CudnnRNNCanonicalToParamsV2 CudnnRNNParamsSize CudnnRNNParamsToCanonical CudnnRNNParamsToCanonicalV2 CudnnRNNV2
@@ -60,58 +57,54 @@ COMPUTING_OPS: Final = """
     DebugGradientRefIdentity DebugIdentity DebugIdentityV2 DebugIdentityV3 DebugNanCount DebugNumericSummary
     DebugNumericSummaryV2 DecodeAndCropJpeg DecodeBase64 DecodeBmp DecodeCSV DecodeCompressed DecodeGif DecodeImage
     DecodeJSONExample DecodeJpeg DecodeJxl DecodePaddedRaw DecodePng DecodeProtoV2 DecodeRaw DecodeWav DecodeWebP
-    DeepCopy DefaultAttrs DeleteIterator DeleteMemoryCache DeleteMultiDeviceIterator DeleteRandomSeedGenerator
+    DeepCopy DeleteIterator DeleteMemoryCache DeleteMultiDeviceIterator DeleteRandomSeedGenerator
     DeleteSeedGenerator DeleteSessionTensor DenseBincount DenseCountSparseOutput DenseToCSRSparseMatrix
     DenseToDenseSetOperation DenseToSparseBatchDataset DenseToSparseSetOperation DepthToSpace DepthwiseConv2dNative
     DepthwiseConv2dNativeBackpropFilter DepthwiseConv2dNativeBackpropInput Dequantize DeserializeIterator
     DeserializeManySparse DeserializeSparse DestroyKvResourceOp DestroyResourceOp DestroyTemporaryVariable
-    DeviceIndex DevicePlacementOp Diag DiagPart Digamma Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput
+    DeviceIndex Diag DiagPart Digamma Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput
     DirectedInterleaveDataset DisableCopyOnRead Div DivNoNan DrawBoundingBoxes DrawBoundingBoxesV2
-    DtypeWithDefaultOp DummyIterationCounter DummyMemoryCache DummySeedGenerator
-    DynamicEnqueueTPUEmbeddingArbitraryTensorBatch DynamicEnqueueTPUEmbeddingRaggedTensorBatch DynamicPartition
-    DynamicStitch EVGetFrequency EVGetVersion EditDistance Eig Einsum Elu EluGrad Empty EmptyTensorList
-    EmptyTensorMap EncodeBase64 EncodeJpeg EncodeJpegVariableQuality EncodePng EncodeProto EncodeWav
-    EnqueueTPUEmbeddingArbitraryTensorBatch EnqueueTPUEmbeddingBatch EnqueueTPUEmbeddingIntegerBatch
-    EnqueueTPUEmbeddingRaggedTensorBatch EnqueueTPUEmbeddingSparseBatch EnqueueTPUEmbeddingSparseTensorBatch
-    EnsureShape Enter Equal Erf Erfc Erfinv EuclideanNorm ExecuteTPUEmbeddingPartitioner Exit Exp ExpandDims
-    ExperimentalAssertNextDataset ExperimentalAutoShardDataset ExperimentalBytesProducedStatsDataset
-    ExperimentalChooseFastestDataset ExperimentalDatasetCardinality ExperimentalDenseToSparseBatchDataset
-    ExperimentalDirectedInterleaveDataset ExperimentalGroupByReducerDataset ExperimentalGroupByWindowDataset
-    ExperimentalIgnoreErrorsDataset ExperimentalIteratorGetDevice ExperimentalLatencyStatsDataset
-    ExperimentalMapAndBatchDataset ExperimentalMapDataset ExperimentalMaxIntraOpParallelismDataset
-    ExperimentalNonSerializableDataset ExperimentalParallelInterleaveDataset ExperimentalParseExampleDataset
-    ExperimentalPrivateThreadPoolDataset ExperimentalRandomDataset ExperimentalRebatchDataset
-    ExperimentalScanDataset ExperimentalSetStatsAggregatorDataset ExperimentalSleepDataset
-    ExperimentalSlidingWindowDataset ExperimentalStatsAggregatorHandle ExperimentalStatsAggregatorSummary
-    ExperimentalTakeWhileDataset ExperimentalThreadPoolDataset ExperimentalThreadPoolHandle
-    ExperimentalUnbatchDataset ExperimentalUniqueDataset Expint Expm1 ExtractGlimpse ExtractGlimpseV2
-    ExtractImagePatches ExtractJpegShape ExtractVolumePatches FFT FFT2D FFT3D FFTND FIFOQueue FIFOQueueV2 Fact
-    FakeParam FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars
-    FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient
-    FakeQueue Fill FilterByLastComponentDataset FilterDataset FinalizeDataset FinalizeTPUEmbedding
-    FinalizeTPUEmbeddingV2 Fingerprint FiveFloatOutputs FixedUnigramCandidateSampler FlatMapDataset FloatInput
-    FloatOutput FloatOutputStringOutput Floor FloorDiv FloorMod Foo1 Foo2 Foo3 For FractionalAvgPool
-    FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad FresnelCos FresnelSin FuncAttr FuncListAttr
-    FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3
-    FusedPadConv2D FusedResizeAndPadConv2D GRUBlockCell GRUBlockCellGrad Gather GatherNd GatherV2
-    GenerateBoundingBoxProposals GeneratorDataset GetDeadline GetElementAtIndex
-    GetMinibatchSplitsWithPhysicalReplica GetMinibatchesInCsrWithPhysicalReplica GetOptions GetSessionHandle
-    GetSessionHandleV2 GetSessionTensor GetStatsFromListOfSparseCoreCooTensors GetTpuTaskId GlobalIterId
-    GlobalShuffleDataset GraphDefVersion Greater GreaterEqual GroupByReducerDataset GroupByWindowDataset
+    DummyIterationCounter DummyMemoryCache DummySeedGenerator DynamicEnqueueTPUEmbeddingArbitraryTensorBatch
+    DynamicEnqueueTPUEmbeddingRaggedTensorBatch DynamicPartition DynamicStitch EVGetFrequency EVGetVersion
+    EditDistance Eig Einsum Elu EluGrad Empty EmptyTensorList EmptyTensorMap EncodeBase64 EncodeJpeg
+    EncodeJpegVariableQuality EncodePng EncodeProto EncodeWav EnqueueTPUEmbeddingArbitraryTensorBatch
+    EnqueueTPUEmbeddingBatch EnqueueTPUEmbeddingIntegerBatch EnqueueTPUEmbeddingRaggedTensorBatch
+    EnqueueTPUEmbeddingSparseBatch EnqueueTPUEmbeddingSparseTensorBatch EnsureShape Enter Equal Erf Erfc Erfinv
+    EuclideanNorm ExecuteTPUEmbeddingPartitioner Exit Exp ExpandDims ExperimentalAssertNextDataset
+    ExperimentalAutoShardDataset ExperimentalBytesProducedStatsDataset ExperimentalChooseFastestDataset
+    ExperimentalDatasetCardinality ExperimentalDenseToSparseBatchDataset ExperimentalDirectedInterleaveDataset
+    ExperimentalGroupByReducerDataset ExperimentalGroupByWindowDataset ExperimentalIgnoreErrorsDataset
+    ExperimentalIteratorGetDevice ExperimentalLatencyStatsDataset ExperimentalMapAndBatchDataset
+    ExperimentalMapDataset ExperimentalMaxIntraOpParallelismDataset ExperimentalNonSerializableDataset
+    ExperimentalParallelInterleaveDataset ExperimentalParseExampleDataset ExperimentalPrivateThreadPoolDataset
+    ExperimentalRandomDataset ExperimentalRebatchDataset ExperimentalScanDataset
+    ExperimentalSetStatsAggregatorDataset ExperimentalSleepDataset ExperimentalSlidingWindowDataset
+    ExperimentalStatsAggregatorHandle ExperimentalStatsAggregatorSummary ExperimentalTakeWhileDataset
+    ExperimentalThreadPoolDataset ExperimentalThreadPoolHandle ExperimentalUnbatchDataset ExperimentalUniqueDataset
+    Expint Expm1 ExtractGlimpse ExtractGlimpseV2 ExtractImagePatches ExtractJpegShape ExtractVolumePatches FFT FFT2D
+    FFT3D FFTND FIFOQueue FIFOQueueV2 Fact FakeParam FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient
+    FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient FakeQuantWithMinMaxVarsPerChannel
+    FakeQuantWithMinMaxVarsPerChannelGradient FakeQueue Fill FilterByLastComponentDataset FilterDataset
+    FinalizeDataset FinalizeTPUEmbedding FinalizeTPUEmbeddingV2 Fingerprint FixedUnigramCandidateSampler
+    FlatMapDataset Floor FloorDiv FloorMod For FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool
+    FractionalMaxPoolGrad FresnelCos FresnelSin FusedBatchNorm FusedBatchNormGrad FusedBatchNormGradV2
+    FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 FusedPadConv2D FusedResizeAndPadConv2D GRUBlockCell
+    GRUBlockCellGrad Gather GatherNd GatherTree GatherV2 GenerateBoundingBoxProposals GeneratorDataset
+    GetElementAtIndex GetMinibatchSplitsWithPhysicalReplica GetMinibatchesInCsrWithPhysicalReplica GetOptions
+    GetSessionHandle GetSessionHandleV2 GetSessionTensor GetStatsFromListOfSparseCoreCooTensors GetTpuTaskId
+    GlobalIterId GlobalShuffleDataset Greater GreaterEqual GroupByReducerDataset GroupByWindowDataset
     GroupEmbeddingVarLookup GroupEmbeddingVarLookupDense GroupEmbeddingVariableLookupGrad GroupVariableLookup
     GroupVariableLookupDense GroupVariableLookupGrad GuaranteeConst HSVToRGB HashTable HashTableV2
     HistogramFixedWidth HistogramSummary HostConst IFFT IFFT2D IFFT3D IFFTND IRFFT IRFFT2D IRFFT3D IRFFTND Identity
     IdentityN IdentityReader IdentityReaderV2 If Igamma IgammaGradA Igammac IgnoreErrorsDataset Imag
-    ImageProjectiveTransformV2 ImageProjectiveTransformV3 ImageSummary InPolymorphicTwice InTopK InTopKV2
-    IndexFlatMapDataset InfeedDequeue InfeedDequeueTuple InfeedEnqueue InfeedEnqueuePrelinearizedBuffer
-    InfeedEnqueueTuple InitializeKvVariableOp InitializeKvVariableV2Op InitializeTable InitializeTableFromDataset
-    InitializeTableV2 InplaceAdd InplaceSub InplaceUpdate Int64Output IntAttr IntInput IntInputFloatInput
-    IntInputIntOutput IntOutput IntOutputFloatOutput InterleaveDataset Inv InvGrad Invert InvertPermutation
+    ImageProjectiveTransformV2 ImageProjectiveTransformV3 ImageSummary InTopK InTopKV2 IndexFlatMapDataset
+    InfeedDequeue InfeedDequeueTuple InfeedEnqueue InfeedEnqueuePrelinearizedBuffer InfeedEnqueueTuple
+    InitializeKvVariableOp InitializeKvVariableV2Op InitializeTable InitializeTableFromDataset InitializeTableV2
+    InplaceAdd InplaceSub InplaceUpdate InterleaveDataset Inv InvGrad Invert InvertPermutation
     IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized IsFinite IsInf IsNan
-    IsResourceHandleRefCounting IsTPUEmbeddingInitialized IsTensorFloat32Enabled IsVariableInitialized
-    IsotonicRegression Iterator IteratorFromStringHandle IteratorFromStringHandleV2 IteratorGetDevice
-    IteratorGetModelProto IteratorGetNext IteratorGetNextAsOptional IteratorGetNextSync IteratorToStringHandle
-    IteratorV2 KMC2ChainInitialization KernelLabel KernelLabelRequired KmeansPlusPlusInitialization
+    IsTPUEmbeddingInitialized IsVariableInitialized IsotonicRegression Iterator IteratorFromStringHandle
+    IteratorFromStringHandleV2 IteratorGetDevice IteratorGetModelProto IteratorGetNext IteratorGetNextAsOptional
+    IteratorGetNextSync IteratorToStringHandle IteratorV2 KMC2ChainInitialization KmeansPlusPlusInitialization
     KthOrderStatistic KvBeginDelta KvForgetTouched KvRecordTouched KvResourceExport KvResourceGather
     KvResourceGatherV1 KvResourceInitCacheStrategyOp KvResourceLookupResource KvResourceLookupTier
     KvResourceSparseApplyAdagrad KvResourceSparseApplyAdagradDecay KvResourceSparseApplyAdagradDecayWithCounts
@@ -122,7 +115,7 @@ COMPUTING_OPS: Final = """
     KvResourceSparseApplyGradientDescentWithCounts KvVarHandleOp KvVarIsInitializedOp KvVariableShape L2Loss LRN
     LRNGrad LSTMBlockCell LSTMBlockCellGrad LatencyStatsDataset LeakyRelu LeakyReluGrad
     LearnedUnigramCandidateSampler LeftShift LegacyParallelInterleaveDatasetV2 Less LessEqual Lgamma LinSpace
-    ListDataset ListDiff ListInput ListOutput LoadAllTPUEmbeddingParameters LoadTPUEmbeddingADAMParameters
+    ListDataset ListDiff LoadAllTPUEmbeddingParameters LoadTPUEmbeddingADAMParameters
     LoadTPUEmbeddingAdadeltaParameters LoadTPUEmbeddingAdagradMomentumParameters LoadTPUEmbeddingAdagradParameters
     LoadTPUEmbeddingCenteredRMSPropParameters LoadTPUEmbeddingFTRLParameters
     LoadTPUEmbeddingFrequencyEstimatorParameters LoadTPUEmbeddingMDLAdagradLightParameters
@@ -132,38 +125,35 @@ COMPUTING_OPS: Final = """
     LogUniformCandidateSampler LogicalAnd LogicalNot LogicalOr LookupTableExport LookupTableExportV2 LookupTableFind
     LookupTableFindV2 LookupTableImport LookupTableImportV2 LookupTableInsert LookupTableInsertV2
     LookupTableRemoveV2 LookupTableSize LookupTableSizeV2 LoopCond LowerBound Lu MakeIterator MakeUnique
-    MakeWeakResourceHandle MapAndBatchDataset MapClear MapDataset MapDefun MapIncompleteSize MapPeek MapSize
-    MapStage MapUnstage MapUnstageNoKey MatMul MatrixBandPart MatrixDeterminant MatrixDiag MatrixDiagPart
-    MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixExponential MatrixInverse MatrixLogarithm
-    MatrixSetDiag MatrixSetDiagV2 MatrixSetDiagV3 MatrixSolve MatrixSolveLs MatrixSquareRoot MatrixTriangularSolve
-    Max MaxIntraOpParallelismDataset MaxPool MaxPool3D MaxPool3DGrad MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad
+    MapAndBatchDataset MapClear MapDataset MapDefun MapIncompleteSize MapPeek MapSize MapStage MapUnstage
+    MapUnstageNoKey MatMul MatrixBandPart MatrixDeterminant MatrixDiag MatrixDiagPart MatrixDiagPartV2
+    MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixExponential MatrixInverse MatrixLogarithm MatrixSetDiag
+    MatrixSetDiagV2 MatrixSetDiagV3 MatrixSolve MatrixSolveLs MatrixSquareRoot MatrixTriangularSolve Max
+    MaxIntraOpParallelismDataset MaxPool MaxPool3D MaxPool3DGrad MaxPool3DGradGrad MaxPoolGrad MaxPoolGradGrad
     MaxPoolGradGradV2 MaxPoolGradGradWithArgmax MaxPoolGradV2 MaxPoolGradWithArgmax MaxPoolV2 MaxPoolWithArgmax
-    Maximum Mean Merge MergeDedupData MergeSummary Mfcc Min Minimum MirrorPad MirrorPadGrad MixedStruct Mod
-    ModelDataset Mul MulNoNan MultiDeviceIterator MultiDeviceIteratorFromStringHandle
-    MultiDeviceIteratorGetNextFromShard MultiDeviceIteratorInit MultiDeviceIteratorToStringHandle Multinomial
-    MutableDenseHashTable MutableDenseHashTableV2 MutableHashTable MutableHashTableOfTensors
-    MutableHashTableOfTensorsV2 MutableHashTableV2 MutexLock MutexV2 NInPolymorphicTwice NInTwice
-    NInTwoTypeVariables NIntsIn NIntsOut NIntsOutDefault NPolymorphicIn NPolymorphicOut NPolymorphicOutDefault
-    NPolymorphicRestrictIn NPolymorphicRestrictOut Namespace>TestStringOutput NcclAllReduce NcclBroadcast NcclReduce
-    Ndtri NearestNeighbors Neg NegTrain NextAfter NextIteration NoOp NonDeterministicInts NonMaxSuppression
-    NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
-    NonSerializableDataset None NotEqual NthElement Old OneHot OneShotIterator OnesLike OpWithDefaultAttr
-    OpWithFutureDefaultAttr OptimizeDataset OptimizeDatasetV2 OptionalFromValue OptionalGetValue OptionalHasValue
-    OptionalNone OptionsDataset OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek OrderedMapSize
-    OrderedMapStage OrderedMapUnstage OrderedMapUnstageNoKey OutT OutTypeList OutTypeListRestrict OutfeedDequeue
-    OutfeedDequeueTuple OutfeedDequeueTupleV2 OutfeedDequeueV2 OutfeedEnqueue OutfeedEnqueueTuple Pack Pad PadV2
-    PaddedBatchDataset PaddedBatchDatasetV2 PaddingFIFOQueue PaddingFIFOQueueV2 ParallelBatchDataset ParallelConcat
+    Maximum Mean Merge MergeDedupData MergeSummary Mfcc Min Minimum MirrorPad MirrorPadGrad Mod ModelDataset Mul
+    MulNoNan MultiDeviceIterator MultiDeviceIteratorFromStringHandle MultiDeviceIteratorGetNextFromShard
+    MultiDeviceIteratorInit MultiDeviceIteratorToStringHandle Multinomial MutableDenseHashTable
+    MutableDenseHashTableV2 MutableHashTable MutableHashTableOfTensors MutableHashTableOfTensorsV2
+    MutableHashTableV2 MutexLock MutexV2 NcclAllReduce NcclBroadcast NcclReduce Ndtri NearestNeighbors Neg NegTrain
+    NextAfter NextIteration NoOp NonDeterministicInts NonMaxSuppression NonMaxSuppressionV2 NonMaxSuppressionV3
+    NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps NonSerializableDataset NotEqual NthElement
+    OneHot OneShotIterator OnesLike OptimizeDataset OptimizeDatasetV2 OptionalFromValue OptionalGetValue
+    OptionalHasValue OptionalNone OptionsDataset OrderedMapClear OrderedMapIncompleteSize OrderedMapPeek
+    OrderedMapSize OrderedMapStage OrderedMapUnstage OrderedMapUnstageNoKey OutfeedDequeue OutfeedDequeueTuple
+    OutfeedDequeueTupleV2 OutfeedDequeueV2 OutfeedEnqueue OutfeedEnqueueTuple Pack Pad PadV2 PaddedBatchDataset
+    PaddedBatchDatasetV2 PaddingFIFOQueue PaddingFIFOQueueV2 ParallelBatchDataset ParallelConcat
     ParallelDynamicStitch ParallelFilterDataset ParallelInterleaveDataset ParallelInterleaveDatasetV2
     ParallelInterleaveDatasetV3 ParallelInterleaveDatasetV4 ParallelMapDataset ParallelMapDatasetV2
     ParameterizedTruncatedNormal ParseExample ParseExampleDataset ParseExampleDatasetV2 ParseExampleV2
     ParseSequenceExample ParseSequenceExampleV2 ParseSingleExample ParseSingleSequenceExample ParseTensor
-    PartitionedCall Placeholder PlaceholderV2 PlaceholderWithDefault Polygamma Polymorphic PolymorphicDefaultOut
-    PolymorphicOut PopulationCount Pow PrefetchDataset Prelinearize PrelinearizeTuple PreventGradient PriorityQueue
-    PriorityQueueV2 PrivateThreadPoolDataset Prod Qr QuantizeAndDequantize QuantizeAndDequantizeV2
-    QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad QuantizeDownAndShrinkRange
-    QuantizeV2 QuantizedAdd QuantizedAvgPool QuantizedBatchNormWithGlobalNormalization QuantizedBiasAdd
-    QuantizedConcat QuantizedConcatV2 QuantizedConv2D QuantizedConv2DAndRelu QuantizedConv2DAndReluAndRequantize
-    QuantizedConv2DAndRequantize QuantizedConv2DPerChannel QuantizedConv2DWithBias QuantizedConv2DWithBiasAndRelu
+    PartitionedCall Placeholder PlaceholderV2 PlaceholderWithDefault Polygamma PopulationCount Pow PrefetchDataset
+    Prelinearize PrelinearizeTuple PreventGradient PriorityQueue PriorityQueueV2 PrivateThreadPoolDataset Prod Qr
+    QuantizeAndDequantize QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4
+    QuantizeAndDequantizeV4Grad QuantizeDownAndShrinkRange QuantizeV2 QuantizedAdd QuantizedAvgPool
+    QuantizedBatchNormWithGlobalNormalization QuantizedBiasAdd QuantizedConcat QuantizedConcatV2 QuantizedConv2D
+    QuantizedConv2DAndRelu QuantizedConv2DAndReluAndRequantize QuantizedConv2DAndRequantize
+    QuantizedConv2DPerChannel QuantizedConv2DWithBias QuantizedConv2DWithBiasAndRelu
     QuantizedConv2DWithBiasAndReluAndRequantize QuantizedConv2DWithBiasAndRequantize
     QuantizedConv2DWithBiasSignedSumAndReluAndRequantize QuantizedConv2DWithBiasSumAndRelu
     QuantizedConv2DWithBiasSumAndReluAndRequantize QuantizedDepthwiseConv2D QuantizedDepthwiseConv2DWithBias
@@ -183,26 +173,24 @@ COMPUTING_OPS: Final = """
     ReaderNumWorkUnitsCompletedV2 ReaderRead ReaderReadUpTo ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2
     ReaderRestoreState ReaderRestoreStateV2 ReaderSerializeState ReaderSerializeStateV2 Real RealDiv RebatchDataset
     RebatchDatasetV2 Reciprocal ReciprocalGrad RecordSparseIndices RecvTPUEmbeddingActivations ReduceDataset
-    ReduceJoin RefEnter RefExit RefIdentity RefIn RefInputFloatInput RefInputFloatInputIntOutput RefInputIntInput
-    RefMerge RefNextIteration RefOut RefOutput RefOutputFloatOutput RefSelect RefSwitch RegexFullMatch RegexReplace
-    Relayout RelayoutLike Relu Relu6 Relu6Grad ReluGrad RepeatDataset RequantizationRange
-    RequantizationRangePerChannel Requantize RequantizePerChannel RequiresOlderGraphVersion ReservedAttr
-    ReservedInput Reshape ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad
-    ResizeNearestNeighbor ResizeNearestNeighborGrad ResourceAccumulatorApplyGradient
-    ResourceAccumulatorNumAccumulated ResourceAccumulatorSetGlobalStep ResourceAccumulatorTakeGradient
-    ResourceApplyAdaMax ResourceApplyAdadelta ResourceApplyAdagrad ResourceApplyAdagradDA ResourceApplyAdagradV2
-    ResourceApplyAdam ResourceApplyAdamWithAmsgrad ResourceApplyAddSign ResourceApplyCenteredRMSProp
-    ResourceApplyFtrl ResourceApplyFtrlV2 ResourceApplyGradientDescent ResourceApplyKerasMomentum
-    ResourceApplyMomentum ResourceApplyPowerSign ResourceApplyProximalAdagrad ResourceApplyProximalGradientDescent
-    ResourceApplyRMSProp ResourceConditionalAccumulator ResourceCountUpTo ResourceCreateOp ResourceGather
-    ResourceGatherNd ResourceInitializedOp ResourceScatterAdd ResourceScatterDiv ResourceScatterMax
-    ResourceScatterMin ResourceScatterMul ResourceScatterNdAdd ResourceScatterNdMax ResourceScatterNdMin
-    ResourceScatterNdSub ResourceScatterNdUpdate ResourceScatterSub ResourceScatterUpdate
-    ResourceSparseApplyAdadelta ResourceSparseApplyAdagrad ResourceSparseApplyAdagradDA ResourceSparseApplyAdagradV2
-    ResourceSparseApplyCenteredRMSProp ResourceSparseApplyFtrl ResourceSparseApplyFtrlV2
-    ResourceSparseApplyKerasMomentum ResourceSparseApplyMomentum ResourceSparseApplyProximalAdagrad
-    ResourceSparseApplyProximalGradientDescent ResourceSparseApplyRMSProp ResourceStridedSliceAssign ResourceUsingOp
-    Restrict RetrieveAllTPUEmbeddingParameters RetrieveTPUEmbeddingADAMParameters
+    ReduceJoin RefEnter RefExit RefIdentity RefMerge RefNextIteration RefSelect RefSwitch RegexFullMatch
+    RegexReplace Relayout RelayoutLike Relu Relu6 Relu6Grad ReluGrad RepeatDataset RequantizationRange
+    RequantizationRangePerChannel Requantize RequantizePerChannel Resampler ResamplerGrad Reshape ResizeArea
+    ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor
+    ResizeNearestNeighborGrad ResourceAccumulatorApplyGradient ResourceAccumulatorNumAccumulated
+    ResourceAccumulatorSetGlobalStep ResourceAccumulatorTakeGradient ResourceApplyAdaMax ResourceApplyAdadelta
+    ResourceApplyAdagrad ResourceApplyAdagradDA ResourceApplyAdagradV2 ResourceApplyAdam
+    ResourceApplyAdamWithAmsgrad ResourceApplyAddSign ResourceApplyCenteredRMSProp ResourceApplyFtrl
+    ResourceApplyFtrlV2 ResourceApplyGradientDescent ResourceApplyKerasMomentum ResourceApplyMomentum
+    ResourceApplyPowerSign ResourceApplyProximalAdagrad ResourceApplyProximalGradientDescent ResourceApplyRMSProp
+    ResourceConditionalAccumulator ResourceCountUpTo ResourceGather ResourceGatherNd ResourceScatterAdd
+    ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul ResourceScatterNdAdd
+    ResourceScatterNdMax ResourceScatterNdMin ResourceScatterNdSub ResourceScatterNdUpdate ResourceScatterSub
+    ResourceScatterUpdate ResourceSparseApplyAdadelta ResourceSparseApplyAdagrad ResourceSparseApplyAdagradDA
+    ResourceSparseApplyAdagradV2 ResourceSparseApplyCenteredRMSProp ResourceSparseApplyFtrl
+    ResourceSparseApplyFtrlV2 ResourceSparseApplyKerasMomentum ResourceSparseApplyMomentum
+    ResourceSparseApplyProximalAdagrad ResourceSparseApplyProximalGradientDescent ResourceSparseApplyRMSProp
+    ResourceStridedSliceAssign RetrieveAllTPUEmbeddingParameters RetrieveTPUEmbeddingADAMParameters
     RetrieveTPUEmbeddingAdadeltaParameters RetrieveTPUEmbeddingAdagradMomentumParameters
     RetrieveTPUEmbeddingAdagradParameters RetrieveTPUEmbeddingCenteredRMSPropParameters
     RetrieveTPUEmbeddingFTRLParameters RetrieveTPUEmbeddingFrequencyEstimatorParameters
@@ -223,74 +211,71 @@ COMPUTING_OPS: Final = """
     Selu SeluGrad SendTPUEmbeddingGradients SerializeIterator SerializeManySparse SerializeSparse SerializeTensor
     SetSize SetStatsAggregatorDataset Shape ShapeN ShardDataset ShardedFilename ShardedFilespec
     ShuffleAndRepeatDataset ShuffleAndRepeatDatasetV2 ShuffleDataset ShuffleDatasetV2 ShuffleDatasetV3 Sigmoid
-    SigmoidGrad Sign Simple SimpleStruct Sin Sinh Size SkipDataset SleepDataset SleepIdentityOp SleepOp Slice
-    SlidingWindowDataset Snapshot SobolSample Softmax SoftmaxCrossEntropyWithLogits Softplus SoftplusGrad Softsign
-    SoftsignGrad SortListOfSparseCoreCooTensors SpaceToBatch SpaceToBatchND SpaceToDepth
-    SparseAccumulatorApplyGradient SparseAccumulatorTakeGradient SparseAdd SparseAddGrad SparseApplyAdadelta
-    SparseApplyAdagrad SparseApplyAdagradDA SparseApplyAdagradV2 SparseApplyCenteredRMSProp SparseApplyFtrl
-    SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad SparseApplyProximalGradientDescent
-    SparseApplyRMSProp SparseBincount SparseConcat SparseConditionalAccumulator SparseCountSparseOutput SparseCross
-    SparseCrossHashed SparseCrossV2 SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul SparseFillEmptyRows
-    SparseFillEmptyRowsGrad SparseMatMul SparseMatrixAdd SparseMatrixMatMul SparseMatrixMul SparseMatrixNNZ
-    SparseMatrixOrderingAMD SparseMatrixSoftmax SparseMatrixSoftmaxGrad SparseMatrixSparseCholesky
-    SparseMatrixSparseMatMul SparseMatrixTranspose SparseMatrixZeros SparseReduceMax SparseReduceMaxSparse
-    SparseReduceSum SparseReduceSumSparse SparseReorder SparseReshape SparseSegmentMean SparseSegmentMeanGrad
-    SparseSegmentMeanGradV2 SparseSegmentMeanWithNumSegments SparseSegmentSqrtN SparseSegmentSqrtNGrad
-    SparseSegmentSqrtNGradV2 SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumGrad
-    SparseSegmentSumGradV2 SparseSegmentSumWithNumSegments SparseSlice SparseSliceGrad SparseSoftmax
-    SparseSoftmaxCrossEntropyWithLogits SparseSparseMaximum SparseSparseMinimum SparseSplit SparseTensorDenseAdd
-    SparseTensorDenseMatMul SparseTensorSliceDataset SparseTensorToCSRSparseMatrix SparseToDense
-    SparseToSparseSetOperation Spence Split SplitDedupData SplitV Sqrt SqrtGrad Square SquaredDifference Squeeze
-    Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2 Stage StageClear StagePeek
-    StageSize StatefulPartitionedCall StatefulRandomBinomial StatefulStandardNormal StatefulStandardNormalV2
-    StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt StatelessCase StatelessIf
-    StatelessMultinomial StatelessParameterizedTruncatedNormal StatelessRandomBinomial StatelessRandomGammaV2
-    StatelessRandomGammaV3 StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
-    StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomPoisson StatelessRandomUniform
-    StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2 StatelessRandomUniformInt
+    SigmoidGrad Sign Sin Sinh Size SkipDataset SleepDataset Slice SlidingWindowDataset Snapshot SobolSample Softmax
+    SoftmaxCrossEntropyWithLogits Softplus SoftplusGrad Softsign SoftsignGrad SortListOfSparseCoreCooTensors
+    SpaceToBatch SpaceToBatchND SpaceToDepth SparseAccumulatorApplyGradient SparseAccumulatorTakeGradient SparseAdd
+    SparseAddGrad SparseApplyAdadelta SparseApplyAdagrad SparseApplyAdagradDA SparseApplyAdagradV2
+    SparseApplyCenteredRMSProp SparseApplyFtrl SparseApplyFtrlV2 SparseApplyMomentum SparseApplyProximalAdagrad
+    SparseApplyProximalGradientDescent SparseApplyRMSProp SparseBincount SparseConcat SparseConditionalAccumulator
+    SparseCountSparseOutput SparseCross SparseCrossHashed SparseCrossV2 SparseDenseCwiseAdd SparseDenseCwiseDiv
+    SparseDenseCwiseMul SparseFillEmptyRows SparseFillEmptyRowsGrad SparseMatMul SparseMatrixAdd SparseMatrixMatMul
+    SparseMatrixMul SparseMatrixNNZ SparseMatrixOrderingAMD SparseMatrixSoftmax SparseMatrixSoftmaxGrad
+    SparseMatrixSparseCholesky SparseMatrixSparseMatMul SparseMatrixTranspose SparseMatrixZeros SparseReduceMax
+    SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseReorder SparseReshape SparseSegmentMean
+    SparseSegmentMeanGrad SparseSegmentMeanGradV2 SparseSegmentMeanWithNumSegments SparseSegmentSqrtN
+    SparseSegmentSqrtNGrad SparseSegmentSqrtNGradV2 SparseSegmentSqrtNWithNumSegments SparseSegmentSum
+    SparseSegmentSumGrad SparseSegmentSumGradV2 SparseSegmentSumWithNumSegments SparseSlice SparseSliceGrad
+    SparseSoftmax SparseSoftmaxCrossEntropyWithLogits SparseSparseMaximum SparseSparseMinimum SparseSplit
+    SparseTensorDenseAdd SparseTensorDenseMatMul SparseTensorSliceDataset SparseTensorToCSRSparseMatrix
+    SparseToDense SparseToSparseSetOperation Spence Split SplitDedupData SplitV Sqrt SqrtGrad Square
+    SquaredDifference Squeeze Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2 Stage
+    StageClear StagePeek StageSize StatefulPartitionedCall StatefulRandomBinomial StatefulStandardNormal
+    StatefulStandardNormalV2 StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt
+    StatelessCase StatelessIf StatelessMultinomial StatelessParameterizedTruncatedNormal StatelessRandomBinomial
+    StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomGetAlg StatelessRandomGetKeyCounter
+    StatelessRandomGetKeyCounterAlg StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomPoisson
+    StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2 StatelessRandomUniformInt
     StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessSampleDistortedBoundingBox StatelessShuffle
     StatelessTruncatedNormal StatelessTruncatedNormalV2 StatelessWhile StaticRegexFullMatch StaticRegexReplace
     StatsAggregatorHandle StatsAggregatorHandleV2 StatsAggregatorSummary StochasticCastToInt StopGradient
-    StridedSlice StridedSliceAssign StridedSliceGrad StringFormat StringJoin StringLength StringListAttr StringLower
-    StringNGrams StringSplit StringSplitV2 StringStrip StringToHashBucket StringToHashBucketFast
-    StringToHashBucketStrong StringToNumber StringUpper StubResourceHandleOp Sub Substr Sum SummaryWriter Svd Switch
-    SymbolicGradient SyncDevice TPUAnnotateTensorsWithDynamicShape TPUCompilationResult TPUCompileSucceededAssert
-    TPUCopyWithDynamicShape TPUDummyInput TPUEmbeddingActivations TPUOrdinalSelector TPUPartitionedCall
-    TPUPartitionedInput TPUPartitionedInputV2 TPUPartitionedOutput TPUPartitionedOutputV2 TPUReplicateMetadata
-    TPUReplicatedInput TPUReplicatedOutput TPUReshardVariables TPURoundRobin TakeDataset
-    TakeManySparseFromTensorsMap TakeWhileDataset Tan Tanh TanhGrad TemporaryVariable TensorArray TensorArrayClose
-    TensorArrayCloseV2 TensorArrayCloseV3 TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3
-    TensorArrayGather TensorArrayGatherV2 TensorArrayGatherV3 TensorArrayGrad TensorArrayGradV2 TensorArrayGradV3
-    TensorArrayGradWithShape TensorArrayPack TensorArrayRead TensorArrayReadV2 TensorArrayReadV3 TensorArrayScatter
-    TensorArrayScatterV2 TensorArrayScatterV3 TensorArraySize TensorArraySizeV2 TensorArraySizeV3 TensorArraySplit
-    TensorArraySplitV2 TensorArraySplitV3 TensorArrayUnpack TensorArrayV2 TensorArrayV3 TensorArrayWrite
-    TensorArrayWriteV2 TensorArrayWriteV3 TensorDataset TensorListConcat TensorListConcatLists TensorListConcatV2
-    TensorListElementShape TensorListFromTensor TensorListGather TensorListGetItem TensorListLength
-    TensorListPopBack TensorListPushBack TensorListPushBackBatch TensorListReserve TensorListResize
-    TensorListScatter TensorListScatterIntoExistingList TensorListScatterV2 TensorListSetItem TensorListSplit
-    TensorListStack TensorMapErase TensorMapHasKey TensorMapInsert TensorMapLookup TensorMapSize TensorMapStackKeys
-    TensorScatterAdd TensorScatterMax TensorScatterMin TensorScatterSub TensorScatterUpdate TensorSliceDataset
-    TensorStridedSliceUpdate TensorSummary TensorSummaryV2 TestAttr TestStringOutput ThreadPoolDataset
-    ThreadPoolHandle ThreadUnsafeUnigramCandidateSampler Tile TileGrad Timestamp ToBool TopK TopKUnique TopKV2
-    TopKWithUnique TpuHandleToProtoKey Transpose TridiagonalMatMul TridiagonalSolve TruncateDiv TruncateMod
-    TruncatedNormal TwoFloatInputs TwoFloatInputsFloatOutput TwoFloatInputsIntOutput TwoFloatOutputs TwoIntInputs
-    TwoIntOutputs TwoRefsIn TypeList TypeListRestrict TypeListTwice Unary Unbatch UnbatchDataset UnbatchGrad
-    UncompressElement UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript UnicodeTranscode
-    UniformCandidateSampler UniformDequantize UniformQuantize UniformQuantizedAdd UniformQuantizedClipByValue
-    UniformQuantizedConvolution UniformQuantizedConvolutionHybrid UniformQuantizedDot UniformQuantizedDotHybrid
-    UniformRequantize Unique UniqueDataset UniqueV2 UniqueWithCounts UniqueWithCountsV2 Unpack UnravelIndex
-    UnsortedSegmentJoin UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum Unstage
-    UnwrapDatasetVariant UpperBound VarHandleOp VarIsInitializedOp Variable VariableShape VariableV2
-    WeightedFlatMapDataset Where While WindowDataset WindowOp WrapDatasetVariant Xdivy XlaAllReduce
-    XlaBroadcastHelper XlaClusterOutput XlaConcatND XlaConv XlaConvV2 XlaDequantize XlaDot XlaDotV2 XlaDynamicSlice
-    XlaDynamicUpdateSlice XlaEinsum XlaGather XlaIf XlaKeyValueSort XlaLaunch XlaLaunchV2 XlaOptimizationBarrier
-    XlaPad XlaRecv XlaRecvFromHost XlaRecvTPUEmbeddingActivations XlaRecvTPUEmbeddingActivationsV2
-    XlaRecvTPUEmbeddingDeduplicationData XlaRecvTPUEmbeddingDeduplicationDataV2 XlaReduce XlaReducePrecision
-    XlaReduceScatter XlaReduceWindow XlaRemoveDynamicDimensionSize XlaReplicaId XlaRngBitGenerator XlaScatter
-    XlaSelectAndScatter XlaSelfAdjointEig XlaSend XlaSendTPUEmbeddingGradients XlaSendTPUEmbeddingGradientsV2
-    XlaSendToHost XlaSetBound XlaSetDynamicDimensionSize XlaSharding XlaSort XlaSparseActivationsUnstack
-    XlaSparseCoreAdagrad XlaSparseCoreAdagradMomentum XlaSparseCoreAdam XlaSparseCoreFtrl XlaSparseCoreSgd
-    XlaSparseDenseMatmul XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradAndCsrInput
+    StridedSlice StridedSliceAssign StridedSliceGrad StringFormat StringJoin StringLength StringLower StringNGrams
+    StringSplit StringSplitV2 StringStrip StringToHashBucket StringToHashBucketFast StringToHashBucketStrong
+    StringToNumber StringUpper Sub Substr Sum SummaryWriter Svd Switch SymbolicGradient SyncDevice
+    TPUAnnotateTensorsWithDynamicShape TPUCompilationResult TPUCompileSucceededAssert TPUCopyWithDynamicShape
+    TPUDummyInput TPUEmbeddingActivations TPUOrdinalSelector TPUPartitionedCall TPUPartitionedInput
+    TPUPartitionedInputV2 TPUPartitionedOutput TPUPartitionedOutputV2 TPUReplicateMetadata TPUReplicatedInput
+    TPUReplicatedOutput TPUReshardVariables TPURoundRobin TakeDataset TakeManySparseFromTensorsMap TakeWhileDataset
+    Tan Tanh TanhGrad TemporaryVariable TensorArray TensorArrayClose TensorArrayCloseV2 TensorArrayCloseV3
+    TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3 TensorArrayGather TensorArrayGatherV2
+    TensorArrayGatherV3 TensorArrayGrad TensorArrayGradV2 TensorArrayGradV3 TensorArrayGradWithShape TensorArrayPack
+    TensorArrayRead TensorArrayReadV2 TensorArrayReadV3 TensorArrayScatter TensorArrayScatterV2 TensorArrayScatterV3
+    TensorArraySize TensorArraySizeV2 TensorArraySizeV3 TensorArraySplit TensorArraySplitV2 TensorArraySplitV3
+    TensorArrayUnpack TensorArrayV2 TensorArrayV3 TensorArrayWrite TensorArrayWriteV2 TensorArrayWriteV3
+    TensorDataset TensorListConcat TensorListConcatLists TensorListConcatV2 TensorListElementShape
+    TensorListFromTensor TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack
+    TensorListPushBackBatch TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList
+    TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack TensorMapErase TensorMapHasKey
+    TensorMapInsert TensorMapLookup TensorMapSize TensorMapStackKeys TensorScatterAdd TensorScatterMax
+    TensorScatterMin TensorScatterSub TensorScatterUpdate TensorSliceDataset TensorStridedSliceUpdate TensorSummary
+    TensorSummaryV2 ThreadPoolDataset ThreadPoolHandle ThreadUnsafeUnigramCandidateSampler Tile TileGrad Timestamp
+    ToBool TopK TopKUnique TopKV2 TopKWithUnique TpuHandleToProtoKey Transpose TridiagonalMatMul TridiagonalSolve
+    TruncateDiv TruncateMod TruncatedNormal Unbatch UnbatchDataset UnbatchGrad UncompressElement UnicodeDecode
+    UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript UnicodeTranscode UniformCandidateSampler UniformDequantize
+    UniformQuantize UniformQuantizedAdd UniformQuantizedClipByValue UniformQuantizedConvolution
+    UniformQuantizedConvolutionHybrid UniformQuantizedDot UniformQuantizedDotHybrid UniformRequantize Unique
+    UniqueDataset UniqueV2 UniqueWithCounts UniqueWithCountsV2 Unpack UnravelIndex UnsortedSegmentJoin
+    UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd UnsortedSegmentSum Unstage UnwrapDatasetVariant
+    UpperBound VarHandleOp VarIsInitializedOp Variable VariableShape VariableV2 WeightedFlatMapDataset Where While
+    WindowDataset WindowOp WrapDatasetVariant Xdivy XlaAllReduce XlaBroadcastHelper XlaClusterOutput XlaConcatND
+    XlaConv XlaConvV2 XlaDequantize XlaDot XlaDotV2 XlaDynamicSlice XlaDynamicUpdateSlice XlaEinsum XlaGather XlaIf
+    XlaKeyValueSort XlaLaunch XlaLaunchV2 XlaOptimizationBarrier XlaPad XlaRecv XlaRecvFromHost
+    XlaRecvTPUEmbeddingActivations XlaRecvTPUEmbeddingActivationsV2 XlaRecvTPUEmbeddingDeduplicationData
+    XlaRecvTPUEmbeddingDeduplicationDataV2 XlaReduce XlaReducePrecision XlaReduceScatter XlaReduceWindow
+    XlaRemoveDynamicDimensionSize XlaReplicaId XlaRngBitGenerator XlaScatter XlaSelectAndScatter XlaSelfAdjointEig
+    XlaSend XlaSendTPUEmbeddingGradients XlaSendTPUEmbeddingGradientsV2 XlaSendToHost XlaSetBound
+    XlaSetDynamicDimensionSize XlaSharding XlaSort XlaSparseActivationsUnstack XlaSparseCoreAdagrad
+    XlaSparseCoreAdagradMomentum XlaSparseCoreAdam XlaSparseCoreFtrl XlaSparseCoreSgd XlaSparseDenseMatmul
+    XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradAndCsrInput
     XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdagradMomentumAndCsrInput
     XlaSparseDenseMatmulCustomCombinerOnTcGradWithAdamAndCsrInput
     XlaSparseDenseMatmulCustomCombinerOnTcGradWithCsrInput

@@ -4,7 +4,6 @@ They let any graph be imported with types; running such an op is an error that n
 """
 
 KNOWN_OPS = r"""
-A() -> out: float
 AccumulatorApplyGradient(handle: Ref(string), local_step: int64, gradient: dtype); dtype: numbertype
 AccumulatorNumAccumulated(handle: Ref(string)) -> num_accumulated: int32
 AccumulatorSetGlobalStep(handle: Ref(string), new_global_step: int64)
@@ -18,31 +17,12 @@ AnonymousMultiDeviceIterator() -> handle: resource, deleter: variant; devices: l
 AnonymousMultiDeviceIteratorV3() -> handle: resource; devices: list(string) >= 1; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 AnonymousRandomSeedGenerator(seed: int64, seed2: int64) -> handle: resource, deleter: variant; stateful
 AnonymousSeedGenerator(seed: int64, seed2: int64, reshuffle: bool) -> handle: resource, deleter: variant; stateful
-ApproxTopK(input: T) -> values: T, indices: int32; k: int >= 0; reduction_dimension: int = -1; recall_target: float = 0.95; is_max_k: bool = true; reduction_input_size_override: int = -1; aggregate_to_topk: bool = true; T: {half, bfloat16, float}
 AssertCardinalityDataset(input_dataset: variant, cardinality: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 AssertNextDataset(input_dataset: variant, transformations: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 AssertPrevDataset(input_dataset: variant, transformations: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 AssignVariableXlaConcatND(resource: resource, inputs: N * T); T: type; N: int >= 1; num_concats: list(int); paddings: list(int) = []; stateful
-Attr(); a: int
-AttrBool(); a: bool
-AttrBoolList(); a: list(bool)
-AttrDefault(); a: string = 'banana'
-AttrEmptyListDefault(); a: list(float) = []
-AttrEnum(); a: {'apples', 'oranges'}
-AttrEnumList(); a: list({'apples', 'oranges'})
-AttrFloat(); a: float
-AttrListDefault(); a: list(int) = [5, 15]
-AttrListMin(); a: list(int) >= 2
-AttrListTypeDefault(a: N * T, b: N * T); T: type = int32; N: int >= 1
-AttrMin(); a: int >= 5
-AttrPartialShape(); a: shape
-AttrPartialShapeList(); a: list(shape)
-AttrShape(); a: shape
-AttrShapeList(); a: list(shape)
-AttrTypeDefault(a: T); T: type = int32
 AudioMicrofrontend(audio: int16) -> filterbanks: out_type; sample_rate: int = 16000; window_size: int = 25; window_step: int = 10; num_channels: int = 32; upper_band_limit: float = 7500.0; lower_band_limit: float = 125.0; smoothing_bits: int = 10; even_smoothing: float = 0.025; odd_smoothing: float = 0.06; min_signal_remaining: float = 0.05; enable_pcan: bool = false; pcan_strength: float = 0.95; pcan_offset: float = 80.0; gain_bits: int = 21; enable_log: bool = true; scale_shift: int = 6; left_context: int = 0; right_context: int = 0; frame_stride: int = 1; zero_padding: bool = false; out_scale: int = 1; out_type: {uint16, float} = uint16
 AutoShardDataset(input_dataset: variant, num_workers: int64, index: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; auto_shard_policy: int = 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; num_replicas: int = 0
-B() -> out: float
 Barrier() -> handle: Ref(string); component_types: list(type) >= 1; shapes: list(shape) >= 0 = []; capacity: int = -1; container: string = ''; shared_name: string = ''; stateful
 BarrierClose(handle: Ref(string)); cancel_pending_enqueues: bool = false
 BarrierIncompleteSize(handle: Ref(string)) -> size: int32
@@ -50,29 +30,16 @@ BarrierInsertMany(handle: Ref(string), keys: string, values: T); T: type; compon
 BarrierReadySize(handle: Ref(string)) -> size: int32
 BarrierTakeMany(handle: Ref(string), num_elements: int32) -> indices: int64, keys: string, values: component_types; component_types: list(type) >= 1; allow_small_batch: bool = false; wait_for_incomplete: bool = false; timeout_ms: int = -1
 Batch(in_tensors: T) -> batched_tensors: T, batch_index: int64, id: int64; num_batch_threads: int; max_batch_size: int; max_enqueued_batches: int = 10; batch_timeout_micros: int; allowed_batch_sizes: list(int) = []; grad_timeout_micros: int; container: string = ''; shared_name: string = ''; batching_queue: string = ''; T: list(type) >= 1; distributed
-Binary(a: T, b: T) -> out: T; T: type
 BoostedTreesAggregateStats(node_ids: int32, gradients: float, hessians: float, feature: int32) -> stats_summary: float; max_splits: int >= 1; num_buckets: int >= 1
-BoostedTreesBucketize(float_values: num_features * float, bucket_boundaries: num_features * float) -> buckets: num_features * int32; num_features: int >= 0
 BoostedTreesCalculateBestFeatureSplit(node_id_range: int32, stats_summary: float, l1: float, l2: float, tree_complexity: float, min_node_weight: float) -> node_ids: int32, gains: float, feature_dimensions: int32, thresholds: int32, left_node_contribs: float, right_node_contribs: float, split_with_default_directions: string; logits_dimension: int >= 1; split_type: {'inequality', 'equality'} = 'inequality'
 BoostedTreesCalculateBestFeatureSplitV2(node_id_range: int32, stats_summaries_list: num_features * float, split_types: string, candidate_feature_ids: int32, l1: float, l2: float, tree_complexity: float, min_node_weight: float) -> node_ids: int32, gains: float, feature_ids: int32, feature_dimensions: int32, thresholds: int32, left_node_contribs: float, right_node_contribs: float, split_with_default_directions: string; num_features: int >= 1; logits_dimension: int >= 1
 BoostedTreesCalculateBestGainsPerFeature(node_id_range: int32, stats_summary_list: num_features * float, l1: float, l2: float, tree_complexity: float, min_node_weight: float) -> node_ids_list: num_features * int32, gains_list: num_features * float, thresholds_list: num_features * int32, left_node_contribs_list: num_features * float, right_node_contribs_list: num_features * float; max_splits: int >= 1; num_features: int >= 1
 BoostedTreesCenterBias(tree_ensemble_handle: resource, mean_gradients: float, mean_hessians: float, l1: float, l2: float) -> continue_centering: bool; stateful
-BoostedTreesCreateEnsemble(tree_ensemble_handle: resource, stamp_token: int64, tree_ensemble_serialized: string); stateful
-BoostedTreesCreateQuantileStreamResource(quantile_stream_resource_handle: resource, epsilon: float, num_streams: int64); max_elements: int = 1099511627776; stateful
-BoostedTreesDeserializeEnsemble(tree_ensemble_handle: resource, stamp_token: int64, tree_ensemble_serialized: string); stateful
-BoostedTreesEnsembleResourceHandleOp() -> resource: resource; container: string = ''; shared_name: string = ''; stateful
-BoostedTreesExampleDebugOutputs(tree_ensemble_handle: resource, bucketized_features: num_bucketized_features * int32) -> examples_debug_outputs_serialized: string; num_bucketized_features: int >= 1; logits_dimension: int; stateful
 BoostedTreesFlushQuantileSummaries(quantile_stream_resource_handle: resource) -> summaries: num_features * float; num_features: int >= 0; stateful
-BoostedTreesGetEnsembleStates(tree_ensemble_handle: resource) -> stamp_token: int64, num_trees: int32, num_finalized_trees: int32, num_attempted_layers: int32, last_layer_nodes_range: int32; stateful
 BoostedTreesMakeQuantileSummaries(float_values: num_features * float, example_weights: float, epsilon: float) -> summaries: num_features * float; num_features: int >= 0
 BoostedTreesMakeStatsSummary(node_ids: int32, gradients: float, hessians: float, bucketized_features_list: num_features * int32) -> stats_summary: float; max_splits: int >= 1; num_buckets: int >= 1; num_features: int >= 1
-BoostedTreesPredict(tree_ensemble_handle: resource, bucketized_features: num_bucketized_features * int32) -> logits: float; num_bucketized_features: int >= 1; logits_dimension: int; stateful
 BoostedTreesQuantileStreamResourceAddSummaries(quantile_stream_resource_handle: resource, summaries: num_features * float); num_features: int >= 0; stateful
-BoostedTreesQuantileStreamResourceDeserialize(quantile_stream_resource_handle: resource, bucket_boundaries: num_streams * float); num_streams: int >= 1; stateful
 BoostedTreesQuantileStreamResourceFlush(quantile_stream_resource_handle: resource, num_buckets: int64); generate_quantiles: bool = false; stateful
-BoostedTreesQuantileStreamResourceGetBucketBoundaries(quantile_stream_resource_handle: resource) -> bucket_boundaries: num_features * float; num_features: int >= 0; stateful
-BoostedTreesQuantileStreamResourceHandleOp() -> resource: resource; container: string = ''; shared_name: string = ''; stateful
-BoostedTreesSerializeEnsemble(tree_ensemble_handle: resource) -> stamp_token: int64, tree_ensemble_serialized: string; stateful
 BoostedTreesSparseAggregateStats(node_ids: int32, gradients: float, hessians: float, feature_indices: int32, feature_values: int32, feature_shape: int32) -> stats_summary_indices: int32, stats_summary_values: float, stats_summary_shape: int32; max_splits: int >= 1; num_buckets: int >= 1
 BoostedTreesSparseCalculateBestFeatureSplit(node_id_range: int32, stats_summary_indices: int32, stats_summary_values: float, stats_summary_shape: int32, l1: float, l2: float, tree_complexity: float, min_node_weight: float) -> node_ids: int32, gains: float, feature_dimensions: int32, thresholds: int32, left_node_contribs: float, right_node_contribs: float, split_with_default_directions: string; logits_dimension: int >= 1; split_type: {'inequality'} = 'inequality'
 BoostedTreesTrainingPredict(tree_ensemble_handle: resource, cached_tree_ids: int32, cached_node_ids: int32, bucketized_features: num_bucketized_features * int32) -> partial_logits: float, tree_ids: int32, node_ids: int32; num_bucketized_features: int >= 1; logits_dimension: int; stateful
@@ -107,7 +74,6 @@ CollectiveReduce(input: T) -> data: T; T: {bfloat16, float, half, double, int32,
 CollectiveReduceScatterV2(input: T, group_size: int32, group_key: int32, instance_key: int32, ordering_token: Nordering_token * resource) -> data: T; T: {bfloat16, float, half, double, int32, int64}; merge_op: {'Min', 'Max', 'Mul', 'Add'}; final_op: {'Id', 'Div'}; communication_hint: string = 'auto'; timeout_seconds: float = 0.0; is_stateless: bool = false; Nordering_token: int >= 0 = 0; max_subdivs_per_device: int = -1; stateful; distributed
 CollectiveReduceV2(input: T, group_size: int32, group_key: int32, instance_key: int32, ordering_token: Nordering_token * resource) -> data: T; T: {bfloat16, float, half, double, int32, int64}; merge_op: {'Min', 'Max', 'Mul', 'Add'}; final_op: {'Id', 'Div'}; communication_hint: string = 'auto'; timeout_seconds: float = 0.0; is_stateless: bool = false; Nordering_token: int >= 0 = 0; max_subdivs_per_device: int = -1; stateful; distributed
 CollectiveReduceV3(input: T, communicator: resource, group_assignment: int32) -> data: T; T: {bfloat16, float, half, double, int32, int64}; reduction: {'Min', 'Max', 'Mul', 'Add'}; timeout_seconds: float = 0.0; stateful; distributed
-ComplexStruct() -> a: n_a * int32, b: n_b * int64, c: t_c; n_a: int >= 0; n_b: int >= 0; t_c: list(type) >= 0
 CompositeTensorVariantFromComponents(components: Tcomponents) -> encoded: variant; metadata: string; Tcomponents: list(type) >= 0
 CompositeTensorVariantToComponents(encoded: variant) -> components: Tcomponents; metadata: string; Tcomponents: list(type) >= 0
 CompressElement(components: input_types) -> compressed: variant; input_types: list(type) >= 1
@@ -131,7 +97,6 @@ Conv2DBackpropInputV2(input: T, filter: T, out_backprop: T) -> output: T; T: {ha
 ConvertToCooTensor(indices_or_row_splits: int32, values: int32, weights: float) -> row_ids: int32, col_ids: int32, gains: float; sample_count: int >= 1; combiner: string; stateful
 ConvertToListOfSparseCoreCooTensors(indices_or_row_splits: int32, values: int32, weights: float) -> row_ids_list: num_sc_per_chip * int32, col_ids_list: num_sc_per_chip * int32, gains_list: num_sc_per_chip * float; sample_count: int >= 1; num_sc_per_chip: int >= 1; row_offset: int >= 0; col_offset: int >= 0; col_shift: int >= 0; num_sc_shards: int >= 1; stacked_table_sample_count: int >= 1; combiner: string
 ConvertToSparseCoreCsrWrappedCooTensor(sorted_row_ids_list: num_sc_per_chip * int32, sorted_col_ids_list: num_sc_per_chip * int32, sorted_gains_list: num_sc_per_chip * float, id_counts_list: num_sc_per_chip * int32, splits: int64) -> row_pointers: int32, sorted_sample_ids: int32, sorted_token_ids: int32, sorted_gains: float, row_pointers_unpadded_size: int32, ids_unpadded_size: int32, num_minibatches_per_sc: int32; sample_count_per_sc: int >= 1; num_replica: int >= 1; max_minibatches_per_sc: int >= 1; max_ids_per_chip_per_sample: int >= 1; table_vocab_size: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; table_name: string; allow_id_dropping: bool
-CopyOp(a: T) -> b: T; T: type
 CopyToMesh(input: T) -> output: T; mesh: string; T: type
 CopyToMeshGrad(input: T, forward_input: T) -> output: T; T: type
 CreateSummaryDbWriter(writer: resource, db_uri: string, experiment_name: string, run_name: string, user_name: string); stateful
@@ -174,7 +139,6 @@ DebugNanCount(input: T) -> output: int64; T: type; device_name: string = ''; ten
 DebugNumericSummary(input: T) -> output: double; T: type; device_name: string = ''; tensor_name: string = ''; debug_urls: list(string) = []; lower_bound: float = -inf; upper_bound: float = inf; mute_if_healthy: bool = false; gated_grpc: bool = false; allows_uninitialized_input
 DebugNumericSummaryV2(input: T) -> output: output_dtype; output_dtype: {float, double} = float; T: type; tensor_debug_mode: int = -1; tensor_id: int = -1
 DecodeJxl(contents: string) -> image: dtype; channels: int = 0; dtype: {uint8} = uint8
-DefaultAttrs(); string_val: string = 'abc'; string_list_val: list(string) = ['abc', '']; int_val: int = 123; int_list_val: list(int) = [1, 2, 3]; float_val: float = 10.0; float_list_val: list(float) = [10.0]; bool_val: bool = true; bool_list_val: list(bool) = [true, false]; type_val: type = int32; type_list_val: list(type) = [int32, float]; shape_val: shape = [2, 1]; shape_list_val: list(shape) = [[], [1]]; tensor_val: tensor = tensor 'dtype: DT_INT32\ntensor_shape {\n}\nint_val: 1\n'; tensor_list_val: list(tensor) = [tensor 'dtype: DT_INT32\ntensor_shape {\n}\nint_val: 1\n']
 DeleteIterator(handle: resource, deleter: variant); stateful
 DeleteMemoryCache(handle: resource, deleter: variant); stateful
 DeleteMultiDeviceIterator(multi_device_iterator: resource, iterators: N * resource, deleter: variant); N: int >= 0; stateful
@@ -185,10 +149,8 @@ DeleteSessionTensor(handle: string); stateful
 DenseToCSRSparseMatrix(dense_input: T, indices: int64) -> sparse_output: variant; T: {float, double, complex64, complex128}
 DenseToSparseBatchDataset(input_dataset: variant, batch_size: int64, row_shape: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 DeserializeIterator(resource_handle: resource, serialized: variant); stateful
-DevicePlacementOp() -> device: string; stateful
 DirectedInterleaveDataset(selector_input_dataset: variant, data_input_datasets: N * variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; N: int >= 1; stop_on_empty_dataset: bool = false
 DistributedSave(dataset: variant, directory: string, address: string); metadata: string = ''; stateful
-DtypeWithDefaultOp(in: T) -> dtype: string; T: type = uint8; stateful
 DummyIterationCounter() -> handle: resource; stateful
 DummyMemoryCache() -> handle: resource; stateful
 DummySeedGenerator() -> handle: resource; stateful
@@ -247,20 +209,9 @@ FilterByLastComponentDataset(input_dataset: variant) -> output: variant :: DATAS
 FinalizeDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; has_captured_ref: bool = false; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 FinalizeTPUEmbedding(common_config: string, memory_config: string); stateful
 FinalizeTPUEmbeddingV2(common_config: string, memory_config: string) -> embedding_partitions: string, hbm_buffers_config: string; stateful
-Fingerprint(data: T, method: string) -> fingerprint: uint8; T: type
-FiveFloatOutputs() -> a: float, b: float, c: float, d: float, e: float
 FixedLengthRecordDataset(filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
 FixedLengthRecordDatasetV2(filenames: string, header_bytes: int64, record_bytes: int64, footer_bytes: int64, buffer_size: int64, compression_type: string) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
-FloatInput(a: float)
-FloatOutput() -> a: float
-FloatOutputStringOutput() -> a: float, b: string
-Foo1(a: float, b: int32, c: int32) -> d: float, e: int32
-Foo2(a: float, b: string, c: string) -> d: float, e: int32
-Foo3(a: float, b: string, c: float) -> d: float, e: int32
-FuncAttr(); f: func
-FuncListAttr(); f: list(func)
 GeneratorDataset(init_func_other_args: Tinit_func_args, next_func_other_args: Tnext_func_args, finalize_func_other_args: Tfinalize_func_args) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; init_func: func; next_func: func; finalize_func: func; Tinit_func_args: list(type) >= 0; Tnext_func_args: list(type) >= 0; Tfinalize_func_args: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
-GetDeadline() -> deadline_from_epoch_micros: int64
 GetElementAtIndex(dataset: variant, index: int64) -> components: output_types; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 GetMinibatchSplitsWithPhysicalReplica(program_key: string, row_ids: int32, col_ids: int32, gains: float) -> sorted_row_ids: int32, sorted_col_ids: int32, sorted_gains: float, splits: int64, id_counts: int32, max_ids: int32, max_uniques: int32; sample_count: int >= 1; num_replica: int >= 1; table_vocab_size: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; table_name: string; mini_batch_splits: string; stateful
 GetMinibatchesInCsrWithPhysicalReplica(program_key: string, row_ids: int32, col_ids: int32, gains: float, splits: int64, id_counts: int32) -> row_pointers: int32, sorted_sample_ids: int32, sorted_token_ids: int32, sorted_gains: float, row_pointers_unpadded_size: int32, ids_unpadded_size: int32, num_minibatches_per_physical_sparse_core: int32; sample_count: int >= 1; num_replica: int >= 1; max_minibatches_per_sc: int >= 1; max_ids_per_chip_per_sample: int >= 1; table_vocab_size: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; table_name: string; mini_batch_in_csr: string; stateful
@@ -272,7 +223,6 @@ GetStatsFromListOfSparseCoreCooTensors(row_ids_list: N * int32, col_ids_list: N 
 GetTpuTaskId() -> tpu_task_id: int32
 GlobalIterId() -> iter_id: int64; stateful
 GlobalShuffleDataset(input_dataset: variant, seed: int64, seed2: int64, seed_generator: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; reshuffle_each_iteration: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
-GraphDefVersion() -> version: int32; stateful
 GroupByReducerDataset(input_dataset: variant, key_func_other_arguments: Tkey_func_other_arguments, init_func_other_arguments: Tinit_func_other_arguments, reduce_func_other_arguments: Treduce_func_other_arguments, finalize_func_other_arguments: Tfinalize_func_other_arguments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; key_func: func; init_func: func; reduce_func: func; finalize_func: func; Tkey_func_other_arguments: list(type) >= 0; Tinit_func_other_arguments: list(type) >= 0; Treduce_func_other_arguments: list(type) >= 0; Tfinalize_func_other_arguments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 GroupByWindowDataset(input_dataset: variant, key_func_other_arguments: Tkey_func_other_arguments, reduce_func_other_arguments: Treduce_func_other_arguments, window_size_func_other_arguments: Twindow_size_func_other_arguments) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; key_func: func; reduce_func: func; window_size_func: func; Tkey_func_other_arguments: list(type) >= 0; Treduce_func_other_arguments: list(type) >= 0; Twindow_size_func_other_arguments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 HostConst() -> output: dtype; value: tensor; dtype: type
@@ -280,7 +230,6 @@ IFFTND(input: Tcomplex, fft_length: int32, axes: int32) -> output: Tcomplex; Tco
 IRFFTND(input: Tcomplex, fft_length: int32, axes: int32) -> output: Treal; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
 IgnoreErrorsDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; log_warning: bool = false
 ImmutableConst() -> tensor: dtype; dtype: type; shape: shape; memory_region_name: string
-InPolymorphicTwice(a: N * T, b: M * T); T: type = int32; N: int >= 0; M: int >= 0
 IndexFlatMapDataset(input_dataset: variant, map_func_other_args: Tmap_func_args, index_map_func_other_args: Tindex_map_func_args, output_cardinality: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; map_func: func; index_map_func: func; Tmap_func_args: list(type) >= 0; Tindex_map_func_args: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 InfeedDequeue() -> output: dtype; dtype: type; shape: shape; stateful
 InfeedDequeueTuple() -> outputs: dtypes; dtypes: list(type) >= 1; shapes: list(shape); stateful
@@ -288,19 +237,8 @@ InfeedEnqueue(input: dtype); dtype: type; shape: shape = []; layout: list(int) =
 InfeedEnqueuePrelinearizedBuffer(input: variant); device_ordinal: int = -1
 InfeedEnqueueTuple(inputs: dtypes); dtypes: list(type) >= 1; shapes: list(shape); layouts: list(int) = []; device_ordinal: int = -1; stateful
 InitializeTableFromDataset(table_handle: resource, dataset: variant); stateful
-Int64Output() -> out: int64
-IntAttr() -> out: int64; foo: int = 1
-IntInput(a: int32)
-IntInputFloatInput(a: int32, b: float)
-IntInputIntOutput(a: int32) -> b: int32
-IntOutput() -> a: int32
-IntOutputFloatOutput() -> a: int32, b: float
 InterleaveDataset(input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
-IsBoostedTreesEnsembleInitialized(tree_ensemble_handle: resource) -> is_initialized: bool; stateful
-IsBoostedTreesQuantileStreamResourceInitialized(quantile_stream_resource_handle: resource) -> is_initialized: bool; stateful
-IsResourceHandleRefCounting(handle: resource) -> result: bool; stateful
 IsTPUEmbeddingInitialized() -> is_tpu_embedding_initialized: bool; config: string = ''; stateful
-IsTensorFloat32Enabled() -> enabled: bool; stateful
 IsotonicRegression(input: T) -> output: output_dtype, segments: int32; T: realnumbertype; output_dtype: {half, bfloat16, float, double} = float
 Iterator() -> handle: resource; shared_name: string; container: string; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 IteratorFromStringHandle(string_handle: string) -> resource_handle: resource; output_types: list(type) >= 0 = []; output_shapes: list(shape) >= 0 = []; stateful
@@ -312,10 +250,6 @@ IteratorGetNextAsOptional(iterator: resource) -> optional: variant :: OPTIONAL[F
 IteratorGetNextSync(iterator: resource) -> components: output_types; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 IteratorToStringHandle(resource_handle: resource) -> string_handle: string; stateful
 IteratorV2() -> handle: resource; shared_name: string; container: string; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
-KMC2ChainInitialization(distances: float, seed: int64) -> index: int64
-KernelLabel() -> result: string
-KernelLabelRequired(input: int32) -> result: string
-KmeansPlusPlusInitialization(points: float, num_to_sample: int64, seed: int64, num_retries_per_sample: int64) -> samples: float
 KthOrderStatistic(input: float) -> output: float; k: int
 LMDBDataset(filenames: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 LMDBReader() -> reader_handle: Ref(string); container: string = ''; shared_name: string = ''; stateful
@@ -323,8 +257,6 @@ LatencyStatsDataset(input_dataset: variant, tag: string) -> handle: variant :: D
 LearnedUnigramCandidateSampler(true_classes: int64) -> sampled_candidates: int64, true_expected_count: float, sampled_expected_count: float; num_true: int >= 1; num_sampled: int >= 1; unique: bool; range_max: int >= 1; seed: int = 0; seed2: int = 0; stateful
 LegacyParallelInterleaveDatasetV2(input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, buffer_output_elements: int64, prefetch_input_elements: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; deterministic: string = 'default'; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 ListDataset(tensors: Tinput_types) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; Tinput_types: list(type) >= 1; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
-ListInput(a: N * T); N: int >= 1; T: type
-ListOutput() -> a: T; T: list(type) >= 1
 ListSnapshotChunksDataset(snapshot_path: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 LoadAllTPUEmbeddingParameters(parameters: NumTables * float, auxiliary1: NumTables * float, auxiliary2: NumTables * float, auxiliary3: NumTables * float, auxiliary4: NumTables * float, auxiliary5: NumTables * float, auxiliary6: NumTables * float, auxiliary7: NumTables * float); NumTables: int >= 1; config: string; num_shards: int; shard_id: int; stateful
 LoadDataset(path: string, reader_func_other_args: Treader_func_args) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; compression: string = ''; reader_func: func; Treader_func_args: list(type) >= 0; stateful
@@ -343,7 +275,6 @@ LoadTPUEmbeddingRMSPropParameters(parameters: float, ms: float, mom: float); tab
 LoadTPUEmbeddingStochasticGradientDescentParameters(parameters: float); table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
 MakeIterator(dataset: variant, iterator: resource); stateful
 MakeUnique(input: float) -> output: float
-MakeWeakResourceHandle(handle: resource) -> dup: resource; stateful
 MapAndBatchDataset(input_dataset: variant, other_arguments: Targuments, batch_size: int64, num_parallel_calls: int64, drop_remainder: bool) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; preserve_cardinality: bool = false; metadata: string = ''
 MapClear(); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
 MapDefun(arguments: Targuments, captured_inputs: Tcaptured) -> output: output_types; Targuments: list(type) >= 1; Tcaptured: list(type) >= 0 = []; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; f: func; max_intra_op_parallelism: int = 1
@@ -357,7 +288,6 @@ MatchingFilesDataset(patterns: string) -> handle: variant :: DATASET[TENSOR[STRI
 MaxIntraOpParallelismDataset(input_dataset: variant, max_intra_op_parallelism: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 MaxPoolGradGradWithArgmax(input: T, grad: T, argmax: Targmax) -> output: T; ksize: list(int) >= 4; strides: list(int) >= 4; padding: {'SAME', 'VALID'}; include_batch_in_index: bool = false; Targmax: {int32, int64}; T: realnumbertype
 MergeDedupData(integer_tensor: integer_type, float_tensor: float_type) -> output: variant; tuple_mask: string; integer_type: {int32, int64, uint32, uint64}; float_type: {half, bfloat16, float}; config: string = ''
-MixedStruct() -> a: n_a * int32, b: float; n_a: int >= 0
 MlirPassthroughOp(inputs: Tinputs) -> outputs: Toutputs; mlir_module: string; Tinputs: list(type) >= 0; Toutputs: list(type) >= 0
 ModelDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; algorithm: int = 0; cpu_budget: int = 0; ram_budget: int = 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 MultiDeviceIterator() -> handle: resource; devices: list(string) >= 1; shared_name: string; container: string; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
@@ -367,29 +297,12 @@ MultiDeviceIteratorInit(dataset: variant, multi_device_iterator: resource, max_b
 MultiDeviceIteratorToStringHandle(multi_device_iterator: resource) -> string_handle: string; stateful
 MutexLock(mutex: resource) -> mutex_lock: variant :: MUTEX_LOCK; stateful
 MutexV2() -> resource: resource; container: string = ''; shared_name: string = ''; stateful
-NInPolymorphicTwice(a: N * T, b: N * T); T: type; N: int >= 0
-NInTwice(a: N * int32, b: N * string); N: int >= 0
-NInTwoTypeVariables(a: N * S, b: N * T); S: type; T: type; N: int >= 0
-NIntsIn(a: N * int32); N: int >= 2
-NIntsOut() -> a: N * int32; N: int >= 2
-NIntsOutDefault() -> a: N * int32; N: int >= 2 = 3
-NPolymorphicIn(a: N * T); T: type; N: int >= 2
-NPolymorphicOut() -> a: N * T; T: type; N: int >= 2
-NPolymorphicOutDefault() -> a: N * T; T: type = bool; N: int >= 2 = 2
-NPolymorphicRestrictIn(a: N * T); T: {string, bool}; N: int >= 2
-NPolymorphicRestrictOut() -> a: N * T; T: {string, bool}; N: int >= 2
-Namespace>TestStringOutput(input: float) -> output1: float, output2: string
 NcclAllReduce(input: T) -> data: T; reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; num_devices: int; shared_name: string; stateful
 NcclBroadcast(input: T) -> output: T; T: {half, float, double, int32, int64}; shape: shape; stateful
 NcclReduce(input: num_devices * T) -> data: T; reduction: {'min', 'max', 'prod', 'sum'}; T: {half, float, double, int32, int64}; num_devices: int >= 1; stateful
-NearestNeighbors(points: float, centers: float, k: int64) -> nearest_center_indices: int64, nearest_center_distances: float
 NegTrain(w_in: Ref(float), w_out: Ref(float), examples: int32, labels: int32, lr: float); vocab_count: list(int); num_negative_samples: int; stateful; deprecated 19 'Moving word2vec into tensorflow_models/tutorials and deprecating its ops here as a result'
 NonSerializableDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-None()
-Old(); deprecated 8 'For reasons'
 OneShotIterator() -> handle: resource; dataset_factory: func; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; container: string = ''; shared_name: string = ''; stateful
-OpWithDefaultAttr() -> a: int32; default_float: float = 123.0
-OpWithFutureDefaultAttr()
 OptimizeDataset(input_dataset: variant, optimizations: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; optimization_configs: list(string) = []
 OptimizeDatasetV2(input_dataset: variant, optimizations_enabled: string, optimizations_disabled: string, optimizations_default: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; optimization_configs: list(string) = []
 OptionalFromValue(components: Toutput_types) -> optional: variant :: OPTIONAL[FOR_EACH[PRODUCT, TENSOR[$Toutput_types], $Toutput_types]]; Toutput_types: list(type) >= 1
@@ -403,9 +316,6 @@ OrderedMapSize() -> size: int32; capacity: int >= 0 = 0; memory_limit: int >= 0 
 OrderedMapStage(key: int64, indices: int32, values: fake_dtypes); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); fake_dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 OrderedMapUnstage(key: int64, indices: int32) -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 OrderedMapUnstageNoKey(indices: int32) -> key: int64, values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
-OutT() -> a: T; T: type
-OutTypeList() -> out: T; T: list(type) >= 0
-OutTypeListRestrict() -> out: t; t: list({string, bool}) >= 1
 OutfeedDequeue() -> output: dtype; dtype: type; shape: shape; device_ordinal: int = -1; stateful
 OutfeedDequeueTuple() -> outputs: dtypes; dtypes: list(type) >= 1; shapes: list(shape); device_ordinal: int = -1; stateful
 OutfeedDequeueTupleV2(device_ordinal: int32) -> outputs: dtypes; dtypes: list(type) >= 1; shapes: list(shape); stateful
@@ -420,20 +330,10 @@ ParallelInterleaveDatasetV3(input_dataset: variant, other_arguments: Targuments,
 ParallelInterleaveDatasetV4(input_dataset: variant, other_arguments: Targuments, cycle_length: int64, block_length: int64, buffer_output_elements: int64, prefetch_input_elements: int64, num_parallel_calls: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; f: func; deterministic: string = 'default'; Targuments: list(type) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 ParseExampleDataset(input_dataset: variant, num_parallel_calls: int64, dense_defaults: Tdense) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; sparse_types: list({float, int64, string}) >= 0; Tdense: list({float, int64, string}) >= 0; dense_shapes: list(shape) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; sloppy: bool = false; ragged_keys: list(string) >= 0 = []; ragged_value_types: list({float, int64, string}) >= 0 = []; ragged_split_types: list({int32, int64}) >= 0 = []
 ParseExampleDatasetV2(input_dataset: variant, num_parallel_calls: int64, dense_defaults: Tdense) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; sparse_keys: list(string) >= 0; dense_keys: list(string) >= 0; sparse_types: list({float, int64, string}) >= 0; Tdense: list({float, int64, string}) >= 0; dense_shapes: list(shape) >= 0; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; deterministic: string = 'default'; ragged_keys: list(string) >= 0 = []; ragged_value_types: list({float, int64, string}) >= 0 = []; ragged_split_types: list({int32, int64}) >= 0 = []
-Polymorphic(a: T) -> out: T; T: type
-PolymorphicDefaultOut() -> out: T; T: type = string
-PolymorphicOut() -> out: T; T: type
 Prelinearize(input: dtype) -> output: variant; dtype: type; shape: shape = []; layout: list(int) = []
 PrelinearizeTuple(inputs: dtypes) -> output: variant; dtypes: list(type) >= 1; shapes: list(shape); layouts: list(int) = []
 PrivateThreadPoolDataset(input_dataset: variant, num_threads: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-QuantizeDownAndShrinkRange(input: Tinput, input_min: float, input_max: float) -> output: out_type, output_min: float, output_max: float; Tinput: quantizedtype; out_type: quantizedtype
-QuantizedAdd(x: T1, y: T2, min_x: float, max_x: float, min_y: float, max_y: float) -> z: Toutput, min_z: float, max_z: float; T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = qint32
-QuantizedAvgPool(input: T, min_input: float, max_input: float) -> output: T, min_output: float, max_output: float; T: quantizedtype; ksize: list(int); strides: list(int); padding: {'SAME', 'VALID'}
 QuantizedBatchNormWithGlobalNormalization(t: Tinput, t_min: float, t_max: float, m: Tinput, m_min: float, m_max: float, v: Tinput, v_min: float, v_max: float, beta: Tinput, beta_min: float, beta_max: float, gamma: Tinput, gamma_min: float, gamma_max: float) -> result: out_type, result_min: float, result_max: float; Tinput: quantizedtype; out_type: quantizedtype; variance_epsilon: float; scale_after_normalization: bool
-QuantizedBiasAdd(input: T1, bias: T2, min_input: float, max_input: float, min_bias: float, max_bias: float) -> output: out_type, min_out: float, max_out: float; T1: quantizedtype; T2: quantizedtype; out_type: quantizedtype
-QuantizedConcat(concat_dim: int32, values: N * T, input_mins: N * float, input_maxes: N * float) -> output: T, output_min: float, output_max: float; N: int >= 2; T: type
-QuantizedConcatV2(values: N * T, axis: Tidx, input_mins: N * float, input_maxes: N * float) -> output: T, output_min: float, output_max: float; N: int >= 2; T: type; Tidx: {int32, int64} = int32
-QuantizedConv2D(input: Tinput, filter: Tfilter, min_input: float, max_input: float, min_filter: float, max_filter: float) -> output: out_type, min_output: float, max_output: float; Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = qint32; strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]
 QuantizedConv2DAndRelu(input: Tinput, filter: Tfilter, min_input: float, max_input: float, min_filter: float, max_filter: float) -> output: out_type, min_output: float, max_output: float; Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = qint32; strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; padding_list: list(int) = []
 QuantizedConv2DAndReluAndRequantize(input: Tinput, filter: Tfilter, min_input: float, max_input: float, min_filter: float, max_filter: float, min_freezed_output: float, max_freezed_output: float) -> output: out_type, min_output: float, max_output: float; Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = quint8; strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; padding_list: list(int) = []
 QuantizedConv2DAndRequantize(input: Tinput, filter: Tfilter, min_input: float, max_input: float, min_filter: float, max_filter: float, min_freezed_output: float, max_freezed_output: float) -> output: out_type, min_output: float, max_output: float; Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = qint8; strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; padding_list: list(int) = []
@@ -450,18 +350,12 @@ QuantizedDepthwiseConv2DWithBias(input: Tinput, filter: Tfilter, bias: float, mi
 QuantizedDepthwiseConv2DWithBiasAndRelu(input: Tinput, filter: Tfilter, bias: float, min_input: float, max_input: float, min_filter: float, max_filter: float) -> output: out_type, min_output: float, max_output: float; Tinput: quantizedtype; Tfilter: quantizedtype; out_type: quantizedtype = qint32; strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; padding_list: list(int) = []
 QuantizedDepthwiseConv2DWithBiasAndReluAndRequantize(input: Tinput, filter: Tfilter, bias: Tbias, min_input: float, max_input: float, min_filter: float, max_filter: float, min_freezed_output: float, max_freezed_output: float) -> output: out_type, min_output: float, max_output: float; Tinput: quantizedtype; Tfilter: quantizedtype; Tbias: {float, qint32}; out_type: quantizedtype = quint8; strides: list(int); padding: {'SAME', 'VALID'}; dilations: list(int) = [1, 1, 1, 1]; padding_list: list(int) = []
 QuantizedInstanceNorm(x: T, x_min: float, x_max: float) -> y: T, y_min: float, y_max: float; T: quantizedtype; output_range_given: bool = false; given_y_min: float = 0.0; given_y_max: float = 0.0; variance_epsilon: float = 1e-05; min_separation: float = 0.001
-QuantizedMatMul(a: T1, b: T2, min_a: float, max_a: float, min_b: float, max_b: float) -> out: Toutput, min_out: float, max_out: float; T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = qint32; transpose_a: bool = false; transpose_b: bool = false; Tactivation: quantizedtype = quint8
 QuantizedMatMulWithBias(a: T1, b: T2, bias: Tbias, min_a: float, max_a: float, min_b: float, max_b: float) -> out: Toutput, min_out: float, max_out: float; T1: quantizedtype; T2: quantizedtype; Tbias: {float, qint32}; Toutput: quantizedtype = qint32; transpose_a: bool = false; transpose_b: bool = false; input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'MIN_FIRST'
 QuantizedMatMulWithBiasAndDequantize(a: T1, b: T2, bias: Tbias, min_a: float, max_a: float, min_b: float, max_b: float, min_freezed_output: float, max_freezed_output: float) -> out: Toutput; T1: quantizedtype; T2: quantizedtype; Tbias: {float, qint32}; Toutput: {float}; transpose_a: bool = false; transpose_b: bool = false; input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'MIN_FIRST'
 QuantizedMatMulWithBiasAndRelu(a: T1, b: T2, bias: float, min_a: float, max_a: float, min_b: float, max_b: float) -> out: Toutput, min_out: float, max_out: float; T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = qint32; transpose_a: bool = false; transpose_b: bool = false; input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'MIN_FIRST'
 QuantizedMatMulWithBiasAndReluAndRequantize(a: T1, b: T2, bias: Tbias, min_a: float, max_a: float, min_b: float, max_b: float, min_freezed_output: float, max_freezed_output: float) -> out: Toutput, min_out: float, max_out: float; T1: quantizedtype; T2: quantizedtype; Tbias: {float, qint32}; Toutput: quantizedtype = quint8; transpose_a: bool = false; transpose_b: bool = false; input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'MIN_FIRST'
 QuantizedMatMulWithBiasAndRequantize(a: T1, b: T2, bias: Tbias, min_a: float, max_a: float, min_b: float, max_b: float, min_freezed_output: float, max_freezed_output: float) -> out: Toutput, min_out: float, max_out: float; T1: quantizedtype; T2: quantizedtype; Tbias: {float, qint32}; Toutput: quantizedtype = quint8; transpose_a: bool = false; transpose_b: bool = false; input_quant_mode: {'MIN_FIRST', 'SCALED'} = 'MIN_FIRST'
-QuantizedMaxPool(input: T, min_input: float, max_input: float) -> output: T, min_output: float, max_output: float; T: quantizedtype; ksize: list(int); strides: list(int); padding: {'SAME', 'VALID'}
-QuantizedMul(x: T1, y: T2, min_x: float, max_x: float, min_y: float, max_y: float) -> z: Toutput, min_z: float, max_z: float; T1: quantizedtype; T2: quantizedtype; Toutput: quantizedtype = qint32
-QuantizedRelu(features: Tinput, min_features: float, max_features: float) -> activations: out_type, min_activations: float, max_activations: float; Tinput: quantizedtype; out_type: quantizedtype = quint8
-QuantizedRelu6(features: Tinput, min_features: float, max_features: float) -> activations: out_type, min_activations: float, max_activations: float; Tinput: quantizedtype; out_type: quantizedtype = quint8
 QuantizedReluX(features: Tinput, max_value: float, min_features: float, max_features: float) -> activations: out_type, min_activations: float, max_activations: float; Tinput: quantizedtype; out_type: quantizedtype = quint8
-QuantizedReshape(tensor: T, shape: Tshape, input_min: float, input_max: float) -> output: T, output_min: float, output_max: float; T: type; Tshape: {int32, int64} = int32
 QuantizedResizeBilinear(images: T, size: int32, min: float, max: float) -> resized_images: T, out_min: float, out_max: float; T: {quint8, qint32, float}; align_corners: bool = false; half_pixel_centers: bool = false
 RFFTND(input: Treal, fft_length: int32, axes: int32) -> output: Tcomplex; Treal: {float, double} = float; Tcomplex: {complex64, complex128} = complex64
 RandomDataset(seed: int64, seed2: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
@@ -473,34 +367,18 @@ RebatchDatasetV2(input_dataset: variant, batch_sizes: int64, drop_remainder: boo
 RecordInput() -> records: string; file_pattern: string; file_random_seed: int = 301; file_shuffle_shift_ratio: float = 0.0; file_buffer_size: int = 10000; file_parallelism: int = 16; batch_size: int = 32; compression_type: string = ''; stateful
 Recv() -> tensor: tensor_type; tensor_type: type; tensor_name: string; send_device: string; send_device_incarnation: int; recv_device: string; client_terminated: bool = false; stateful; distributed
 RecvTPUEmbeddingActivations() -> outputs: num_outputs * float; num_outputs: int >= 1; config: string; stateful
-RefIn(a: Ref(T)); T: type
-RefInputFloatInput(a: Ref(float), b: float)
-RefInputFloatInputIntOutput(a: Ref(float), b: float) -> c: int32
-RefInputIntInput(a: Ref(int32), b: int32)
-RefOut() -> a: Ref(T); T: type
-RefOutput() -> a: Ref(int32)
-RefOutputFloatOutput() -> a: Ref(float), b: float
 RegisterDataset(dataset: variant, address: string, protocol: string) -> dataset_id: int64; external_state_policy: int; element_spec: string = ''; metadata: string = ''
 RegisterDatasetV2(dataset: variant, address: string, protocol: string) -> dataset_id: string; external_state_policy: int; element_spec: string = ''; requested_dataset_id: string = ''; metadata: string = ''
 Relayout(input: T) -> output: T; layout: string; T: type
 RelayoutLike(input: T, layout_input: U) -> output: T; T: type; U: type
 RemoteCall(target: string, args: Tin) -> output: Tout; Tin: list(type) >= 1; Tout: list(type) >= 1; f: func; stateful
-RequantizationRange(input: Tinput, input_min: float, input_max: float) -> output_min: float, output_max: float; Tinput: quantizedtype
 RequantizationRangePerChannel(input: T, input_min: float, input_max: float) -> output_min: float, output_max: float; T: quantizedtype = qint32; clip_value_max: float
-Requantize(input: Tinput, input_min: float, input_max: float, requested_output_min: float, requested_output_max: float) -> output: out_type, output_min: float, output_max: float; Tinput: quantizedtype; out_type: quantizedtype
 RequantizePerChannel(input: T, input_min: float, input_max: float, requested_output_min: float, requested_output_max: float) -> output: out_type, output_min: float, output_max: float; T: quantizedtype = qint32; out_type: quantizedtype = quint8
-RequiresOlderGraphVersion() -> version: int32; stateful
-ReservedAttr(); range: int
-ReservedInput(input: int32)
 ResourceAccumulatorApplyGradient(handle: resource, local_step: int64, gradient: dtype); dtype: numbertype; stateful
 ResourceAccumulatorNumAccumulated(handle: resource) -> num_accumulated: int32; stateful
 ResourceAccumulatorSetGlobalStep(handle: resource, new_global_step: int64); stateful
 ResourceAccumulatorTakeGradient(handle: resource, num_required: int32) -> average: dtype; dtype: numbertype; stateful
 ResourceConditionalAccumulator() -> handle: resource; dtype: numbertype; shape: shape; container: string = ''; shared_name: string = ''; reduction_type: {'MEAN', 'SUM'} = 'MEAN'; stateful
-ResourceCreateOp(resource: resource); stateful
-ResourceInitializedOp(resource: resource) -> initialized: bool; stateful
-ResourceUsingOp(resource: resource); stateful
-Restrict(a: T) -> out: T; T: {string, bool}
 RetrieveAllTPUEmbeddingParameters() -> parameters: NumTables * float, auxiliary1: NumTables * float, auxiliary2: NumTables * float, auxiliary3: NumTables * float, auxiliary4: NumTables * float, auxiliary5: NumTables * float, auxiliary6: NumTables * float, auxiliary7: NumTables * float; NumTables: int >= 1; config: string; num_shards: int; shard_id: int; stateful
 RetrieveTPUEmbeddingADAMParameters() -> parameters: float, momenta: float, velocities: float; table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
 RetrieveTPUEmbeddingAdadeltaParameters() -> parameters: float, accumulators: float, updates: float; table_id: int = -1; table_name: string = ''; num_shards: int; shard_id: int; config: string = ''; stateful
@@ -594,12 +472,8 @@ ShuffleDatasetV2(input_dataset: variant, buffer_size: int64, seed_generator: res
 ShuffleDatasetV3(input_dataset: variant, buffer_size: int64, seed: int64, seed2: int64, seed_generator: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; reshuffle_each_iteration: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''; stateful
 ShutdownDistributedTPU(); stateful
 ShutdownTPUSystem() -> success: bool; stateful
-Simple(a: int32) -> out: float
-SimpleStruct() -> a: n_a * int32; n_a: int >= 0
 Skipgram() -> vocab_word: string, vocab_freq: int32, words_per_epoch: int64, current_epoch: int32, total_words_processed: int64, examples: int32, labels: int32; filename: string; batch_size: int; window_size: int = 5; min_count: int = 5; subsample: float = 0.001; stateful; deprecated 19 'Moving word2vec into tensorflow_models/tutorials and deprecating its ops here as a result'
 SleepDataset(input_dataset: variant, sleep_microseconds: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-SleepIdentityOp(sleep_seconds: int32, input: T) -> output: T; T: type; stateful
-SleepOp(sleep_seconds: int32); stateful
 SlidingWindowDataset(input_dataset: variant, window_size: int64, window_shift: int64, window_stride: int64) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; drop_remainder: bool = true; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
 SnapshotChunkDataset(chunk_file: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; compression: string = ''
 SnapshotDataset(input_dataset: variant, path: string) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; compression: string = ''; reader_path_prefix: string = ''; writer_path_prefix: string = ''; shard_size_bytes: int = 10737418240; pending_snapshot_expiry_seconds: int = 86400; num_reader_threads: int = 1; reader_buffer_size: int = 1; num_writer_threads: int = 1; writer_buffer_size: int = 1; shuffle_on_read: bool = false; seed: int = 0; seed2: int = 0; mode: string = 'auto'; snapshot_name: string = ''
@@ -638,8 +512,6 @@ StatsAggregatorSetSummaryWriter(stats_aggregator: resource, summary: resource); 
 StatsAggregatorSummary(iterator: resource) -> summary: string; stateful
 StochasticCastToInt(input: Tin, key: uint64, counter: uint64, alg: int32) -> output: Tout; Tin: {half, bfloat16, float, double}; Tout: {int8, int16, int32}
 StoreMinibatchStatisticsInFdo(program_key: string, max_ids: int32, max_uniques: int32); sample_count: int >= 1; num_replica: int >= 1; feature_width: int >= 1; num_sc_per_chip: int >= 1; table_name: string; mini_batch_splits: string; stateful
-StringListAttr(); a: list(string); b: string
-StubResourceHandleOp() -> resource: resource; container: string = ''; shared_name: string = ''; stateful
 SyncDevice(); stateful
 TFRecordDataset(filenames: string, compression_type: string, buffer_size: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
 TFRecordDatasetV2(filenames: string, compression_type: string, buffer_size: int64, byte_offsets: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
@@ -669,8 +541,6 @@ TensorMapInsert(input_handle: variant, key: key_dtype, value: value_dtype) -> ou
 TensorMapLookup(input_handle: variant, key: key_dtype) -> value: value_dtype; key_dtype: type; value_dtype: type
 TensorMapSize(input_handle: variant) -> size: int32
 TensorMapStackKeys(input_handle: variant) -> keys: key_dtype; key_dtype: type
-TestAttr() -> out: T; T: {float, double}; stateful
-TestStringOutput(input: float) -> output1: float, output2: string
 TextLineDataset(filenames: string, compression_type: string, buffer_size: int64) -> handle: variant :: DATASET[TENSOR[STRING]]; metadata: string = ''; stateful
 ThreadPoolDataset(input_dataset: variant, thread_pool: resource) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; stateful
 ThreadPoolHandle() -> handle: resource; num_threads: int; max_intra_op_parallelism: int = 1; display_name: string; container: string = ''; shared_name: string = ''; stateful
@@ -679,29 +549,11 @@ TileGrad(input: T, multiples: int32) -> output: T; T: type; deprecated 3 'TileGr
 TopKUnique(input: float) -> topk: float, topk_indices: int32; k: int
 TopKWithUnique(input: float) -> topk: float, topk_indices: int32; k: int
 TpuHandleToProtoKey(uid: int64) -> proto_keys: string
-TwoFloatInputs(a: float, b: float)
-TwoFloatInputsFloatOutput(a: float, b: float) -> c: float
-TwoFloatInputsIntOutput(a: float, b: float) -> c: int32
-TwoFloatOutputs() -> a: float, b: float
-TwoIntInputs(a: int32, b: int32)
-TwoIntOutputs() -> a: int32, b: int32
-TwoRefsIn(a: Ref(T), b: Ref(T)); T: type
-TypeList(a: T); T: list(type) >= 0
-TypeListRestrict(a: T); T: list({string, bool}) >= 1
-TypeListTwice(a: T, b: T); T: list(type) >= 0
-Unary(a: T) -> b: T; T: type
 Unbatch(batched_tensor: T, batch_index: int64, id: int64) -> unbatched_tensor: T; timeout_micros: int; container: string = ''; shared_name: string = ''; T: type
 UnbatchGrad(original_input: T, batch_index: int64, grad: T, id: int64) -> batched_grad: T; container: string = ''; shared_name: string = ''; T: type
 UncompressElement(compressed: variant) -> components: output_types; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-UniformDequantize(input: Tin, scales: float, zero_points: int32) -> output: Tout; Tin: {qint8, quint8, qint32}; Tout: {float}; quantization_axis: int = -1; quantization_min_val: int; quantization_max_val: int
-UniformQuantize(input: Tin, scales: float, zero_points: int32) -> output: Tout; Tin: {float}; Tout: {qint8, quint8, qint32}; quantization_axis: int = -1; quantization_min_val: int; quantization_max_val: int
-UniformQuantizedAdd(lhs: T, rhs: T, lhs_scales: float, lhs_zero_points: int32, rhs_scales: float, rhs_zero_points: int32, output_scales: float, output_zero_points: int32) -> output: T; lhs_quantization_axis: int = -1; lhs_quantization_min_val: int; lhs_quantization_max_val: int; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int; output_quantization_axis: int = -1; output_quantization_min_val: int; output_quantization_max_val: int; T: {qint32}
-UniformQuantizedClipByValue(operand: T, min: T, max: T, scales: float, zero_points: int32) -> output: T; T: {qint32}; quantization_axis: int = -1; quantization_min_val: int; quantization_max_val: int
 UniformQuantizedConvolution(lhs: Tin, rhs: Tin, lhs_scales: float, lhs_zero_points: int32, rhs_scales: float, rhs_zero_points: int32, output_scales: float, output_zero_points: int32) -> output: Tout; Tin: {qint8}; Tout: {qint32}; window_strides: list(int) = []; padding: string; explicit_padding: list(int) = []; lhs_dilation: list(int) = []; rhs_dilation: list(int) = []; batch_group_count: int = 1; feature_group_count: int = 1; dimension_numbers: string = ''; lhs_quantization_axis: int = -1; lhs_quantization_min_val: int; lhs_quantization_max_val: int; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int; output_quantization_axis: int = -1; output_quantization_min_val: int; output_quantization_max_val: int
 UniformQuantizedConvolutionHybrid(lhs: Tlhs, rhs: Trhs, rhs_scales: float, rhs_zero_points: int32) -> output: Tout; Tlhs: {float}; Trhs: {qint8}; Tout: {float}; window_strides: list(int) = []; padding: string; explicit_padding: list(int) = []; lhs_dilation: list(int) = []; rhs_dilation: list(int) = []; batch_group_count: int = 1; feature_group_count: int = 1; dimension_numbers: string = ''; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int
-UniformQuantizedDot(lhs: Tin, rhs: Tin, lhs_scales: float, lhs_zero_points: int32, rhs_scales: float, rhs_zero_points: int32, output_scales: float, output_zero_points: int32) -> output: Tout; Tin: {qint8}; Tout: {qint32}; lhs_quantization_axis: int = -1; lhs_quantization_min_val: int; lhs_quantization_max_val: int; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int; output_quantization_axis: int = -1; output_quantization_min_val: int; output_quantization_max_val: int
-UniformQuantizedDotHybrid(lhs: Tlhs, rhs: Trhs, rhs_scales: float, rhs_zero_points: int32) -> output: Tout; Tlhs: {float}; Trhs: {qint8}; Tout: {float}; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int
-UniformRequantize(input: Tin, input_scales: float, input_zero_points: int32, output_scales: float, output_zero_points: int32) -> output: Tout; Tin: {qint8, qint32}; Tout: {qint8, qint32}; input_quantization_axis: int = -1; input_quantization_min_val: int; input_quantization_max_val: int; output_quantization_axis: int = -1; output_quantization_min_val: int; output_quantization_max_val: int
 UniqueDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 Unstage() -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 UnwrapDatasetVariant(input_handle: variant) -> output_handle: variant

@@ -3,6 +3,9 @@
 from typing import Final
 
 OP_FAMILIES: Final = {
+    "addons": """
+        Addons>GatherTree Addons>Resampler Addons>ResamplerGrad GatherTree Resampler ResamplerGrad
+    """,
     "arithmetic": """
         AccumulateNV2 Add AddN AddV2 Atan2 BroadcastGradientArgs Cross Div DivNoNan FloorDiv FloorMod Maximum Minimum
         Mod Mul MulNoNan NextAfter Pow RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlog1py Xlogy
@@ -18,6 +21,13 @@ OP_FAMILIES: Final = {
     "batching": """
         BatchFunction
     """,
+    "boosted_trees": """
+        BoostedTreesBucketize BoostedTreesCreateEnsemble BoostedTreesCreateQuantileStreamResource
+        BoostedTreesDeserializeEnsemble BoostedTreesEnsembleResourceHandleOp BoostedTreesExampleDebugOutputs
+        BoostedTreesGetEnsembleStates BoostedTreesPredict BoostedTreesQuantileStreamResourceDeserialize
+        BoostedTreesQuantileStreamResourceGetBucketBoundaries BoostedTreesQuantileStreamResourceHandleOp
+        BoostedTreesSerializeEnsemble IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
+    """,
     "candidate_sampling": """
         AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler LogUniformCandidateSampler
         UniformCandidateSampler
@@ -27,6 +37,9 @@ OP_FAMILIES: Final = {
     """,
     "checkpoint_io": """
         MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2 ShardedFilename ShardedFilespec
+    """,
+    "clustering": """
+        KMC2ChainInitialization KmeansPlusPlusInitialization NearestNeighbors
     """,
     "colors": """
         AdjustContrast AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
@@ -206,6 +219,11 @@ OP_FAMILIES: Final = {
     "quantized": """
         Dequantize QuantizeV2
     """,
+    "quantized_math": """
+        QuantizeDownAndShrinkRange QuantizedAdd QuantizedAvgPool QuantizedBiasAdd QuantizedConcat QuantizedConcatV2
+        QuantizedConv2D QuantizedMatMul QuantizedMaxPool QuantizedMul QuantizedRelu QuantizedRelu6 QuantizedReshape
+        RequantizationRange Requantize
+    """,
     "queues": """
         FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2 QueueClose QueueCloseV2
         QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue
@@ -224,7 +242,7 @@ OP_FAMILIES: Final = {
         RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal
     """,
     "ranking": """
-        InTopK InTopKV2 NthElement TopK TopKV2
+        ApproxTopK InTopK InTopKV2 NthElement TopK TopKV2
     """,
     "readers": """
         FakeQueue FixedLengthRecordReader FixedLengthRecordReaderV2 IdentityReader IdentityReaderV2
@@ -329,7 +347,7 @@ OP_FAMILIES: Final = {
         StatelessTruncatedNormal StatelessTruncatedNormalV2
     """,
     "strings": """
-        AsString DecodeBase64 EncodeBase64 ReduceJoin RegexFullMatch RegexReplace StaticRegexFullMatch
+        AsString DecodeBase64 EncodeBase64 Fingerprint ReduceJoin RegexFullMatch RegexReplace StaticRegexFullMatch
         StaticRegexReplace StringFormat StringJoin StringLength StringLower StringSplit StringSplitV2 StringStrip
         StringToHashBucket StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper Substr
         UnsortedSegmentJoin
@@ -364,6 +382,10 @@ OP_FAMILIES: Final = {
     """,
     "unicode": """
         UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript UnicodeTranscode
+    """,
+    "uniform_quantized": """
+        UniformDequantize UniformQuantize UniformQuantizedAdd UniformQuantizedClipByValue UniformQuantizedDot
+        UniformQuantizedDotHybrid UniformRequantize
     """,
     "warping": """
         CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage ImageProjectiveTransformV2

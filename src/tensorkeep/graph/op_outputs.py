@@ -21,23 +21,6 @@ AssignAddVariableOp
 AssignSubVariableOp
 AssignVariableOp
 AssignVariableXlaConcatND
-Attr
-AttrBool
-AttrBoolList
-AttrDefault
-AttrEmptyListDefault
-AttrEnum
-AttrEnumList
-AttrFloat
-AttrListDefault
-AttrListMin
-AttrListTypeDefault
-AttrMin
-AttrPartialShape
-AttrPartialShapeList
-AttrShape
-AttrShapeList
-AttrTypeDefault
 BarrierClose
 BarrierInsertMany
 BarrierTakeMany 2 component_types
@@ -82,7 +65,6 @@ Case Tout
 CloseSummaryWriter
 CollectiveAssignGroupV2 2
 CombinedNonMaxSuppression 4
-ComplexStruct n_a n_b t_c
 CompositeTensorVariantToComponents Tcomponents
 ComputeAccidentalHits 3
 ConcatOffset N
@@ -112,7 +94,6 @@ DatasetToTFRecord
 DecodeCSV OUT_TYPE
 DecodeProtoV2 1 output_types
 DecodeWav 2
-DefaultAttrs
 DeleteIterator
 DeleteMemoryCache
 DeleteMultiDeviceIterator
@@ -147,19 +128,11 @@ FakeQuantWithMinMaxVarsPerChannelGradient 3
 FileSystemSetConfiguration
 FinalizeTPUEmbedding
 FinalizeTPUEmbeddingV2 2
-FiveFloatOutputs 5
 FixedUnigramCandidateSampler 3
-FloatInput
-FloatOutputStringOutput 2
 FlushSummaryWriter
-Foo1 2
-Foo2 2
-Foo3 2
 For T
 FractionalAvgPool 3
 FractionalMaxPool 3
-FuncAttr
-FuncListAttr
 FusedBatchNorm 5
 FusedBatchNormGrad 5
 FusedBatchNormGradV2 5
@@ -177,7 +150,6 @@ GetStatsFromListOfSparseCoreCooTensors 2
 IdentityN T
 If Tout
 ImportEvent
-InPolymorphicTwice
 InfeedDequeueTuple dtypes
 InfeedEnqueue
 InfeedEnqueuePrelinearizedBuffer
@@ -187,9 +159,6 @@ InitializeTableFromDataset
 InitializeTableFromTextFile
 InitializeTableFromTextFileV2
 InitializeTableV2
-IntInput
-IntInputFloatInput
-IntOutputFloatOutput 2
 IsotonicRegression 2
 IteratorGetNext output_types
 IteratorGetNextSync output_types
@@ -197,8 +166,6 @@ LSTMBlockCell 7
 LSTMBlockCellGrad 5
 LearnedUnigramCandidateSampler 3
 ListDiff 2
-ListInput
-ListOutput T
 LoadAllTPUEmbeddingParameters
 LoadTPUEmbeddingADAMParameters
 LoadTPUEmbeddingAdadeltaParameters
@@ -233,37 +200,19 @@ MapUnstageNoKey 1 dtypes
 MaxPoolWithArgmax 2
 Merge 2
 MergeV2Checkpoints
-MixedStruct 1 n_a
 MlirPassthroughOp Toutputs
 MultiDeviceIteratorGetNextFromShard output_types
-NInPolymorphicTwice
-NInTwice
-NInTwoTypeVariables
-NIntsIn
-NIntsOut N
-NIntsOutDefault N
-NPolymorphicIn
-NPolymorphicOut N
-NPolymorphicOutDefault N
-NPolymorphicRestrictIn
-NPolymorphicRestrictOut N
-Namespace>TestStringOutput 2
 NearestNeighbors 2
 NegTrain
 NoOp
 NonMaxSuppressionV4 2
 NonMaxSuppressionV5 3
-None
-Old
-OpWithFutureDefaultAttr
 OptionalGetValue output_types
 OrderedMapClear
 OrderedMapPeek dtypes
 OrderedMapStage
 OrderedMapUnstage dtypes
 OrderedMapUnstageNoKey 1 dtypes
-OutTypeList T
-OutTypeListRestrict t
 OutfeedDequeueTuple dtypes
 OutfeedDequeueTupleV2 dtypes
 OutfeedEnqueue
@@ -348,19 +297,13 @@ ReaderRestoreState
 ReaderRestoreStateV2
 RecvTPUEmbeddingActivations num_outputs
 ReduceDataset output_types
-RefIn
-RefInputFloatInput
-RefInputIntInput
 RefMerge 2
-RefOutputFloatOutput 2
 RefSwitch 2
 RemoteCall Tout
 RequantizationRange 2
 RequantizationRangePerChannel 2
 Requantize 3
 RequantizePerChannel 3
-ReservedAttr
-ReservedInput
 ResourceAccumulatorApplyGradient
 ResourceAccumulatorSetGlobalStep
 ResourceApplyAdaMax
@@ -381,7 +324,6 @@ ResourceApplyPowerSign
 ResourceApplyProximalAdagrad
 ResourceApplyProximalGradientDescent
 ResourceApplyRMSProp
-ResourceCreateOp
 ResourceScatterAdd
 ResourceScatterDiv
 ResourceScatterMax
@@ -407,7 +349,6 @@ ResourceSparseApplyProximalAdagrad
 ResourceSparseApplyProximalGradientDescent
 ResourceSparseApplyRMSProp
 ResourceStridedSliceAssign
-ResourceUsingOp
 RestoreV2 dtypes
 RetrieveAllTPUEmbeddingParameters NumTables NumTables NumTables NumTables NumTables NumTables NumTables NumTables
 RetrieveTPUEmbeddingADAMParameters 3
@@ -444,9 +385,7 @@ Send
 SendTPUEmbeddingGradients
 ShapeN N
 ShutdownDistributedTPU
-SimpleStruct n_a
 Skipgram 7
-SleepOp
 SoftmaxCrossEntropyWithLogits 2
 SortListOfSparseCoreCooTensors 4
 SparseAccumulatorApplyGradient
@@ -490,7 +429,6 @@ StatelessSampleDistortedBoundingBox 3
 StatelessWhile T
 StatsAggregatorSetSummaryWriter
 StoreMinibatchStatisticsInFdo
-StringListAttr
 StringNGrams 2
 StringSplit 3
 StringSplitV2 3
@@ -523,20 +461,11 @@ TensorArrayV3 2
 TensorListConcat 2
 TensorListConcatV2 2
 TensorListPopBack 2
-TestStringOutput 2
 ThreadUnsafeUnigramCandidateSampler 3
 TopK 2
 TopKUnique 2
 TopKV2 2
 TopKWithUnique 2
-TwoFloatInputs
-TwoFloatOutputs 2
-TwoIntInputs
-TwoIntOutputs 2
-TwoRefsIn
-TypeList
-TypeListRestrict
-TypeListTwice
 UncompressElement output_types
 UnicodeDecode 2
 UnicodeDecodeWithOffsets 3

@@ -190,7 +190,7 @@ class OpSpec:
     @cached_property
     def _result_type(self) -> Any:
         names = [arg.name for arg in self.schema.outputs]
-        return namedtuple(self.name, names, rename=True)
+        return namedtuple(self.name.replace(">", "_"), names, rename=True)  # an op may have a name in a name space
 
     def results(self, op: Operation) -> Any:
         """What a call of the op gives: the operation if it has no outputs, else its outputs by the signature."""

@@ -46,7 +46,7 @@ def _whole(x: Any, target: np.dtype[Any]) -> Any:
         return np.where(x < 2.0**64, x.astype(np.float64), 2.0**63).astype(target)
     if target.itemsize == 8 or target.name == "int32":
         return x.astype(target)
-    whole = np.ascontiguousarray(x).reshape(-1).astype(np.int64 if target.itemsize == 4 else np.int32)
+    whole: Any = np.ascontiguousarray(x).reshape(-1).astype(np.int64 if target.itemsize == 4 else np.int32)
     block = whole[: whole.size - whole.size % (8 if target.itemsize == 4 else _BLOCKS[x.dtype.name])]
     if target.itemsize == 4:
         block[(block < -(2**31)) | (block >= 2**32)] = 2**31

@@ -14,6 +14,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.ops._dimensions import normalized_axis, replaced
 from tensorkeep.ops._expressions import (
     cast,
     constant,
@@ -233,3 +234,54 @@ def nth_element_gradient(op: Operation, dy: Tensor) -> Any:
     rows = expand(dy, -1)
     counts = expand(reduce_sum(found, -1), -1)
     return [times(over(found, counts), rows), None]
+
+
+approx_top_k = op(
+    "ApproxTopK(input: T) -> values: T, indices: int32",
+    "k: int >= 0",
+    "reduction_dimension: int = -1",
+    "recall_target: float = 0.95",
+    "is_max_k: bool = true",
+    "reduction_input_size_override: int = -1",
+    "aggregate_to_topk: bool = true",
+    "T: {half, bfloat16, float}",
+)
+
+
+@approx_top_k.shape
+def approx_top_k_shape(
+    input: Tensor, *, k: int, reduction_dimension: int, aggregate_to_topk: bool
+) -> tuple[Shape, Shape]:
+    known = with_rank_at_least(input, 1)
+    if known.dims is None:
+        return UNKNOWN_SHAPE, UNKNOWN_SHAPE
+    axis = normalized_axis(reduction_dimension, len(known.dims), "reduction_dimension")
+    size = known.dims[axis]
+    if size is not None and size < k:
+        raise InvalidArgumentError(f"input must have last dimension >= k = {k} but was {size}")
+    found = replaced(known, axis, k if aggregate_to_topk else None)
+    return found, found
+
+
+@approx_top_k.kernel
+def approx_top_k_kernel(input: Array, *, k: int, reduction_dimension: int, is_max_k: bool) -> tuple[Array, Array]:
+    """The k largest or smallest exactly, as TensorFlow on a processor: approximation is for accelerators."""
+    axis = normalized_axis(reduction_dimension, input.ndim, "reduction_dimension")
+    rows = np.moveaxis(input, axis, -1)
+    values, indices = _largest(rows if is_max_k else -rows, k, np.int32)
+    return np.moveaxis(values if is_max_k else -values, -1, axis), np.moveaxis(indices, -1, axis)
+
+
+@approx_top_k.gradient
+def approx_top_k_gradient(op: Operation, dvalues: Tensor, dindices: Any) -> Any:
+    """The gradient goes back to where the values were. As in TensorFlow, their shape must be known."""
+    dims = op.outputs[1].static_shape.as_tuple()
+    axis = normalized_axis(op.attr("reduction_dimension"), len(dims), "reduction_dimension")
+    places = [
+        reshape(op.outputs[1], constant([-1]))
+        if at == axis
+        else constant(np.broadcast_to(np.arange(size).reshape([-1, *[1] * (len(dims) - 1 - at)]), dims).reshape(-1))
+        for at, size in enumerate(dims)
+    ]
+    stacked = get_op("Pack")([cast(place, INT32) for place in places], axis=1)
+    return get_op("ScatterNd")(stacked, reshape(dvalues, constant([-1])), shape_of(op.inputs[0]))

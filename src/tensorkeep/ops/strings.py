@@ -20,7 +20,7 @@ from tensorkeep.graph.opspec import not_differentiable, op
 from tensorkeep.ops._hashes import fingerprints, keyed_hashes, old_hashes
 from tensorkeep.ops._re2 import expression, rewriting
 from tensorkeep.ops._sampling import check_scalars
-from tensorkeep.ops._shapes import broadcast, same, with_rank
+from tensorkeep.ops._shapes import broadcast, same, with_rank, with_rank_at_least
 from tensorkeep.ops._string_arrays import string_array
 from tensorkeep.ops._text import formatted
 from tensorkeep.runtime.allocation import check_allocation
@@ -550,6 +550,39 @@ string_to_hash_bucket_fast.shape(same)
 @string_to_hash_bucket_fast.kernel
 def string_to_hash_bucket_fast_kernel(input: Any, *, num_buckets: int) -> Any:
     return (fingerprints(np.asarray(input)) % np.uint64(num_buckets)).astype(np.int64)
+
+
+fingerprint = op("Fingerprint(data: T, method: string) -> fingerprint: uint8", "T: type")
+not_differentiable(fingerprint)
+
+
+@fingerprint.shape
+def fingerprint_shape(data: Tensor, method: Tensor) -> Shape:
+    rows = with_rank_at_least(data, 1)
+    check_scalars(method)
+    name = constant_value(method)
+    if name is not None and np.asarray(name).item() != b"farmhash64":
+        raise InvalidArgumentError(f"Unsupported method: {name}; only farmhash64 is known")
+    return Shape((None if rows.dims is None else rows.dims[0], None if name is None else 8))
+
+
+@fingerprint.kernel
+def fingerprint_kernel(data: Any, method: Any) -> Any:
+    """Of the bytes of each row; of a row of several strings, of the bytes of their fingerprints."""
+    if np.ndim(method) or np.asarray(method).item() != b"farmhash64":
+        raise InvalidArgumentError(f"Unsupported method: {method}; only farmhash64 is known")
+    rows = np.asarray(data)
+    if not rows.ndim:
+        raise InvalidArgumentError("`data` should have at least 1 dimension")
+    if rows.dtype == object and rows.ndim == 1:
+        return _fingerprint_bytes(rows)
+    if rows.dtype == object:
+        rows = fingerprints(rows)
+    return _fingerprint_bytes(string_array((row.tobytes() for row in np.ascontiguousarray(rows)), (len(rows),)))
+
+
+def _fingerprint_bytes(strings: Array) -> Array:
+    return fingerprints(strings).astype("<u8").view(np.uint8).reshape(len(strings), 8)
 
 
 string_to_hash_bucket_strong = op(

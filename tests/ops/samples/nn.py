@@ -143,6 +143,13 @@ SAMPLES = {
         sample(normal(5), k=0, oracle=False, gradient=False),
         sample(normal(2), k=3, fails=True),
     ],
+    "ApproxTopK": [
+        *(sample(normal(2, 3, 7, dtype=dtype), k=3, constant=(0,)) for dtype in FRACTIONS[:3]),
+        sample(normal(2, 7), k=0, constant=(0,)),
+        sample(normal(2, 7), k=3, is_max_k=False, constant=(0,), oracle=False),
+        sample(normal(5, 2), k=3, reduction_dimension=0, constant=(0,), oracle=False),
+        sample(normal(2, 7), k=8, fails=True),
+    ],
     "TopKV2": [
         *(sample(normal(2, 3, 6, dtype=dtype), np.int32(4), constant=(1,)) for dtype in FRACTIONS),
         *(sample(whole(dtype), np.int32(3)) for dtype in WHOLE),

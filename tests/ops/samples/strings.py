@@ -101,6 +101,16 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(np.empty(0, object), strings(b" ")),
         sample(ONE, strings(b" "), fails=True),
     ],
+    "Fingerprint": [
+        *(
+            sample(data, strings(b"farmhash64"), constant=(1,))
+            for data in (texts(b"", b"abc", b"x" * 300), WORDS, np.arange(6).reshape(2, 3), np.array([True, False]))
+        ),
+        sample(np.zeros((0, 2)), strings(b"farmhash64")),
+        sample(np.zeros((2, 0)), strings(b"farmhash64")),
+        sample(np.float32(3), strings(b"farmhash64"), fails=True),
+        sample(WORDS, strings(b"md5"), fails=True),
+    ],
     "StringLower": [
         *elementwise(),
         *elementwise(encoding=b"utf-8")[2:],
