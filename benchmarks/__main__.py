@@ -7,6 +7,7 @@ import os
 import platform
 import sys
 import tempfile
+from contextlib import nullcontext
 from pathlib import Path
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
@@ -27,6 +28,9 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=7, help="rounds after the first, which warms up")
     parser.add_argument("--keys", type=int, default=10_000_000, help="number of keys of an embedding table")
     parser.add_argument("--case", default="", help="of graphs, only the cases whose names contain this")
+    parser.add_argument(
+        "--fragmented", type=float, metavar="GIB", help="fragment all memory meanwhile, but for so much that stays free"
+    )
     parser.add_argument("--chart", type=Path, help="draw the speeds as an SVG picture")
     parser.add_argument("--folder", type=Path, help="where to put files (default: a temporary folder here)")
     arguments = parser.parse_args()
@@ -45,6 +49,7 @@ def main() -> int:
         large,
         memory,
         models,
+        pressure,
         saver,
         small,
         start,
@@ -76,8 +81,10 @@ def main() -> int:
             f"{platform.python_version()}, {platform.machine()}, {os.cpu_count()} processors, {rounds} rounds\n"
         )
         bars: dict[str, float] = {}
+        leave = arguments.fragmented
         for item in wanted:
-            report = runs[item]()
+            with nullcontext() if leave is None else pressure.fragmented(int(leave * (1 << 30))):
+                report = runs[item]()
             bars.update(report.bars)
             print(report.text, "\n", flush=True)
     if arguments.chart:

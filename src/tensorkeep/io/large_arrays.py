@@ -1,7 +1,8 @@
 """Memory for large arrays, fast to fill.
 
 The kernel copies from a file into memory up to twice as fast where both begin at the same place of a page. NumPy's own
-arrays begin wherever the C library puts them, so a large one is cut out of memory that is a page larger.
+arrays begin wherever the C library puts them, so a large one is cut out of memory that is a page larger. Huge pages are
+used only where they are at hand (`huge_pages`).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.io.huge_pages import avoid_waiting
 from tensorkeep.io.parallel import in_parallel
 from tensorkeep.shapes import element_count
 
@@ -34,8 +36,10 @@ def empty_array(shape: Sequence[int], dtype: npt.DTypeLike, offset: int = 0) -> 
     if size < _LARGE or dtype.hasobject:
         return np.empty(shape, dtype)
     memory = _Memory((size + _PAGE,), np.uint8)
+    address: int = memory.__array_interface__["data"][0]
+    avoid_waiting(address, memory.nbytes)
     wanted = offset - offset % dtype.alignment
-    start = (wanted - memory.__array_interface__["data"][0]) % _PAGE
+    start = (wanted - address) % _PAGE
     return np.ndarray(shape, dtype, buffer=memory, offset=start)
 
 

@@ -21,11 +21,11 @@ _SEPARATE: Final = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inac
 
 def available_memory() -> int:
     """How many bytes of memory could be had now without pushing others out, in this machine and in this container."""
-    return min((_available_in_machine(), *rooms_of_groups(_text)))
+    return min((_available_in_machine(), *rooms_of_groups(system_text)))
 
 
 def _available_in_machine() -> int:
-    found = re.search(r"^MemAvailable:\s*(\d+) kB", _text("/proc/meminfo"), re.MULTILINE)
+    found = re.search(r"^MemAvailable:\s*(\d+) kB", system_text("/proc/meminfo"), re.MULTILINE)
     if found:
         return int(found[1]) * 1024
     try:
@@ -51,7 +51,7 @@ def rooms_of_groups(text: Callable[[str], str]) -> Iterator[int]:
 @cache
 def processor_quota() -> float | None:
     """How many processors' time this container may use, as it was when first asked; None without a limit."""
-    return min(quotas_of_groups(_text), default=None)
+    return min(quotas_of_groups(system_text), default=None)
 
 
 def quotas_of_groups(text: Callable[[str], str]) -> Iterator[float]:
@@ -82,7 +82,8 @@ def _groups(text: Callable[[str], str], kind: str) -> Iterator[tuple[str, bool]]
                 yield "/".join((folder, *parts[:depth])), not kinds
 
 
-def _text(path: str) -> str:
+def system_text(path: str) -> str:
+    """What is in a file that the system tells something in; nothing if it is not there."""
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
