@@ -16,6 +16,7 @@ from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.paths import is_absolute, joined
 from tensorkeep.proto import messages
 from tensorkeep.proto.text import format_text, parse_text
 
@@ -150,7 +151,7 @@ def write_checkpoint_state(
         folder, latest, all_paths, timestamps=timestamps, last_preserved=last_preserved, relative=relative
     )
     # No file of a checkpoint in format V2 has the name of the checkpoint itself.
-    is_overwritten = fs.canonical(posixpath.join(folder, state.latest)) == fs.canonical(path)
+    is_overwritten = fs.canonical(joined(folder, state.latest)) == fs.canonical(path)
     if is_overwritten and not fs.exists(index_path(path)):
         raise StatePathError(
             f"Save path '{path_text(latest)}' conflicts with path used for checkpoint state.  Please use a different "
@@ -174,8 +175,8 @@ def _read_message(path: str, fs: FileSystem) -> messages.CheckpointState | None:
 
 def _state_of(message: messages.CheckpointState, folder: str) -> CheckpointState:
     return CheckpointState(
-        posixpath.join(folder, message.model_checkpoint_path),
-        tuple(posixpath.join(folder, item) for item in message.all_model_checkpoint_paths),
+        joined(folder, message.model_checkpoint_path),
+        tuple(joined(folder, item) for item in message.all_model_checkpoint_paths),
         tuple(message.all_model_checkpoint_timestamps),
         message.last_preserved_timestamp,
     )
@@ -190,11 +191,11 @@ def _is_text(path: str) -> bool:
 
 
 def _given_path(path: str, folder: str, relative: bool) -> str:
-    return posixpath.relpath(path, folder) if relative and posixpath.isabs(path) else path
+    return posixpath.relpath(path, folder) if relative and is_absolute(path) else path
 
 
 def _stored_path(path: str, folder: str) -> str:
-    return path if posixpath.isabs(path) or posixpath.isabs(folder) else posixpath.relpath(path, folder)
+    return path if is_absolute(path) or is_absolute(folder) else posixpath.relpath(path, folder)
 
 
 def _checked_filename(filename: str) -> str:

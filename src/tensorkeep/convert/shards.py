@@ -17,6 +17,7 @@ from tensorkeep.convert.hub import OpenTensors, StoredArray, Tensors
 from tensorkeep.edit.plan import Made
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.paths import is_plain_name
 
 _INDEX_ENDING: Final = ".index.json"
 _MOST_INDEX: Final = 100_000_000  # bytes
@@ -71,7 +72,7 @@ def open_shards(
         found = parsed_object(index, bytes(file.read(0, file.size))).get("weight_map")
         if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
             raise DataLossError(f'"{index}": expected a "weight_map" of file names')
-        if outside := [name for name in found.values() if posixpath.basename(name) != name or name in (".", "..")]:
+        if outside := [name for name in found.values() if not is_plain_name(name)]:
             raise DataLossError(f'"{index}" speaks of "{outside[0]}", which does not lie beside it')
         parts: dict[str, Mapping[str, StoredArray]] = {}
         for name in dict.fromkeys(found.values()):

@@ -24,6 +24,7 @@ from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_wr
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.model_signatures import sign_files, verified_statement
 from tensorkeep.io.parallel import in_parallel
+from tensorkeep.io.paths import stays_inside
 from tensorkeep.io.progress import Progress, Told
 
 _STATEMENT: Final = "https://in-toto.io/Statement/v1"
@@ -134,11 +135,7 @@ def _together(digests: Iterable[str]) -> str:
 
 def _is_inside(name: object) -> bool:
     return (
-        isinstance(name, str)
-        and bool(name)
-        and posixpath.normpath(name) == name
-        and not name.startswith(("/", "../"))
-        and name not in (".", "..")
+        isinstance(name, str) and bool(name) and posixpath.normpath(name) == name and stays_inside(name) and name != "."
     )
 
 

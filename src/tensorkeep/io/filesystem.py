@@ -20,6 +20,7 @@ from types import TracebackType
 from typing import Final, Protocol
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, StorageError, TensorKeepError, WrongTypeError
+from tensorkeep.io.paths import with_slashes
 from tensorkeep.io.schemes import without_scheme
 
 __all__ = [
@@ -181,7 +182,7 @@ class FileSystem(Protocol):
 
 
 def path_text(path: PathLike) -> str:
-    """A path as text, without the scheme of this machine (`file:///a` is `/a`).
+    """A path as text, with forward slashes and without the scheme of this machine (`file:///a` is `/a`).
 
     Anything that is not a path, or cannot be one, is an InvalidArgumentError; a scheme that is not served, such as
     `s3://`, is an UnimplementedError.
@@ -194,7 +195,7 @@ def path_text(path: PathLike) -> str:
         raise WrongTypeError(f"a path is text, got {text!r}; decode it with os.fsdecode")
     if not text or "\0" in text:
         raise InvalidArgumentError(f"{text!r} cannot be a path: it is empty or holds a NUL")
-    return without_scheme(text)
+    return with_slashes(without_scheme(text))
 
 
 def temporary_path(path: str) -> str:

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
-import fcntl
 import mmap
 import os
 import shutil
 import stat
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from typing import Final
+from weakref import WeakValueDictionary
 
 from tensorkeep.errors import (
     DataLossError,
@@ -24,7 +23,22 @@ from tensorkeep.errors import (
     TensorKeepError,
 )
 from tensorkeep.io.filesystem import Buffer, FileSystem
+from tensorkeep.io.paths import folder_of_system, with_slashes
 from tensorkeep.io.schemes import has_scheme, require_plain
+from tensorkeep.io.system import (
+    CAN_MOVE_OPEN_FILES,
+    OpenFile,
+    create,
+    delete_if_abandoned,
+    flush_file,
+    flush_folder,
+    flush_path,
+    lock_new_file,
+    locked_folder,
+    reopen,
+    reserve,
+    start_writing,
+)
 from tensorkeep.io.system_errors import COMMON, numbered
 
 __all__ = ["LOCAL", "LocalFileSystem"]
@@ -41,20 +55,6 @@ _COPIED: Final = 1 << 20  # bytes at a time
 _NO_LINKS: Final = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.EMLINK, errno.EXDEV, errno.ENOSYS}
 
 
-class _Descriptor:
-    """An open file of the system, closed when nobody uses it any more: not even a read that is under way."""
-
-    __slots__ = ("number",)
-
-    def __init__(self, path: str) -> None:
-        # A pipe, opened the ordinary way, would wait for its other end forever.
-        self.number = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-
-    def __del__(self) -> None:
-        if hasattr(self, "number"):
-            os.close(self.number)
-
-
 class LocalFile:
     """A file opened for reading: `pread` for copies, one memory map, made on first use, for views."""
 
@@ -63,12 +63,11 @@ class LocalFile:
         self._map: mmap.mmap | None = None
         self._lock = threading.Lock()
         with _explained("open", path):
-            self._open: _Descriptor | None = _Descriptor(path)
+            self._open: OpenFile | None = _opened(path)
             status = os.fstat(self._open.number)
         if not stat.S_ISREG(status.st_mode):
             self.close()
-            kind = "folder" if stat.S_ISDIR(status.st_mode) else "device or pipe"
-            raise InvalidArgumentError(f'"{path}" is a {kind}, expected a file')
+            raise _no_file(path, "folder" if stat.S_ISDIR(status.st_mode) else "device or pipe")
         self.size = status.st_size
         self._identity = (status.st_dev, status.st_ino)
 
@@ -76,7 +75,7 @@ class LocalFile:
         descriptor = self._check(offset, length)
         if length <= _AT_ONCE:
             try:
-                data = os.pread(descriptor.number, length, offset)
+                data = descriptor.read(offset, length)
             except OSError as error:
                 raise _translate(error, "read", self.path) from error
             if len(data) == length:
@@ -91,7 +90,7 @@ class LocalFile:
         done = 0
         while done < length:
             try:
-                count = os.preadv(descriptor.number, [buffer[done:]], offset + done)
+                count = descriptor.read_into(offset + done, buffer[done:])
             except OSError as error:
                 raise _translate(error, "read", self.path) from error
             if count == 0:
@@ -106,7 +105,7 @@ class LocalFile:
             mapped = self._map
             if mapped is None:
                 with _explained("map", self.path):
-                    mapped = self._map = mmap.mmap(descriptor.number, self.size, prot=mmap.PROT_READ)
+                    mapped = self._map = mmap.mmap(descriptor.number, self.size, access=mmap.ACCESS_READ)
         return memoryview(mapped)[offset : offset + length]
 
     def is_current(self) -> bool:
@@ -124,7 +123,7 @@ class LocalFile:
             self._open = None
             self._map = None  # the mapping itself lives on in the views that were handed out
 
-    def _check(self, offset: int, length: int) -> _Descriptor:
+    def _check(self, offset: int, length: int) -> OpenFile:
         descriptor = self._open
         if descriptor is None:
             raise FailedPreconditionError(f'"{self.path}" is closed')
@@ -135,23 +134,43 @@ class LocalFile:
         return descriptor
 
 
+def _opened(path: str) -> OpenFile:
+    try:
+        return OpenFile(path)
+    except IsADirectoryError:
+        raise _no_file(path, "folder") from None
+
+
+def _no_file(path: str, kind: str) -> InvalidArgumentError:
+    return InvalidArgumentError(f'"{path}" is a {kind}, expected a file')
+
+
 class LocalWritableFile:
     """A file being written. Its lock, which the system drops when the process dies, says that somebody lives."""
 
     def __init__(self, path: str) -> None:
         self.path = path
         self._written = self._reserved = 0
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
         while True:
             with _explained("create", path):
-                self._descriptor = os.open(path, flags, 0o666)
-            try:
-                fcntl.flock(self._descriptor, fcntl.LOCK_EX)  # waits for somebody who is just sweeping it away
-            except OSError:
-                break  # no locks here; then nobody can take the file for abandoned either
-            if os.fstat(self._descriptor).st_nlink:
+                self._descriptor = create(path)
+            if lock_new_file(self._descriptor):
                 break
             os.close(self._descriptor)  # swept away between creation and lock: again
+
+        if not CAN_MOVE_OPEN_FILES:
+            _BEING_WRITTEN[os.path.abspath(path)] = self
+
+    def move(self, target: str) -> None:
+        """Renames the file where the system renames none that is open."""
+        os.close(self._descriptor)
+        self._descriptor = -1
+        try:
+            os.replace(self.path, target)
+            self.path = target
+        finally:
+            self._descriptor = reopen(self.path)
+            _BEING_WRITTEN[os.path.abspath(self.path)] = self
 
     def write(self, data: Buffer) -> None:
         view = memoryview(data)
@@ -163,17 +182,18 @@ class LocalWritableFile:
 
     def reserve(self, size: int) -> None:
         with _explained("write", self.path):
-            _reserve(self._descriptor, size)
+            code = reserve(self._descriptor, size)
+            if _ERRORS.get(code) is ResourceExhaustedError:  # only a lack of space is an error
+                raise OSError(code, os.strerror(code))
         self._reserved = max(self._reserved, size)
 
     def push(self) -> None:
-        if _sync_file_range is not None:
-            _sync_file_range(self._descriptor, 0, 0, _START_WRITING)
+        start_writing(self._descriptor)
 
     def sync(self) -> None:
         with _explained("sync", self.path):
             self._give_back()
-            _flush_to_disk(self._descriptor)
+            flush_file(self._descriptor)
 
     def close(self) -> None:
         if self._descriptor >= 0:
@@ -184,11 +204,25 @@ class LocalWritableFile:
                     descriptor, self._descriptor = self._descriptor, -1
                     os.close(descriptor)
 
+    @property
+    def is_open(self) -> bool:
+        return self._descriptor >= 0
+
     def _give_back(self) -> None:
         """Space that was reserved and not used would stay taken."""
         if self._reserved > self._written:
             os.ftruncate(self._descriptor, self._written)
             self._reserved = 0
+
+
+# Files that are being written by this process, where that has to be known.
+_BEING_WRITTEN: Final[WeakValueDictionary[str, LocalWritableFile]] = WeakValueDictionary()
+
+
+def _being_written(path: str) -> LocalWritableFile | None:
+    """The file that this process is writing under that name, where it has to be known; it is about to lose it."""
+    written = _BEING_WRITTEN.pop(os.path.abspath(path), None) if _BEING_WRITTEN else None
+    return written if written is not None and written.is_open else None
 
 
 class LocalFileSystem(FileSystem):
@@ -203,7 +237,10 @@ class LocalFileSystem(FileSystem):
     def rename(self, source: str, target: str) -> None:
         with _explained("rename", source, target):
             _require_replaceable(target)
-            os.replace(source, target)
+            if (written := _being_written(source)) is not None:
+                written.move(target)
+            else:
+                os.replace(source, target)
 
     def link(self, source: str, target: str) -> None:
         with _explained("link", source, target):
@@ -216,17 +253,19 @@ class LocalFileSystem(FileSystem):
 
     def delete(self, path: str) -> None:
         with _explained("delete", path):
+            if (written := _being_written(path)) is not None:
+                written.close()
             os.unlink(path)
 
     def exists(self, path: str) -> bool:
         return os.path.exists(path) and not has_scheme(path)
 
     def is_directory(self, path: str) -> bool:
-        return os.path.isdir(path or ".") and not has_scheme(path)
+        return os.path.isdir(folder_of_system(path)) and not has_scheme(path)
 
     def list(self, directory: str) -> Sequence[str]:
         with _explained("list", directory):
-            return sorted(os.listdir(directory or "."))
+            return sorted(os.listdir(folder_of_system(directory)))
 
     def modified(self, path: str) -> float:
         with _explained("look at", path):
@@ -238,7 +277,7 @@ class LocalFileSystem(FileSystem):
 
     def make_directory(self, path: str) -> None:
         with _explained("make folder", path):
-            os.makedirs(path or ".", exist_ok=True)
+            os.makedirs(folder_of_system(path), exist_ok=True)
 
     def remove_directory(self, path: str) -> None:
         with _explained("remove folder", path):
@@ -246,82 +285,26 @@ class LocalFileSystem(FileSystem):
 
     def sync(self, path: str) -> None:
         with _explained("sync", path):
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
-            try:
-                _flush_to_disk(descriptor)
-            finally:
-                os.close(descriptor)
+            flush_path(path)
 
     def canonical(self, path: str) -> str:
         require_plain(path)
-        return os.path.realpath(path)
+        return with_slashes(os.path.realpath(path))
 
     def sync_directory(self, path: str) -> None:
         with _explained("sync folder", path):
-            descriptor = os.open(path or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-            try:
-                _flush_to_disk(descriptor)
-            except OSError as error:
-                if error.errno not in (errno.EINVAL, errno.ENOTSUP):  # some stores have no such thing
-                    raise
-            finally:
-                os.close(descriptor)
+            flush_folder(folder_of_system(path))
 
     @contextmanager
     def locked(self, directory: str) -> Iterator[None]:
-        with _explained("write to folder", directory):
-            descriptor = os.open(directory or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        try:
-            status = os.fstat(descriptor)
-            held = (threading.get_ident(), status.st_dev, status.st_ino)
-            if held in _HELD:
-                yield
-                return
-            is_locked = _lock(descriptor)
-            _HELD.add(held)
-            try:
-                yield
-            finally:
-                _HELD.discard(held)
-                if is_locked:  # said aloud: a child that was forked meanwhile has the descriptor too
-                    fcntl.flock(descriptor, fcntl.LOCK_UN)
-        finally:
-            os.close(descriptor)
+        with ExitStack() as stack:
+            with _explained("write to folder", directory):
+                stack.enter_context(locked_folder(folder_of_system(directory)))
+            yield
 
     def delete_abandoned(self, path: str) -> bool:
         with _explained("delete", path):
-            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOFOLLOW)
-            try:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                    return False
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                os.unlink(path)  # with the lock held, so that no writer can have claimed it meanwhile
-            except BlockingIOError:
-                return False
-            finally:
-                os.close(descriptor)
-        return True
-
-
-_HELD: Final[set[tuple[int, int, int]]] = set()  # the folders that are locked here: thread, device and number
-
-
-def _lock(descriptor: int) -> bool:
-    """Waits for the lock of an open folder; False where the store knows no locks."""
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-    except OSError:
-        return False
-    return True
-
-
-def _flush_to_disk(descriptor: int) -> None:
-    """On macOS the ordinary call leaves data in the drive's own cache."""
-    full = getattr(fcntl, "F_FULLFSYNC", None)
-    if full is None:
-        os.fsync(descriptor)
-    else:
-        fcntl.fcntl(descriptor, full)
+            return delete_if_abandoned(path)
 
 
 def _copy(source: str, target: str) -> None:
@@ -355,30 +338,6 @@ def _copied_by_system(source: int, target: int) -> bool:
             return False
         raise
     return True
-
-
-def _find(name: str, *arguments: type) -> ctypes._NamedFuncPointer | None:
-    """A function of the C library that Python does not offer; None where there is no such thing."""
-    function = getattr(ctypes.CDLL(None, use_errno=True), name, None)
-    if function is not None:
-        function.argtypes = arguments
-        function.restype = ctypes.c_int
-    return function
-
-
-# Linux's own call: the portable one writes zeros where the file system cannot reserve, which only costs time.
-_fallocate: Final = _find("fallocate", ctypes.c_int, ctypes.c_int, ctypes.c_int64, ctypes.c_int64)
-_KEEP_SIZE: Final = 1
-_sync_file_range: Final = _find("sync_file_range", ctypes.c_int, ctypes.c_int64, ctypes.c_int64, ctypes.c_uint)
-_START_WRITING: Final = 2
-
-
-def _reserve(descriptor: int, size: int) -> None:
-    """Reserves space beyond the end without changing the size. Only a lack of space is an error."""
-    if _fallocate is not None and size > 0 and _fallocate(descriptor, _KEEP_SIZE, 0, size) != 0:
-        code = ctypes.get_errno()
-        if _ERRORS.get(code) is ResourceExhaustedError:
-            raise OSError(code, os.strerror(code))
 
 
 @contextmanager

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import StorageError
 from tensorkeep.io.filesystem import path_text
+from tensorkeep.io.system import delete_when_closed
 from tensorkeep.io.system_errors import COMMON, numbered
 
 Bytes = npt.NDArray[np.uint8]
@@ -32,8 +33,8 @@ class MappedMemory:
         self._free: dict[int, list[int]] = {}
         try:
             os.makedirs(folder, exist_ok=True)
-            self._descriptor, path = tempfile.mkstemp(prefix=".tensorkeep-", suffix=".rows", dir=folder)
-            os.unlink(path)
+            descriptor, path = tempfile.mkstemp(prefix=".tensorkeep-", suffix=".rows", dir=folder)
+            self._descriptor = delete_when_closed(descriptor, path)
         except OSError as error:
             raise _explained(error, folder) from error
         weakref.finalize(self, os.close, self._descriptor)

@@ -23,6 +23,7 @@ from tensorkeep.errors import (
     UnavailableError,
     UnimplementedError,
 )
+from tensorkeep.io.paths import IS_WINDOWS, with_slashes
 from tensorkeep.io.schemes import without_scheme
 from tensorkeep.io.system_errors import COMMON, numbered
 from tensorkeep.io.text_and_bytes import as_bytes
@@ -64,6 +65,8 @@ def place_of(path: Any) -> str:
     if "\0" in text:
         raise InvalidArgumentError(f"{text!r} cannot be a path: it holds a NUL")
     text = without_scheme(text)
+    if IS_WINDOWS:  # two slashes begin the name of a server
+        return posixpath.normpath(with_slashes(text)) if text else text
     return posixpath.normpath(re.sub("^//+", "/", text)) if text else text
 
 

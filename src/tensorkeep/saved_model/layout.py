@@ -17,6 +17,7 @@ from tensorkeep.checkpoint.naming import IN_MODEL
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
+from tensorkeep.io.paths import stays_inside
 from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef, SavedModel, SignatureDef, TensorInfo, parse
 from tensorkeep.proto.text import parse_text
@@ -211,7 +212,7 @@ def asset_files(meta_graph: MetaGraphDef) -> list[AssetFileDef]:
 
 def asset_path(directory: PathLike, filename: str) -> str:
     """The path of an asset. One that would lie elsewhere than among the assets is refused."""
-    if not filename or filename.startswith("/") or "\0" in filename or ".." in filename.split("/"):
+    if not stays_inside(filename):
         raise DataLossError(f"an asset is named {filename!r}, which leads out of the model's directory of assets")
     return join(directory, f"{ASSETS}/{filename}")
 

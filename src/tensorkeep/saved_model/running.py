@@ -15,6 +15,7 @@ from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.filesystem import Durability, FileSystem, prepare_directory
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.numpy_files import write_npy, write_npz
+from tensorkeep.io.paths import is_plain_name
 from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.saved_model.layout import NoSuchSignatureError
 from tensorkeep.saved_model.loading import load_saved_model
@@ -145,7 +146,7 @@ def _converted(signature: Signature, key: str, value: Any) -> Any:
 def output_paths(outputs: Mapping[str, Any], directory: str, *, overwrite: bool, fs: FileSystem = LOCAL) -> list[str]:
     """The files that the outputs go to, sorted by key: an error if one cannot be, or is there already."""
     for key in sorted(outputs):
-        if "/" in key or "\0" in key or key in ("", ".", ".."):
+        if not is_plain_name(key):
             raise InvalidArgumentError(f"the output {key!r} cannot be the name of a file")
     paths = [f"{directory.rstrip('/')}/{key}.{'npz' if _parts(outputs[key]) else 'npy'}" for key in sorted(outputs)]
     for path in paths:

@@ -36,6 +36,7 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.crc32c import crc32c
 from tensorkeep.io.directories import file_size
 from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
+from tensorkeep.io.paths import is_plain_name
 from tensorkeep.train.retention import Record
 
 __all__ = ["Entry", "files_of", "read_ledger", "write_ledger"]
@@ -201,7 +202,7 @@ def _decode(item: Mapping[str, Any]) -> Entry:
 
 def _name(name: object) -> str:
     """A name in the folder: a ledger that was tampered with must not lead us to delete files elsewhere."""
-    if not isinstance(name, str) or not name or "/" in name or "\0" in name or name in (".", ".."):
+    if not isinstance(name, str) or not is_plain_name(name):
         raise ValueError(f"{name!r} is not the name of a file in the folder")
     return name
 
