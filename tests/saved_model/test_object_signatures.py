@@ -97,6 +97,18 @@ def test_changes_follow_each_other(tmp_path: Any) -> None:
     np.testing.assert_array_equal(found["again"], wanted["y"])
 
 
+def test_a_second_change_leaves_nothing_of_the_first_behind(tmp_path: Any) -> None:
+    original = the_one(read_saved_model(str(MODEL)))
+    once = rename_input(read_saved_model(str(MODEL)), "loop", "x", "first")
+    twice = the_one(rename_input(rename_output(once, "loop", "y", "z"), "loop", "first", "second"))
+    names = {item.signature.name for item in twice.graph_def.library.function}
+    before = {item.signature.name for item in original.graph_def.library.function}
+    bare, _ = concrete(twice, "loop")
+    assert names - before == {bare.concrete_function_name}
+    assert set(twice.object_graph_def.concrete_functions) <= names
+    assert before <= names  # what the graph calls
+
+
 def test_outputs_of_several_parts_stay_what_they_are(tmp_path: Any) -> None:
     values, splits = np.array([1, 2, 3], np.float32), np.array([0, 1, 3])
     rewrite_model(

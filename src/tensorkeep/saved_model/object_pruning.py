@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tensorkeep.proto.messages import MetaGraphDef, SavedObject, SavedObjectGraph
 from tensorkeep.saved_model.library import FunctionLibrary, called_functions
-from tensorkeep.saved_model.object_signatures import object_signatures
+from tensorkeep.saved_model.object_signatures import functions_of, object_signatures
 
 _FUNCTIONS: Final = ("function", "bare_concrete_function")
 
@@ -27,7 +27,7 @@ def prune_objects(meta_graph: MetaGraphDef, keys: Collection[str]) -> None:
         _keep_where(node.children, [child.node_id in kept for child in node.children])
         _keep_where(node.dependencies, [child.node_id in kept for child in node.dependencies])
     left = [objects.nodes[number] for number in sorted(kept)]
-    names = {name for node in left for name in _functions_of(node)}
+    names = {name for node in left for name in functions_of(node)}
     for name in [name for name in objects.concrete_functions if name not in names]:
         del objects.concrete_functions[name]
     _renumber(objects, sorted(kept))
@@ -86,23 +86,13 @@ def _needed_by(objects: SavedObjectGraph, node: SavedObject) -> Iterator[int]:
         yield from (saveable.save_function, saveable.restore_function)
     for slot in node.slot_variables:
         yield from (slot.original_variable_node_id, slot.slot_variable_node_id)
-    for name in _functions_of(node):
+    for name in functions_of(node):
         if name in objects.concrete_functions:
             yield from objects.concrete_functions[name].bound_inputs
 
 
 def _is_function(node: SavedObject) -> bool:
     return node.WhichOneof("kind") in _FUNCTIONS
-
-
-def _functions_of(node: SavedObject) -> list[str]:
-    """The functions of the library that an object stands for."""
-    kind = node.WhichOneof("kind")
-    if kind == "function":
-        return list(node.function.concrete_functions)
-    if kind == "bare_concrete_function":
-        return [node.bare_concrete_function.concrete_function_name]
-    return [node.captured_tensor.concrete_function] if kind == "captured_tensor" else []
 
 
 def _renumber(objects: SavedObjectGraph, kept: list[int]) -> None:

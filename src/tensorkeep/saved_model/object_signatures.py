@@ -36,6 +36,7 @@ from tensorkeep.proto.messages import (
 from tensorkeep.saved_model.argument_specs import ArgumentSpec, write_argument_spec
 from tensorkeep.saved_model.constants import INIT_OP_SIGNATURE_KEY, MAIN_OP_KEY
 from tensorkeep.saved_model.layout import init_op_name
+from tensorkeep.saved_model.library import called_functions
 from tensorkeep.saved_model.tensor_info import tensor_names
 
 _SIGNATURES: Final = "signatures"
@@ -94,7 +95,38 @@ def refresh_object_signature(meta_graph: MetaGraphDef, key: str) -> None:
     _describe(arguments.values.add(), signature.inputs)
     _describe(concrete.output_signature, signature.outputs)
     node = _new_object(meta_graph, key) if child is None else meta_graph.object_graph_def.nodes[child.node_id]
+    former = node.bare_concrete_function.concrete_function_name
     _fill(node, name, sorted(signature.inputs), made.captured, meta_graph.object_graph_def.nodes)
+    if former:
+        _forget_unused(meta_graph, former)
+
+
+def functions_of(node: SavedObject) -> list[str]:
+    """The functions of the library that an object stands for."""
+    kind = node.WhichOneof("kind")
+    if kind == "function":
+        return list(node.function.concrete_functions)
+    if kind == "bare_concrete_function":
+        return [node.bare_concrete_function.concrete_function_name]
+    return [node.captured_tensor.concrete_function] if kind == "captured_tensor" else []
+
+
+def _forget_unused(meta_graph: MetaGraphDef, name: str) -> None:
+    """Takes a function out that an earlier edit has made of a signature, and that nothing refers to any more.
+
+    The one that TensorFlow made stays: the graph calls it.
+    """
+    graph_def, objects = meta_graph.graph_def, meta_graph.object_graph_def
+    functions = {item.signature.name: item for item in graph_def.library.function}
+    if name not in functions or any(name in functions_of(node) for node in objects.nodes):
+        return
+    bodies = (graph_def.node, *(item.node_def for item in functions.values()))
+    gradients = {name for item in graph_def.library.gradient for name in (item.function_name, item.gradient_func)}
+    if name in gradients or any(name in called_functions(node, functions) for body in bodies for node in body):
+        return
+    del graph_def.library.function[list(functions).index(name)]
+    if name in objects.concrete_functions:
+        del objects.concrete_functions[name]
 
 
 # ----------------------------------------------------------------------------------------------------------- functions
@@ -286,4 +318,4 @@ def _fill(
             node.children.add(node_id=number, local_name=f"capture_{index}")
 
 
-__all__ = ["forget_objects", "imported_graph", "object_signatures", "refresh_object_signature"]
+__all__ = ["forget_objects", "functions_of", "imported_graph", "object_signatures", "refresh_object_signature"]
