@@ -80,7 +80,7 @@ def test_long_names_are_shortened_and_told_in_full_when_pointed_at() -> None:
     name = "layer" * 40
     drawn = svg(picture(graph_of({name: ("Op", ())})))
     assert f"<title>{name}: Op</title>" in drawn
-    assert f"{name[:23]}…" in drawn
+    assert f"{name[:27]}…" in drawn
 
 
 def test_an_overview_is_as_detailed_as_can_be_seen() -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 from collections import Counter, defaultdict, deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 from xml.sax.saxutils import escape
 
+from tensorkeep.inspect.inlining import VARIABLES, ShownNode, shown_nodes
 from tensorkeep.proto.messages import GraphDef
 
 _MOST: Final = 60  # boxes that a picture may have
@@ -18,8 +19,17 @@ _TOO_MANY: Final = 4  # times as many boxes as a picture may have
 _DEEPEST: Final = 64  # levels of scopes that are told apart
 _FEWER: Final = (48, 36, 24, 16, 12)
 _WIDE: Final = 1500.0
-_MOST_LETTERS: Final = 48  # of what is written in a box
+_MOST_LETTERS: Final = 56  # of what is written in a box
 _SAVING: Final = ("SaveV2", "RestoreV2", "Save", "SaveSlices", "Restore", "RestoreSlice")
+_SMALL: Final = 8  # operations of a scope that needs no parts
+_NOTABLE: Final = frozenset(
+    (
+        *("Conv1D", "Conv2D", "Conv3D", "Conv2DBackpropInput", "DepthwiseConv2dNative"),
+        *("MatMul", "BatchMatMulV2", "Einsum", "While", "StatelessWhile", "If", "StatelessIf"),
+        *("GatherV2", "ResourceGather", "KvResourceGather", "LookupTableFindV2"),
+    )
+)
+"""Ops that say what a scope is for."""
 _PER_LETTER, _HEIGHT, _GAP, _LAYER = 6.4, 28.0, 16.0, 64.0
 _STYLE: Final = (
     ".tk-op{fill:#dbe7ff;stroke:#5b6b85}.tk-scope{fill:#e7f4e4;stroke:#5b6b85}.tk-edge{fill:none;stroke:#8a94a6}"
@@ -50,21 +60,24 @@ class Picture:
 def picture(graph: GraphDef, most: int = _MOST) -> Picture:
     """A graph with no more boxes than `most`, if scopes allow it: as many levels of scopes are told apart as fit.
 
+    Functions that are called are drawn in the place of their calls, each once. A scope that holds most of the graph is
+    drawn by its parts; parts whose names begin alike (block_1_expand, block_1_project) are one box if there are many.
     What saves and restores variables is one box for each saver. A large graph with hardly any scopes is drawn by ops.
     """
-    places = _places(graph, most)
-    members: dict[str, list[Any]] = defaultdict(list)
-    for node in graph.node:
+    nodes = shown_nodes(graph)
+    places = _split_further(nodes, _places(nodes, most), most)
+    members: dict[str, list[ShownNode]] = defaultdict(list)
+    for node in nodes:
         members[places[node.name]].append(node)
     if len(members) > _TOO_MANY * most:
-        return _by_op(graph)
-    return Picture({name: _box(name, nodes) for name, nodes in members.items()}, _edges(graph, places))
+        return _by_op(nodes)
+    return Picture({name: _box(name, held) for name, held in members.items()}, _edges(nodes, places))
 
 
-def _places(graph: GraphDef, most: int) -> dict[str, str]:
+def _places(nodes: Sequence[ShownNode], most: int) -> dict[str, str]:
     """The box that each node is in."""
-    names = [node.name for node in graph.node]
-    savers = {node.name.partition("/")[0] for node in graph.node if node.op in _SAVING and "/" in node.name}
+    names = [node.name for node in nodes]
+    savers = {node.name.partition("/")[0] for node in nodes if node.op in _SAVING and "/" in node.name} | {VARIABLES}
 
     def places(depth: int) -> dict[str, str]:
         return {name: _scope(name, 1 if name.partition("/")[0] in savers else depth) for name in names}
@@ -79,18 +92,60 @@ def _places(graph: GraphDef, most: int) -> dict[str, str]:
     return found
 
 
-def _by_op(graph: GraphDef) -> Picture:
-    counts = Counter(node.op for node in graph.node)
+def _split_further(nodes: Sequence[ShownNode], places: Mapping[str, str], most: int) -> dict[str, str]:
+    """The same, where scopes that hold much of the graph are drawn by their parts as long as there is room."""
+    found = dict(places)
+    members: dict[str, list[str]] = defaultdict(list)
+    for node in nodes:
+        members[found[node.name]].append(node.name)
+    waiting = {box for box, held in members.items() if len(held) > max(_SMALL, len(nodes) // 4) and box != VARIABLES}
+    while waiting:
+        box = max(waiting, key=lambda name: (len(members[name]), name))
+        waiting.discard(box)
+        parts = _parts(box, members[box], most - len(members) + 1)
+        if len(set(parts.values())) < 2:
+            continue
+        held = members.pop(box)
+        for name in held:
+            found[name] = parts[name]
+            members[parts[name]].append(name)
+        waiting |= {part for part in set(parts.values()) if len(members[part]) > max(_SMALL, len(nodes) // 4)} - {box}
+    return found
+
+
+def _parts(box: str, names: Sequence[str], most: int) -> dict[str, str]:
+    """The parts of a scope that its nodes are in: its scopes, or, if these are too many, those that begin alike."""
+    depth = box.count("/") + 2
+    scopes = {name: _scope(name, depth) for name in names}
+    if len(set(scopes.values())) <= most:
+        return scopes
+    found = dict.fromkeys(names, box)
+    for words in range(1, 6):
+        alike = {name: _beginning(scope, words) for name, scope in scopes.items()}
+        if len(set(alike.values())) > most:
+            break
+        found = alike
+    return found
+
+
+def _beginning(scope: str, words: int) -> str:
+    """The first words of the last step of a path: `net/block_1` of `net/block_1_expand`."""
+    above, slash, step = scope.rpartition("/")
+    return f"{above}{slash}{'_'.join(step.split('_')[:words])}"
+
+
+def _by_op(nodes: Sequence[ShownNode]) -> Picture:
+    counts = Counter(node.op for node in nodes)
     boxes = {op: Box(op, f"{op} ({count:,} ops)", count) for op, count in counts.items()}
-    return Picture(boxes, _edges(graph, {node.name: node.op for node in graph.node}))
+    return Picture(boxes, _edges(nodes, {node.name: node.op for node in nodes}))
 
 
-def _edges(graph: GraphDef, places: Mapping[str, str]) -> dict[tuple[str, str], int]:
+def _edges(nodes: Sequence[ShownNode], places: Mapping[str, str]) -> dict[tuple[str, str], int]:
     edges: dict[tuple[str, str], int] = defaultdict(int)
-    for node in graph.node:
+    for node in nodes:
         target = places[node.name]
         for item in node.input:
-            source = places.get(item.lstrip("^").partition(":")[0])
+            source = places.get(item)
             if source is not None and source != target:
                 edges[source, target] += 1
     return dict(edges)
@@ -100,10 +155,12 @@ def _scope(name: str, depth: int) -> str:
     return "/".join(name.split("/", depth)[:depth])
 
 
-def _box(name: str, nodes: Sequence[Any]) -> Box:
-    if len(nodes) == 1 and nodes[0].name == name:
-        return Box(name, f"{name}: {nodes[0].op}", 1)
-    return Box(name, f"{name}/ ({len(nodes)} ops)", len(nodes))
+def _box(name: str, nodes: Sequence[ShownNode]) -> Box:
+    if len(nodes) == 1:
+        return Box(name, f"{nodes[0].name}: {nodes[0].op}", 1)
+    notable = Counter(node.op for node in nodes if node.op in _NOTABLE)
+    told = "".join(f", {count} {op}" if count > 1 else f", {op}" for op, count in notable.most_common(2))
+    return Box(name, f"{name}/ ({len(nodes)} ops{told})", len(nodes))
 
 
 def graphviz(found: Picture) -> str:
@@ -223,7 +280,12 @@ def _drawn(box: Box, place: tuple[float, float, float]) -> str:
 
 
 def _shortened(label: str) -> str:
-    """A label that fits; of a long one, both ends."""
+    """A label that fits: of a long path the end, and of what is still too long both ends."""
+    path, mark, rest = label.partition("/ (") if "/ (" in label else label.partition(": ")
+    steps = path.split("/")
+    while len(label) > _MOST_LETTERS and len(steps) > 1:
+        steps = steps[1:]
+        label = f"…/{'/'.join(steps)}{mark}{rest}"
     half = _MOST_LETTERS // 2
     return label if len(label) <= _MOST_LETTERS else f"{label[: half - 1]}…{label[-half:]}"
 
