@@ -231,5 +231,7 @@ def test_mistakes_are_explained(program: Program, arguments: str, message: str) 
 
 
 def test_a_dry_run_writes_nothing(program: Program, world: Path) -> None:
-    assert program("ev", "quantise", "recommender/model", "r/m", "--to", "int8", "--dry-run").out == "would write r/m\n"
+    assert program("ev", "quantise", "recommender/model", "r/m", "--to", "int8", "--dry-run").out == (
+        "users: of 6 numbers none changed\nwould write r/m\n"
+    )
     assert not (world / "r").exists()

@@ -100,3 +100,16 @@ def test_multihash_variables_say_how_they_are_synchronized() -> None:
         assert table.synchronization == tf.VariableSynchronization.ON_READ
         assert table.aggregation == tf.VariableAggregation.MEAN
         assert not table.trainable
+
+
+# Options of the first release
+
+
+def test_keys_are_dropped_by_steps_or_by_weight_in_the_old_words() -> None:
+    assert tf.EvictOption(steps_to_live=5) == tf.GlobalStepEvict(5)
+    assert tf.EvictOption(l2_weight_threshold=0.5) == tf.L2WeightEvict(0.5)
+    assert tf.EvictOption() is None
+    with pytest.raises(InvalidArgumentError, match="can't be enabled at same time"):
+        tf.EvictOption(5, 0.5)
+    with pytest.raises(InvalidArgumentError, match="l2reg_theta: rows are dropped by"):
+        tf.EvictOption(l2reg_theta=0.1)

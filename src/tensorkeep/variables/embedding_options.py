@@ -156,6 +156,33 @@ class L2WeightEvict:
             LOG.warning("l2_weight_threshold is %s: rows are not dropped by weight", self.l2_weight_threshold)
 
 
+def EvictOption(  # noqa: N802 - DeepRec's name
+    steps_to_live: int | None = None,
+    l2_weight_threshold: float = -1.0,
+    steps_to_live_l2reg: Any = None,
+    l2reg_theta: Any = None,
+    l2reg_lambda: Any = None,
+) -> GlobalStepEvict | L2WeightEvict | None:
+    """Which keys a save drops, in the words of DeepRec's first release: by steps or by weight; None for none.
+
+    Its three last arguments are refused: nothing here drops rows by them.
+    """
+    unknown = {
+        "steps_to_live_l2reg": steps_to_live_l2reg, "l2reg_theta": l2reg_theta, "l2reg_lambda": l2reg_lambda
+    }  # fmt: skip
+    given = [name for name, value in unknown.items() if value is not None]
+    if given:
+        raise InvalidArgumentError(
+            f"{', '.join(given)}: rows are dropped by steps_to_live or l2_weight_threshold alone"
+        )
+    by_weight = L2WeightEvict(l2_weight_threshold)
+    if steps_to_live and l2_weight_threshold > 0:
+        raise InvalidArgumentError("steps_to_live and l2_weight_threshold can't be enabled at same time.")
+    if steps_to_live is not None:
+        return GlobalStepEvict(steps_to_live)
+    return by_weight if l2_weight_threshold > 0 else None
+
+
 @dataclass(frozen=True)
 class CheckpointOption:
     """Where a variable would be loaded from. It says so, and nothing looks at it, as in DeepRec."""
@@ -239,6 +266,7 @@ __all__ = [
     "CheckpointOption",
     "CounterFilter",
     "EmbeddingVariableOption",
+    "EvictOption",
     "GlobalStepEvict",
     "InitializerOption",
     "L2WeightEvict",
