@@ -5,9 +5,12 @@ from __future__ import annotations
 import errno
 import os
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from tensorkeep.embedding.options import Cache, FileTier
 from tensorkeep.embedding.table import EmbeddingTable
@@ -189,3 +192,15 @@ def test_a_cache_by_time_is_settled_by_versions(tmp_path: Path) -> None:
     table.assign([1, 2, 3, 4], np.zeros((4, 4)), versions=[9, 2, 7, 1])
     table.settle()
     assert table.tiers([1, 2, 3, 4]).tolist() == [0, 1, 0, 1]
+
+
+@given(heat=st.lists(st.integers(-1, 4), min_size=1, max_size=12), room=st.integers(1, 12))
+@settings(max_examples=60, deadline=None)
+def test_the_rows_in_memory_are_the_hottest_and_among_equals_the_latest(heat: list[int], room: int) -> None:
+    with TemporaryDirectory() as folder:
+        table = EmbeddingTable(4, keeps_frequencies=True, storage=FileTier(folder, room * 16, Cache.LFU))
+        keys = np.arange(len(heat))
+        table.assign(keys, np.zeros((len(heat), 4)), freqs=heat)
+        table.settle()
+        hottest = sorted(keys.tolist(), key=lambda key: (heat[key], key))[-room:]
+        assert np.flatnonzero(table.tiers(keys) == 0).tolist() == sorted(hottest)

@@ -104,7 +104,9 @@ class Contents:
             return
         known = self.frequencies if self.tier.counts_uses else self.versions
         if known is not None:
-            rows = np.sort(self.index.items()[1])
+            is_row = np.zeros(self.index.row_limit, np.bool_)
+            is_row[self.index.items()[1]] = True
+            rows = np.flatnonzero(is_row)
             self.tier.settle(rows, known.read(rows)[:, 0])
 
     # ------------------------------------------------------------------------------------------------ Looking up

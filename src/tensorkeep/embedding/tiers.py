@@ -130,7 +130,7 @@ class Tier:
 
         Among equals those that come later are hotter.
         """
-        order = np.argsort(heat, kind="stable")[-self.capacity :]
+        order = _hottest(heat, self.capacity)
         self.flush()
         self.forget(self._row_of[self._row_of != ABSENT])
         if not len(order):
@@ -218,6 +218,16 @@ class Tier:
             for store in self._stores:
                 store.store(self._row_of[slots], slots)
             self._is_changed[slots] = False
+
+
+def _hottest(heat: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
+    """Where the hottest of all stand, at most so many, the hottest last. Among equals the later ones are hotter."""
+    chosen = np.arange(len(heat))
+    if len(heat) > count:  # without sorting all, of which there may be many
+        limit = np.partition(heat, -count)[-count]
+        above, equal = np.flatnonzero(heat > limit), np.flatnonzero(heat == limit)
+        chosen = np.sort(np.concatenate([above, equal[len(equal) - (count - len(above)) :]]))
+    return chosen[np.argsort(heat[chosen], kind="stable")]
 
 
 class TieredStore:
