@@ -230,3 +230,11 @@ def test_an_example_that_does_not_keep_its_word_fails(code: str) -> None:
 def test_an_error_or_a_warning_that_the_page_does_not_speak_of_fails(code: str) -> None:
     with pytest.raises((ValueError, UserWarning)):
         run(Block("python", code, 1), "page.md", {})
+
+
+def test_what_the_guide_says_is_not_there_is_not_there() -> None:
+    page = (DOCS / "guide" / "moving-from-tensorflow-1.md").read_text("utf-8")
+    section = page.partition("## What is not there")[2].partition("\n## ")[0]
+    named = [name for row in section.splitlines() for name in re.findall(r"`tf\.(\w+)`", "|".join(row.split("|")[:2]))]
+    assert {"data", "estimator", "keras", "contrib"} <= set(named)
+    assert [name for name in named if hasattr(tensorkeep.v1, name)] == []

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import functools
+import subprocess
+import sys
 import threading
 
 import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
+from tensorkeep.proto.text import parse_text
+from tensorkeep.v1.absent import INSTEAD
 
 
 @pytest.fixture(autouse=True)
@@ -191,3 +196,78 @@ def test_an_interactive_session_may_be_allowed_to_call_python() -> None:
     session = tf.InteractiveSession(allow_python=True)
     assert tf.py_func(lambda x: x + 1, [tf.constant(1.0)], tf.float32).eval() == 2.0
     session.close()
+
+
+class TestSettings:
+    """`tf.ConfigProto` and its family are messages."""
+
+    def test_they_are_made_when_they_are_asked_for(self):
+        script = (
+            "import sys, tensorkeep.v1 as tf; "
+            "assert not any('session_config' in name for name in sys.modules); "
+            "tf.ConfigProto(); assert 'tensorkeep.proto.session_config' in sys.modules"
+        )
+        subprocess.run([sys.executable, "-c", script], check=True)
+
+    def test_they_know_what_is_set_and_go_to_bytes_and_text_and_back(self):
+        config = tf.ConfigProto(device_count={"CPU": 2}, gpu_options=tf.GPUOptions(allow_growth=True))
+        config.graph_options.rewrite_options.constant_folding = tf.RewriterConfig.OFF
+        config.graph_options.optimizer_options.opt_level = tf.OptimizerOptions.L0
+        assert config.HasField("gpu_options")
+        assert not config.HasField("cluster_def")
+        assert tf.ConfigProto.FromString(config.SerializeToString()) == config
+        assert parse_text(tf.ConfigProto, str(config).encode(), "text") == config
+        again = tf.ConfigProto()
+        again.ParseFromString(config.SerializeToString())
+        assert again.graph_options.rewrite_options.constant_folding == tf.RewriterConfig.OFF
+
+    def test_a_setting_that_does_not_exist_is_an_error(self):
+        with pytest.raises(ValueError, match="no_such_setting"):
+            tf.ConfigProto(no_such_setting=1)
+        with pytest.raises(AttributeError, match="no_such_setting"):
+            tf.ConfigProto().no_such_setting = 1
+
+    def test_settings_that_only_deeprec_has_are_accepted(self):
+        config = tf.ConfigProto(tensor_fuse=True, executor_policy=2)
+        config.graph_options.optimizer_options.do_op_fusion = True
+        config.graph_options.optimizer_options.micro_batch_num = 2
+        config.graph_options.optimizer_options.async_embedding_options.threads_num = 4
+        with tf.Graph().as_default(), tf.Session(config=config) as session:
+            assert session.run(tf.constant(3)) == 3
+
+    def test_a_session_has_the_devices_that_its_settings_say(self):
+        with tf.Graph().as_default(), tf.device("/cpu:1"):
+            x = tf.constant(3)
+            with tf.Session(config=tf.ConfigProto(device_count={"CPU": 2})) as session:
+                assert session.run(x) == 3
+            with tf.Session() as session, pytest.raises(ValueError, match="Could not satisfy explicit device"):
+                session.run(x)
+            with tf.Session(config=tf.ConfigProto(allow_soft_placement=True)) as session:
+                assert session.run(x) == 3
+
+    def test_what_is_no_config_is_refused(self):
+        with tf.Graph().as_default(), pytest.raises(TypeError, match=r"must be a tf\.ConfigProto, but got RunOptions"):
+            tf.Session(config=tf.RunOptions())
+
+    def test_a_run_takes_options_and_leaves_its_report_empty(self):
+        report = tf.RunMetadata()
+        with tf.Graph().as_default(), tf.Session() as session:
+            session.run(
+                tf.constant(1), options=tf.RunOptions(trace_level=tf.RunOptions.FULL_TRACE), run_metadata=report
+            )
+        assert report == tf.RunMetadata()
+
+
+@pytest.mark.parametrize("name", sorted(INSTEAD))
+def test_a_name_that_is_not_here_says_what_to_use_instead(name):
+    *modules, last = name.split(".")
+    module = functools.reduce(getattr, modules, tf)
+    assert not hasattr(module, last), "it is here: take its row away"
+    with pytest.raises(AttributeError) as caught:
+        getattr(module, last)
+    assert str(caught.value) == f"module {module.__name__!r} has no attribute {last!r} (tf.{name}): {INSTEAD[name]}"
+
+
+def test_a_name_that_nobody_knows_is_not_there():
+    with pytest.raises(AttributeError, match=r"module 'tensorkeep\.v1' has no attribute 'nosuch'$"):
+        _ = tf.nosuch

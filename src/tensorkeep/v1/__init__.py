@@ -4,6 +4,9 @@ Graphs, variables, sessions, training. Everything is done by the layers below; h
 the graph and session that are in force when a program names none.
 """
 
+from typing import TYPE_CHECKING
+
+from tensorkeep._lazy import on_first_use
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import TensorKeepError as OpError
 from tensorkeep.functions.array import (
@@ -421,6 +424,7 @@ from tensorkeep.v1 import (
     train,
     version,
 )
+from tensorkeep.v1.absent import missing
 from tensorkeep.v1.defaults import get_default_graph, get_default_session, reset_default_graph
 from tensorkeep.v1.dtypes import (
     QUANTIZED_DTYPES,
@@ -510,16 +514,7 @@ from tensorkeep.v1.readers import (
     TFRecordReader,
     WholeFileReader,
 )
-from tensorkeep.v1.sessions import (
-    ConfigProto,
-    GPUOptions,
-    GraphOptions,
-    InteractiveSession,
-    OptimizerOptions,
-    RunMetadata,
-    RunOptions,
-    Session,
-)
+from tensorkeep.v1.sessions import InteractiveSession, Session
 from tensorkeep.v1.tracing import function
 from tensorkeep.v1.version import (
     COMPILER_VERSION,
@@ -614,6 +609,17 @@ from tensorkeep.variables.variable import Variable, is_variable_initialized
 newaxis = None
 __version__ = VERSION  # the TensorFlow that this follows
 
+if TYPE_CHECKING:
+    from tensorkeep.v1.settings import (
+        ConfigProto,
+        GPUOptions,
+        GraphOptions,
+        OptimizerOptions,
+        RewriterConfig,
+        RunMetadata,
+        RunOptions,
+    )
+
 __all__ = [
     "AUTO_REUSE",
     "COMPILER_VERSION",
@@ -675,6 +681,7 @@ __all__ = [
     "RandomShuffleQueue",
     "ReaderBase",
     "RegisterGradient",
+    "RewriterConfig",
     "RunMetadata",
     "RunOptions",
     "Session",
@@ -1229,6 +1236,16 @@ __all__ = [
     "zeros_like",
     "zeta",
 ]
+
+if not TYPE_CHECKING:
+    _SETTINGS = "ConfigProto GPUOptions GraphOptions OptimizerOptions RewriterConfig RunMetadata RunOptions"
+    _find_later, _ = on_first_use(globals(), {"settings": _SETTINGS})
+
+    def __getattr__(name: str) -> object:
+        """Messages of settings, whose classes are made when they are first wanted; of others, what to use instead."""
+        if name in _SETTINGS.split():
+            return _find_later(name)
+        raise missing(__name__, name)
 
 
 def __dir__() -> list[str]:

@@ -1,11 +1,11 @@
-"""`tf.Session`: a session with TensorFlow 1's arguments, and the messages that configure it."""
+"""`tf.Session`: a session with TensorFlow 1's arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import SimpleNamespace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakSet
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
@@ -17,86 +17,17 @@ from tensorkeep.runtime.placement import Devices
 from tensorkeep.runtime.session import Session as CoreSession
 from tensorkeep.v1 import defaults
 
-
-class _Options:
-    """A bag of settings: any may be set; those never set are false, zero or empty."""
-
-    def __init__(self, **settings: Any) -> None:
-        self.__dict__.update(settings)
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
-            raise AttributeError(name)
-        return self.__dict__.setdefault(name, _Options())
-
-    def __bool__(self) -> bool:
-        return any(map(bool, self.__dict__.values()))
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Options) and self._set() == other._set()
-
-    __hash__ = None  # type: ignore[assignment]  # settings may change
-
-    def _set(self) -> dict[str, Any]:
-        return {name: value for name, value in self.__dict__.items() if value}
-
-    def CopyFrom(self, other: _Options) -> None:  # noqa: N802 - as messages have it
-        self.__dict__.clear()
-        self.__dict__.update(other.__dict__)
-
-    MergeFrom = CopyFrom
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({', '.join(f'{name}={value!r}' for name, value in self.__dict__.items())})"
-
-
-class GPUOptions(_Options):
-    """Settings for devices that we never use."""
-
-
-class OptimizerOptions(_Options):
-    """Settings for a graph optimizer other than ours."""
-
-    L0, L1 = -1, 0
-    DEFAULT, OFF, ON_1, ON_2 = 0, -1, 1, 2
-
-
-class GraphOptions(_Options):
-    """Settings for a graph optimizer other than ours."""
-
-
-class RunOptions(_Options):
-    """Settings of one run; accepted, and without effect."""
-
-    NO_TRACE, SOFTWARE_TRACE, HARDWARE_TRACE, FULL_TRACE = 0, 1, 2, 3
-
-
-class RunMetadata(_Options):
-    """What a run reports about itself: nothing."""
-
-
-class ConfigProto(_Options):
-    """Settings of a session: how many devices it pretends to have, and whether operations may go elsewhere."""
-
-    def __init__(
-        self,
-        *,
-        device_count: Mapping[str, int] | None = None,
-        allow_soft_placement: bool = False,
-        log_device_placement: bool = False,
-        **settings: Any,
-    ) -> None:
-        super().__init__(
-            device_count=dict(device_count or {}),
-            allow_soft_placement=allow_soft_placement,
-            log_device_placement=log_device_placement,
-            **settings,
-        )
+if TYPE_CHECKING:
+    from tensorkeep.proto.session_config import ConfigProto, RunMetadata, RunOptions
 
 
 def _devices(config: ConfigProto | None) -> Devices:
-    config = config or ConfigProto()
-    return Devices({"CPU": 1, **config.device_count}, bool(config.allow_soft_placement))
+    """The devices that a session has by its settings, which may be a message of TensorFlow's as well."""
+    if config is None:
+        return Devices({"CPU": 1}, False)
+    if getattr(getattr(config, "DESCRIPTOR", None), "full_name", None) != "tensorflow.ConfigProto":
+        raise WrongTypeError(f"Argument `config` must be a tf.ConfigProto, but got {type(config).__name__}")
+    return Devices({"CPU": 1, **config.device_count}, config.allow_soft_placement)
 
 
 _LIVE: Final[WeakSet[Session]] = WeakSet()
@@ -111,8 +42,9 @@ class Session:
         if target:
             raise InvalidArgumentError(f"a session runs in this process: there is no target {target!r}. Leave it out")
         found = graph or defaults.get_default_graph()
-        logged = bool(config and config.log_device_placement)
-        self._core = CoreSession(found, devices=_devices(config), logs_placement=logged, **options)
+        devices = _devices(config)
+        logged = config is not None and config.log_device_placement
+        self._core = CoreSession(found, devices=devices, logs_placement=logged, **options)
         _LIVE.add(self)
         self._default: AbstractContextManager[Any] | None = None
         self._building: AbstractContextManager[Any] | None = None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from tensorkeep.proto.messages import (
     BytesList,
     Example,
@@ -92,6 +94,7 @@ from tensorkeep.train.schedules import (
 from tensorkeep.train.schedules import piecewise_constant as piecewise_constant_decay
 from tensorkeep.train.session_creators import SessionCreator
 from tensorkeep.v1 import queue_runner
+from tensorkeep.v1.absent import missing
 from tensorkeep.v1.checkpoints import (
     NewCheckpointReader,
     VocabInfo,
@@ -249,3 +252,9 @@ __all__ = [
     "warm_start",
     "write_graph",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        raise missing(__name__, name)

@@ -1,0 +1,51 @@
+"""Names of TensorFlow 1 that are not here, and what does their work: for the error of a program that asks for them.
+
+A module that is added takes its row away.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+_CORE: Final = "variables, tf.layers, tf.losses, the optimizers of tf.train and tf.train.MonitoredTrainingSession"
+_LOAD: Final = "tensorkeep.load_saved_model runs what it exported"
+_ONE_PROCESS: Final = "sessions run in this process, on one machine"
+
+# By name below `tf`: what to use instead.
+INSTEAD: Final[dict[str, str]] = {
+    "GradientTape": "graphs have tf.gradients",
+    "LMDBReader": "other readers are tf.TFRecordReader, tf.TextLineReader, tf.WholeFileReader",
+    "autograph": "write tf.cond and tf.while_loop",
+    "config": "sessions take a tf.ConfigProto",
+    "contrib": f"use {_CORE}; much of it became tf.nn, tf.layers and tf.lookup",
+    "data": "feed arrays of any loader, or fill queues (tf.train.batch, tf.FIFOQueue) by readers such as "
+    "tf.TFRecordReader; models that hold datasets run them",
+    "distribute": _ONE_PROCESS,
+    "distributions": "use tf.random and tf.math",
+    "estimator": f"use {_CORE}; {_LOAD}",
+    "experimental": "what is not experimental any more is in tf itself",
+    "feature_column": "use tf.parse_example, tf.lookup and tf.nn.embedding_lookup",
+    "keras": f"use {_CORE}; {_LOAD}, and tensorkeep.saved_model.from_layers builds models of layers",
+    "lite": "graphs are frozen by tf.graph_util and `tensorkeep saved-model freeze`, for a converter of your choice",
+    "load_library": "ops of one's own are written in Python: tensorkeep.graph.opspec",
+    "load_op_library": "ops of one's own are written in Python: tensorkeep.graph.opspec",
+    "mixed_precision": "cast by tf.cast",
+    "mlir": "graphs run as they are",
+    "profiler": "use a profiler of Python: a compiled run is a Python function",
+    "test": "use unittest or pytest, and numpy.testing",
+    "tpu": _ONE_PROCESS,
+    "train.Server": _ONE_PROCESS,
+    "train.SyncReplicasOptimizer": f"{_ONE_PROCESS}; the plain optimizer does the same there",
+    "wrap_function": "use tf.function",
+    "xla": "runs are compiled without asking",
+}
+
+
+def missing(module: str, name: str) -> AttributeError:
+    """The error for a name that a module of ours does not have: what to use instead, where that is known."""
+    path = ".".join([*module.split(".")[2:], name])
+    advice = f" (tf.{path}): {INSTEAD[path]}" if path in INSTEAD else ""
+    return AttributeError(f"module {module!r} has no attribute {name!r}{advice}", name=name)
+
+
+__all__ = ["INSTEAD", "missing"]
