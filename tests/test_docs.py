@@ -178,6 +178,15 @@ def test_every_function_has_its_signature_in_the_reference(name: str) -> None:
         assert name in dict(SIGNATURES)
 
 
+def test_the_first_page_names_the_extras_that_users_need() -> None:
+    project = (DOCS.parent / "pyproject.toml").read_text()
+    section = project.partition("[project.optional-dependencies]")[2].partition("\n[")[0]
+    extras = set(re.findall(r"^(\w+) = \[", section, re.MULTILINE))
+    for_work_on_it = {"lint", "protos", "test", "bench", "docs", "fuzz"}
+    named = set(re.findall(r"^\| `(\w+)` \|", (DOCS / "index.md").read_text(), re.MULTILINE))
+    assert named == extras - for_work_on_it
+
+
 @pytest.mark.parametrize("dtype", ALL_DTYPES, ids=str)
 def test_the_table_of_types_has_a_row_for_each(dtype: tensorkeep.DType) -> None:
     rows = re.findall(rf"^\| {dtype.number} \| `{dtype.name}` \| (.*?) \| (.*?) \| (.*?) \|", GUIDE, re.MULTILINE)

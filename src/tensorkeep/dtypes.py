@@ -8,6 +8,7 @@ type by name; a new type is a new row.
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
@@ -218,7 +219,9 @@ class DType:
         try:
             array_dtype = _later.np.dtype(value)
         except (TypeError, ValueError, SyntaxError) as error:
-            raise WrongTypeError(f"{value!r} is not a data type: {error}") from None
+            near = get_close_matches(value, _BY_NAME, 1) if isinstance(value, str) else []
+            why = f"did you mean {near[0]!r}?" if near else error
+            raise WrongTypeError(f"{value!r} is not a data type: {why}") from None
         return dtype_of_array(array_dtype)
 
 

@@ -114,12 +114,15 @@ def test_the_version_is_told(program: Program) -> None:
     [
         (("lst",), 'error: there is no command "lst"; did you mean "list"?\n'),
         (("run/m 1",), "error: \"run/m 1\" is a path, and a command comes first: tensorkeep what 'run/m 1'\n"),
-        (("qqq",), 'error: there is no command "qqq"; there are what, list, '),
+        (("qqq",), 'error: there is no command "qqq"\n'),
+        (("other", "list"), 'error: "other" is a path, and a command comes first: tensorkeep what other\n'),
+        (("freeze", "m"), 'error: there is no command "freeze" by itself; did you mean "saved-model freeze"?\n'),
+        (("list", "--srt", "name", "run"), "error: unrecognized arguments: --srt run; did you mean --sort?\n"),
         (("saved-model", "rnu"), 'error: "saved-model" has no command "rnu"; did you mean "run"?\n'),
         (("--nonsense",), "error: there is no option --nonsense\n"),
         (("list",), "error: the following arguments are required: PATH\n"),
         (("list", "run", "--sort", "colour"), "error: argument --sort: invalid choice: 'colour'"),
-        (("list", "run", "--jso"), "error: unrecognized arguments: --jso\n"),
+        (("list", "run", "--jso"), "error: unrecognized arguments: --jso; did you mean --json?\n"),
     ],
 )
 def test_wrong_arguments_are_told_with_where_help_is(program: Program, arguments: tuple[str, ...], said: str) -> None:
@@ -141,6 +144,17 @@ def test_an_error_is_one_message_without_a_traceback() -> None:
 def test_what_the_library_warns_of_is_a_note(program: Program) -> None:
     found = program("print", "run/model-1000.index", "global_step")
     assert found == (0, "0\n", 'note: "run/model-1000.index" is one file of a checkpoint; opening "run/model-1000"\n')
+
+
+@pytest.mark.parametrize("command", ["list", "show", "stats"])
+def test_that_nothing_fits_is_told(program: Program, command: str) -> None:
+    found = program(command, "run", "--match", "nothing*")
+    assert found.err == "note: none of 3 tensors fits what --match, --regex and --exclude ask for\n"
+
+
+def test_a_type_that_is_misspelled_is_told_with_the_one_that_is_meant(program: Program) -> None:
+    found = program("cast", "run", "out/m", "--dtype", "flot16")
+    assert found.err == "error: 'flot16' is not a data type: did you mean 'float16'?\n"
 
 
 def test_options_may_be_spelled_with_hyphens_or_underscores(program: Program) -> None:

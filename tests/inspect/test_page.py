@@ -11,6 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.checkpoint.saving import save_checkpoint
+from tensorkeep.embedding.table import EmbeddingTable
+from tensorkeep.embedding.writing import table_tensors
 from tensorkeep.inspect.page import gather, html
 from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
@@ -129,3 +131,12 @@ def test_progress_is_told_to_its_end() -> None:
     gather("model", progress=lambda done, total: told.append((done, total)), fs=model_of(["w"]))
     assert told[-1][0] == told[-1][1]
     assert [done / total for done, total in told] == sorted(done / total for done, total in told)
+
+
+def test_embedding_tables_are_told_with_their_keys() -> None:
+    table = EmbeddingTable(4)
+    table.lookup_or_create(np.arange(7))
+    fs = MemoryFileSystem()
+    save_checkpoint("m", table_tensors("user", table.snapshot()), fs=fs)
+    page = html(gather("m", fs=fs))
+    assert "<h2>Embedding tables</h2><table><tr><td>user</td><td>7 keys</td></tr></table>" in page

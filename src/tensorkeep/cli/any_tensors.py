@@ -7,11 +7,12 @@ takes no import of all formats that there are. What that does not tell is told b
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import tensorkeep as tk
 from tensorkeep.checkpoint.naming import IN_MODEL, OBJECT_GRAPH_KEY, index_path, prefix_of_file
-from tensorkeep.cli.output import Output
+from tensorkeep.cli.output import Output, counted
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
 from tensorkeep.io.local import LOCAL
@@ -71,6 +72,13 @@ def tell_remarks(listing: CheckpointListing, output: Output) -> None:
         output.note(remark)
 
 
+def tell_none(chosen: Sequence[object], listing: CheckpointListing, output: Output) -> None:
+    """Says that nothing is shown because nothing fits what was asked for, where there is something."""
+    if not chosen and listing.tensors and not output.is_json:
+        count = counted(len(listing.tensors), "tensor")
+        output.note(f"none of {count} fits what --match, --regex and --exclude ask for")
+
+
 def meant(path: str) -> str:
     """The file of a SavedModel stands for the model."""
     return posixpath.dirname(path) or "." if posixpath.basename(path) in _MODEL_FILES else path
@@ -112,5 +120,6 @@ __all__ = [
     "meant",
     "open_any",
     "require_checkpoint",
+    "tell_none",
     "tell_remarks",
 ]

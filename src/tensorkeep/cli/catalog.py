@@ -13,6 +13,7 @@ from typing import Final, NamedTuple
 
 from tensorkeep.cli.command import Command
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.local import LOCAL
 
 
 class Listed(NamedTuple):
@@ -134,16 +135,25 @@ def split_command(arguments: Sequence[str]) -> tuple[str, list[str]]:
         if name in COMMANDS:
             return name, list(arguments[count:])
     first = arguments[0]
-    if "/" in first or "." in first:
-        raise UnknownCommandError(
-            f'"{first}" is a path, and a command comes first: tensorkeep what {shlex.quote(first)}'
-        )
     if not members(first):
-        raise UnknownCommandError(f'there is no command "{first}"{nearest(first, _first_words())}')
+        raise _unknown(first)
     if len(arguments) == 1 or arguments[1].startswith("-"):
         return first, list(arguments[1:])
     seconds = [name.partition(" ")[2] for name in members(first)]
     raise UnknownCommandError(f'"{first}" has no command "{arguments[1]}"{nearest(arguments[1], seconds)}')
+
+
+def _unknown(word: str) -> UnknownCommandError:
+    """What is probably meant by a first word that is no command: a path, a command of a group, or another spelling."""
+    inner = [name for name in COMMANDS if name.endswith(f" {word}")]
+    near = get_close_matches(word, _first_words(), 1)
+    if "/" in word or "." in word or (not near and LOCAL.exists(word)):
+        return UnknownCommandError(
+            f'"{word}" is a path, and a command comes first: tensorkeep what {shlex.quote(word)}'
+        )
+    if inner:
+        return UnknownCommandError(f'there is no command "{word}" by itself; did you mean "{inner[-1]}"?')
+    return UnknownCommandError(f'there is no command "{word}"' + (f'; did you mean "{near[0]}"?' if near else ""))
 
 
 def members(group: str) -> list[str]:

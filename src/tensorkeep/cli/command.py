@@ -5,6 +5,7 @@ from __future__ import annotations
 from argparse import ArgumentParser, HelpFormatter, Namespace
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from typing import Any, Final, NamedTuple, NoReturn
 
 from tensorkeep.cli.output import Output
@@ -83,6 +84,9 @@ class Parser(ArgumentParser):
         return self._spellings.get(name.replace("_", "-"), name) + equals + value if item.startswith("--") else item
 
     def error(self, message: str) -> NoReturn:
+        strange = [word for word in message.partition("unrecognized arguments: ")[2].split() if word.startswith("--")]
+        near = [found for word in strange for found in get_close_matches(word.partition("=")[0], self.options, 1)]
+        message = f"{message}; did you mean {', '.join(near)}?" if near else message
         self.exit(WRONG_ARGUMENTS, f"error: {message}\n{self.format_usage()}Try '{self.prog} --help'.\n")
 
     @property

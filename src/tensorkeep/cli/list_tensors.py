@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from collections.abc import Sequence
 
-from tensorkeep.cli.any_tensors import PATH_HELP, list_any, tell_remarks
+from tensorkeep.cli.any_tensors import PATH_HELP, list_any, tell_none, tell_remarks
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shape_text, size_text
 from tensorkeep.cli.tensor_filters import add_filters, order_of, selection_of
@@ -34,6 +34,7 @@ def _run(given: Namespace, output: Output) -> int:
     listing = list_any(given.path, by_key=given.keys)
     tell_remarks(listing, output)
     tensors = selected(listing.tensors, selection_of(given), order_of(given))
+    tell_none(tensors, listing, output)
     if output.is_json:
         output.data("list/1", listing_data(listing, tensors))
     elif given.names:

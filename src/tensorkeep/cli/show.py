@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from argparse import Namespace
 
-from tensorkeep.cli.any_tensors import PATH_HELP, list_any, tell_remarks
+from tensorkeep.cli.any_tensors import PATH_HELP, list_any, tell_none, tell_remarks
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.list_tensors import listing_data
 from tensorkeep.cli.output import Column, Output, counted, shape_text, size_text
@@ -25,6 +25,7 @@ def _run(given: Namespace, output: Output) -> int:
     listing = list_any(given.path)
     tell_remarks(listing, output)
     tensors = selected(listing.tensors, selection_of(given), order_of(given))
+    tell_none(tensors, listing, output)
     root = scope_tree(tensors)
     if output.is_json:
         data = listing_data(listing, tensors)

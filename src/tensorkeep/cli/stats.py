@@ -5,7 +5,7 @@ from __future__ import annotations
 from argparse import Namespace
 from typing import Any
 
-from tensorkeep.cli.any_tensors import PATH_HELP, holds_other, list_any, meant, open_any, tell_remarks
+from tensorkeep.cli.any_tensors import PATH_HELP, holds_other, list_any, meant, open_any, tell_none, tell_remarks
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shape_text, shown
 from tensorkeep.cli.progress import watching
@@ -44,6 +44,7 @@ def _run_stats(given: Namespace, output: Output) -> int:
     listing = list_any(given.path)
     tell_remarks(listing, output)
     names = [tensor.name for tensor in selected(listing.tensors, selection_of(given), order_of(given))]
+    tell_none(names, listing, output)
     with open_any(listing.path) as reader, watching(output) as bar:
         watch = Told(bar, bytes_of(reader, names) * (2 if given.bins > 0 else 1))
         found = list(checkpoint_statistics(Watched(reader, watch), names, bins=max(given.bins, 0)))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
 from itertools import zip_longest
 from typing import Any, Final
@@ -20,7 +20,7 @@ from tensorkeep.inspect.costs import Cost, graph_cost
 from tensorkeep.inspect.drawing import overview
 from tensorkeep.inspect.graphs import End, GraphSummary, read_graphs, summarize
 from tensorkeep.inspect.health import Ailment, Finding, look_at
-from tensorkeep.inspect.identifying import Identification, identify, with_format
+from tensorkeep.inspect.identifying import Identification, contents_facts, identify, with_format
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
 from tensorkeep.inspect.reader_listing import list_opened, list_variables
 from tensorkeep.inspect.scopes import Scope, scope_tree
@@ -50,6 +50,8 @@ class PageData:
     """A picture of each graph, as SVG."""
     costs: Sequence[Cost | None] = ()
     """What each graph costs; None where that cannot be told."""
+    tables: Mapping[str, str] = field(default_factory=dict)
+    """Embedding tables by name, with how many keys each has."""
     has_checksums: bool = True
     """Whether there were checksums to compare: a checkpoint has them."""
 
@@ -86,7 +88,8 @@ def gather(
     summaries = [summarize(*item) for item in graphs]
     pictures = [overview(item.graph_def) for _, item in graphs]
     costs = [_cost(item) for _, item in graphs]
-    return PageData(found, listing, statistics, findings, summaries, pictures, costs, tensors is None)
+    tables = contents_facts(listing.path, fs).get("embedding tables", {}) if listing and tensors is None else {}
+    return PageData(found, listing, statistics, findings, summaries, pictures, costs, tables, tensors is None)
 
 
 def _cost(meta_graph: MetaGraphDef) -> Cost | None:
@@ -168,6 +171,9 @@ def _checkpoint_parts(data: PageData) -> Iterator[str]:
     if data.listing is None:
         return
     tree = _tree(scope_tree(data.listing.tensors))
+    if data.tables:
+        lines = "".join(f"<tr><td>{_text(name)}</td><td>{_text(keys)}</td></tr>" for name, keys in data.tables.items())
+        yield f'<section id="tables"><h2>Embedding tables</h2><table>{lines}</table></section>'
     yield f'<div class="side">{_checks(data)}<section id="scopes"><h2>Scopes</h2>{tree}</section></div>'
     known = {item.name: item for item in data.statistics}
     rows = "".join(_row(tensor, known.get(tensor.name)) for tensor in data.listing.tensors)
