@@ -4,9 +4,9 @@ Graphs, variables, sessions, training. Everything is done by the layers below; h
 the graph and session that are in force when a program names none.
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tensorkeep._lazy import on_first_use
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import TensorKeepError as OpError
 from tensorkeep.functions.array import (
@@ -1238,14 +1238,22 @@ __all__ = [
 ]
 
 if not TYPE_CHECKING:
-    _SETTINGS = "ConfigProto GPUOptions GraphOptions OptimizerOptions RewriterConfig RunMetadata RunOptions"
-    _find_later, _ = on_first_use(globals(), {"settings": _SETTINGS})
+    _SETTINGS = [
+        "ConfigProto",
+        "GPUOptions",
+        "GraphOptions",
+        "OptimizerOptions",
+        "RewriterConfig",
+        "RunMetadata",
+        "RunOptions",
+    ]
 
     def __getattr__(name: str) -> object:
         """Messages of settings, whose classes are made when they are first wanted; of others, what to use instead."""
-        if name in _SETTINGS.split():
-            return _find_later(name)
-        raise missing(__name__, name)
+        if name not in _SETTINGS:
+            raise missing(__name__, name)
+        globals()[name] = getattr(import_module("tensorkeep.v1.settings"), name)
+        return globals()[name]
 
 
 def __dir__() -> list[str]:
