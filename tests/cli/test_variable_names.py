@@ -89,3 +89,18 @@ def test_names_that_cannot_be_read_leave_the_keys_and_are_told(program: Program,
     found = program("list", "o/ckpt", "--names")
     assert "w/.ATTRIBUTES/VARIABLE_VALUE" in found.out.split()
     assert found.err.startswith("note: the names of variables cannot be read, and keys are listed: ")
+
+
+def test_edits_choose_variables_by_name_or_key_and_both_where_keras_has_two(program: Program, world: Path) -> None:
+    assert program("drop", MODEL, "dropped/m", "--match", "h/*").code == 0
+    assert program("list", "dropped/m", "--names").out.split() == [name for name in NAMES if not name.startswith("h/")]
+    assert program("keep", MODEL, "kept/m", "--match", "*/kernel", "--exclude", "h/*").code == 0
+    assert program("list", "kept/m", "--names").out.split() == ["probs/kernel", "score/kernel"]
+    assert program("cast", MODEL, "cast/m", "--dtype", "float64", "--match", "variables/0/*").code == 0
+    types = {item["key"]: item["dtype"] for item in json.loads(program("list", "cast/m", "--json").out)["tensors"]}
+    assert types["variables/0/.ATTRIBUTES/VARIABLE_VALUE"] == "float64"
+
+
+def test_an_edit_says_which_names_there_are_not(program: Program) -> None:
+    found = program("drop", MODEL, "dropped/m", "--match", "nothing/*")
+    assert found.err.startswith('error: no tensor fits "nothing/*"; there are ')

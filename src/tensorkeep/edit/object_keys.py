@@ -10,7 +10,9 @@ from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.object_graph import parse_object_graph
 from tensorkeep.checkpoint.objects import stored_objects
 from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.checkpoint.variable_names import variable_names
 from tensorkeep.dtypes import DType
+from tensorkeep.edit.names import Selection
 from tensorkeep.edit.plan import Array, Made, Origin, Stored
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
 
@@ -20,6 +22,25 @@ def stored_object_graph(reader: CheckpointReader) -> TrackableObjectGraph | None
     if OBJECT_GRAPH_KEY not in reader:
         return None
     return parse_object_graph(*stored_objects(reader))
+
+
+def chosen_keys(reader: CheckpointReader, selection: Selection) -> list[str]:
+    """The tensors that a selection means, by key or by the name of their variable; NotFoundError if some fit none.
+
+    Of a variable that is stored twice, both are meant.
+    """
+    names = variable_names(reader)
+    if names is None:
+        return selection.of(reader)
+    by_key = names.by_key()
+    known = dict.fromkeys((*reader, *by_key.values()))
+    included = set(Selection(selection.globs, selection.patterns).of(known))
+    excluded = set() if selection.unless is None else set(selection.unless.of(known))
+    return [
+        key
+        for key in reader
+        if included.intersection((key, by_key.get(key))) and not excluded.intersection((key, by_key.get(key)))
+    ]
 
 
 def object_graph_origin(graph: TrackableObjectGraph) -> Made:

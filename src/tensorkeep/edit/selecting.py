@@ -13,7 +13,7 @@ from tensorkeep.checkpoint.objects import SLOTS
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.edit.names import Renaming, Selection, renamed
-from tensorkeep.edit.object_keys import followed
+from tensorkeep.edit.object_keys import chosen_keys, followed
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.io.filesystem import FileSystem, PathLike
@@ -66,7 +66,7 @@ def keep(
     Only the index is written unless `compact` is asked for: the data of the others stays in the files, unused.
     """
     with open_checkpoint(source, fs=fs) as reader:
-        return _keep(reader, target, selection.of(reader), options, fs)
+        return _keep(reader, target, chosen_keys(reader, selection), options, fs)
 
 
 def drop(
@@ -74,7 +74,7 @@ def drop(
 ) -> NameChanges:
     """A checkpoint without the selected tensors; otherwise as `keep`."""
     with open_checkpoint(source, fs=fs) as reader:
-        doomed = set(selection.of(reader)) - {OBJECT_GRAPH_KEY}
+        doomed = set(chosen_keys(reader, selection)) - {OBJECT_GRAPH_KEY}
         return _keep(reader, target, [name for name in reader if name not in doomed], options, fs)
 
 

@@ -16,6 +16,7 @@ from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import Selection
+from tensorkeep.edit.object_keys import chosen_keys
 from tensorkeep.edit.plan import Array, EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.io.filesystem import FileSystem, PathLike
@@ -47,7 +48,7 @@ def cast(
     with open_checkpoint(source, fs=fs) as reader:
         plan: dict[str, Origin] = {name: Stored(reader, name) for name in reader}
         floating = [name for name in plan if reader[name].dtype.is_floating]
-        chosen = floating if selection is None else selection.of(plan)
+        chosen = floating if selection is None else chosen_keys(reader, selection)
         if strings := [name for name in chosen if reader[name].dtype.is_object]:
             raise InvalidArgumentError(f'cannot cast "{strings[0]}" to {wanted}: it holds {reader[strings[0]].dtype}')
         for name in chosen:
