@@ -88,3 +88,13 @@ def split_of(stem: str) -> tuple[str, int, int] | None:
     if found is None or not 1 <= int(found["number"]) <= int(found["count"]):
         return None
     return found["name"], int(found["number"]) - 1, int(found["count"])
+
+
+def record_path(prefix: str, stem: str) -> str:
+    """The prefix of the bundle that says where the records of a stem lie, beside the checkpoint of a prefix."""
+    return f"{prefix}-{stem.replace('/', '_')}-ssd_record"
+
+
+def record_folder(prefix: str, stem: str) -> str:
+    """The folder of the files of records of a stem."""
+    return f"{prefix}-{stem.replace('/', '_')}-emb_files"

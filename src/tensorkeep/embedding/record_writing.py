@@ -16,8 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.embedding.naming import record_folder, record_path
 from tensorkeep.embedding.snapshot import ColumnInfo, TableSnapshot
-from tensorkeep.embedding.ssd_records import FILE_BYTES, has_records, padded, record_folder, record_path, record_size
+from tensorkeep.embedding.ssd_records import FILE_BYTES, has_records, padded, record_size
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.filesystem import Durability, FileSystem, TemporaryFile, prepare_directory
 

@@ -21,6 +21,7 @@ from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.checkpoint.regions import read_rows
 from tensorkeep.embedding.buckets import BUCKETS, bucket_offsets, order_of
+from tensorkeep.embedding.naming import record_folder, record_path
 from tensorkeep.embedding.stored_rows import Batch, Fields, rows_at_once, stretches
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
@@ -31,8 +32,6 @@ __all__ = [
     "RecordRows",
     "has_records",
     "padded",
-    "record_folder",
-    "record_path",
     "record_size",
 ]
 
@@ -54,16 +53,6 @@ def padded(dim: int) -> int:
 def record_size(dims: Sequence[int]) -> int:
     """The bytes of a record with rows of these dimensions."""
     return sum(map(padded, dims)) + _NUMBERS
-
-
-def record_path(prefix: str, stem: str) -> str:
-    """The prefix of the bundle that says where the records of a stem lie."""
-    return f"{prefix}-{stem.replace('/', '_')}-ssd_record"
-
-
-def record_folder(prefix: str, stem: str) -> str:
-    """The folder of the files of records of a stem."""
-    return f"{prefix}-{stem.replace('/', '_')}-emb_files"
 
 
 def has_records(fs: FileSystem, prefix: str, stem: str) -> bool:

@@ -227,7 +227,9 @@ class Saver:
     def _run_save(self, session: Session, prefix: str, submit: Callable[[Callable[[], None]], None]) -> str:
         """Takes the snapshot: what is to be written is handed to `submit`."""
         self._check_graph(session, self.saver_def.filename_tensor_name)
-        self._saved_embeddings(session.graph).check(session.resources)
+        tables = self._saved_embeddings(session.graph)
+        tables.check(session.resources)
+        tables.check_records(prefix, session.surroundings.filesystem)
         with checkpoint_access(CheckpointAccess(self.options.durability, submit)):
             feeds = {self.saver_def.filename_tensor_name: prefix}
             saved: bytes = session.run(self.saver_def.save_tensor_name, feeds)
