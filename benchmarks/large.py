@@ -15,6 +15,7 @@ import tensorflow as tf
 
 import tensorkeep as tk
 from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
+from tensorkeep.io.parallel import default_threads, in_parallel
 
 Array = npt.NDArray[Any]
 
@@ -53,10 +54,15 @@ def saving(folder: Path, size: int, rounds: int) -> Report:
 
         return run
 
-    def write_plainly() -> None:
-        with open(target / "m", "wb", buffering=0) as file:
-            for array in arrays.values():
-                file.write(array.data)
+    def write(reserved: bool) -> Callable[[], None]:
+        def run() -> None:
+            with open(target / "m", "wb", buffering=0) as file:
+                if reserved:
+                    os.posix_fallocate(file.fileno(), 0, size)
+                for array in arrays.values():
+                    file.write(array.data)
+
+        return run
 
     def save_safetensors() -> None:
         safetensors.numpy.save_file(arrays, str(target / "m.safetensors"))
@@ -67,18 +73,23 @@ def saving(folder: Path, size: int, rounds: int) -> Report:
     def contender(name: str, work: Callable[[], object]) -> Contender:
         return Contender(name, work, lambda: target.mkdir(parents=True), lambda: shutil.rmtree(target))
 
+    def limits(name: str, work: Callable[[], object]) -> list[Contender]:
+        return [contender(name, work)] if hasattr(os, "posix_fallocate") else []
+
     cached = [
         contender("TensorFlow SaveV2", save_tensorflow),
         contender("tensorkeep", save_tensorkeep(tk.Durability.CACHE)),
         contender("safetensors", save_safetensors),
         contender("numpy.savez", save_npz),
-        contender("limit: write() without checksums", write_plainly),
+        contender("write(), no space set aside, no checksums", write(False)),
+        *limits("limit: write() into space set aside, no checksums", write(True)),
     ]
     durable = [
         contender("TensorFlow SaveV2, then fsync", synced(save_tensorflow)),
         contender("tensorkeep, durable (its default)", save_tensorkeep(tk.Durability.DISK)),
         contender("safetensors, then fsync", synced(save_safetensors)),
-        contender("limit: write(), then fsync", synced(write_plainly)),
+        contender("write(), no space set aside, then fsync", synced(write(False))),
+        *limits("limit: write() into space set aside, then fsync", synced(write(True))),
     ]
     title = f"Save {size >> 20} MiB in {TENSORS} tensors"
     in_cache, fast = _throughput(cached, size, rounds)
@@ -116,8 +127,8 @@ def loading(folder: Path, size: int, rounds: int) -> Report:
         with np.load(folder / "load.npz") as file:
             return {name: file[name] for name in file.files}
 
-    def copy_in_memory() -> object:
-        return [source.copy() for _ in range(TENSORS)]
+    def copy_in_memory(threads: int) -> Callable[[], object]:
+        return lambda: in_parallel(lambda _: source.copy(), range(TENSORS), threads)
 
     contenders = [
         Contender("TensorFlow RestoreV2", load_tensorflow),
@@ -125,7 +136,8 @@ def loading(folder: Path, size: int, rounds: int) -> Report:
         Contender("tensorkeep, zero-copy, checked (bar: 4 x)", load_tensorkeep(tk.ReadOptions(copy=False))),
         Contender("safetensors, copies", lambda: safetensors.numpy.load_file(str(folder / "load.safetensors"))),
         Contender("numpy.load", load_npz),
-        Contender("limit: memcpy to fresh memory, one thread", copy_in_memory),
+        Contender("memcpy to fresh memory, one thread", copy_in_memory(1)),
+        Contender(f"limit: memcpy to fresh memory, {default_threads()} threads", copy_in_memory(default_threads())),
     ]
     body, ratios = _throughput(contenders, size, rounds)
     shutil.rmtree(folder)
