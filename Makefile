@@ -6,7 +6,7 @@ JOBS ?= auto
 
 VENV := .venv
 RUN := $(VENV)/bin/python
-SETUP := pyproject.toml $(wildcard src/tensorkeep/native/*.cpp src/tensorkeep/native/*.h)
+SETUP := pyproject.toml setup.py $(wildcard src/tensorkeep/native/*.cpp src/tensorkeep/native/*.h)
 PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
