@@ -174,3 +174,14 @@ def test_without_h5py_the_error_says_what_to_install(tmp_path: Path, monkeypatch
 def test_h5py_is_imported_only_when_it_is_asked_for() -> None:
     program = "import sys, tensorkeep.convert; assert not {'h5py', 'pyarrow', 'torch'} & set(sys.modules)"
     subprocess.run([sys.executable, "-c", program], check=True)
+
+
+def test_names_that_lie_in_tensors_are_told_once_with_the_remedy(tmp_path: Path) -> None:
+    names = [f"d{at}/kernel" for at in range(9)]
+    slots = [f"{name}/{slot}" for name in names for slot in ("Adam", "Adam_1")]
+    save_checkpoint(tmp_path / "m", {name: np.ones(1, np.float32) for name in [*names, *slots]})
+    with pytest.raises(InvalidArgumentError, match=r"and 17 more like it.*without-optimizer.*dots") as caught:
+        convert(tmp_path / "m", tmp_path / "m.h5")
+    assert len(str(caught.value)) < 500
+    for preset, count in (("without-optimizer", 9), ("dots", 27)):
+        assert len(convert(tmp_path / "m", tmp_path / f"{preset}.h5", [preset]).explanation.tensors) == count

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,15 @@ def test_every_preset_is_tested_says_what_it_does_and_is_a_value() -> None:
     assert sorted(PRESETS) == [
         *("batch-norm-to-tensorflow", "batch-norm-to-torch", "bert", "bert-to-tensorflow", "dense-transpose"),
         *("depthwise-to-tensorflow", "depthwise-to-torch", "dots", "hwio-to-oihw", "keras-lstm-to-torch"),
-        *("lstm-to-tensorflow", "lstm-to-torch", "object-paths", "oihw-to-hwio", "slashes", "tensorflow-to-torch"),
+        *(
+            "lstm-to-tensorflow",
+            "lstm-to-torch",
+            "moving-averages",
+            "object-paths",
+            "oihw-to-hwio",
+            "slashes",
+            "tensorflow-to-torch",
+        ),
         *("torch-lstm-to-keras", "torch-to-tensorflow", "without-optimizer"),
     ]
     for preset in PRESETS.values():
@@ -201,7 +210,53 @@ def test_normalizations_lose_the_count_of_batches_and_it_is_said() -> None:
 def test_optimizers_do_not_go_to_pytorch() -> None:
     slots = {"d/kernel/Adam": numbers(3, 5), "d/kernel/Adam_1": numbers(3, 5), "beta1_power": np.float32(0.9)}
     found = through({"d/kernel": numbers(3, 5), "global_step": np.int64(7), **slots}, "tensorflow-to-torch")
-    assert sorted(found) == ["d.weight", "global_step"]
+    assert sorted(found) == ["d.weight"]
+
+
+AVERAGED = {
+    "conv/kernel": numbers(3, 3, 2, 4),
+    "conv/bias": numbers(4),
+    "conv/kernel/Adam": numbers(3, 3, 2, 4),
+    "conv/kernel/ExponentialMovingAverage": numbers(3, 3, 2, 4) + 1,
+    "conv/bias/ExponentialMovingAverage": numbers(4) + 1,
+    "bn/gamma": numbers(4),
+    "bn/beta": numbers(4),
+    "bn/moving_mean": numbers(4),
+    "bn/moving_variance": numbers(4),
+    "fc/kernel": numbers(8, 3),
+    "fc/kernel/ExponentialMovingAverage": numbers(8, 3) + 1,
+    "fc/bias": numbers(3),
+    "global_step": np.int64(9),
+}
+# What torch.nn.Conv2d(2, 4, 3), BatchNorm2d(4) and Linear(8, 3) have, but for the count of batches: it has a default.
+MODULE = {
+    **{"conv.weight": (4, 2, 3, 3), "conv.bias": (4,), "fc.weight": (3, 8), "fc.bias": (3,)},
+    **dict.fromkeys(("bn.weight", "bn.bias", "bn.running_mean", "bn.running_var"), (4,)),
+}
+
+
+def test_a_module_of_pytorch_finds_what_it_has_and_nothing_else() -> None:
+    found = through(AVERAGED, "tensorflow-to-torch")
+    assert {name: value.shape for name, value in found.items()} == MODULE
+
+
+def test_moving_averages_may_take_the_place_of_variables_and_have_their_layout() -> None:
+    found = through(AVERAGED, "moving-averages", "tensorflow-to-torch")
+    assert {name: value.shape for name, value in found.items()} == MODULE
+    averages = {name: AVERAGED[f"{name}/ExponentialMovingAverage"] for name in ("conv/kernel", "fc/kernel")}
+    np.testing.assert_array_equal(found["conv.weight"], averages["conv/kernel"].transpose(3, 2, 0, 1))
+    np.testing.assert_array_equal(found["fc.weight"], averages["fc/kernel"].T)
+    np.testing.assert_array_equal(found["fc.bias"], AVERAGED["fc/bias"])
+
+
+def test_pytorch_loads_it_strictly(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    module = torch.nn.Module()
+    module.conv, module.bn, module.fc = torch.nn.Conv2d(2, 4, 3), torch.nn.BatchNorm2d(4), torch.nn.Linear(8, 3)
+    save_checkpoint(tmp_path / "m", AVERAGED)
+    convert(tmp_path / "m", tmp_path / "m.pt", ["tensorflow-to-torch"])
+    module.load_state_dict(torch.load(tmp_path / "m.pt", weights_only=True), strict=True)
+    np.testing.assert_array_equal(module.fc.weight.detach().numpy(), AVERAGED["fc/kernel"].T)
 
 
 # ------------------------------------------------------------------------------------------------------------- BERT

@@ -31,6 +31,7 @@ from tensorkeep.convert.rules import AnyRule, CastTo
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.edit.names import RenameExactly
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
+from tensorkeep.io.amounts import some_of
 
 _EXPLAINED = (
     Column("tensor", is_name=True),
@@ -124,6 +125,8 @@ def _run_convert(given: Namespace, output: Output) -> int:
     amount = f": {counted(count, 'tensor')}, {size_text(done.nbytes)}" if count else ""
     output.line(f"{verb} {shown(done.target)} ({done.target_format}){amount}{proven}")
     print_losses(done.losses, output)
+    if left_out := done.explanation.left_out:
+        output.line(f"  left out {counted(len(left_out), 'tensor')}: {shown(some_of(left_out, 5))}")
     return DONE
 
 

@@ -7,7 +7,7 @@ Keras before 3   the attribute "layer_names" of the file, or of its group "model
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -75,6 +75,7 @@ class Hdf5Format:
 
     def problems(self, tensors: Tensors) -> list[str]:
         names = set(tensors)
+        nested: dict[str, str] = {}
         problems = unholdable(tensors, _HELD, "HDF5")
         for name, tensor in tensors.items():
             parts = name.split("/")
@@ -83,16 +84,29 @@ class Hdf5Format:
             if "" in parts or "." in parts or "\0" in name:
                 problems.append(f'"{name}" cannot be a path in an HDF5 file')
             elif above := [path for at in range(1, len(parts)) if (path := "/".join(parts[:at])) in names]:
-                problems.append(f'"{name}" would lie in "{above[0]}", which is a tensor itself')
+                nested[name] = above[0]
             if tensor.dtype is STRING and any(b"\0" in bytes(item) for chunk in tensor.chunks() for item in chunk.flat):
                 problems.append(f'"{name}" has strings with zeros in them, which HDF5 cannot hold')
-        return problems
+        return problems + _nesting_problems(nested)
 
     def files(self, path: str, tensors: Tensors, options: SinkOptions) -> list[str]:
         return [path]
 
     def create_sink(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> TensorSink:
         return _Hdf5Sink(path, tensors, options, fs)
+
+
+def _nesting_problems(nested: Mapping[str, str]) -> list[str]:
+    """What is said of names such as dense/kernel/Adam beside dense/kernel: no group can have the name of a dataset."""
+    if not nested:
+        return []
+    name, above = next(iter(nested.items()))
+    more = f" and {len(nested) - 1:,} more like it" if len(nested) > 1 else ""
+    return [
+        f'"{name}" would lie in "{above}", which is a tensor itself{more}: leave out what only training needs (the '
+        'preset "without-optimizer", or `tensorkeep strip-optimizer` before), or write names with dots (the preset '
+        '"dots")'
+    ]
 
 
 def _h5py() -> Any:

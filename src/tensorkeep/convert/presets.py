@@ -14,7 +14,17 @@ from tensorkeep.convert.lstm import (
     TorchLstmToTensorFlow,
 )
 from tensorkeep.convert.norms import NormsToTensorFlow, NormsToTorch
-from tensorkeep.convert.rules import AnyRule, FirstOf, Fitting, LeaveOut, Preset, Rename, WithoutOptimizer
+from tensorkeep.convert.rules import (
+    AnyRule,
+    AveragesAsVariables,
+    FirstOf,
+    Fitting,
+    LeaveOut,
+    Preset,
+    Rename,
+    WithoutAverages,
+    WithoutOptimizer,
+)
 from tensorkeep.convert.steps import Insert, Merge, Remove, Split, Transpose
 from tensorkeep.edit.names import RenamePattern
 from tensorkeep.errors import NotFoundError
@@ -170,14 +180,20 @@ _ALL: Final = (
     ),
     Preset("keras-lstm-to-torch", "LSTM layers of Keras become layers of PyTorch", (KerasLstmToTorch(),)),
     Preset("torch-lstm-to-keras", "LSTM layers of PyTorch become layers of Keras", (TorchLstmToKeras(),)),
+    Preset(
+        "moving-averages",
+        "moving averages take the place of their variables; to be named before presets that change names and layouts",
+        (AveragesAsVariables(),),
+    ),
     Preset("without-optimizer", "what only training needs is left out", (WithoutOptimizer(),)),
     OBJECT_PATHS,
     Preset("dots", "names with dots: dense/kernel becomes dense.kernel", (_DOTS,)),
     Preset("slashes", "names with slashes: dense.kernel becomes dense/kernel", (_SLASHES,)),
     Preset(
         "tensorflow-to-torch",
-        "dense layers, convolutions, LSTM, normalizations as PyTorch has them; names with dots; no state of optimizers",
-        (WithoutOptimizer(), _TO_TORCH, _DOTS),
+        "dense layers, convolutions, LSTM, normalizations as PyTorch has them; names with dots; what a module has no "
+        "place for is left out: state of optimizers, the global step, moving averages (but see moving-averages)",
+        (WithoutOptimizer(), LeaveOut("global_step"), WithoutAverages(), _TO_TORCH, _DOTS),
     ),
     Preset(
         "torch-to-tensorflow",

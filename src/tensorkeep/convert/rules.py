@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
+from tensorkeep.checkpoint.name_rules import AVERAGE_SUFFIX
 from tensorkeep.convert.steps import Cast, Lazy, Step
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import Renaming, Selection
@@ -79,6 +80,31 @@ class WithoutOptimizer:
     def changes(self, tensors: Mapping[str, Lazy]) -> Sequence[Change]:
         doomed = set(optimizer_state(tensors))
         return [Change((name,), {}) for name in tensors if name in doomed]
+
+
+@dataclass(frozen=True)
+class WithoutAverages:
+    """Moving averages of variables that are there themselves are not converted."""
+
+    def changes(self, tensors: Mapping[str, Lazy]) -> Sequence[Change]:
+        return [Change((name,), {}) for name in tensors if _averaged(name) in tensors]
+
+
+@dataclass(frozen=True)
+class AveragesAsVariables:
+    """Moving averages take the place of their variables, whose own values are left out."""
+
+    def changes(self, tensors: Mapping[str, Lazy]) -> Sequence[Change]:
+        averages = {name: variable for name in tensors if (variable := _averaged(name)) in tensors}
+        left_out = [Change((variable,), {}) for variable in averages.values()]
+        return left_out + [
+            Change((name,), {variable: tensors[name].told("the moving average")}) for name, variable in averages.items()
+        ]
+
+
+def _averaged(name: str) -> str:
+    """The variable that a tensor is the moving average of, by its name; "" if it is none."""
+    return name.removesuffix(AVERAGE_SUFFIX) if name.endswith(AVERAGE_SUFFIX) else ""
 
 
 @dataclass(frozen=True)
@@ -253,6 +279,7 @@ def through(tensor: Lazy, steps: Iterable[Step], name: str) -> Lazy:
 
 __all__ = [
     "AnyRule",
+    "AveragesAsVariables",
     "CastTo",
     "Change",
     "Explained",
@@ -264,6 +291,7 @@ __all__ = [
     "Preset",
     "Rename",
     "Rule",
+    "WithoutAverages",
     "WithoutOptimizer",
     "apply_rules",
     "through",
