@@ -2,6 +2,8 @@
 
 PYTHON ?= python3
 FUZZ_SECONDS ?= 60
+MINUTES ?= 10
+SEED ?=
 JOBS ?= auto
 
 VENV := .venv
@@ -12,12 +14,12 @@ PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test bench lint format docs fuzz protos clean
+.PHONY: help demo test bench lint format docs fuzz soak protos clean
 
 help:  ## print this list
 	@echo "tensorkeep: make TARGET"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "Variables: PYTHON=$(PYTHON) JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) PYTEST_ARGS=$(PYTEST_ARGS)"
+	@echo "Variables: PYTHON=$(PYTHON) JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) MINUTES=$(MINUTES) SEED=$(SEED) PYTEST_ARGS=$(PYTEST_ARGS)"
 
 demo: $(VENV)/.stamp-core  ## save and read checkpoints, train and run a graph; needs no TensorFlow
 	@$(RUN) examples/demo.py
@@ -48,6 +50,9 @@ docs: $(VENV)/.stamp-docs  ## build the documentation into site/
 fuzz: $(VENV)/.stamp-fuzz  ## feed damaged bytes to every decoder, FUZZ_SECONDS each
 	@echo "fuzz: $(FUZZ_SECONDS) seconds for each target"
 	@$(RUN) fuzz/run.py --seconds $(FUZZ_SECONDS)
+
+soak: $(VENV)/.stamp-core  ## kill savers at random for MINUTES, and compare what survives; SEED repeats a schedule
+	@$(RUN) -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
 
 protos: $(VENV)/.stamp-protos  ## compile the protocol buffer schemas anew
 	@echo "protos: compiling src/tensorkeep/proto/schemas"

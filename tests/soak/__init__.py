@@ -1,0 +1,1 @@
+"""Random kills, faults and load, and a model of what must be there afterwards."""
