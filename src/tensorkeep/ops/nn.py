@@ -297,6 +297,9 @@ _SELU_SCALE_ALPHA: Final = 1.7580993408473768599402175208123
 
 @selu.kernel
 def selu_kernel(features: Array) -> Any:
+    if features.dtype == np.float16:  # of which TensorFlow rounds every step
+        less = np.exp(np.minimum(features, np.float16(0)).astype(np.float32)).astype(np.float16) - np.float16(1)
+        return np.where(features < 0, np.float16(_SELU_SCALE_ALPHA) * less, np.float16(_SELU_SCALE) * features)
     wide = widened(features)
     zero, kind = _ZERO[wide.dtype], wide.dtype.type
     negative = kind(_SELU_SCALE_ALPHA) * np.expm1(np.minimum(wide, zero))

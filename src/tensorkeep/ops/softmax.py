@@ -16,6 +16,7 @@ from tensorkeep.graph.opspec import get_op, op
 from tensorkeep.io.blas import inner_product
 from tensorkeep.native.losses import fused_sparse_cross_entropy
 from tensorkeep.ops._expressions import minus, negated, plus, reduce_sum, times
+from tensorkeep.ops._half_sums import half_sums
 from tensorkeep.ops._shapes import broadcast, merged_size, scalar, with_rank, with_rank_at_least
 from tensorkeep.ops._windows import narrowed, widened
 from tensorkeep.shapes import Shape
@@ -32,6 +33,9 @@ def softmax_shape(logits: Tensor) -> Shape:
 
 @softmax.kernel
 def softmax_kernel(logits: Array) -> Any:
+    if logits.dtype == np.float16 and logits.size:
+        _, powers, sums = _half_powers(logits)
+        return powers * np.reciprocal(sums)
     _, powers, sums = _powers(widened(logits))
     np.divide(powers, sums, out=powers)
     return narrowed(powers, logits.dtype)
@@ -50,6 +54,13 @@ def _powers(logits: Array) -> tuple[Array, Array, Array]:
     return shifted, powers, np.add.reduce(powers, axis=-1, keepdims=True)
 
 
+def _half_powers(logits: Array) -> tuple[Array, Array, Array]:
+    """The same of halves, of which TensorFlow rounds every step to a half."""
+    shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
+    powers = np.exp(shifted.astype(np.float32)).astype(np.float16)
+    return shifted, powers, half_sums(powers)
+
+
 @softmax.gradient
 def softmax_gradient(op: Operation, dy: Tensor) -> Any:
     y = op.outputs[0]
@@ -62,6 +73,9 @@ log_softmax.shape(softmax_shape)
 
 @log_softmax.kernel
 def log_softmax_kernel(logits: Array) -> Any:
+    if logits.dtype == np.float16 and logits.size:
+        shifted, _, sums = _half_powers(logits)
+        return shifted - np.log(sums.astype(np.float32)).astype(np.float16)
     shifted, _, sums = _powers(widened(logits))
     shifted -= np.log(sums)
     return narrowed(shifted, logits.dtype)

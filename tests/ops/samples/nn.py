@@ -67,6 +67,12 @@ LOGITS = [
 ]
 TIES = np.array([[3, 1, 3, 2, 3, 0], [1, 1, 1, 1, 1, 1]], np.float32)
 
+# Every step is rounded, in an order that shows where rows are longer than registers.
+HALF_LOGITS = [
+    sample(np.float16(4) * normal(*shape, dtype=np.float16), tolerance=0, gradient=False)
+    for shape in ((5, 3), (4, 33), (3, 100), (2, 3, 1000), (9, 1601))
+]
+
 SAMPLES = {
     "BiasAdd": [
         *BIASES,
@@ -96,7 +102,7 @@ SAMPLES = {
         sample(normal(5, dtype=np.float64), alpha=0.1),
     ],
     "Elu": _activation(),
-    "Selu": _activation(),
+    "Selu": [*_activation(), sample(np.linspace(-9, 9, 77).astype(np.float16), tolerance=0, gradient=False)],
     "Softplus": [*_activation(), sample(np.linspace(-120, 120, 49, dtype=np.float32))],
     "Softsign": _activation(),
     "ReluGrad": _activation_gradient(*WHOLE),
@@ -109,8 +115,8 @@ SAMPLES = {
     "SeluGrad": _activation_gradient(),
     "SoftplusGrad": _activation_gradient(),
     "SoftsignGrad": _activation_gradient(),
-    "Softmax": LOGITS,
-    "LogSoftmax": LOGITS,
+    "Softmax": [*LOGITS, *HALF_LOGITS],
+    "LogSoftmax": [*LOGITS, *HALF_LOGITS],
     "SoftmaxCrossEntropyWithLogits": [
         *(sample(normal(3, 4, dtype=dtype), _probabilities(3, 4, dtype=dtype)) for dtype in FRACTIONS),
         sample(normal(3, 4), _probabilities(1, 4), gradient=False),
