@@ -81,6 +81,7 @@ if _TYPE_CHECKING:
     from tensorkeep.io.filesystem import Durability, FileSystem
     from tensorkeep.io.local import LocalFileSystem
     from tensorkeep.io.memory import MemoryFileSystem
+    from tensorkeep.runtime.limits import Limits
     from tensorkeep.saved_model.fingerprint import OnFingerprint
     from tensorkeep.saved_model.loading import load_saved_model
     from tensorkeep.saved_model.model import LoadedModel
@@ -136,6 +137,7 @@ _NAMES = {
     "io.local": "LocalFileSystem",
     "io.memory": "MemoryFileSystem",
     "saved_model.fingerprint": "OnFingerprint",
+    "runtime.limits": "Limits",
     "saved_model.loading": "load_saved_model",
     "saved_model.model": "LoadedModel",
     "shapes": "Shape",
@@ -218,6 +220,7 @@ __all__ = [
     "KeepLatest",
     "KeepRecent",
     "KeepSteps",
+    "Limits",
     "LoadedModel",
     "LocalFileSystem",
     "MemoryFileSystem",

@@ -8,11 +8,15 @@ from pathlib import Path
 
 import pytest
 
+import tensorkeep.v1 as tf
 from tensorkeep.cli import catalog
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel, parse, serialize
 from tensorkeep.saved_model.layout import init_op_name
+from tensorkeep.saved_model.run_limits import limits_of_texts
 from tensorkeep.tools.freeze_graph import run_main
 from tests.cli.conftest import Program
+from tests.support.hostile_graphs import doubling_functions
 
 EXAMPLES = [example for name in catalog.COMMANDS for example in catalog.load_command(name).examples]
 ON_MODELS = [example for example in EXAMPLES if "export/" in example or "run" in example]
@@ -92,3 +96,42 @@ def test_the_tool_of_tensorflow_1_runs_nothing_either(marker: Path, arguments: l
 def test_what_is_run_on_demand_may_still_write_nothing(program: Program, marker: Path) -> None:
     found = program("saved-model", "freeze", "export/1", "--output", "frozen", "--run-initializers")
     assert (found.code, "writes files" in found.err) == (1, True)
+
+
+def export_loop(folder: Path) -> Path:
+    """A model that counts for ever."""
+    graph = tf.Graph()
+    with graph.as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.int32, [], name="x")
+        y = tf.while_loop(lambda i: tf.constant(True), lambda i: i + 1, [x])
+        tf.saved_model.simple_save(session, str(folder), {"x": x}, {"y": y})
+    return folder
+
+
+@pytest.mark.parametrize(
+    ("flags", "said"),
+    [
+        (["--max-steps", "1000"], "more than 1000 steps"),
+        (["--max-seconds", "0.1"], "longer than 0.1 seconds"),
+    ],
+)
+def test_a_model_that_never_ends_is_ended(program: Program, world: Path, flags: list[str], said: str) -> None:
+    model = str(export_loop(world / "loop"))
+    found = program("saved-model", "run", model, "--input_exprs", "x=1", *flags)
+    assert found.code == 1
+    assert said in found.err
+    assert flags[0] in found.err
+
+
+def test_a_model_runs_within_limits_unless_they_are_lifted() -> None:
+    assert limits_of_texts(None, None, None).seconds == 300
+    assert limits_of_texts(None, None, None).steps == 10_000_000
+    assert limits_of_texts(None, None, None).bytes > 0
+    assert limits_of_texts("none", "none", "none").is_none
+    with pytest.raises(InvalidArgumentError, match="a number or none"):
+        limits_of_texts("soon", None, None)
+
+
+def test_functions_that_call_others_without_number_are_shown(program: Program, world: Path) -> None:
+    (world / "chain.pb").write_bytes(serialize(doubling_functions(40)))
+    assert program("graph", "chain.pb").code == 0

@@ -9,6 +9,7 @@ import tensorkeep.v1 as tf
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.costs import Cost, graph_cost
 from tests.inspect.models import graph_of
+from tests.support.hostile_graphs import doubling_functions
 
 
 def cost_of(graph: tf.Graph) -> Cost:
@@ -67,3 +68,9 @@ def test_reductions_take_up_every_element_once() -> None:
 def test_a_graph_that_is_not_sound_is_an_error_like_others() -> None:
     with pytest.raises(TensorKeepError):
         graph_cost(graph_of({"y": ("Relu", ("nowhere",))}))
+
+
+def test_functions_that_call_others_without_number_are_counted_once_each() -> None:
+    graph_def = doubling_functions(40)
+    graph_def.node[0].attr["shape"].shape.SetInParent()
+    assert graph_cost(graph_def).by_op == {"Neg": 2**40}

@@ -5,8 +5,11 @@ from __future__ import annotations
 from argparse import Namespace
 
 from tensorkeep.cli.command import Parser
+from tensorkeep.cli.sizes import size_of
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.runtime.limits import Limits
 from tensorkeep.saved_model.naming import split_tags
+from tensorkeep.saved_model.run_limits import DEFAULT_LIMITS, limits_of_texts
 
 
 def add_model(parser: Parser) -> None:
@@ -38,4 +41,19 @@ def add_run_initializers(parser: Parser) -> None:
     )
 
 
-__all__ = ["add_model", "add_run_initializers", "model_of", "tags_of"]
+def add_limits(parser: Parser) -> None:
+    """Adds the arguments that say how much running a model may take."""
+    for name, metavar, default, text in (
+        ("--max-seconds", "N", f"{DEFAULT_LIMITS.seconds:g}", "how long a run may take"),
+        ("--max-memory", "SIZE", "what is free", "how large a tensor may be, and by how much the process may grow"),
+        ("--max-steps", "N", str(DEFAULT_LIMITS.steps), "how many rounds of loops and calls of functions it may take"),
+    ):
+        parser.add_argument(name, metavar=metavar, help=f"{text}; none for no limit, by default {default}")
+
+
+def limits_of(given: Namespace) -> Limits:
+    """How much running a model may take, by the arguments."""
+    return limits_of_texts(given.max_seconds, given.max_memory, given.max_steps, size_of)
+
+
+__all__ = ["add_limits", "add_model", "add_run_initializers", "limits_of", "model_of", "tags_of"]

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Mapping
 
 from tensorkeep.cli.command import DONE, Command, Parser
-from tensorkeep.cli.model_arguments import add_model, model_of, tags_of
+from tensorkeep.cli.model_arguments import add_limits, add_model, limits_of, model_of, tags_of
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.saved_model.naming import split_names
 from tensorkeep.saved_model.running import (
@@ -32,13 +32,16 @@ def _add_arguments(parser: Parser) -> None:
     parser.add_argument("--dry-run", action="store_true", help="with --outdir: run, and say what would be written")
     parser.add_argument("--allow_pickle", action="store_true", help="take pickles, which are programs, as inputs")
     parser.add_argument("--allow", metavar="NAMES", help="what the model may do besides computing: prints,ReadFile")
+    add_limits(parser)
     parser.add_argument("--timing", action="store_true", help="say how long loading and running take")
 
 
 def _run(given: Namespace, output: Output) -> int:
     texts = InputTexts(given.inputs, given.input_exprs, given.input_examples, given.allow_pickle)
     values = texts.values(output.note, may_be_none=True)
-    request = RunRequest(model_of(given), tags_of(given), given.signature_def, split_names(given.allow))
+    request = RunRequest(
+        model_of(given), tags_of(given), given.signature_def, split_names(given.allow), limits_of(given)
+    )
     result = run_signature(request, values, timing=given.timing)
     paths = _saved(result, given) if given.outdir else {}
     if output.is_json:

@@ -264,7 +264,7 @@ def result_shapes(reference: FunctionRef, arguments: Sequence[Tensor], graph: Gr
     """
     found: dict[Any, tuple[Shape, ...] | None] = graph.extras.setdefault(_SHAPES, {})
     shapes = tuple(tensor.static_shape for tensor in arguments)
-    key = (reference.name, tuple(map(_shape_key, shapes)), attrs_key(reference.attrs))
+    key = (reference.name, tuple(map(shape_key, shapes)), attrs_key(reference.attrs))
     if key not in found:
         found[key] = None  # for whoever asks in the meantime: a function that calls itself
         if (function := graph.functions.get(reference.name)) is not None:
@@ -283,7 +283,8 @@ def _body_shapes(
         return None
 
 
-def _shape_key(shape: Shape) -> Any:
+def shape_key(shape: Shape) -> Any:
+    """A shape as a key of a dictionary."""
     held = (shape.element_dtype, shape.element_shape) if isinstance(shape, HandleShape) else None
     return shape.dims, held
 

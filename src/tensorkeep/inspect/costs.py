@@ -8,18 +8,19 @@ of TensorFlow's profiler are the same where it has some.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import prod
 from typing import Any, Final
 
 import tensorkeep.ops.every  # noqa: F401 - a graph may have any op
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.graph.attrs import FunctionRef
-from tensorkeep.graph.functions import find_function, function_body
+from tensorkeep.graph.functions import attrs_key, find_function, function_body, shape_key
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.proto.messages import FunctionDef, GraphDef
+from tensorkeep.shapes import Shape
 
 _DEEPEST: Final = 50  # functions that call functions
 _CALLS: Final = ("f", "body", "then_branch", "else_branch")
@@ -56,49 +57,65 @@ def graph_cost(graph_def: GraphDef) -> Cost:
     """What a graph costs, with the functions that it calls. A TensorKeepError if it is no sound graph."""
     graph = Graph()
     import_graph(graph_def, graph, name="")
-    counting = _Counting({function.signature.name: function for function in graph_def.library.function})
-    counting.add(graph, 0)
-    return Cost(dict(counting.known.most_common()), dict(counting.unknown.most_common()))
+    library = {function.signature.name: function for function in graph_def.library.function}
+    counted = _Counting(library).counts(graph, 0)
+    return Cost(dict(counted.known.most_common()), dict(counted.unknown.most_common()))
+
+
+@dataclass
+class _Counts:
+    known: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)
 
 
 class _Counting:
-    def __init__(self, library: Mapping[str, FunctionDef]) -> None:
-        self.library = library
-        self.known: Counter[str] = Counter()
-        self.unknown: Counter[str] = Counter()
+    """Counts each function once for the shapes that it is called with: functions may call others without number."""
 
-    def add(self, graph: Graph, depth: int) -> None:
+    def __init__(self, library: Mapping[str, FunctionDef]) -> None:
+        self._library = library
+        self._of_functions: dict[Any, _Counts | None] = {}
+
+    def counts(self, graph: Graph, depth: int) -> _Counts:
+        found = _Counts()
         for op in graph.operations:
             rule = _rule(op.type)
             if rule is not None:
-                self._count(op, rule)
+                _count(found, op, rule)
             elif depth < _DEEPEST:
                 for name in _CALLS:
-                    self._call(op, name, depth)
+                    self._call(found, op, name, depth)
+        return found
 
-    def _count(self, op: Operation, rule: Callable[[Operation], int | None]) -> None:
-        cost = rule(op)
-        if cost is None:
-            self.unknown[op.type] += 1
-        elif cost:
-            self.known[op.type] += cost
-
-    def _call(self, op: Operation, name: str, depth: int) -> None:
+    def _call(self, found: _Counts, op: Operation, name: str, depth: int) -> None:
         function = op.attrs.get(name)
-        if not isinstance(function, FunctionRef) or function.name not in self.library:
+        if not isinstance(function, FunctionRef) or function.name not in self._library:
             return
         arguments = op.inputs[1:] if name.endswith("_branch") else op.inputs
-        try:
-            body = function_body(
-                find_function(function.name, self.library),
-                self.library,
-                function.attrs,
-                [tensor.static_shape for tensor in arguments],
-            )
-        except TensorKeepError:
-            self.unknown[op.type] += 1
+        shapes = [tensor.static_shape for tensor in arguments]
+        key = (function.name, attrs_key(function.attrs), tuple(map(shape_key, shapes)), depth)
+        if key not in self._of_functions:
+            self._of_functions[key] = self._body(function, shapes, depth)
+        inner = self._of_functions[key]
+        if inner is None:
+            found.unknown[op.type] += 1
             return
-        self.add(body.graph, depth + 1)
+        found.known.update(inner.known)
+        found.unknown.update(inner.unknown)
+
+    def _body(self, function: FunctionRef, shapes: Sequence[Shape], depth: int) -> _Counts | None:
+        try:
+            body = function_body(find_function(function.name, self._library), self._library, function.attrs, shapes)
+        except TensorKeepError:
+            return None
+        return self.counts(body.graph, depth + 1)
+
+
+def _count(found: _Counts, op: Operation, rule: Callable[[Operation], int | None]) -> None:
+    cost = rule(op)
+    if cost is None:
+        found.unknown[op.type] += 1
+    elif cost:
+        found.known[op.type] += cost
 
 
 def _rule(op_type: str) -> Callable[[Operation], int | None] | None:

@@ -13,6 +13,8 @@ from typing import Final
 
 _ASSUMED: Final = 1 << 34  # where the system does not tell
 
+_PAGE: Final = 4096 if not hasattr(os, "sysconf") else os.sysconf("SC_PAGE_SIZE")
+
 _GROUPS: Final = "/sys/fs/cgroup"
 # Of control groups: files with the limit and what is used of it, and which line says what is idle of that.
 _UNIFIED: Final = "memory.max", "memory.current", "inactive_file"
@@ -22,6 +24,12 @@ _SEPARATE: Final = "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inac
 def available_memory() -> int:
     """How many bytes of memory could be had now without pushing others out, in this machine and in this container."""
     return min((_available_in_machine(), *rooms_of_groups(system_text)))
+
+
+def resident_memory() -> int:
+    """How many bytes of memory this process has now; 0 where the system does not tell."""
+    fields = system_text("/proc/self/statm").split()
+    return int(fields[1]) * _PAGE if len(fields) > 1 else 0
 
 
 def _available_in_machine() -> int:

@@ -15,6 +15,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import CancelledError, InvalidArgumentError, OutOfRangeError
 from tensorkeep.ops._philox import WORDS, PhiloxGenerator
 from tensorkeep.ops._tensor_arrays import zeros_of
+from tensorkeep.runtime.limits import current_meter
 from tensorkeep.shapes import Shape
 
 Element = tuple[Any, ...]
@@ -160,7 +161,11 @@ class Queue:
     def _wait(self, what: str) -> None:
         if self._is_gone:
             raise CancelledError(f"{what} operation was cancelled")
-        self._changed.wait()
+        meter = current_meter()
+        if meter is None or (left := meter.seconds_left) is None:
+            self._changed.wait()
+        elif not self._changed.wait(left + 0.001):
+            meter.step()
 
     def put(self, element: Element) -> None:
         """Adds an element as soon as there is room."""

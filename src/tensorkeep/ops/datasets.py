@@ -22,6 +22,7 @@ from tensorkeep.ops._shapes import scalar
 from tensorkeep.ops.functional import truth
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.limits import counted
 from tensorkeep.shapes import Shape
 
 Element: TypeAlias = tuple[Any, ...]
@@ -111,7 +112,7 @@ def range_dataset_kernel(start: Any, stop: Any, step: Any, *, output_types: Sequ
     if not numbers[2]:
         raise InvalidArgumentError("step must be a non-zero integer.")
     (dtype,) = output_types
-    return Dataset(lambda: ((dtype.array_dtype.type(i),) for i in range(*numbers)))
+    return Dataset(lambda: counted((dtype.array_dtype.type(i),) for i in range(*numbers)))
 
 
 # ----------------------------------------------------------------------------------------------------------- Functions
@@ -423,7 +424,7 @@ def repeat_dataset_kernel(input_dataset: Any, count: Any) -> Dataset:
             if is_empty:
                 return
 
-    return Dataset(elements)
+    return Dataset(lambda: counted(elements()))
 
 
 concatenate_dataset = _dataset(

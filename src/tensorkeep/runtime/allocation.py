@@ -10,9 +10,11 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.io.machine import available_memory
+from tensorkeep.runtime.limits import current_meter
 from tensorkeep.shapes import MAX_RANK
 
 _UNQUESTIONED: Final = 1 << 28  # bytes
+_SMALL: Final = 1 << 10  # bytes; nobody's limit is below that
 
 
 def check_allocation(shape: Sequence[int], dtype: Any, copies: int = 1) -> None:
@@ -26,6 +28,8 @@ def check_allocation(shape: Sequence[int], dtype: Any, copies: int = 1) -> None:
     if len(shape) > MAX_RANK:
         raise InvalidArgumentError(f"a tensor has at most {MAX_RANK} dimensions, got {len(shape)}")
     wanted = prod(shape) * np.dtype(dtype).itemsize * copies
+    if wanted > _SMALL and (meter := current_meter()) is not None:
+        meter.check_bytes(wanted, f"a tensor with shape{list(shape)} and type {np.dtype(dtype).name}")
     if wanted > _UNQUESTIONED and wanted > available_memory():
         raise ResourceExhaustedError(
             f"OOM when allocating tensor with shape{list(shape)} and type {np.dtype(dtype).name}: there is no memory "

@@ -16,6 +16,7 @@ from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.proto.messages import FunctionDef
 from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import KernelContext, Surroundings
+from tensorkeep.runtime.limits import step
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.program import Program
 
@@ -39,6 +40,7 @@ class Function:
 
     def __init__(self, functions: Functions, reference: FunctionRef, dtypes: tuple[DType, ...] | None = None) -> None:
         self._functions = functions
+        self._counts_steps = functions.counts_steps
         self._reference = reference
         self._dtypes = dtypes
         self._program: Program | None = None
@@ -50,6 +52,8 @@ class Function:
             raise InvalidArgumentError(
                 f"function {self._reference.name} takes {self._arguments} arguments, got {len(arguments)}"
             )
+        if self._counts_steps:
+            step()
         depth = _DEPTH.get()
         if depth >= _DEEPEST:
             raise ResourceExhaustedError(
@@ -86,6 +90,11 @@ class Functions:
         self._by_reference: dict[tuple[int, tuple[DType, ...] | None], tuple[FunctionRef, Function]] = {}
         self._by_key: dict[Any, Function] = {}
         self._found: dict[str, FunctionDef] = {}  # functions that gradients are made of, which the graph does not have
+
+    @property
+    def counts_steps(self) -> bool:
+        """Whether runs are limited, so that calls count as steps."""
+        return self._surroundings.counts_steps
 
     @property
     def _library(self) -> Mapping[str, FunctionDef]:

@@ -33,6 +33,7 @@ from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded
 from tensorkeep.runtime.frames import TokenMachine
 from tensorkeep.runtime.kernels import Kernels
+from tensorkeep.runtime.limits import step
 from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.names import PASSES_ON, Names
 from tensorkeep.runtime.plan import Plan
@@ -71,6 +72,9 @@ def _variable_of(reference: Tensor) -> Operation:
     return reference.op
 
 
+_USED: Final = (dereference, dereferenced, as_strings, dead, loaded, step)  # by compiled functions
+
+
 class Compiler:
     """Writes the function for one plan."""
 
@@ -85,8 +89,9 @@ class Compiler:
     ) -> None:
         """With `binds_resources` the function holds variables; whoever keeps it drops it when one is deleted."""
         self._plan = plan
+        self._counts_steps = surroundings.counts_steps
         self._kernels = Kernels(surroundings, contexts, allowed)
-        namespace = {function.__name__: function for function in (dereference, dereferenced, as_strings, dead, loaded)}
+        namespace = {function.__name__: function for function in _USED}
         self._names = Names(plan, namespace, self._kernels.lasting) if binds_resources else Names(plan, namespace)
         self._values = self._names.values
         self._lifetimes = self._names.lifetimes
@@ -225,6 +230,8 @@ class Compiler:
         self._write("while True:")
         old = self._indent
         self._indent += " "
+        if self._counts_steps:
+            self._write("step()", loop.op)
         self._write_block(loop.header)
         self._write(f"if not {self._argument(loop.condition, False)}: break", loop.op)
         self._write_ends(loop.header, 2 * len(loop.header.items))

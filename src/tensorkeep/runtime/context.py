@@ -45,6 +45,8 @@ class Surroundings:
     write_line: Callable[[str], None] = log_line
     python_functions: dict[str, Callable[..., Any]] = field(default_factory=dict)
     caller: FunctionCaller | None = None
+    counts_steps: bool = False
+    """Whether runs are limited, so that loops and calls count their steps."""
     lock: Lock = field(default_factory=Lock)
 
 

@@ -22,6 +22,7 @@ import numpy as np
 from tensorkeep.graph.graph import Operation
 from tensorkeep.graph.ordering import LOOP_BACK
 from tensorkeep.runtime.failures import explained, no_value
+from tensorkeep.runtime.limits import step
 from tensorkeep.runtime.liveness import ENTERS, EXITS, MERGES, SWITCHES, assign_frames
 from tensorkeep.runtime.plan import Plan
 from tensorkeep.runtime.resources import VariableResource, dereference
@@ -267,6 +268,7 @@ class _Run:
         return found
 
     def _next_round(self, frame: _Frame) -> None:
+        step()
         frame.last += 1
         frame.rounds[frame.last] = _Round()
         frame.dead_exits.clear()

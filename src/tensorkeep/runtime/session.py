@@ -21,6 +21,7 @@ from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, KernelContext, Surroundings, log_line
 from tensorkeep.runtime.elements import graph_element
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
+from tensorkeep.runtime.limits import NO_LIMITS, Limits, limited
 from tensorkeep.runtime.memory import keep_freed_memory
 from tensorkeep.runtime.placement import Devices, check_placement
 from tensorkeep.runtime.plan import make_plan
@@ -35,7 +36,8 @@ class Session:
 
     `allow_io` lets operations read and write files, print and run code that is not known; without it they are refused,
     as a stranger's graph should be. `allow_python` lets them call the Python functions registered with the session's
-    graph. `allowed`, if given, says it for each class and type of operation instead of these two.
+    graph. `allowed`, if given, says it for each class and type of operation instead of these two. `limits` say how long
+    a run may take, how much memory and how many steps.
     """
 
     def __init__(
@@ -50,11 +52,16 @@ class Session:
         allow_io: bool = True,
         allow_python: bool = False,
         allowed: Allowed | None = None,
+        limits: Limits = NO_LIMITS,
     ) -> None:
         keep_freed_memory()
         self._graph = graph
         self._has_own_resources = resources is None
         self.surroundings = Surroundings(resources or ResourceManager(), filesystem or LocalFileSystem(), write_line)
+        self.limits = limits
+        """What one run may take."""
+        self._is_free = limits.is_none
+        self.surroundings.counts_steps = not limits.is_none
         self.surroundings.python_functions = graph.extras.setdefault(PYTHON_FUNCTIONS, {})
         python = {Capability.CALLS_PYTHON} if allow_python else frozenset()
         self._allowed = Allowed((_EVERYTHING if allow_io else frozenset()) | python) if allowed is None else allowed
@@ -101,12 +108,19 @@ class Session:
 
     def _computed(self, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
         try:
-            program = self._program(tuple(plan.tensors), tuple(plan.operations), keys)
-            with np.errstate(all="ignore"):
-                results = program(*values)
+            results = self._results(plan, keys, values) if self._is_free else self._limited(plan, keys, values)
             return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
         except MemoryError as error:
             raise ResourceExhaustedError(f"no memory is left for the constants or results of a run: {error}") from error
+
+    def _results(self, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> tuple[Any, ...]:
+        program = self._program(tuple(plan.tensors), tuple(plan.operations), keys)
+        with np.errstate(all="ignore"):
+            return program(*values)
+
+    def _limited(self, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> tuple[Any, ...]:
+        with limited(self.limits):
+            return self._results(plan, keys, values)
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:
         """A function of the values of `feed_list` that computes `fetches`."""

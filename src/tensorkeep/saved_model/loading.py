@@ -11,6 +11,7 @@ from tensorkeep.graph.capabilities import Capability
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel
+from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.saved_model.completeness import require_complete
 from tensorkeep.saved_model.constants import SERVING
 from tensorkeep.saved_model.fingerprint import OnFingerprint, checked_fingerprint
@@ -28,6 +29,7 @@ def load_saved_model(
     tags: Iterable[str] | str | None = None,
     *,
     allow: Iterable[Capability | str] = (),
+    limits: Limits = NO_LIMITS,
     on_fingerprint: OnFingerprint = OnFingerprint.WARN,
     fs: FileSystem = LOCAL,
 ) -> LoadedModel:
@@ -36,7 +38,7 @@ def load_saved_model(
     `tags` say which of several meta graphs; by default the only one, or the one for serving. Nothing of the model runs
     until it is asked for something. It may then read the files in its directory, and do nothing else but compute,
     unless `allow` names it: a class ("reads files", "writes files", "prints", "calls Python functions") or a type of
-    operation ("PrintV2").
+    operation ("PrintV2"). Each call, and what runs before the first, keeps within `limits` of time, memory and steps.
 
     A directory that lacks files of the model, or has some that are too short, is an error that lists them all.
     """
@@ -46,7 +48,7 @@ def load_saved_model(
     require_complete(meta_graph, path_text(directory), fs)
     fingerprint = checked_fingerprint(directory, model, on_fingerprint, fs)
     surroundings = ModelSurroundings(
-        meta_graph, path_text(directory), fs, permissions, FunctionLibrary(meta_graph.graph_def)
+        meta_graph, path_text(directory), fs, permissions, FunctionLibrary(meta_graph.graph_def), limits
     )
     tag_sets = tuple(frozenset(item.meta_info_def.tags) for item in model.meta_graphs)
     return LoadedModel(surroundings, tag_sets, fingerprint)

@@ -17,6 +17,7 @@ from tensorkeep.io.local import LOCAL
 from tensorkeep.io.numpy_files import write_npy, write_npz
 from tensorkeep.io.paths import is_plain_name
 from tensorkeep.runtime.composite_values import RaggedTensorValue
+from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.saved_model.layout import NoSuchSignatureError
 from tensorkeep.saved_model.loading import load_saved_model
 from tensorkeep.saved_model.model import LoadedModel
@@ -81,6 +82,7 @@ class RunRequest:
     tags: Sequence[str] | None
     signature: str
     allow: Sequence[str] = ()
+    limits: Limits = NO_LIMITS
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,7 @@ def run_signature(
 ) -> RunResult:
     """Loads a model and runs one of its signatures."""
     start = perf_counter()
-    with load_saved_model(request.directory, request.tags, allow=request.allow, fs=fs) as model:
+    with load_saved_model(request.directory, request.tags, allow=request.allow, limits=request.limits, fs=fs) as model:
         signature = _signature(model, request.signature)
         loaded = perf_counter()
         fed = _fed(signature, values, request.signature)

@@ -13,6 +13,7 @@ from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef
+from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.layout import asset_path, variables_path
@@ -31,6 +32,7 @@ class ModelSurroundings:
     fs: FileSystem
     permissions: Permissions
     library: FunctionLibrary
+    limits: Limits = NO_LIMITS
     resources: ResourceManager = field(default_factory=ResourceManager)
     lock: RLock = field(default_factory=RLock)
     is_closed: bool = False
@@ -54,6 +56,7 @@ class ModelSurroundings:
             filesystem=self.permissions.files(self.fs, self.directory),
             write_line=self.permissions.write_line,
             allowed=self.permissions.in_sessions,
+            limits=self.limits,
         )
         self._sessions.append(session)
         return session

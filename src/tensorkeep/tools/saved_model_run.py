@@ -8,6 +8,7 @@ import sys
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.saved_model.naming import split_names, split_tags
+from tensorkeep.saved_model.run_limits import limits_of_texts
 from tensorkeep.saved_model.running import (
     InputTexts,
     RunRequest,
@@ -27,7 +28,8 @@ def main(flags: argparse.Namespace) -> int:
         raise UnimplementedError(f"--{', --'.join(asked)}: models run here, in this process; leave it out")
     texts = InputTexts(flags.inputs, flags.input_exprs, flags.input_examples, flags.allow_pickle)
     values = texts.values(_warn, may_be_none=True)
-    request = RunRequest(flags.dir, split_tags(flags.tag_set), flags.signature_def, split_names(flags.allow))
+    limits = limits_of_texts(flags.max_seconds, flags.max_memory, flags.max_steps)
+    request = RunRequest(flags.dir, split_tags(flags.tag_set), flags.signature_def, split_names(flags.allow), limits)
     try:
         result = run_signature(request, values, timing=flags.timing)
     except UnknownInputError as error:

@@ -1,0 +1,152 @@
+"""How much a run may take: seconds, bytes and steps.
+
+A step is a round of a loop, a call of a function, or an element of a dataset that is repeated. At every step the clock
+is looked at and, where bytes are limited, the memory of the process; so is the size of what an op is told to make,
+before it is made. A graph without loops and calls ends by itself, and only the last holds for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from time import monotonic
+from typing import Final, TypeVar
+
+from tensorkeep.errors import DeadlineExceededError, InvalidArgumentError, ResourceExhaustedError
+from tensorkeep.io.machine import resident_memory
+
+Item = TypeVar("Item")
+_REMEDY: Final = "If you trust the model, raise it (limits=tk.Limits({0}=...), {1}), or None for no limit"
+_BETWEEN_LOOKS: Final = 0.001  # seconds in which no step could allocate much
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one run, or one call of a signature, may take; None is no limit.
+
+    `seconds` is wall time, `bytes` how large a tensor may be and by how much the process may grow, `steps` how many
+    rounds of loops and calls of functions there may be.
+    """
+
+    seconds: float | None = None
+    bytes: int | None = None
+    steps: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("seconds", "bytes", "steps"):
+            value = getattr(self, name)
+            if value is not None and not value > 0:
+                raise InvalidArgumentError(f"a limit of {name} is a positive number or None, got {value!r}")
+
+    @property
+    def is_none(self) -> bool:
+        """Whether nothing is limited."""
+        return self.seconds is None and self.bytes is None and self.steps is None
+
+
+NO_LIMITS: Final = Limits()
+
+
+class Meter:
+    """What one run has taken so far."""
+
+    def __init__(
+        self,
+        limits: Limits,
+        clock: Callable[[], float] = monotonic,
+        memory: Callable[[], int] = resident_memory,
+    ) -> None:
+        self._limits = limits
+        self._clock = clock
+        self._memory = memory
+        self._start = clock()
+        self._steps = 0
+        self._first_bytes = memory() if limits.bytes is not None else 0
+        self._next_look = self._start
+
+    def step(self) -> None:
+        """Counts a step; an error if that, the time or the memory is too much."""
+        limits = self._limits
+        self._steps += 1
+        if limits.steps is not None and self._steps > limits.steps:
+            raise ResourceExhaustedError(
+                f"the run took more than {limits.steps} steps (rounds of loops and calls of functions), which is its "
+                f"limit. {_REMEDY.format('steps', '--max-steps')}"
+            )
+        now = self._clock()
+        if limits.seconds is not None and now - self._start > limits.seconds:
+            raise DeadlineExceededError(
+                f"the run took longer than {limits.seconds} seconds, which is its limit, and was ended after "
+                f"{self._steps} steps. {_REMEDY.format('seconds', '--max-seconds')}"
+            )
+        if limits.bytes is not None and now >= self._next_look:
+            self._next_look = now + _BETWEEN_LOOKS
+            self._look_at_memory(limits.bytes)
+
+    def _look_at_memory(self, most: int) -> None:
+        grown = self._memory() - self._first_bytes
+        if grown > most:
+            raise ResourceExhaustedError(
+                f"the run has let the process grow by {grown} bytes, and its limit is {most}. "
+                f"{_REMEDY.format('bytes', '--max-memory')}"
+            )
+
+    def check_bytes(self, wanted: int, what: str) -> None:
+        """An error if something of so many bytes may not be made."""
+        most = self._limits.bytes
+        if most is not None and wanted > most:
+            raise ResourceExhaustedError(
+                f"{what} would take {wanted} bytes, and the limit of the run is {most}. "
+                f"{_REMEDY.format('bytes', '--max-memory')}"
+            )
+
+    @property
+    def seconds_left(self) -> float | None:
+        """How long something may still be waited for; None if that is not limited."""
+        most = self._limits.seconds
+        return None if most is None else max(0.0, self._start + most - self._clock())
+
+
+_METER: Final[ContextVar[Meter | None]] = ContextVar("what the run in this thread has taken", default=None)
+
+
+@contextmanager
+def limited(limits: Limits) -> Iterator[None]:
+    """Has what this thread runs in the meantime keep within limits, unless it is within others already."""
+    if limits.is_none or _METER.get() is not None:
+        yield
+        return
+    token = _METER.set(Meter(limits))
+    try:
+        yield
+    finally:
+        _METER.reset(token)
+
+
+def current_meter() -> Meter | None:
+    """What measures the run that this thread is in, if anything does."""
+    return _METER.get()
+
+
+def counted(items: Iterator[Item]) -> Iterator[Item]:
+    """The same items, each of which is a step if the run is limited."""
+    meter = _METER.get()
+    return items if meter is None else _counted(items, meter)
+
+
+def _counted(items: Iterator[Item], meter: Meter) -> Iterator[Item]:
+    for item in items:
+        meter.step()
+        yield item
+
+
+def step() -> None:
+    """Counts a step of the run that this thread is in, if it is limited."""
+    meter = _METER.get()
+    if meter is not None:
+        meter.step()
+
+
+__all__ = ["NO_LIMITS", "Limits", "Meter", "counted", "current_meter", "limited", "step"]
