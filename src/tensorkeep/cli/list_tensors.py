@@ -110,7 +110,7 @@ COMMANDS = {
             "list run/model-1000 --regex 'kernel$' --names   # names only",
             "list run/model-1000 --json",
             "list export/1/saved_model.pb",
-            "list checkpoints/ckpt-1 --keys                  # of TensorFlow 2, as it is in the file",
+            "list objects/ckpt-1 --keys                      # of TensorFlow 2, as it is in the file",
         ),
         _add_arguments,
         _run,
