@@ -13,7 +13,6 @@ from typing import Final, NamedTuple
 
 from tensorkeep.cli.command import Command
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.local import LOCAL
 
 
 class Listed(NamedTuple):
@@ -147,13 +146,19 @@ def _unknown(word: str) -> UnknownCommandError:
     """What is probably meant by a first word that is no command: a path, a command of a group, or another spelling."""
     inner = [name for name in COMMANDS if name.endswith(f" {word}")]
     near = get_close_matches(word, _first_words(), 1)
-    if "/" in word or "." in word or (not near and LOCAL.exists(word)):
+    if "/" in word or "." in word or (not near and _is_there(word)):
         return UnknownCommandError(
             f'"{word}" is a path, and a command comes first: tensorkeep what {shlex.quote(word)}'
         )
     if inner:
         return UnknownCommandError(f'there is no command "{word}" by itself; did you mean "{inner[-1]}"?')
     return UnknownCommandError(f'there is no command "{word}"' + (f'; did you mean "{near[0]}"?' if near else ""))
+
+
+def _is_there(word: str) -> bool:
+    """Whether there is a file or folder of that name. Commands that are known need not import what tells it."""
+    is_there: bool = import_module("tensorkeep.io.local").LOCAL.exists(word)
+    return is_there
 
 
 def members(group: str) -> list[str]:

@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Final
 
 from tensorkeep import inspect
@@ -20,7 +21,6 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.amounts import counted, size_text
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.html_tables import html_table
 from tensorkeep.io.local import LOCAL
 from tensorkeep.shapes import element_count
 from tensorkeep.table.table import Table
@@ -77,7 +77,9 @@ class CheckpointListing:
         """What a notebook shows: the first tensors."""
         rows = ((item.name, item.dtype, list(item.shape), _size(item.nbytes)) for item in self.tensors)
         caption = f"{self.path} ({self.format}): {counted(len(self.tensors), 'tensor')}, {size_text(self.nbytes)}"
-        return html_table(caption, ("name", "type", "shape", "bytes"), rows, len(self.tensors))
+        tables = import_module("tensorkeep.io.html_tables")  # which a program that lists tensors does without
+        shown: str = tables.html_table(caption, ("name", "type", "shape", "bytes"), rows, len(self.tensors))
+        return shown
 
     @property
     def types(self) -> dict[str, int]:
