@@ -154,9 +154,9 @@ class LocalWritableFile:
         while True:
             with _explained("create", path):
                 self._descriptor = create(path)
-            if lock_new_file(self._descriptor):
-                break
-            os.close(self._descriptor)  # swept away between creation and lock: again
+                if lock_new_file(self._descriptor):
+                    break
+                os.close(self._descriptor)  # swept away between creation and lock: again
 
         if not CAN_MOVE_OPEN_FILES:
             _BEING_WRITTEN[os.path.abspath(path)] = self
@@ -301,6 +301,8 @@ class LocalFileSystem(FileSystem):
             with _explained("write to folder", directory):
                 stack.enter_context(locked_folder(folder_of_system(directory)))
             yield
+            with _explained("write to folder", directory):
+                stack.close()
 
     def delete_abandoned(self, path: str) -> bool:
         with _explained("delete", path):

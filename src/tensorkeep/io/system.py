@@ -18,13 +18,14 @@ from __future__ import annotations
 import ctypes
 import errno
 import hashlib
+import logging
 import os
 import stat
 import sys
 import tempfile
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Final
 
 try:
@@ -96,9 +97,11 @@ class OpenFile:
 
     def __del__(self) -> None:
         if hasattr(self, "number"):
-            os.close(self.number)
+            with suppress(OSError):  # nothing that was read can be lost any more
+                os.close(self.number)
 
 
+LOG: Final = logging.getLogger("tensorkeep")
 _HAS_OFFSETS: Final = hasattr(os, "pread") and hasattr(os, "preadv")
 
 
@@ -122,9 +125,28 @@ def lock_new_file(descriptor: int) -> bool:
         return True
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)  # waits for somebody who is just sweeping it away
-    except OSError:
+    except OSError as error:
+        _warn_of_no_locks(error, descriptor)
         return True  # no locks here; then nobody can take the file for abandoned either
     return os.fstat(descriptor).st_nlink > 0
+
+
+_NO_LOCKS: Final = frozenset((errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP))
+_WARNED: Final[set[int]] = set()  # the file systems without locks that somebody was told of
+
+
+def _warn_of_no_locks(error: OSError, descriptor: int) -> None:
+    """Says once for each file system that it knows no locks; raises the error again if it is another one."""
+    if error.errno not in _NO_LOCKS:
+        raise error
+    device = os.fstat(descriptor).st_dev
+    if device not in _WARNED:
+        _WARNED.add(device)
+        LOG.warning(
+            "a file system has no locks (%s): processes that write to one folder of it at the same time are not kept "
+            "apart, and leftovers of dead saves stay. Let one process write, or mount it with locks",
+            error.strerror,
+        )
 
 
 def delete_if_abandoned(path: str) -> bool:
@@ -143,6 +165,9 @@ def delete_if_abandoned(path: str) -> bool:
         os.unlink(path)  # with the lock held, so that no writer can have claimed it meanwhile
     except BlockingIOError:
         return False
+    except OSError as error:
+        _warn_of_no_locks(error, descriptor)
+        return False  # nobody can tell whether it is abandoned
     finally:
         os.close(descriptor)
     return True
@@ -187,7 +212,8 @@ def _exclusive(descriptor: int, identity: tuple[int, int]) -> Iterator[None]:
     if fcntl is not None:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX)
-        except OSError:  # the store knows no locks
+        except OSError as error:
+            _warn_of_no_locks(error, descriptor)
             yield
             return
         try:
