@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import pickle
@@ -372,3 +373,13 @@ def test_running_a_model_imports_only_the_families_that_it_needs():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_it_is_installed_under_a_name_that_tensorflow_does_not_use() -> None:
+    text = (Path(__file__).resolve().parents[2] / "pyproject.toml").read_text("utf-8")
+    scripts = dict(
+        re.findall(r'^([\w-]+) = "([\w.]+:\w+)"', text.partition("[project.scripts]")[2].partition("\n[")[0], re.M)
+    )
+    assert "saved_model_cli" not in scripts
+    module, _, function = scripts["tensorkeep-saved-model-cli"].partition(":")
+    assert getattr(importlib.import_module(module), function) is main

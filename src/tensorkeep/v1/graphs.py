@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 from tensorkeep.graph import building, collections
+from tensorkeep.graph.creating import create_operation
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.versions import versions_of
 from tensorkeep.proto.messages import GraphDef, VersionDef
 from tensorkeep.runtime.elements import element_of
@@ -110,5 +110,20 @@ class Graph(CoreGraph):
     def prevent_fetching(self, op: Operation) -> None:
         self.unfetchable.add(op)
 
-    def create_op(self, op_type: str, inputs: Sequence[Tensor], name: str | None = None, **attrs: Any) -> Operation:
-        return building.add(get_op(op_type), list(inputs), attrs, name, self)
+    def create_op(
+        self,
+        op_type: str,
+        inputs: Sequence[Tensor],
+        dtypes: Any = None,
+        input_types: Any = None,
+        name: str | None = None,
+        attrs: Mapping[str, Any] | None = None,
+        op_def: Any = None,
+        compute_shapes: bool = True,
+        compute_device: bool = True,
+    ) -> Operation:
+        """Adds an operation, given by its op, tensors and AttrValue messages.
+
+        As in TensorFlow the types of the outputs are those that the op says, whatever `dtypes` says.
+        """
+        return create_operation(self, op_type, inputs, name, attrs, op_def)
