@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any
 
 import numpy.typing as npt
@@ -29,7 +30,6 @@ from tensorkeep.saved_model.signature import Run, SignatureSpec
 from tensorkeep.saved_model.surroundings import ModelSurroundings
 from tensorkeep.saved_model.table_fills import initial_operations
 from tensorkeep.saved_model.tensor_info import tensor_names
-from tensorkeep.train.embedding_files import check_goes_over_model
 
 Array = npt.NDArray[Any]
 
@@ -74,7 +74,8 @@ class GraphRunner:
                 f'"{self._around.directory}" cannot take incremental checkpoints: it was exported without '
                 "save_incr_model=True, which puts the operations for it into the graph"
             )
-        prefix = check_goes_over_model(stored, path, self._around.fs)
+        deltas = import_module("tensorkeep.embedding.finding_deltas")  # which models that take none do without
+        prefix: str = deltas.check_goes_over_model(stored, path, self._around.fs)
         session = self._ready()
         # The caller names the checkpoint, so its folder may be read; nothing else may.
         files = self._around.permissions.files(self._around.fs, posixpath.dirname(prefix) or ".")

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.naming import KEYS
-from tensorkeep.io.filesystem import FileSystem, PathLike
+from tensorkeep.io.filesystem import FileSystem
 
 if TYPE_CHECKING:
     from tensorkeep.embedding.stored import StoredEmbedding
@@ -57,14 +57,7 @@ def later_full(full: str, delta: str, fs: FileSystem) -> int | None:
     return found
 
 
-def check_goes_over_model(model: CheckpointReader, delta: PathLike, fs: FileSystem) -> str:
-    """The prefix of an incremental checkpoint that can be put over the variables of a model; an error if it cannot."""
-    prefix: str = import_module("tensorkeep.embedding.finding_deltas").check_goes_over_model(model, delta, fs)
-    return prefix
-
-
 __all__ = [
-    "check_goes_over_model",
     "find_embedding",
     "later_full",
     "newest_delta",
