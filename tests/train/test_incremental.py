@@ -254,6 +254,73 @@ def test_a_monitored_session_saves_incrementally_and_resumes(tmp_path: Path) -> 
             assert session.run(rows, {ids: [1, 2, 3]}).tolist() == wanted.tolist()
 
 
+def increments_after(folder: Path) -> tuple[Any, str, Any]:
+    """A full checkpoint and two increments: the state then, and what the full one is."""
+    model = Model()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        model.run(session, [1, 2, 3])
+        full = model.saver.save(session, folder / "m", global_step=model.step)
+        at_full = model.state(session)
+        for batch in ([2, 4], [3, 10**12]):
+            model.run(session, batch)
+            model.saver.incremental_save(session, folder / "m", global_step=model.step)
+        return model.state(session), full, at_full
+
+
+def test_a_session_manager_has_another_saver_put_increments_over_the_full_checkpoint(tmp_path: Path) -> None:
+    wanted, _, _ = increments_after(tmp_path)
+    with tf.Graph().as_default():
+        again = Model()
+        plain = tf.train.Saver()
+        manager = tf.train.SessionManager()
+        with manager.prepare_session("", saver=plain, checkpoint_dir=tmp_path, incr_saver=again.saver) as session:
+            assert again.state(session) == wanted
+
+
+def test_a_session_manager_takes_one_saver_for_both(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    wanted, _, _ = increments_after(tmp_path)
+    with tf.Graph().as_default():
+        again = Model()
+        arguments = {"saver": again.saver, "checkpoint_dir": tmp_path, "incr_saver": again.saver}
+        with (
+            caplog.at_level("INFO", "tensorkeep"),
+            tf.train.SessionManager().prepare_session("", **arguments) as session,
+        ):
+            assert again.state(session) == wanted
+    assert caplog.text.count("Restoring what changed since from") == 1
+
+
+def test_a_session_manager_tells_that_nothing_is_put_over_a_checkpoint_that_is_named(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    _, full, at_full = increments_after(tmp_path)
+    with tf.Graph().as_default():
+        again = Model()
+        arguments = {"saver": tf.train.Saver(), "incr_saver": again.saver}
+        manager = tf.train.SessionManager()
+        with manager.prepare_session("", checkpoint_filename_with_path=full, **arguments) as session:
+            assert again.state(session) == at_full
+    assert f"{full} was named, not found by checkpoint_dir: incr_saver restores nothing over it" in caplog.text
+
+
+def test_a_session_manager_without_increments_restores_the_full_checkpoint(tmp_path: Path) -> None:
+    model = Model()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        model.run(session, [1])
+        model.saver.save(session, tmp_path / "m", global_step=model.step)
+        wanted = model.state(session)
+    with tf.Graph().as_default():
+        again = Model()
+        plain = tf.train.Saver()
+        manager = tf.train.SessionManager()
+        with manager.prepare_session("", saver=plain, checkpoint_dir=tmp_path, incr_saver=again.saver) as session:
+            assert again.state(session) == wanted
+        with pytest.raises(FailedPreconditionError, match="whole checkpoints only"):
+            manager.prepare_session("", saver=again.saver, checkpoint_dir=tmp_path, incr_saver=plain)
+
+
 def test_recorded_indices_are_those_of_the_variable_of_that_name() -> None:
     model = Model()
     record = get_op("RecordSparseIndices")(model.ids, var_name="t")

@@ -89,6 +89,10 @@ def test_target_nodes_are_taken_and_what_is_none_is_told(caplog: pytest.LogCaptu
     assert "nothing, <class 'str'> is not tensor or operation" in caplog.text
 
 
+def test_no_optimizer_scales_the_loss() -> None:
+    assert tf.train.AdamOptimizer().doing_loss_scaling() is False
+
+
 def test_multihash_variables_say_how_they_are_synchronized() -> None:
     made = tf.get_multihash_variable(
         "m",
@@ -113,3 +117,26 @@ def test_keys_are_dropped_by_steps_or_by_weight_in_the_old_words() -> None:
         tf.EvictOption(5, 0.5)
     with pytest.raises(InvalidArgumentError, match="l2reg_theta: rows are dropped by"):
         tf.EvictOption(l2reg_theta=0.1)
+
+
+# Names that are not here
+
+
+@pytest.mark.parametrize(
+    ("name", "wanted"),
+    [
+        ("hash_table", "tf.get_embedding_variable"),
+        ("get_hash_table", "tf.get_embedding_variable"),
+        ("feature_column", "tensorkeep.variables.saveable.CoalescedVariable"),
+        ("kv_resource_export", "tf.raw_ops.KvResourceExport"),
+        ("kv_var_is_initialized_op", "tf.raw_ops.KvVarIsInitializedOp"),
+    ],
+)
+def test_a_name_that_is_not_here_is_told_with_what_to_use_instead(name: str, wanted: str) -> None:
+    with pytest.raises(AttributeError, match=wanted):
+        getattr(tf, name)
+
+
+def test_an_unknown_name_has_no_advice() -> None:
+    with pytest.raises(AttributeError, match=r"has no attribute 'no_such_thing'$"):
+        tf.no_such_thing  # noqa: B018 - asked for its error

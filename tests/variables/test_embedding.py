@@ -11,6 +11,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.variables.store import variable_store
 from tests.support.deeprec import unset_switches
 
 
@@ -334,6 +335,56 @@ def test_of_an_id_that_is_there_twice_the_larger_number_of_blocks_counts() -> No
         tf.nn.embedding_lookup_sparse(variable, sparse, None, combiner="sum", blocknums=tf.constant([1, 1, 3]))
     )
     assert found.tolist() == [[2, 1, 1], [1, 1, 1]]
+
+
+def blocks_of_scope(name: str, **arguments: Any) -> Any:
+    scope = tf.get_variable_scope()
+    return scope.get_dynamic_dimension_embedding_variable(variable_store(), name, **arguments)
+
+
+def test_a_scope_gives_blocks_in_the_words_of_deeprec() -> None:
+    with tf.variable_scope("user", initializer=tf.ones_initializer()):
+        made = blocks_of_scope("emb", shape=[3], embedding_block_num=2, partitioner=tf.fixed_size_partitioner(2))
+    with tf.variable_scope("user", reuse=True):
+        again = blocks_of_scope("emb", shape=3, embedding_block_num=2, partitioner=tf.fixed_size_partitioner(2))
+    assert (made.name, made.block_dim, made.blocknum()) == ("user/emb", 3, 2)
+    assert [[shard.op.name for shard in block] for block in made.blocks] == [
+        ["user/emb/part_0/block0", "user/emb/part_1/block0"],
+        ["user/emb/part_0/block1", "user/emb/part_1/block1"],
+    ]
+    assert again.blocks == made.blocks
+    rows = values_of(tf.nn.embedding_lookup(made, ids(1, 2), blocknums=tf.constant([2, 1])))
+    assert rows.tolist() == [[1] * 6, [1] * 3 + [0] * 3]
+
+
+def test_a_scope_takes_options_and_keys_of_blocks() -> None:
+    option = tf.EmbeddingVariableOption(filter_option=tf.CounterFilter(3))
+    made = blocks_of_scope(
+        "emb", shape=2, embedding_block_num=1, evconfig=option, invalid_key=np.int32(-1), dtype=tf.float64
+    )
+    block = made.mainev()
+    assert (block.initializer.get_attr("filter_freq"), block.dtype.base_dtype) == (3, tf.float64)
+    assert block.handle.op.get_attr("Tkeys") == tf.int32
+
+
+@pytest.mark.parametrize(
+    ("arguments", "wanted"),
+    [
+        ({"shape": 2}, "embedding_block_num"),
+        ({"shape": [2, 3], "embedding_block_num": 1}, "a shape of one number"),
+        ({"shape": 2, "embedding_block_num": 0}, "at least one block"),
+    ],
+)
+def test_a_scope_refuses_what_are_no_blocks(arguments: dict[str, Any], wanted: str) -> None:
+    with pytest.raises(InvalidArgumentError, match=wanted):
+        blocks_of_scope("emb", **arguments)
+
+
+def test_what_blocks_cannot_have_is_refused() -> None:
+    with pytest.raises(UnimplementedError, match="regularizer"):
+        tf.get_dynamic_dimension_embedding_variable("emb", 2, 2, regularizer=tf.nn.l2_loss)
+    with pytest.raises(UnimplementedError, match="init_data_source"):
+        tf.get_dynamic_dimension_embedding_variable("emb", 2, 2, init_data_source="odps://t")
 
 
 # ---------------------------------------------------------------------------------------------------- Multi-hash

@@ -14,6 +14,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any, Final
 
+from tensorkeep.checkpoint.latest import located_state
 from tensorkeep.checkpoint.restore_items import RestoreOutcome
 from tensorkeep.checkpoint.wanted import OnMismatch, Policy
 from tensorkeep.errors import InvalidArgumentError
@@ -129,6 +130,19 @@ class IncrementalSaver:
             self.restore(session, prefix, mapping=mapping, on_mismatch=on_mismatch)
             if is_exact:
                 self._tell(session, "restored_delta", prefix)
+        return prefix
+
+    def recover_incr_checkpoints(self, session: Session, directory: PathLike) -> str | None:
+        """Puts the newest incremental checkpoint of a folder over its latest full one, which has just been restored.
+
+        Gives the prefix; None if there is nothing newer than the full one.
+        """
+        fs = session.surroundings.filesystem
+        state = located_state(directory, fs=fs)
+        prefix = None if state is None else delta_of(state.latest, fs)
+        if prefix is not None:
+            LOG.info("Restoring what changed since from %s", prefix)
+            self.restore(session, prefix)
         return prefix
 
     def _tell(self, session: Session, operation: str, prefix: str) -> None:

@@ -59,6 +59,10 @@ class Optimizer:
     def get_name(self) -> str:
         return self._name
 
+    def doing_loss_scaling(self) -> bool:
+        """Whether gradients are those of a loss made larger, for the sake of small types: no optimizer here does it."""
+        return False
+
     # ------------------------------------------------------------------------------------------ the two halves
 
     def minimize(

@@ -81,14 +81,18 @@ class SessionManager:
         config: Any = None,
         init_feed_dict: Mapping[Any, Any] | None = None,
         init_fn: Callable[[Any], None] | None = None,
+        incr_saver: Any = None,
     ) -> Any:
         """A session restored from a checkpoint if there is one, else initialized by `init_op` and `init_fn`.
 
-        FailedPreconditionError if variables lack a value after that.
+        `incr_saver` puts the newest incremental checkpoint of the folder over the full one, as DeepRec's does; a saver
+        made with `incremental_save_restore=True` does so without it. FailedPreconditionError if variables lack a value
+        after that.
         """
         sess, is_restored = self._restored(
-            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
-        )
+            master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config,
+            incr_saver,
+        )  # fmt: skip
         if not is_restored:
             if init_op is None and not init_fn and self._local_init_op is None:
                 raise FailedPreconditionError(
@@ -170,13 +174,17 @@ class SessionManager:
         is_waiting: bool,
         max_wait_secs: float,
         config: Any,
+        incr_saver: Any = None,
     ) -> tuple[Any, bool]:
         """A new session, and whether it was restored."""
         if directory and path:
             raise InvalidArgumentError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
         sess = self.new_session(master, self._graph, config)
         try:
-            return sess, self._restore_any(sess, saver, directory, path, max_wait_secs if is_waiting else 0)
+            is_restored = self._restore_any(sess, saver, directory, path, max_wait_secs if is_waiting else 0)
+            if is_restored and incr_saver is not None and incr_saver is not saver:
+                self._restore_increments(sess, incr_saver, directory, path)
+            return sess, is_restored
         except BaseException:
             sess.close()
             raise
@@ -197,6 +205,19 @@ class SessionManager:
         self._restore(sess, saver, state.latest)
         saver.recover_last_checkpoints(state.all_paths)
         return True
+
+    def _restore_increments(
+        self, sess: Any, incr_saver: Any, directory: PathLike | None, path: PathLike | None
+    ) -> None:
+        """Puts what changed since over a full checkpoint, if that was found by its folder, as DeepRec does."""
+        if directory:
+            incr_saver.recover_incr_checkpoints(sess, directory)
+        else:
+            LOG.warning(
+                "%s was named, not found by checkpoint_dir: incr_saver restores nothing over it. If it is wanted, call "
+                "incremental_restore",
+                path,
+            )
 
     def _state(self, directory: PathLike, max_wait_secs: float) -> CheckpointState | None:
         """What the state file of a folder says; it is waited for."""

@@ -7,9 +7,15 @@ from __future__ import annotations
 
 from typing import Final
 
+from tensorkeep.graph.opspec import find_op
+
 _CORE: Final = "variables, tf.layers, tf.losses, the optimizers of tf.train and tf.train.MonitoredTrainingSession"
 _LOAD: Final = "tensorkeep.load_saved_model runs what it exported"
 _ONE_PROCESS: Final = "sessions run in this process, on one machine"
+_HASH_TABLE: Final = (
+    "tables that grow by key are made by tf.get_embedding_variable; a checkpoint with DeepRec's hash tables is read as "
+    'plain tensors, keys under "<name>/ids" and rows under "<name>", by tensorkeep.open_checkpoint'
+)
 
 # By name below `tf`: what to use instead.
 INSTEAD: Final[dict[str, str]] = {
@@ -24,7 +30,10 @@ INSTEAD: Final[dict[str, str]] = {
     "distributions": "use tf.random and tf.math",
     "estimator": f"use {_CORE}; {_LOAD}",
     "experimental": "what is not experimental any more is in tf itself",
-    "feature_column": "use tf.parse_example, tf.lookup and tf.nn.embedding_lookup",
+    "feature_column": "use tf.parse_example, tf.lookup and tf.nn.embedding_lookup; tables that DeepRec's "
+    "CoalescedScope packs into one variable are saved by tensorkeep.variables.saveable.CoalescedVariable",
+    "get_hash_table": _HASH_TABLE,
+    "hash_table": _HASH_TABLE,
     "keras": f"use {_CORE}; {_LOAD}, and tensorkeep.saved_model.from_layers builds models of layers",
     "lite": "graphs are frozen by tf.graph_util and `tensorkeep saved-model freeze`, for a converter of your choice",
     "load_library": "ops of one's own are written in Python: tensorkeep.graph.opspec",
@@ -34,6 +43,7 @@ INSTEAD: Final[dict[str, str]] = {
     "profiler": "use a profiler of Python: a compiled run is a Python function",
     "test": "use unittest or pytest, and numpy.testing",
     "tpu": _ONE_PROCESS,
+    "train.experimental": "cast by tf.cast",
     "train.Server": _ONE_PROCESS,
     "train.SyncReplicasOptimizer": f"{_ONE_PROCESS}; the plain optimizer does the same there",
     "wrap_function": "use tf.function",
@@ -44,8 +54,17 @@ INSTEAD: Final[dict[str, str]] = {
 def missing(module: str, name: str) -> AttributeError:
     """The error for a name that a module of ours does not have: what to use instead, where that is known."""
     path = ".".join([*module.split(".")[2:], name])
-    advice = f" (tf.{path}): {INSTEAD[path]}" if path in INSTEAD else ""
+    instead = INSTEAD.get(path) or _as_op(path)
+    advice = f" (tf.{path}): {instead}" if instead else ""
     return AttributeError(f"module {module!r} has no attribute {name!r}{advice}", name=name)
+
+
+def _as_op(path: str) -> str | None:
+    """What to use for a function that is an op and no more, such as DeepRec has many of in `tf`."""
+    op = "".join(word.capitalize() for word in path.split("_"))
+    if op.startswith("_") or not op.isidentifier() or find_op(op) is None:
+        return None
+    return f"it is an op, tf.raw_ops.{op}, which takes its arguments by keyword"
 
 
 __all__ = ["INSTEAD", "missing"]

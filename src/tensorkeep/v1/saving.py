@@ -167,10 +167,20 @@ class Saver:
 
     def incremental_restore(self, sess: Any, save_path: PathLike | bytes) -> None:
         """Puts an incremental checkpoint over what was restored from the full one. `restore` does so by itself."""
+        self._restoring_increments().restore(core_session(sess), _text(save_path))
+
+    def recover_incr_checkpoints(self, sess: Any, checkpoint_dir: PathLike | bytes) -> None:
+        """Puts the newest incremental checkpoint of a folder over its latest full one, which has been restored.
+
+        For `SessionManager.prepare_session(incr_saver=)`; `restore` does so by itself.
+        """
+        self._restoring_increments().recover_incr_checkpoints(core_session(sess), _text(checkpoint_dir))
+
+    def _restoring_increments(self) -> IncrementalSaver:
         self._require_built()
         if self._incremental is None:
             raise FailedPreconditionError("this saver restores whole checkpoints only: incremental_save_restore=True")
-        self._incremental.restore(core_session(sess), _text(save_path))
+        return self._incremental
 
     def _require_built(self) -> None:
         if not self._is_built:

@@ -7,7 +7,6 @@ emb/part_0/block0, …                 the same in shards
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64, DType
@@ -23,9 +22,16 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.variables.composed import ComposedVariable
 from tensorkeep.variables.embedding import EmbeddingVariable
 from tensorkeep.variables.embedding_options import EmbeddingVariableOption, InitializerOption, StorageOption
-from tensorkeep.variables.embedding_store import get_embedding_variable, shard_count
-from tensorkeep.variables.scope import get_variable_scope
+from tensorkeep.variables.embedding_store import (
+    check_data_source,
+    dtype_of_keys,
+    found_or_made,
+    row_length,
+    shard_count,
+)
+from tensorkeep.variables.scope import GET_EMBEDDING_BLOCKS, VariableScope, get_variable_scope
 from tensorkeep.variables.slices import SaveSliceInfo
+from tensorkeep.variables.store import VariableStore, variable_store
 
 
 class DynamicEmbeddingVariable(ComposedVariable):
@@ -102,34 +108,75 @@ def get_dynamic_dimension_embedding_variable(
     storage_type: int | None = None,
 ) -> DynamicEmbeddingVariable:
     """Blocks of embeddings under a name, each an embedding variable; every key begins as the same row."""
-    if embedding_block_num < 1:
-        raise InvalidArgumentError(f"embedding_block_num is {embedding_block_num}, expected at least one block")
-    scope = get_variable_scope()
-    chosen = scope.partitioner if partitioner is None else partitioner
-    dim = embedding_block_dimension
-    count = None if chosen is None else shard_count(chosen, dim, DType.of(value_dtype or scope.dtype))
-    option = EmbeddingVariableOption(
-        ht_partition_num=ht_partition_num,
-        storage_option=StorageOption(storage_type=storage_type),
-        init_option=InitializerOption(default_value_dim=1),
-    )
-    make = partial(
-        get_embedding_variable,
-        embedding_dim=dim,
+    check_data_source(init_data_source)
+    return _found_or_made(
+        get_variable_scope(),
+        variable_store(),
+        name,
+        embedding_block_dimension,
+        embedding_block_num,
+        partitioner,
         key_dtype=key_dtype,
         value_dtype=value_dtype,
         initializer=initializer,
+        regularizer=regularizer,
         trainable=trainable,
         collections=collections,
         custom_getter=custom_getter,
         constraint=constraint,
         steps_to_live=steps_to_live,
-        init_data_source=init_data_source,
-        ev_option=option,
+        ev_option=_option(ht_partition_num, storage_type),
     )
+
+
+def _option(ht_partition_num: int, storage_type: int | None = None) -> EmbeddingVariableOption:
+    return EmbeddingVariableOption(
+        ht_partition_num=ht_partition_num,
+        storage_option=StorageOption(storage_type=storage_type),
+        init_option=InitializerOption(default_value_dim=1),
+    )
+
+
+def _of_scope(
+    scope: VariableScope, store: VariableStore, name: str, embedding_block_num: int | None, **arguments: Any
+) -> DynamicEmbeddingVariable:
+    """What `VariableScope.get_dynamic_dimension_embedding_variable` gives."""
+    if embedding_block_num is None:
+        raise InvalidArgumentError(f'"{name}": say by `embedding_block_num` how many blocks a key has at most')
+    shape, key, option = (arguments.pop(what) for what in ("shape", "invalid_key", "evconfig"))
+    plain = _option(arguments.pop("ht_partition_num"))
+    return _found_or_made(
+        scope, store, name, row_length(name, shape), embedding_block_num, arguments.pop("partitioner"),
+        key_dtype=dtype_of_keys(key), value_dtype=arguments.pop("dtype"), ev_option=option or plain, **arguments,
+    )  # fmt: skip
+
+
+GET_EMBEDDING_BLOCKS.append(_of_scope)
+
+
+def _found_or_made(
+    scope: VariableScope,
+    store: VariableStore,
+    name: str,
+    dim: int,
+    block_count: int,
+    partitioner: Any,
+    *,
+    value_dtype: Any,
+    **arguments: Any,
+) -> DynamicEmbeddingVariable:
+    """The blocks of that name in a scope, each found or made as an embedding variable is."""
+    if block_count < 1:
+        raise InvalidArgumentError(f"embedding_block_num is {block_count}, expected at least one block")
+    chosen = scope.partitioner if partitioner is None else partitioner
+    count = None if chosen is None else shard_count(chosen, dim, DType.of(value_dtype or scope.dtype))
+
+    def make(own: str) -> Any:
+        return found_or_made(scope, store, own, dim, value_dtype=value_dtype, partitioner=None, **arguments)
+
     old, scope.partitioner = scope.partitioner, None  # the blocks are cut already
     try:
-        blocks = [_shards(make, name, number, count, dim) for number in range(embedding_block_num)]
+        blocks = [_shards(make, name, number, count, dim) for number in range(block_count)]
     finally:
         scope.partitioner = old
     return DynamicEmbeddingVariable(f"{scope.name}/{name}" if scope.name else name, blocks)

@@ -70,7 +70,7 @@ def get_embedding_variable(
     With a partitioner, here or of the scope, it is a PartitionedVariable of shards; a key is in shard
     `key mod 1000 mod shards`. New keys begin as rows of `initializer`, by default a truncated normal distribution.
     """
-    _check_data_source(init_data_source)
+    check_data_source(init_data_source)
     return found_or_made(
         get_variable_scope(),
         variable_store(),
@@ -90,7 +90,7 @@ def get_embedding_variable(
     )
 
 
-def _check_data_source(source: Any) -> None:
+def check_data_source(source: Any) -> None:
     # DeepRec hands it to `feature_store_initializer` of paiio, a package that is not public.
     if source is not None:
         raise UnimplementedError(
@@ -147,14 +147,24 @@ def found_or_made(
 def _of_scope(scope: VariableScope, store: VariableStore, name: str, **arguments: Any) -> Any:
     """What `VariableScope.get_embedding_variable` gives."""
     shape, key, option = (arguments.pop(what) for what in ("shape", "invalid_key", "evconfig"))
+    dtype = arguments.pop("dtype")
+    return found_or_made(
+        scope, store, name, row_length(name, shape), key_dtype=dtype_of_keys(key), value_dtype=dtype, ev_option=option,
+        **arguments,
+    )  # fmt: skip
+
+
+def row_length(name: str, shape: Any) -> Any:
+    """How long rows are of which DeepRec's scope is given a shape: a number, or a list with that."""
     sizes: list[Any] = list(TensorShape(shape).as_list()) if isinstance(shape, list | tuple | TensorShape) else [shape]
     if len(sizes) != 1:
         raise InvalidArgumentError(f'"{name}" has rows of one axis; expected a shape of one number, got {shape}')
-    dtype = arguments.pop("dtype")
-    key_dtype = getattr(key, "dtype", INT64)
-    return found_or_made(
-        scope, store, name, sizes[0], key_dtype=key_dtype, value_dtype=dtype, ev_option=option, **arguments
-    )
+    return sizes[0]
+
+
+def dtype_of_keys(invalid_key: Any) -> Any:
+    """The type of keys of which DeepRec's scope is given one that is never used."""
+    return getattr(invalid_key, "dtype", INT64)
 
 
 GET_EMBEDDING.append(_of_scope)
@@ -316,4 +326,4 @@ def default_rows(initializer: Any, rows: int, wanted: _Wanted) -> Tensor:
     return matrix
 
 
-__all__ = ["get_embedding_variable"]
+__all__ = ["check_data_source", "dtype_of_keys", "found_or_made", "get_embedding_variable", "row_length", "shard_count"]

@@ -172,9 +172,46 @@ class VariableScope:
             custom_getter=custom_getter, constraint=constraint, invalid_key=invalid_key, evconfig=evconfig,
         )  # fmt: skip
 
+    def get_dynamic_dimension_embedding_variable(
+        self,
+        var_store: Any,
+        name: str,
+        shape: Any = None,
+        embedding_block_num: int | None = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        regularizer: Any = None,
+        reuse: Reuse = None,
+        trainable: bool = True,
+        collections: Any = None,
+        caching_device: Any = None,
+        partitioner: Any = None,
+        validate_shape: bool = True,
+        use_resource: bool | None = None,
+        custom_getter: Callable[..., Any] | None = None,
+        constraint: Any = None,
+        invalid_key: Any = None,
+        evconfig: Any = None,
+        ht_partition_num: int = 1000,
+    ) -> Any:
+        """Blocks of embeddings in this scope, as DeepRec's `tf.get_dynamic_dimension_embedding_variable` asks for them.
+
+        `shape` is how wide a block is, `embedding_block_num` how many there are; the rest is that of
+        `get_embedding_variable`.
+        """
+        return GET_EMBEDDING_BLOCKS[-1](
+            self, var_store, name, shape=shape, embedding_block_num=embedding_block_num, dtype=dtype,
+            initializer=initializer, regularizer=regularizer, reuse=reuse, trainable=trainable,
+            collections=collections, partitioner=partitioner, custom_getter=custom_getter, constraint=constraint,
+            invalid_key=invalid_key, evconfig=evconfig, ht_partition_num=ht_partition_num,
+        )  # fmt: skip
+
 
 GET_EMBEDDING: Final[list[Callable[..., Any]]] = []
 """Finds or makes an embedding variable of a scope; entered by the module that can."""
+
+GET_EMBEDDING_BLOCKS: Final[list[Callable[..., Any]]] = []
+"""Finds or makes one of several blocks."""
 
 
 @dataclass
