@@ -81,6 +81,7 @@ NAMES_OF_DEEPREC = (
 )
 OF_DEEPREC = (
     "incr_saver_def",
+    *("is_hash_table", "hash_slice_begin", "hash_slice_length", "hash_slice_size"),
     *("cuda_graph_mode_compatible", "cuda_graph_enable_jit"),
     *("do_op_fusion", "micro_batch_num", "do_smart_stage", "do_smart_stage_gpu", "do_async_embedding"),
     *("async_embedding_options", "embedding_layer_device_placement_optimization", "stage_multi_stream"),

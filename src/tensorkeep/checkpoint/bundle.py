@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Final, NamedTuple
 
+from tensorkeep.checkpoint.hash_tables import FLAG
 from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
@@ -26,6 +27,7 @@ from tensorkeep.shapes import MAX_RANK
 
 HEADER_KEY: Final = b""
 VERSION: Final = 1  # the version of the format that TensorFlow writes, and the newest that we read
+NO_BYTES_CRC: Final = 0xA282EAD8  # the masked checksum of nothing
 _ENDIANNESS: Final = {"<": 0, ">": 1}
 
 
@@ -101,7 +103,7 @@ class Entry(NamedTuple):
         value = encode_entry(head, self.shard, self.offset, self.size, self.masked_crc)
         for part in self.slices:
             value += encode_bytes_field(7, serialize(part.to_proto()))
-        return value
+        return value + FLAG if any(part.keys is not None for part in self.slices) else value
 
     @classmethod
     def decode(cls, name: str, value: bytes, where: str) -> Entry:
@@ -116,7 +118,9 @@ class Entry(NamedTuple):
                 part.box(shape)
         except TensorKeepError as error:
             raise DataLossError(f"{what}: {error}") from None
-        entry = cls(name, dtype, shape, message.shard_id, message.offset, message.size, message.crc32c, slices)
+        # DeepRec gives a hash table without keys no checksum, not even that of nothing.
+        crc = NO_BYTES_CRC if message.is_hash_table and not (message.size or message.crc32c) else message.crc32c
+        entry = cls(name, dtype, shape, message.shard_id, message.offset, message.size, crc, slices)
         if entry.shard < 0 or entry.offset < 0 or entry.size < 0:
             raise DataLossError(f"{what}: shard {entry.shard}, offset {entry.offset}, size {entry.size}: negative")
         return entry

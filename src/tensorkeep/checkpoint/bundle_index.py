@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 
 from tensorkeep.checkpoint.bundle import HEADER_KEY, Entry, Header, decode_name, decode_names, encode_name
 from tensorkeep.checkpoint.bundle_columns import decode_entries
+from tensorkeep.checkpoint.hash_tables import merge_hash_tables
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices import TensorSlice, slice_key
 from tensorkeep.checkpoint.small_tensors import Heads, has_usual_tail, head_of, is_usual, tail_of
@@ -143,6 +144,7 @@ class BundleIndex:
         slices: dict[bytes, bytes] = {}
         if keys and keys[0][0] == 0:  # keys of slices begin with a zero byte, and so sort first
             entries = dict(zip(keys, values, strict=True))
+            merge_hash_tables(entries)
             slices = self._take_slices(entries)
             keys, values = list(entries), list(entries.values())
         return _Contents(dict(zip(decode_names(keys), values, strict=True)), slices, tuple(damage))

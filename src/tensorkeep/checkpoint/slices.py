@@ -9,16 +9,25 @@ As a table key (see io/ordered_code.py):
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.ordered_code import encode_number, encode_signed, encode_string
 from tensorkeep.proto.messages import TensorSliceProto
 
-__all__ = ["Box", "Part", "TensorSlice", "box_shape", "slice_key", "whole_box"]
+__all__ = ["Box", "HashSlice", "Part", "TensorSlice", "box_shape", "slice_key", "whole_box"]
 
 Extent = tuple[int, int] | None  # (start, length), or all of a dimension
 Box = tuple[tuple[int, int], ...]  # per dimension (start, stop), within a tensor of known shape
+
+
+class HashSlice(NamedTuple):
+    """Which keys of DeepRec's hash table a slice has: from `begin`, so many, modulo `size`."""
+
+    begin: int
+    length: int
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +35,8 @@ class TensorSlice:
     """A box within a tensor: for each dimension a start and a length, or None for all of it."""
 
     extents: tuple[Extent, ...]
+    keys: HashSlice | None = field(default=None, compare=False, repr=False)
+    """Of a slice of a hash table: DeepRec takes no rows from a slice that does not say."""
 
     def __post_init__(self) -> None:
         for extent in self.extents:
@@ -74,7 +85,8 @@ class TensorSlice:
                 raise DataLossError(f"slice with start {extent.start} and length {extent.length}: negative")
             else:
                 extents.append((extent.start, extent.length))
-        return cls(tuple(extents))
+        keys = HashSlice(message.hash_slice_begin, message.hash_slice_length, message.hash_slice_size)
+        return cls(tuple(extents), keys if keys.size else None)
 
     def to_proto(self) -> TensorSliceProto:
         message = TensorSliceProto()
@@ -82,6 +94,8 @@ class TensorSlice:
             item = message.extent.add()
             if extent is not None:
                 item.start, item.length = extent
+        if self.keys is not None:
+            message.hash_slice_begin, message.hash_slice_length, message.hash_slice_size = self.keys
         return message
 
     def __str__(self) -> str:

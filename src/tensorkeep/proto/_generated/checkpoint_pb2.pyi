@@ -27,7 +27,7 @@ class BundleHeaderProto(_message.Message):
     def __init__(self, num_shards: _Optional[int] = ..., endianness: _Optional[_Union[int, str]] = ..., version: _Optional[_Union[_tensor_pb2.VersionDef, _Mapping[str, object]]] = ...) -> None: ...
 
 class BundleEntryProto(_message.Message):
-    __slots__ = ("dtype", "shape", "shard_id", "offset", "size", "crc32c", "slices")
+    __slots__ = ("dtype", "shape", "shard_id", "offset", "size", "crc32c", "slices", "is_hash_table")
     DTYPE_FIELD_NUMBER: _ClassVar[int]
     SHAPE_FIELD_NUMBER: _ClassVar[int]
     SHARD_ID_FIELD_NUMBER: _ClassVar[int]
@@ -35,6 +35,7 @@ class BundleEntryProto(_message.Message):
     SIZE_FIELD_NUMBER: _ClassVar[int]
     CRC32C_FIELD_NUMBER: _ClassVar[int]
     SLICES_FIELD_NUMBER: _ClassVar[int]
+    IS_HASH_TABLE_FIELD_NUMBER: _ClassVar[int]
     dtype: int
     shape: _tensor_pb2.TensorShapeProto
     shard_id: int
@@ -42,7 +43,8 @@ class BundleEntryProto(_message.Message):
     size: int
     crc32c: int
     slices: _containers.RepeatedCompositeFieldContainer[_tensor_pb2.TensorSliceProto]
-    def __init__(self, dtype: _Optional[_Union[int, str]] = ..., shape: _Optional[_Union[_tensor_pb2.TensorShapeProto, _Mapping[str, object]]] = ..., shard_id: _Optional[int] = ..., offset: _Optional[int] = ..., size: _Optional[int] = ..., crc32c: _Optional[int] = ..., slices: _Optional[_Iterable[_Union[_tensor_pb2.TensorSliceProto, _Mapping[str, object]]]] = ...) -> None: ...
+    is_hash_table: bool
+    def __init__(self, dtype: _Optional[_Union[int, str]] = ..., shape: _Optional[_Union[_tensor_pb2.TensorShapeProto, _Mapping[str, object]]] = ..., shard_id: _Optional[int] = ..., offset: _Optional[int] = ..., size: _Optional[int] = ..., crc32c: _Optional[int] = ..., slices: _Optional[_Iterable[_Union[_tensor_pb2.TensorSliceProto, _Mapping[str, object]]]] = ..., is_hash_table: _Optional[bool] = ...) -> None: ...
 
 class SavedSliceMeta(_message.Message):
     __slots__ = ("name", "shape", "type", "slice")

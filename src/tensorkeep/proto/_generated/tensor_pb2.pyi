@@ -167,7 +167,7 @@ class TensorShapeProto(_message.Message):
     def __init__(self, dim: _Optional[_Iterable[_Union[TensorShapeProto.Dim, _Mapping[str, object]]]] = ..., unknown_rank: _Optional[bool] = ...) -> None: ...
 
 class TensorSliceProto(_message.Message):
-    __slots__ = ("extent",)
+    __slots__ = ("extent", "hash_slice_begin", "hash_slice_length", "hash_slice_size")
     class Extent(_message.Message):
         __slots__ = ("start", "length")
         START_FIELD_NUMBER: _ClassVar[int]
@@ -176,8 +176,14 @@ class TensorSliceProto(_message.Message):
         length: int
         def __init__(self, start: _Optional[int] = ..., length: _Optional[int] = ...) -> None: ...
     EXTENT_FIELD_NUMBER: _ClassVar[int]
+    HASH_SLICE_BEGIN_FIELD_NUMBER: _ClassVar[int]
+    HASH_SLICE_LENGTH_FIELD_NUMBER: _ClassVar[int]
+    HASH_SLICE_SIZE_FIELD_NUMBER: _ClassVar[int]
     extent: _containers.RepeatedCompositeFieldContainer[TensorSliceProto.Extent]
-    def __init__(self, extent: _Optional[_Iterable[_Union[TensorSliceProto.Extent, _Mapping[str, object]]]] = ...) -> None: ...
+    hash_slice_begin: int
+    hash_slice_length: int
+    hash_slice_size: int
+    def __init__(self, extent: _Optional[_Iterable[_Union[TensorSliceProto.Extent, _Mapping[str, object]]]] = ..., hash_slice_begin: _Optional[int] = ..., hash_slice_length: _Optional[int] = ..., hash_slice_size: _Optional[int] = ...) -> None: ...
 
 class TensorProto(_message.Message):
     __slots__ = ("dtype", "tensor_shape", "version_number", "tensor_content", "float_val", "double_val", "int_val", "string_val", "scomplex_val", "int64_val", "bool_val", "dcomplex_val", "half_val", "resource_handle_val", "variant_val", "uint32_val", "uint64_val", "float8_val")
