@@ -12,6 +12,7 @@ it does for a sharded saver alone (FixMergeHashTableBundles) and which is an ord
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from tensorkeep.checkpoint.slices import TensorSlice, slice_key
@@ -68,4 +69,11 @@ def _merge(entries: dict[bytes, bytes], key: bytes, message: BundleEntryProto) -
     entries[key] = serialize(whole)
 
 
-__all__ = ["FLAG", "merge_hash_tables"]
+def hash_slices(slices: Sequence[TensorSlice]) -> tuple[TensorSlice, ...]:
+    """The slices of a tensor of a hash table, in the order of its rows; none if it is another tensor."""
+    if any(part.keys is None for part in slices):
+        return ()
+    return tuple(sorted(slices, key=lambda part: part.extents[0] or (0, 0)))
+
+
+__all__ = ["FLAG", "hash_slices", "merge_hash_tables"]

@@ -10,6 +10,7 @@ from typing import Final
 
 import numpy as np
 
+from tensorkeep.checkpoint.hash_tables import hash_slices
 from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
@@ -91,7 +92,7 @@ def average(
         averages = stack.enter_context(closing(Averages(readers, made, shares)))
         for name in made:
             info = last[name]
-            plan[name] = Made(info.dtype, info.shape, partial(averages.chunks, name))
+            plan[name] = Made(info.dtype, info.shape, partial(averages.chunks, name), hash_slices(info.slices))
         return write_plan(target, plan, options, fs=fs)
 
 

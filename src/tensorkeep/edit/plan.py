@@ -7,7 +7,7 @@ old data files, which are linked under the new name.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -20,6 +20,7 @@ from tensorkeep.checkpoint.casting import CastLoss
 from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, Sharding, save_checkpoint
+from tensorkeep.checkpoint.slices import TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
@@ -60,6 +61,8 @@ class Made:
     dtype: DType
     shape: tuple[int, ...]
     chunks: Callable[[], Iterator[Array]]
+    slices: tuple[TensorSlice, ...] = ()
+    """Slices of whole rows that it is stored in, in their order, if it takes the place of a hash table's tensor."""
 
     @property
     def nbytes(self) -> int:
@@ -188,7 +191,8 @@ def _write_linked(
 def _value(origin: Origin, progress: Told) -> Any:
     """Something to save: what is made is made as it is written, what is stored keeps its slices."""
     if isinstance(origin, Made):
-        return ArraySource(origin.dtype, origin.shape, progress.counted(origin.chunks()))
+        made = ArraySource(origin.dtype, origin.shape, progress.counted(origin.chunks()))
+        return _in_slices(made, origin.slices) if origin.slices else made
     parts = origin.reader.slice_sources(origin.name)
     if not parts:
         return _counted(origin.reader.source(origin.name), progress)
@@ -197,3 +201,36 @@ def _value(origin: Origin, progress: Told) -> Any:
 
 def _counted(source: ArraySource, progress: Told) -> ArraySource:
     return ArraySource(source.dtype, source.shape, progress.counted(map(np.asarray, source.chunks)))
+
+
+def _in_slices(source: ArraySource, slices: Sequence[TensorSlice]) -> PartitionedArray:
+    """A tensor cut into slices of whole rows. They are gone through in their order, for its elements come once."""
+    elements = _Elements(source.chunks)
+    shapes = [box_shape(part.box(source.shape)) for part in slices]
+    return PartitionedArray(
+        source.shape,
+        [
+            (part, ArraySource(source.dtype, shape, elements.take(element_count(shape))))
+            for part, shape in zip(slices, shapes, strict=True)
+        ],
+    )
+
+
+class _Elements:
+    """The elements of chunks, so many at a time."""
+
+    def __init__(self, chunks: Iterable[npt.ArrayLike]) -> None:
+        self._chunks = iter(chunks)
+        self._rest: Array | None = None
+
+    def take(self, count: int) -> Iterator[Array]:
+        """The next elements; fewer if there are no more."""
+        while count:
+            if self._rest is None or not self._rest.size:
+                chunk = next(self._chunks, None)
+                if chunk is None:
+                    return
+                self._rest = np.asarray(chunk).reshape(-1)
+            taken, self._rest = self._rest[:count], self._rest[count:]
+            count -= taken.size
+            yield taken

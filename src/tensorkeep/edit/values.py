@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -11,8 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.casting import CastLoss, cast_array, cast_chunks, counted_losses, refuse_losses
+from tensorkeep.checkpoint.hash_tables import hash_slices
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import Selection
@@ -54,7 +56,8 @@ def cast(
         for name in chosen:
             info = reader[name]
             if info.dtype is not wanted:
-                plan[name] = Made(wanted, info.shape, partial(_cast_chunks, reader, name, wanted))
+                chunks = partial(_cast_chunks, reader, name, wanted)
+                plan[name] = Made(wanted, info.shape, chunks, hash_slices(info.slices))
         losses = {name: counted_losses(reader.source(name).chunks, wanted) for name in chosen if name in _made(plan)}
         if not allow_loss:
             refuse_losses(f'casting "{reader.path}" to {wanted}', losses)
@@ -113,7 +116,7 @@ def _new_value(
     if given.shape != info.shape:
         raise InvalidArgumentError(f"has shape {list(info.shape)}, got {list(given.shape)}")
     if given.dtype is info.dtype:
-        return _held(info.dtype, info.shape, array), CastLoss()
+        return _held(info.dtype, info.shape, array, info.slices), CastLoss()
     if info.dtype.is_object or given.dtype.is_object:
         raise InvalidArgumentError(f"is {info.dtype}, got {given.dtype}")
     converted, loss = cast_array(array, info.dtype)
@@ -124,8 +127,9 @@ def _new_value(
         raise InvalidArgumentError(
             f"is {info.dtype}, which cannot hold {loss.example}: {loss}; give other values, or allow it (allow_loss)"
         )
-    return _held(info.dtype, info.shape, converted), loss
+    return _held(info.dtype, info.shape, converted, info.slices), loss
 
 
-def _held(dtype: DType, shape: tuple[int, ...], array: Array) -> Made:
-    return Made(dtype, shape, lambda: iter((array.reshape(-1) if element_count(shape) else array,)))
+def _held(dtype: DType, shape: tuple[int, ...], array: Array, slices: Sequence[TensorSlice] = ()) -> Made:
+    flat = array.reshape(-1) if element_count(shape) else array
+    return Made(dtype, shape, lambda: iter((flat,)), hash_slices(slices))
