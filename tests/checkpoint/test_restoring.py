@@ -230,6 +230,59 @@ def test_a_layer_too_many_is_not_filled_with_one_that_another_has() -> None:
     assert len(plan.missing) == 4
 
 
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (["v1"], ["v1_1"]),
+        (["v1"], ["v1_1", "v1_2"]),
+        (["scope/v1"], ["scope_1/v1"]),
+        (["dense/kernel", "dense/bias"], ["dense_1/kernel", "dense_1/bias"]),
+        (["dense/kernel", "dense_1/kernel"], ["dense_2/kernel", "dense_3/kernel"]),
+        (["Variable", "Variable_1", "Variable_2"], ["Variable_3", "Variable_4", "Variable_5"]),
+        (["net/layer_1/w", "net/layer_2/w"], ["net_1/layer_1/w", "net_1/layer_2/w"]),
+        (["layer_1/w", "layer_2/w"], ["layer_1_1/w", "layer_2_1/w"]),
+        (["v1", "v1/Adam", "v1/Adam_1", "beta1_power"], ["v1_1", "v1_1/Adam", "v1_1/Adam_1", "beta1_power_1"]),
+    ],
+)
+def test_a_graph_that_was_built_twice_is_recognised_and_what_to_do_is_told(first: list[str], second: list[str]) -> None:
+    stored = {name: zeros(2) for name in first} | {"global_step": np.int64(3)}
+    plan = plan_restore({name: zeros(2) for name in second} | stored, saved(stored))
+    assert plan.suggested_mapping == {name: first[at % len(first)] for at, name in enumerate(second)}
+    assert {item.suggestions[0].cause for item in plan.missing} == {Cause.SECOND_COPY}
+    assert "graph may have been built twice" in plan.message()
+    assert "call tf.reset_default_graph() before you build it again" in plan.message()
+    assert plan_restore(plan_wanted(plan), saved(stored), mapping=plan.suggested_mapping).error() is None
+
+
+def plan_wanted(plan: RestorePlan) -> list[Wanted]:
+    return [item.wanted for item in plan.items]
+
+
+def test_what_may_be_a_new_layer_is_not_mapped_to_the_one_that_it_is_named_after() -> None:
+    stored = {"dense/kernel": zeros(2, 2), "out/kernel": zeros(2, 1)}
+    plan = plan_restore(stored | {"dense_1/kernel": zeros(2, 2)}, saved(stored))
+    assert plan.suggested_mapping == {}
+    assert 'may be a second "dense/kernel" of one graph, if it is not new' in plan.message()
+    assert "tf.reset_default_graph()" in plan.message()
+
+
+@pytest.mark.parametrize(
+    ("stored", "missing"),
+    [
+        ({"v1": zeros(2)}, {"v1_1": zeros(3)}),
+        ({"v1": zeros(2)}, {"v1_1": zeros(2, dtype=np.float64)}),
+        ({"v2": zeros(2)}, {"v1_1": zeros(2)}),
+        ({"v1_1": zeros(2)}, {"v1": zeros(2)}),
+    ],
+)
+def test_what_is_no_second_one_of_anything_there_is_not_taken_for_one(
+    stored: dict[str, Any], missing: dict[str, Any]
+) -> None:
+    plan = plan_restore(stored | missing, saved(stored))
+    assert plan.suggested_mapping == {}
+    assert "reset_default_graph" not in plan.message()
+
+
 def test_a_moving_average_may_start_as_the_variable_that_is_restored_too() -> None:
     wanted = {"v": zeros(2), "v/ExponentialMovingAverage": zeros(2)}
     plan = plan_restore(wanted, saved({"v": zeros(2)}))

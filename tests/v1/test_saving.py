@@ -246,6 +246,23 @@ class TestTheDoctor:
         assert "[3]" in text
         assert "float64" in text
 
+    def test_a_graph_that_was_built_twice_is_told_with_what_to_do(self, tmp_path):
+        def build() -> list[Any]:
+            with tf.variable_scope("net"):
+                inner = tf.Variable([1.0], name="w")
+            return [tf.Variable([2.0], name="v1"), inner]
+
+        build()
+        with initialized() as session:
+            path = tf.train.Saver().save(session, str(tmp_path / "model"))
+        again = build()
+        assert [variable.op.name for variable in again] == ["v1_1", "net_1/w"]
+        with tf.Session() as session:
+            with pytest.raises(NotFoundError, match=r"call tf\.reset_default_graph\(\) before you build it again"):
+                tf.train.Saver().restore(session, path)
+            tf.train.Saver().restore(session, path, mapping={"v1_1": "v1", "net_1/w": "net/w"})
+            assert session.run(again) == [[2.0], [1.0]]
+
     def test_a_resource_variable_never_takes_a_wrong_shape_silently(self, tmp_path):
         tf.get_variable("a", [2], use_resource=True)
         path = saved(tmp_path, a=np.zeros(3, np.float32))

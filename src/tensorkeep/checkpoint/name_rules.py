@@ -43,6 +43,7 @@ class Cause(Enum):
     OBJECT_PATH = "object path"
     PARTITION = "partition"
     MOVING_AVERAGE = "moving average"
+    SECOND_COPY = "second copy"
     CASE = "case"
     NUMBERING = "numbering"
     WORDING = "wording"
@@ -110,11 +111,28 @@ def slot_of(name: str) -> tuple[str, str] | None:
 
 def folded(name: str) -> str:
     """What is left of a name without case, the numbers of layers, and the wording of an API."""
-    slot = _SLOT.fullmatch(name)  # whose number tells one slot of a variable from another
-    base, rest = (slot["variable"], name[len(slot["variable"]) :]) if slot else (name, "")
+    base, rest = _variable_and_rest(name)
     plain = _NUMBER.sub("", base.casefold())
     scope, slash, last = plain.rpartition("/")
     return scope + slash + _WORDS.get(last, last) + rest
+
+
+def unnumbered(name: str) -> str:
+    """A name without the last number of each step, as the first of that name in a graph is called."""
+    base, rest = _variable_and_rest(name)
+    return _NUMBER.sub("", base) + rest
+
+
+def without_one_number(name: str) -> Iterator[str]:
+    """A name without the last number of one step, for each step that has one, the outermost first."""
+    base, rest = _variable_and_rest(name)
+    yield from (base[: number.start()] + base[number.end() :] + rest for number in _NUMBER.finditer(base))
+
+
+def _variable_and_rest(name: str) -> tuple[str, str]:
+    """The variable, and what an optimizer calls what it keeps for it: its number tells one slot from another."""
+    slot = _SLOT.fullmatch(name)
+    return (slot["variable"], name[slot.end("variable") :]) if slot else (name, "")
 
 
 def numbers(name: str) -> tuple[int, ...]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tensorkeep.checkpoint.name_rules import ScopeChange
+from tensorkeep.checkpoint.name_rules import Cause, ScopeChange
 from tensorkeep.checkpoint.restore_items import Action, RestoreItem, Status, compared
 from tensorkeep.checkpoint.wanted import Adapt, Remedy, cut, remedies, shown
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
@@ -106,6 +106,11 @@ def report(findings: Findings) -> str:
     if findings.scopes and findings.scopes[0].count > 1:
         first = findings.scopes[0]
         lines.append(f"One change explains {first.count} of them: {shown(first.reason)}.")
+    if count := _second_copies(findings):
+        lines.append(
+            f"{count} of them {'is named' if count == 1 else 'are named'} as a second one of a variable of the same "
+            "graph, which is there: the graph may have been built twice, as by a notebook cell that ran again."
+        )
     lines += findings.notes
     for status, title in _TITLES.items():
         if items := findings.of(status):
@@ -117,6 +122,12 @@ def report(findings: Findings) -> str:
         some = [f"  {shown(name)}" for name in findings.unused[:_MOST_LISTED]]
         lines += ["", f"{title} ({len(findings.unused)}):", *cut(some, _MOST_LISTED, len(findings.unused))]
     return "\n".join(lines)
+
+
+def _second_copies(findings: Findings) -> int:
+    """How many of the missing tensors seem to be of variables that the graph holds twice."""
+    causes = ([suggestion.cause for suggestion in item.suggestions] for item in findings.of(Status.MISSING))
+    return sum(Cause.SECOND_COPY in found for found in causes)
 
 
 def _summary(findings: Findings) -> str:
@@ -159,6 +170,8 @@ def _line(item: RestoreItem) -> str:
 def _advice(findings: Findings) -> list[str]:
     """What can be done: a mapping that solves what other names solve, and a policy that lets the rest pass."""
     lines = ["", "What can be done:"]
+    if _second_copies(findings):
+        lines.append("* If the graph was built twice: call tf.reset_default_graph() before you build it again")
     if any(item.mapped is not None for item in findings.items):
         lines.append("* If these names are meant, read them so:  mapping=" + mapping_literal(findings))
     lines.append('* To restore what matches and leave the rest as it is:  on_mismatch="report"')

@@ -311,6 +311,11 @@ def _with_suggestions(findings: Findings, stored: Mapping[str, TensorInfo], alia
         free={*findings.unused, *own.values()} - {item.key for item in findings.of(Status.EXACT, Status.RENAMED)},
         own=own,
         aliases={**plain, **aliases},
+        present={
+            item.wanted.key: item.key
+            for item in findings.of(Status.EXACT, Status.RENAMED)
+            if item.key is not None and item.wanted.key not in sought
+        },
     )
 
     def completed(item: RestoreItem) -> RestoreItem:

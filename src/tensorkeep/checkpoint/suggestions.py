@@ -27,6 +27,7 @@ from tensorkeep.checkpoint.name_rules import (
     whole_of_part,
 )
 from tensorkeep.checkpoint.reader import TensorInfo
+from tensorkeep.checkpoint.second_copies import originals, whole_graph_is_copied
 from tensorkeep.checkpoint.wanted import Wanted
 from tensorkeep.dtypes import DType
 from tensorkeep.shapes import Shape, element_count
@@ -37,6 +38,7 @@ _MOST_SCOPES: Final = 24
 _MOST_HINTS: Final = 2
 _MOST_SPELLED: Final = 5000  # names whose spelling is compared; if more are open, spelling is not the problem
 _FOLLOWS: Final = "as its variable"
+_MADE_AGAIN: Final = "made a second time in one graph"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +70,15 @@ def suggest(
     free: Iterable[str],
     own: Mapping[str, str] = {},
     aliases: Mapping[str, str] = {},
+    present: Mapping[str, str] = {},
 ) -> Suggestions:
     """Suggestions for names that are missing, or whose own stored tensors (`own`) are of another type or shape.
 
-    `free` are the stored tensors that no other name has; `aliases` are further names of stored tensors.
+    `free` are the stored tensors that no other name has; `aliases` are further names of stored tensors; `present` are
+    the stored tensors of the names that are wanted and there.
     """
     search = _Search(sought, stored, set(free), own, aliases)
+    search.try_second_copies(present)
     search.try_spellings()
     search.try_parts()
     search.try_foldings()
@@ -130,6 +135,18 @@ class _Search:
     def _explain(self, name: str, suggestion: Suggestion) -> None:
         self._best[name] = suggestion
         del self._open[name]
+
+    def try_second_copies(self, present: Mapping[str, str]) -> None:
+        """Names that a graph built twice gave its variables the second time; they are mapped if all are there twice."""
+        infos = {name: self._stored[key] for name, key in present.items()}
+        copies = originals({name: wanted for name, wanted in self._open.items() if name not in self._own}, infos)
+        is_whole = whole_graph_is_copied(copies, infos)
+        for name, original in copies.items():
+            if is_whole:
+                self._propose(name, present[original], Cause.SECOND_COPY, _MADE_AGAIN, shared=True)
+            else:
+                reason = f'may be a second "{original}" of one graph, if it is not new'
+                self._explain(name, Suggestion(Cause.SECOND_COPY, reason))
 
     def try_spellings(self) -> None:
         for name in list(self._open):
