@@ -290,3 +290,43 @@ def test_a_golden_model_saved_again_by_us_runs_in_tensorflow(tmp_path: Path) -> 
         found = run_signature(v1, tmp_path / "again", run["tags"], run["signature"], feeds, None)
     for name, entry in run["outputs"].items():
         np.testing.assert_allclose(found[name], decode(case, entry, "outputs"), rtol=1e-5)
+
+
+# ------------------------------------------------------------------------------------- What the loader gives back
+
+
+def save_stripped(directory: Path) -> None:
+    """A model whose nodes, of many ops, say nothing that is so by default; a function among them."""
+
+    @tf.function(input_signature=[tf.TensorSpec([None, 4, 4, 2], tf.float32)])
+    def pooled(images: Any) -> Any:
+        return tf.nn.max_pool2d(images, 2, 2, "VALID")
+
+    with v1.Graph().as_default(), v1.Session() as session:
+        x = v1.placeholder(tf.float32, [None, 4, 4, 2], name="x")
+        kernel = v1.get_variable("kernel", [2, 2, 2, 3], use_resource=True)
+        old = v1.get_variable("old", [3], use_resource=False)
+        y = pooled(tf.pad(x, [[0, 0], [0, 0], [0, 0], [0, 0]]))
+        y = tf.reduce_sum(tf.nn.conv2d(y, kernel, 1, "VALID") + old, [1, 2], name="y")
+        session.run(v1.global_variables_initializer())
+        builder = v1.saved_model.Builder(str(directory))
+        signature = v1.saved_model.predict_signature_def({"x": x}, {"y": y})
+        builder.add_meta_graph_and_variables(
+            session, ["serve"], {"serving_default": signature}, strip_default_attrs=True
+        )
+        builder.save()
+
+
+def test_the_loader_gives_default_attributes_back_as_tensorflow_does_and_changes_no_file(tmp_path: Path) -> None:
+    with tensorflow_1():
+        save_stripped(tmp_path / "model")
+        with v1.Graph().as_default(), v1.Session() as session:
+            their = v1.saved_model.loader.load(session, ["serve"], str(tmp_path / "model"))
+    before = files_of(tmp_path / "model")
+    stored = SavedModel.FromString(before["saved_model.pb"]).meta_graphs[0]
+    with ours.Graph().as_default(), ours.Session() as session:
+        mine = ours.saved_model.loader.load(session, ["serve"], str(tmp_path / "model"))
+    assert mine.SerializeToString(deterministic=True) == their.SerializeToString(deterministic=True)
+    assert sum(len(node.attr) for node in mine.graph_def.node) > sum(len(node.attr) for node in stored.graph_def.node)
+    assert mine.graph_def.library == stored.graph_def.library
+    assert files_of(tmp_path / "model") == before

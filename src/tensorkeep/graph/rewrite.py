@@ -28,6 +28,20 @@ def strip_defaults_in_place(graph_def: GraphDef) -> None:
         _strip(function.node_def, defaults)
 
 
+def add_defaults_in_place(graph_def: GraphDef) -> None:
+    """Says in a message what is so by default, for the nodes of the graph; bodies of functions stay as they are.
+
+    The same nodes as in TensorFlow's `import_graph_def`, which does so to the message that it is given.
+    """
+    defaults: dict[str, list[tuple[str, AttrValue]]] = {}
+    for node in graph_def.node:
+        if node.op not in defaults:
+            defaults[node.op] = _defaults(node.op)
+        for name, default in defaults[node.op]:
+            if name not in node.attr:
+                node.attr[name].CopyFrom(default)
+
+
 def _strip(nodes: Iterable[NodeDef], defaults: dict[str, list[tuple[str, AttrValue]]]) -> None:
     for node in nodes:
         if node.op not in defaults:

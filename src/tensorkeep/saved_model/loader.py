@@ -14,6 +14,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.prefixes import prepend_name_scope
+from tensorkeep.graph.rewrite import add_defaults_in_place
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.metagraph.importing import import_meta_graph, saver_for
@@ -48,7 +49,7 @@ def load(
     fs: FileSystem | None = None,
     **options: Any,
 ) -> MetaGraphDef:
-    """Loads the meta graph with these tags; gives it as it is in the file. `options` are of `import_meta_graph`."""
+    """Loads the meta graph with these tags, and gives it. `options` are of `import_meta_graph`."""
     loader = SavedModelLoader(directory, fs or session.surroundings.filesystem)
     return loader.load(session, tags, import_scope, **options)
 
@@ -115,13 +116,17 @@ class SavedModelLoader:
     def load(
         self, session: Session, tags: Iterable[str], import_scope: str | None = None, **options: Any
     ) -> MetaGraphDef:
-        """All of it; gives the meta graph as it is in the file. Files that are missing are told before all else."""
+        """All of it; gives the meta graph of the file, in which the nodes now have their default attributes too.
+
+        Files that are missing are told before all else.
+        """
         found = list(tags)
         meta_graph = self.get_meta_graph_def_from_tags(found)
         self._require_files(meta_graph)
         saver, _ = self.load_graph(session.graph, found, import_scope, **options)
         self.restore_variables(session, saver, import_scope)
         self.run_init_ops(session, found, import_scope)
+        add_defaults_in_place(meta_graph.graph_def)  # as TensorFlow's importer does, which programs see in the result
         return meta_graph
 
     def _require_files(self, meta_graph: MetaGraphDef) -> None:

@@ -15,7 +15,10 @@ from tensorkeep.v1.sessions import core_session
 def load(
     sess: Any, tags: Iterable[str], export_dir: PathLike, import_scope: str | None = None, **saver_kwargs: Any
 ) -> MetaGraphDef:
-    """Loads the meta graph with these tags into a session and its graph; gives it as it is in the file."""
+    """Loads the meta graph with these tags into a session and its graph, and gives it.
+
+    It is that of the file, with attributes of its nodes that were left out because they are so by default.
+    """
     return loader.load(core_session(sess), tags, export_dir, import_scope, **saver_kwargs)
 
 
