@@ -118,8 +118,7 @@ def help_text(group: str = "") -> str:
     names = members(group)
     usage = f"usage: tensorkeep {group or 'COMMAND'} {'COMMAND ' if group else ''}[ARGUMENTS] [--json]"
     if group:
-        lines = _listed(names, max(map(len, names)))
-        return "\n".join((usage, "", "commands:", *lines, "", f"Try 'tensorkeep {names[0]} --help'.", ""))
+        return "\n".join((usage, "", "commands:", *_listed(names), "", f"Try 'tensorkeep {names[0]} --help'.", ""))
     lines = [line for title, listed in sections().items() for line in ("", f"{title}:", *_listed(listed))]
     codes = [f"  {code:<3}  {meaning}" for code, meaning in EXIT_CODES.items()]
     about = "Looks into TensorFlow's model files and works on them, without TensorFlow."
@@ -129,8 +128,9 @@ def help_text(group: str = "") -> str:
     return "\n".join((*parts, "", more, ""))
 
 
-def _listed(names: Sequence[str], width: int = 18) -> list[str]:
+def _listed(names: Sequence[str]) -> list[str]:
     """The lines of commands, each with what it does."""
+    width = max(16, *map(len, names))
     return [f"  {name.ljust(width)}  {COMMANDS[name].summary}" for name in names]
 
 
