@@ -271,7 +271,7 @@ def test_it_is_deleted_when_told_so(program: Program, world: Path) -> None:
         ("--every-steps 1", 2),
         ("--every-hours 5", 2),
         ("--every-hours 5 --max-bytes 500", 1),
-        ("--best loss", 1),
+        ("--best loss", 2),  # nobody has told their losses
         ("--latest 1 --pin model-1", 2),
         ("--max-bytes 1kB", 2),
     ],

@@ -31,7 +31,7 @@ from tensorkeep.errors import (
     UnavailableError,
     UnimplementedError,
 )
-from tensorkeep.io.filesystem import FileSystem, PathLike
+from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.machine import environment_variable
 from tensorkeep.io.progress import Progress, Told
@@ -108,6 +108,7 @@ def export_maxcompute(
     the environment says where the service is (ODPS_ENDPOINT) and who asks: ALIBABA_CLOUD_ACCESS_KEY_ID and
     ALIBABA_CLOUD_ACCESS_KEY_SECRET, or what pyodps takes for tokens.
     """
+    source = path_text(source)  # a place that is not served is told before anybody is asked
     table = target if isinstance(target, MaxComputeTable) else MaxComputeTable.of(target)
     if form not in _FORMS:
         raise InvalidArgumentError(f"form is {form!r}, expected one of {', '.join(_FORMS)}")
