@@ -9,6 +9,7 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.io.records import encode_record
+from tensorkeep.proto.messages import SavedModel
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.saved_model.warmup import read_warmup_requests
 from tests.cli.conftest import Program
@@ -53,6 +54,17 @@ def test_show_tells_the_functions_of_a_model_without_signatures(program: Program
     found = program("saved-model", "show", "export/many")
     assert (found.code, found.out) == (0, "")
     assert found.err.splitlines()[0] == "note: tags train: no signatures; functions: none"
+
+
+def test_show_lists_what_can_be_asked_and_not_the_signature_of_what_runs_first(program: Program, world: Path) -> None:
+    file = world / "export" / "1" / "saved_model.pb"
+    before = program("saved-model", "show", "export/1").out
+    model = SavedModel.FromString(file.read_bytes())
+    start = model.meta_graphs[0].signature_def["__saved_model_init_op"]
+    start.outputs["__saved_model_init_op"].name = model.meta_graphs[0].graph_def.node[0].name
+    file.write_bytes(model.SerializeToString())
+    assert program("saved-model", "show", "export/1").out == before
+    assert "__saved_model_init_op" in program("saved-model", "show", "export/1", "--all").out
 
 
 def test_show_is_tensorflows_text_where_it_is_asked_for_more(program: Program) -> None:

@@ -10,6 +10,10 @@ from typing import Any
 
 import numpy as np
 
+from tensorkeep.proto.messages import SavedModel
+
+START = "__saved_model_init_op"
+
 
 def regression(tf: Any, directory: Path) -> None:
     """The shortest way: one signature, all defaults."""
@@ -114,6 +118,24 @@ def own_saver(tf: Any, directory: Path) -> None:
         signature = tf.saved_model.predict_signature_def({"rows": rows}, {"found": found})
         builder.add_meta_graph_and_variables(session, ["serve", "eval"], {"rows": signature}, saver=saver)
         builder.save(as_text=True)
+
+
+def with_start_signature(tf: Any, directory: Path) -> None:
+    """As TensorFlow 1.15 saves models of Keras: no objects, and what runs first is named by a signature."""
+    with tf.Graph().as_default(), tf.Session() as session:
+        x = tf.placeholder(tf.string, [None], name="x")
+        table = tf.lookup.StaticHashTable(tf.lookup.KeyValueTensorInitializer(["a"], [3.0]), -1.0)
+        signature = tf.saved_model.predict_signature_def({"x": x}, {"y": tf.identity(table.lookup(x), "y")})
+        builder = tf.saved_model.Builder(str(directory))
+        start = tf.tables_initializer()
+        builder.add_meta_graph_and_variables(session, ["serve"], {"serving_default": signature}, main_op=start)
+        builder.save()
+    model = SavedModel.FromString((directory / "saved_model.pb").read_bytes())
+    meta_graph = model.meta_graphs[0]
+    del meta_graph.collection_def["saved_model_main_op"]
+    meta_graph.signature_def[START].outputs[START].name = start.name
+    meta_graph.signature_def[START].outputs[START].tensor_shape.unknown_rank = True
+    (directory / "saved_model.pb").write_bytes(model.SerializeToString())
 
 
 PROGRAMS = {item.__name__: item for item in (regression, resources, several_graphs, no_variables, own_saver)}

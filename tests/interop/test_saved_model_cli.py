@@ -12,6 +12,8 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.saved_model.scanning import scan_model
+from tests.interop.programs import tensorflow_1
+from tests.interop.saved_model_programs import START, with_start_signature
 from tests.support.golden import ROOT
 from tests.tools.test_saved_model_cli import numbers
 
@@ -64,6 +66,16 @@ def test_functions_with_arguments_of_all_kinds_are_shown_alike(varied):
     ours, theirs = both("show", "--dir", varied, "--all")
     assert ours.returncode == theirs.returncode == 0, ours.stderr
     assert ours.stdout == theirs.stdout
+
+
+@pytest.mark.parametrize("flags", [["--all"], ["--tag_set", "serve"], ["--tag_set", "serve", "--signature_def", START]])
+def test_the_signature_of_what_runs_first_is_shown_alike(flags, tmp_path):
+    with tensorflow_1():
+        with_start_signature(tf.compat.v1, tmp_path / "model")
+    ours, theirs = both("show", "--dir", str(tmp_path / "model"), *flags)
+    assert ours.returncode == theirs.returncode == 0, ours.stderr
+    assert ours.stdout == theirs.stdout
+    assert START in ours.stdout
 
 
 class Traced(tf.Module):

@@ -11,11 +11,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
+import tensorkeep as tk
 import tensorkeep.v1 as ours
 from tensorkeep.proto.messages import SavedModel
 from tests.interop.meta_graphs import differences
 from tests.interop.programs import tensorflow_1
-from tests.interop.saved_model_programs import FEEDS, PROGRAMS
+from tests.interop.saved_model_programs import FEEDS, PROGRAMS, START, with_start_signature
 from tests.support.golden import decode, expected, golden
 
 v1 = tf.compat.v1
@@ -330,3 +331,34 @@ def test_the_loader_gives_default_attributes_back_as_tensorflow_does_and_changes
     assert sum(len(node.attr) for node in mine.graph_def.node) > sum(len(node.attr) for node in stored.graph_def.node)
     assert mine.graph_def.library == stored.graph_def.library
     assert files_of(tmp_path / "model") == before
+
+
+# ------------------------------------------------------------------------------------- The signature of what runs first
+
+
+def test_the_signature_of_what_runs_first_is_run_by_both_and_offered_by_tensorflow_2_alone(tmp_path: Path) -> None:
+    with tensorflow_1():
+        with_start_signature(v1, tmp_path / "model")
+    their = tf.saved_model.load(str(tmp_path / "model"))
+    assert sorted(their.signatures) == [START, "serving_default"]
+    assert their.signatures[START]() == {START: None}  # nothing to be had from it: it has run when the model is loaded
+    with tk.load_saved_model(tmp_path / "model") as mine:
+        assert list(mine.signatures) == ["serving_default"]
+        found = mine.signatures["serving_default"](x=[b"a", b"b"])["y"]
+    np.testing.assert_array_equal(found, their.signatures["serving_default"](x=tf.constant(["a", "b"]))["y"])
+    for library in (ours, v1):
+        with library.Graph().as_default(), library.Session() as session:
+            loaded = library.saved_model.loader.load(session, ["serve"], str(tmp_path / "model"))
+            assert sorted(loaded.signature_def) == [START, "serving_default"]
+            assert session.run("y:0", {"x:0": [b"a", b"b"]}).tolist() == [3.0, -1.0]
+
+
+def test_models_of_tensorflow_2_hide_the_signature_of_what_runs_first_in_both(tmp_path: Path) -> None:
+    module = tf.Module()
+    module.score = tf.function(lambda x: x * 2.0, input_signature=[tf.TensorSpec([None], tf.float32)])
+    tf.saved_model.save(module, str(tmp_path / "model"), signatures=module.score)
+    stored = SavedModel.FromString((tmp_path / "model" / "saved_model.pb").read_bytes()).meta_graphs[0]
+    assert START in stored.signature_def
+    assert list(tf.saved_model.load(str(tmp_path / "model")).signatures) == ["serving_default"]
+    with tk.load_saved_model(tmp_path / "model") as mine:
+        assert list(mine.signatures) == ["serving_default"]

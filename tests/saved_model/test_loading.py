@@ -22,8 +22,19 @@ from tensorkeep.errors import (
 from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.runtime.composite_values import RaggedTensorValue
+from tensorkeep.saved_model.constants import INIT_OP_SIGNATURE_KEY
+from tensorkeep.saved_model.editing import (
+    drop_signature,
+    rename_signature,
+    replace_tags,
+    strip_default_attrs,
+    strip_devices,
+)
 from tensorkeep.saved_model.exporting import from_function
+from tensorkeep.saved_model.layout import meta_graph_with_tags, read_saved_model
+from tensorkeep.saved_model.pruning import prune_to_signatures
 from tests.saved_model.handmade import graph_model, object_meta_graph, object_model
+from tests.saved_model.models import build_model, store
 from tests.support.golden import decode, expected, golden
 
 CASES = [
@@ -258,3 +269,44 @@ def test_a_description_has_signatures_functions_variables_and_assets() -> None:
     assert "poly(float32 [2, 3], True) -> float32 [2, 3]" in text
     assert "subs/0/w  float32 [3, 3]" in text
     assert "Assets\n  _words.txt" in text
+
+
+def with_start_signature(fs: MemoryFileSystem) -> None:
+    """Names what runs first by a signature, as TensorFlow 1.15 does, not by a collection."""
+    build_model(fs)
+    model = read_saved_model("m", fs)
+    for meta_graph in model.meta_graphs:
+        if "saved_model_main_op" in meta_graph.collection_def:
+            (name,) = meta_graph.collection_def["saved_model_main_op"].node_list.value
+            del meta_graph.collection_def["saved_model_main_op"]
+            meta_graph.signature_def[INIT_OP_SIGNATURE_KEY].outputs[INIT_OP_SIGNATURE_KEY].name = name
+    atomic_write(fs, "m/saved_model.pb", model.SerializeToString())
+
+
+def test_the_signature_that_names_what_runs_first_is_run_and_not_offered() -> None:
+    with_start_signature(fs := store())
+    with tk.load_saved_model("m", "serve", fs=fs) as model:
+        assert sorted(model.signatures) == ["serving_default", "word"]
+        assert model.signatures["word"](word=[b"green", b"?"])["place"].tolist() == [1.0, -1.0]
+        assert INIT_OP_SIGNATURE_KEY not in model.describe()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda model: rename_signature(model, "word", "place", ["serve"]),
+        lambda model: drop_signature(model, "word", ["serve"]),
+        lambda model: replace_tags(model, ["serve"], ["serve"]),
+        strip_devices,
+        strip_default_attrs,
+        lambda model: prune_to_signatures(model, ["word"], ["serve"]),
+    ],
+)
+def test_an_edited_model_keeps_the_signature_that_names_what_runs_first(change: Any) -> None:
+    with_start_signature(fs := store())
+    before = meta_graph_with_tags(read_saved_model("m", fs), ["serve"])
+    after = meta_graph_with_tags(change(read_saved_model("m", fs)), ["serve"])
+    assert after.signature_def[INIT_OP_SIGNATURE_KEY] == before.signature_def[INIT_OP_SIGNATURE_KEY]
+    assert after.signature_def[INIT_OP_SIGNATURE_KEY].outputs[INIT_OP_SIGNATURE_KEY].name in {
+        node.name for node in after.graph_def.node
+    }
