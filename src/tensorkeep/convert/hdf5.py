@@ -45,7 +45,8 @@ _MOST_UNPACKED: Final = 1100  # times as much as is stored: more than any compre
 _SLACK: Final = 1 << 24
 _MOST_DIMENSIONS: Final = 32
 _MOST_DATASETS: Final = 1_000_000
-_ERRORS: Final = (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError)
+HDF5_ERRORS: Final = (OSError, RuntimeError, ValueError, KeyError, TypeError, AttributeError)
+"""What h5py raises for a file that is damaged."""
 
 
 class Hdf5Format:
@@ -58,13 +59,13 @@ class Hdf5Format:
         return head_of(path, fs).startswith(_MAGIC)
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
-        h5py = _h5py()
+        h5py = imported_h5py()
         file = fs.open(path)  # which says clearly what is wrong with a path
         if isinstance(fs, LocalFileSystem):
             file.close()
         try:
             opened = h5py.File(path if isinstance(fs, LocalFileSystem) else Input(file), "r")
-        except _ERRORS as error:
+        except HDF5_ERRORS as error:
             raise DataLossError(f'"{path}" cannot be read as HDF5: {error}') from error
         try:
             arrays, others = _found(h5py, opened, path)
@@ -109,7 +110,8 @@ def _nesting_problems(nested: Mapping[str, str]) -> list[str]:
     ]
 
 
-def _h5py() -> Any:
+def imported_h5py() -> Any:
+    """The package h5py; UnimplementedError, which names the extra, if it is not there."""
     try:
         import h5py
     except ImportError as error:
@@ -124,25 +126,30 @@ def _h5py() -> Any:
 
 def _found(h5py: Any, file: Any, path: str) -> tuple[dict[str, _DatasetArray], dict[str, str]]:
     try:
-        inner = _inside(h5py, file, "model_weights") if "model_weights" in file else None
+        inner = inside(h5py, file, "model_weights") if "model_weights" in file else None
         keras = next((group for group in (inner, file) if _names(group, "layer_names")), None)
-        datasets = _keras_datasets(h5py, keras) if keras is not None else dict(_datasets(h5py, file))
-        arrays: dict[str, _DatasetArray] = {}
-        others: dict[str, str] = {}
-        for name, dataset in datasets.items():
-            dtype = _dtype(h5py, dataset)
-            if dtype is None or dataset.shape is None:
-                others[name] = f"a dataset of {dataset.dtype}"
-            else:
-                arrays[name] = _checked(dataset, dtype, f'"{path}": dataset "{dataset.name}"')
+        datasets = _keras_datasets(h5py, keras) if keras is not None else dict(datasets_in(h5py, file))
+        return arrays_of(h5py, datasets, path)
     except TensorKeepError:
         raise
-    except _ERRORS as error:
+    except HDF5_ERRORS as error:
         raise DataLossError(f'"{path}" cannot be read as HDF5: {error}') from error
+
+
+def arrays_of(h5py: Any, datasets: Mapping[str, Any], path: str) -> tuple[dict[str, _DatasetArray], dict[str, str]]:
+    """Datasets as tensors; and those that are none, with what they are."""
+    arrays: dict[str, _DatasetArray] = {}
+    others: dict[str, str] = {}
+    for name, dataset in datasets.items():
+        dtype = _dtype(h5py, dataset)
+        if dtype is None or dataset.shape is None:
+            others[name] = f"a dataset of {dataset.dtype}"
+        else:
+            arrays[name] = _checked(dataset, dtype, f'"{path}": dataset "{dataset.name}"')
     return arrays, others
 
 
-def _datasets(h5py: Any, file: Any) -> Iterator[tuple[str, Any]]:
+def datasets_in(h5py: Any, file: Any) -> Iterator[tuple[str, Any]]:
     """All datasets by path. Links that lead out of the file are not followed, and no group is gone into twice."""
     groups = [("", file)]
     seen: set[Any] = set()
@@ -154,14 +161,14 @@ def _datasets(h5py: Any, file: Any) -> Iterator[tuple[str, Any]]:
         if len(seen) > _MOST_DATASETS:
             raise DataLossError(f'"{file.filename}" has more than {_MOST_DATASETS} groups')
         for name in group:
-            item = _inside(h5py, group, name)
+            item = inside(h5py, group, name)
             if isinstance(item, h5py.Group):
                 groups.append((f"{path}{name}/", item))
             elif isinstance(item, h5py.Dataset):
                 yield f"{path}{name}", item
 
 
-def _inside(h5py: Any, group: Any, path: str) -> Any:
+def inside(h5py: Any, group: Any, path: str) -> Any:
     """What is at a path below a group; DataLossError if a link on the way leads elsewhere, in this file or another."""
     for name in filter(None, path.split("/")):
         if not isinstance(group.get(name, getlink=True), h5py.HardLink):
@@ -174,10 +181,10 @@ def _inside(h5py: Any, group: Any, path: str) -> Any:
 def _keras_datasets(h5py: Any, group: Any) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for layer in _names(group, "layer_names"):
-        layer_group = _inside(h5py, group, layer)
+        layer_group = inside(h5py, group, layer)
         for weight in _names(layer_group, "weight_names"):
             name = weight.removesuffix(":0")
-            found[f"{layer}/{name}" if name in found else name] = _inside(h5py, layer_group, weight)
+            found[f"{layer}/{name}" if name in found else name] = inside(h5py, layer_group, weight)
     return found
 
 
@@ -229,7 +236,7 @@ class _DatasetArray:
     def read(self, box: Box) -> Array:
         try:
             found = np.asarray(self.dataset[tuple(slice(start, stop) for start, stop in box)])
-        except _ERRORS as error:
+        except HDF5_ERRORS as error:
             raise DataLossError(f"{self.what} cannot be read: {error}") from error
         if self.dtype is STRING:
             texts = np.empty(found.size, object)
@@ -248,7 +255,7 @@ class _Hdf5Sink:
     """On the local disk h5py writes the file, under a temporary name; elsewhere the file is made in memory."""
 
     def __init__(self, path: str, tensors: Tensors, options: SinkOptions, fs: FileSystem) -> None:
-        h5py = _h5py()
+        h5py = imported_h5py()
         self.order = tuple(tensors)
         self._path, self._options, self._fs = path, options, fs
         self._text = h5py.special_dtype(vlen=bytes)
@@ -331,4 +338,4 @@ def _exhausted(pieces: Iterator[memoryview] | Sequence[memoryview]) -> None:
 
 HDF5: Final = Hdf5Format()
 
-__all__ = ["HDF5", "Hdf5Format"]
+__all__ = ["HDF5", "HDF5_ERRORS", "Hdf5Format", "arrays_of", "datasets_in", "imported_h5py", "inside"]

@@ -67,30 +67,32 @@ class Output:
 
 
 class Input:
-    """A file being read, as libraries want one."""
+    """A file being read, as libraries want one; or a stretch of a file, as if there were nothing around it."""
 
     closed = False
 
-    def __init__(self, file: RandomAccessFile) -> None:
+    def __init__(self, file: RandomAccessFile, start: int = 0, size: int | None = None) -> None:
         self._file = file
+        self._start = start
+        self._size = file.size - start if size is None else size
         self._at = 0
 
     def read(self, size: int | None = -1) -> bytes:
-        left = max(self._file.size - self._at, 0)
+        left = max(self._size - self._at, 0)
         length = left if size is None or size < 0 else min(size, left)
-        data = bytes(self._file.read(self._at, length))
+        data = bytes(self._file.read(self._start + self._at, length))
         self._at += length
         return data
 
     def seek(self, offset: int, whence: int = 0) -> int:
-        self._at = offset + (0, self._at, self._file.size)[whence]
+        self._at = offset + (0, self._at, self._size)[whence]
         return self._at
 
     def tell(self) -> int:
         return self._at
 
     def size(self) -> int:
-        return self._file.size
+        return self._size
 
     def close(self) -> None:
         self._file.close()
