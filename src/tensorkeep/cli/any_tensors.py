@@ -21,11 +21,13 @@ if TYPE_CHECKING:
     from tensorkeep.checkpoint.reader import CheckpointReader
     from tensorkeep.convert.hub import TensorSource
 
-OTHER_ENDINGS: Final = (".safetensors", ".npz", ".h5", ".hdf5", ".pt", ".pth", ".bin", ".index.json", ".pb", ".pbtxt")
+OTHER_ENDINGS: Final = (
+    *(".safetensors", ".npz", ".keras", ".h5", ".hdf5", ".pt", ".pth", ".bin", ".index.json", ".pb", ".pbtxt"),
+)
 _MODEL_FILES: Final = ("saved_model.pb", "saved_model.pbtxt", "saved_model.cpb")
 _SHARDS: Final = "model.safetensors.index.json"
 
-PATH_HELP: Final = "a checkpoint: prefix, file or folder; a SavedModel; .safetensors, .npz, .h5, .pt, .pb"
+PATH_HELP: Final = "a checkpoint: prefix, file or folder; a SavedModel; .safetensors, .npz, .keras, .h5, .pt, .pb"
 
 
 def list_any(path: str, *, by_key: bool = False) -> CheckpointListing:

@@ -11,18 +11,20 @@ from tensorkeep.convert.checkpoints import BUNDLE, SLICE_FILE
 from tensorkeep.convert.graphs import FROZEN_GRAPH, SAVED_MODEL
 from tensorkeep.convert.hdf5 import HDF5
 from tensorkeep.convert.hub import Format
+from tensorkeep.convert.keras_archives import KERAS
 from tensorkeep.convert.npz import NPZ
 from tensorkeep.convert.parquet import PARQUET
 from tensorkeep.convert.pytorch import PYTORCH
 from tensorkeep.convert.safetensors import SAFETENSORS
 from tensorkeep.errors import InvalidArgumentError, MissingFileError, NotFoundError
 from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.proto.identification import FileKind, kind_of_file
+from tensorkeep.proto.identification import REMEDIES, FileKind, kind_of_file
 
 FORMATS: Final[tuple[Format, ...]] = (
     SAFETENSORS,
     PYTORCH,
     NPZ,
+    KERAS,
     HDF5,
     PARQUET,
     SAVED_MODEL,
@@ -32,7 +34,7 @@ FORMATS: Final[tuple[Format, ...]] = (
 )
 """All formats, in the order in which they are asked whether a file is theirs."""
 
-_SAYING_WHY: Final = (SAFETENSORS, NPZ, HDF5, PYTORCH)
+_SAYING_WHY: Final = (SAFETENSORS, NPZ, KERAS, HDF5, PYTORCH)
 """Formats that say what is wrong with a file that is called like one of theirs, and is too damaged to be known."""
 
 _LIKE_PREFIX: Final = re.compile(r"[^.]*|.*\.ckpt(-\d+)?|[^.]*-\d+")
@@ -71,13 +73,11 @@ def format_of_source(path: str, fs: FileSystem) -> Format:
         if path.lower().endswith(item.endings) and not fs.is_directory(path) and item in _SAYING_WHY:
             return item
     known = ", ".join(item.name for item in FORMATS)
-    raise InvalidArgumentError(f'"{path}" is {_kind(path, fs)}in none of the formats that can be read: {known}')
-
-
-def _kind(path: str, fs: FileSystem) -> str:
-    """What is there, as far as that is known, for a message."""
     kind = None if fs.is_directory(path) else kind_of_file(path, fs)
-    return "" if kind is FileKind.UNKNOWN else f"{'a folder' if kind is None else kind.value}, and "
+    if kind in REMEDIES:
+        raise InvalidArgumentError(f'"{path}" is {kind.value}: {REMEDIES[kind]}')
+    what = "" if kind is FileKind.UNKNOWN else f"{'a folder' if kind is None else kind.value}, and "
+    raise InvalidArgumentError(f'"{path}" is {what}in none of the formats that can be read: {known}')
 
 
 __all__ = ["FORMATS", "format_named", "format_of_source", "format_of_target"]

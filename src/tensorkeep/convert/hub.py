@@ -88,6 +88,7 @@ class OpenTensors(Mapping[str, TensorInfo]):
         arrays: Mapping[str, StoredArray],
         close: Callable[[], None] = lambda: None,
         others: Mapping[str, str] | None = None,
+        remarks: tuple[str, ...] = (),
     ) -> None:
         if strange := [name for name in arrays if not is_text(name)]:
             raise DataLossError(f'"{path}" holds {strange[0]!r}, a name that is no text')
@@ -95,6 +96,8 @@ class OpenTensors(Mapping[str, TensorInfo]):
         self.format = format
         self.others = dict(others or {})
         """What is there by name and is no tensor, with what it is."""
+        self.remarks = remarks
+        """What is to be known of the names, in sentences."""
         self._arrays = arrays
         self._close = close
 

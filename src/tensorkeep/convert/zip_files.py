@@ -1,4 +1,4 @@
-"""Zip archives of arrays: NumPy's .npz and PyTorch's files are such.
+"""Zip archives of arrays: NumPy's .npz, PyTorch's files and models of Keras are such.
 
 Members that are stored as they are lie in a stretch of the file and are read from there; packed ones are unpacked as
 they are read. Written members are never packed, so that whoever reads them can map them into memory.
@@ -50,6 +50,11 @@ class Member:
             raise
         except ZIP_ERRORS as error:
             raise DataLossError(f'"{self.name}" in "{self._archive.filename}": {error}') from error
+
+    @property
+    def packed_size(self) -> int:
+        """How many bytes it takes in the archive, as the archive says."""
+        return self._info.compress_size
 
     @property
     def crc(self) -> int:

@@ -24,7 +24,8 @@ _DEFAULT: Final = EditOptions()
 # What optimizers of TensorFlow 2 keep beside slots; how many steps were taken is not among it.
 _OPTIMIZER_OBJECTS: Final = re.compile(
     r"(.+/)?_?optimizer/(_variables/[0-9]+|_?learning_rate|_current_learning_rate|_?momentums/[0-9]+|"
-    r"_?velocities/[0-9]+|beta_[12]|decay|epsilon|rho|momentum|_momentums/[0-9]+)/\.ATTRIBUTES/VARIABLE_VALUE"
+    r"_?velocities/[0-9]+|beta_[12]|decay|epsilon|rho|momentum|_momentums/[0-9]+)/\.ATTRIBUTES/VARIABLE_VALUE|"
+    r"optimizer/([^/]+/)+(learning_rate|[0-9]+)"  # of .keras archives
 )
 
 

@@ -27,7 +27,7 @@ from tensorkeep.io.amounts import counted
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.html_tables import html_table
 from tensorkeep.io.local import LOCAL
-from tensorkeep.proto.identification import FileKind, Identity, contents_of, identify_proto
+from tensorkeep.proto.identification import REMEDIES, FileKind, Identity, contents_of, identify_proto
 from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, parse
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.fingerprint import read_fingerprint
@@ -213,6 +213,8 @@ def _file(path: str, fs: FileSystem) -> Identification:
             facts["part of"] = prefix
             is_data = parse_data_path(path) is not None
             kind = "a data file of a checkpoint" if is_data else kind
+        if found.kind in REMEDIES:
+            facts["note"] = REMEDIES[found.kind]
         if found.damage:
             facts["damage"] = found.damage
         declared = ""
@@ -263,7 +265,11 @@ def _graph_facts(message: Any) -> tuple[str, dict[str, Any]]:
     return "", facts
 
 
-_ARCHIVES: Final = {"npz": "an archive of NumPy arrays (.npz)", "pytorch": "a PyTorch file"}
+_ARCHIVES: Final = {
+    "npz": "an archive of NumPy arrays (.npz)",
+    "pytorch": "a PyTorch file",
+    "keras": "a model of Keras 3 (.keras)",
+}
 _TYPES: Final[dict[FileKind, type[Message]]] = {FileKind.GRAPH: GraphDef, FileKind.META_GRAPH: MetaGraphDef}
 _DESCRIPTIONS: Final[dict[FileKind, Callable[[Any], tuple[str, dict[str, Any]]]]] = {
     FileKind.GRAPH: _graph_facts,

@@ -64,7 +64,8 @@ def list_opened(tensors: OpenedTensors, *, fs: FileSystem = LOCAL) -> Checkpoint
     found = [_without_shards(name, tensors[name]) for name in sorted(tensors)]
     size = None if fs.is_directory(tensors.path) else file_size(tensors.path, fs)
     files = {} if size is None else {tensors.path: size}
-    return CheckpointListing(tensors.path, tensors.format, files, tuple(found))
+    remarks: tuple[str, ...] = getattr(tensors, "remarks", ())  # not all that is open has any
+    return CheckpointListing(tensors.path, tensors.format, files, tuple(found), remarks=remarks)
 
 
 def _stored_in(reader: BundleReader) -> list[StoredTensor]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import struct
+import tempfile
 import zipfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
-from typing import Final
+from typing import IO, Final
 
-from tensorkeep.errors import DataLossError
+from tensorkeep.errors import DataLossError, StorageError
+from tensorkeep.io.system_errors import COMMON, numbered
 
 try:
     from lzma import LZMAError
@@ -56,4 +58,42 @@ def archive_members(data: bytes, what: str, *, most: int) -> Iterator[ArchiveMem
             yield ArchiveMember(info.filename, info.file_size, archive, info)
 
 
-__all__ = ["ZIP_ERRORS", "ArchiveMember", "archive_members"]
+def unpacked(chunks: Iterable[bytes], what: str, *, most: int) -> IO[bytes]:
+    """A file on the disk, which nobody else sees and which is gone when it is closed, with these bytes in it.
+
+    DataLossError if there are more than `most`; StorageError if the disk has no room for them.
+    """
+    folder = tempfile.gettempdir()
+    size = 0
+    try:
+        file = tempfile.TemporaryFile(dir=folder)  # noqa: SIM115 - whoever asked for it closes it
+    except OSError as error:
+        raise _unwritten(error, folder, what) from error
+    try:
+        for chunk in chunks:
+            size += len(chunk)
+            if size > most:
+                raise DataLossError(f"{what} unpacks to more than {most:,} bytes")
+            _write(file, chunk, folder, what)
+        file.seek(0)
+    except BaseException:
+        file.close()
+        raise
+    return file
+
+
+def _write(file: IO[bytes], chunk: bytes, folder: str, what: str) -> None:
+    try:
+        file.write(chunk)
+        file.flush()
+    except OSError as error:
+        raise _unwritten(error, folder, what) from error
+
+
+def _unwritten(error: OSError, folder: str, what: str) -> StorageError:
+    message = f'cannot unpack {what} to a file in "{folder}": {error.strerror or error}; TMPDIR names another folder'
+    kind = COMMON.get(error.errno or 0, StorageError)
+    return numbered(kind(message) if issubclass(kind, StorageError) else StorageError(message), error, folder)
+
+
+__all__ = ["ZIP_ERRORS", "ArchiveMember", "archive_members", "unpacked"]

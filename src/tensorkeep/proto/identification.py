@@ -34,7 +34,16 @@ from tensorkeep.proto.messages import (
 )
 from tensorkeep.proto.wire import FIXED32, FIXED64, LENGTH_DELIMITED, VARINT, fields
 
-__all__ = ["FileKind", "Identity", "contents_of", "identify_proto", "is_file_of_kind", "kind_of_file", "wrong_file"]
+__all__ = [
+    "REMEDIES",
+    "FileKind",
+    "Identity",
+    "contents_of",
+    "identify_proto",
+    "is_file_of_kind",
+    "kind_of_file",
+    "wrong_file",
+]
 
 
 class FileKind(Enum):
@@ -70,6 +79,15 @@ class FileKind(Enum):
     TEXT = "text of another kind"
     EMPTY = "an empty file"
     UNKNOWN = "something else"
+
+
+REMEDIES: Final = {
+    FileKind.TENSORFLOW_LITE: (
+        "tensorkeep does not read TensorFlow Lite: take the SavedModel or checkpoint that it was made of, or look into "
+        "it with tf.lite.Interpreter of TensorFlow"
+    )
+}
+"""What to do with files that are known and not read, where there is something to do."""
 
 
 @dataclass(frozen=True)
