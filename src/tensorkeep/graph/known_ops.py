@@ -505,7 +505,6 @@ StageClear(); capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(t
 StagePeek(index: int32) -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 StageSize() -> size: int32; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type); container: string = ''; shared_name: string = ''; stateful
 StatefulStandardNormal(resource: resource, shape: shape_dtype) -> output: dtype; dtype: type = float; shape_dtype: type = int64; stateful; deprecated 29 'Use StatefulStandardNormalV2 instead'
-StatelessParameterizedTruncatedNormal(shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, maxvals: dtype) -> output: dtype; S: {int32, int64}; Tseed: {int32, int64} = int64; dtype: {half, float, double}
 StatsAggregatorHandle() -> handle: resource; container: string = ''; shared_name: string = ''; stateful
 StatsAggregatorHandleV2() -> handle: resource; container: string = ''; shared_name: string = ''; stateful
 StatsAggregatorSetSummaryWriter(stats_aggregator: resource, summary: resource); stateful
@@ -552,8 +551,6 @@ TpuHandleToProtoKey(uid: int64) -> proto_keys: string
 Unbatch(batched_tensor: T, batch_index: int64, id: int64) -> unbatched_tensor: T; timeout_micros: int; container: string = ''; shared_name: string = ''; T: type
 UnbatchGrad(original_input: T, batch_index: int64, grad: T, id: int64) -> batched_grad: T; container: string = ''; shared_name: string = ''; T: type
 UncompressElement(compressed: variant) -> components: output_types; output_types: list(type) >= 1; output_shapes: list(shape) >= 1
-UniformQuantizedConvolution(lhs: Tin, rhs: Tin, lhs_scales: float, lhs_zero_points: int32, rhs_scales: float, rhs_zero_points: int32, output_scales: float, output_zero_points: int32) -> output: Tout; Tin: {qint8}; Tout: {qint32}; window_strides: list(int) = []; padding: string; explicit_padding: list(int) = []; lhs_dilation: list(int) = []; rhs_dilation: list(int) = []; batch_group_count: int = 1; feature_group_count: int = 1; dimension_numbers: string = ''; lhs_quantization_axis: int = -1; lhs_quantization_min_val: int; lhs_quantization_max_val: int; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int; output_quantization_axis: int = -1; output_quantization_min_val: int; output_quantization_max_val: int
-UniformQuantizedConvolutionHybrid(lhs: Tlhs, rhs: Trhs, rhs_scales: float, rhs_zero_points: int32) -> output: Tout; Tlhs: {float}; Trhs: {qint8}; Tout: {float}; window_strides: list(int) = []; padding: string; explicit_padding: list(int) = []; lhs_dilation: list(int) = []; rhs_dilation: list(int) = []; batch_group_count: int = 1; feature_group_count: int = 1; dimension_numbers: string = ''; rhs_quantization_axis: int = -1; rhs_quantization_min_val: int; rhs_quantization_max_val: int
 UniqueDataset(input_dataset: variant) -> handle: variant :: DATASET[FOR_EACH[PRODUCT, TENSOR[$output_types], $output_types]]; output_types: list(type) >= 1; output_shapes: list(shape) >= 1; metadata: string = ''
 Unstage() -> values: dtypes; capacity: int >= 0 = 0; memory_limit: int >= 0 = 0; dtypes: list(type) >= 1; container: string = ''; shared_name: string = ''; stateful
 UnwrapDatasetVariant(input_handle: variant) -> output_handle: variant

@@ -340,11 +340,12 @@ OP_FAMILIES: Final = {
         StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt
     """,
     "stateless_random": """
-        StatelessMultinomial StatelessRandomBinomial StatelessRandomGammaV2 StatelessRandomGammaV3 StatelessRandomGetAlg
-        StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg StatelessRandomNormal StatelessRandomNormalV2
-        StatelessRandomPoisson StatelessRandomUniform StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2
-        StatelessRandomUniformInt StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessShuffle
-        StatelessTruncatedNormal StatelessTruncatedNormalV2
+        StatelessMultinomial StatelessParameterizedTruncatedNormal StatelessRandomBinomial StatelessRandomGammaV2
+        StatelessRandomGammaV3 StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
+        StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomPoisson StatelessRandomUniform
+        StatelessRandomUniformFullInt StatelessRandomUniformFullIntV2 StatelessRandomUniformInt
+        StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessShuffle StatelessTruncatedNormal
+        StatelessTruncatedNormalV2
     """,
     "strings": """
         AsString DecodeBase64 EncodeBase64 Fingerprint ReduceJoin RegexFullMatch RegexReplace StaticRegexFullMatch
@@ -382,6 +383,9 @@ OP_FAMILIES: Final = {
     """,
     "unicode": """
         UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript UnicodeTranscode
+    """,
+    "uniform_convolution": """
+        UniformQuantizedConvolution UniformQuantizedConvolutionHybrid
     """,
     "uniform_quantized": """
         UniformDequantize UniformQuantize UniformQuantizedAdd UniformQuantizedClipByValue UniformQuantizedDot

@@ -12,8 +12,8 @@ All are exact in the sense of `_philox`, and gamma samples, made in double preci
 Where a logarithm or an exponential only decides whether to accept a sample, it is NumPy's; its last bit matters once
 in 10^9 samples of float32, and once in 10^15 of float64.
 
-Two kernels draw differently when TensorFlow splits their work: `multinomial` and `parameterized_truncated_normal` take
-the number of threads it runs with (`intra_op_parallelism_threads`, or all processors).
+Some kernels draw differently when TensorFlow splits their work: `multinomial` and the parameterized truncated normals
+take the number of threads it runs with (`intra_op_parallelism_threads`, or all processors).
 """
 
 from __future__ import annotations
@@ -48,6 +48,7 @@ from tensorkeep.ops._philox import (
 
 __all__ = [
     "binomial",
+    "broadcast_parameters",
     "gamma",
     "multinomial",
     "multinomial_blocks",
@@ -58,6 +59,7 @@ __all__ = [
     "shuffle",
     "shuffle_blocks",
     "standard_normal",
+    "stateless_parameterized_truncated_normal",
     "truncated_normal",
     "uniform",
     "uniform_full_integers",
@@ -212,14 +214,14 @@ def poisson(generator: PhiloxGenerator, samples: Sequence[int], rate: Array, dty
     return _per_sample(samples, (rate,), result_type, draw)
 
 
-def binomial_parameters(counts: Array, probs: Array) -> tuple[int, ...]:
-    """The shape that the parameters have together."""
+def broadcast_parameters(**parameters: Array) -> tuple[int, ...]:
+    """The shape that the parameters, given by their names, have together."""
+    shapes = [parameter.shape for parameter in parameters.values()]
     try:
-        return np.broadcast_shapes(counts.shape, probs.shape)
+        return np.broadcast_shapes(*shapes)
     except ValueError:
-        raise InvalidArgumentError(
-            f"counts and probs must have compatible batch dimensions: {list(counts.shape)} vs. {list(probs.shape)}"
-        ) from None
+        names, given = " and ".join(parameters), " vs. ".join(str(list(shape)) for shape in shapes)
+        raise InvalidArgumentError(f"{names} must have compatible batch dimensions: {given}") from None
 
 
 def binomial(
@@ -572,6 +574,27 @@ def parameterized_truncated_normal(
             with np.errstate(all="ignore"):
                 place += _Truncation.of(*(row[batch] for row in rows)).fill(part, generator.skip(place))
     return result.reshape(shape)
+
+
+def stateless_parameterized_truncated_normal(
+    generator: PhiloxGenerator, samples: Sequence[int], parameters: Sequence[Array], *, threads: int = 1
+) -> Array:
+    """StatelessParameterizedTruncatedNormal: of shape `samples` + what the four parameters broadcast to.
+
+    All samples of one set of parameters follow each other in the stream, and every shard sets aside blocks of its own.
+    """
+    broadcast = np.broadcast_arrays(*parameters)
+    shape, dtype = broadcast[0].shape, broadcast[0].dtype
+    rows = [parameter.reshape(-1) for parameter in broadcast]
+    per_set, sets = math.prod(samples), math.prod(shape)
+    result = np.empty(sets * per_set, dtype)
+    for start, stop in _shards(result.size, _truncation_cost(dtype, 1), threads):
+        place = -(-start * 2 * _MAXIMUM_ITERATIONS // _values_per_block(dtype))
+        for which in range(start // per_set, -(-stop // per_set)):
+            part = result[max(start, which * per_set) : min(stop, (which + 1) * per_set)]
+            with np.errstate(all="ignore"):
+                place += _Truncation.of(*(row[which] for row in rows)).fill(part, generator.skip(place))
+    return np.ascontiguousarray(result.reshape(sets, per_set).T).reshape((*samples, *shape))
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from random import SystemRandom
 from typing import Any
@@ -14,7 +15,24 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.ops._expressions import concat, ones, reduce_sum, reshape, shape_of, span, times
+from tensorkeep.ops._expressions import (
+    concat,
+    constant,
+    first_size,
+    minus,
+    negated,
+    ones,
+    ones_like,
+    over,
+    plus,
+    rank_of,
+    reduce_sum,
+    reshape,
+    shape_of,
+    span,
+    times,
+    unbroadcast,
+)
 from tensorkeep.ops._philox import PhiloxGenerator, PhiloxStream
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
@@ -93,6 +111,46 @@ def gamma_gradient(alpha: Tensor, sample: Tensor, grad: Any, sample_dimensions: 
     partial = get_op("RandomGammaGrad")(wide, sample)
     product = times(grad, partial)
     return reduce_sum(product, span(0, sample_dimensions))
+
+
+def truncated_normal_gradients(parameters: Sequence[Tensor], sample: Tensor, grad: Any, sizes: Tensor) -> list[Any]:
+    """The gradients of truncated normal samples by mean, deviation, minimum and maximum, which broadcast.
+
+    By implicit differentiation (Figurnov and others, 2018), with TensorFlow's precaution against the logarithm of zero.
+    """
+    mean, deviation, minimum, maximum = parameters
+    low, high, at = (over(minus(x, mean), deviation) for x in (minimum, maximum, sample))
+    below = _normal_distribution(low)
+    chance = over(minus(_normal_distribution(at), below), minus(_normal_distribution(high), below))
+    limits = np.finfo(mean.dtype.array_dtype)
+    chance = get_op("Minimum")(chance, constant(float(1 - limits.eps), mean.dtype))
+    chance = get_op("Maximum")(chance, constant(float(limits.tiny), mean.dtype))
+    half, square = constant(0.5, mean.dtype), get_op("Square")
+
+    def of_bound(bound: Tensor, weight: Tensor) -> Tensor:
+        exponent = times(half, minus(square(at), square(bound)))
+        return get_op("Exp")(plus(exponent, weight))  # type: ignore[no-any-return]
+
+    partials = [
+        ones_like(at),
+        at,
+        of_bound(low, get_op("Log1p")(negated(chance))),
+        of_bound(high, get_op("Log")(chance)),
+    ]
+    samples = span(0, minus(first_size(shape_of(sizes)), rank_of(plus(low, high))))
+    totals = [reduce_sum(times(grad, partial), samples) for partial in partials]
+    return [unbroadcast(x, total, total, total)[0] for x, total in zip(parameters, totals, strict=True)]
+
+
+def _normal_distribution(x: Tensor) -> Tensor:
+    """The chance that a standard normal number is below x, by whichever of erf and erfc is exact there."""
+    root = constant(0.5 * 2.0**0.5, x.dtype)
+    scaled = times(x, root)
+    distance, select = get_op("Abs")(scaled), get_op("SelectV2")
+    tail = get_op("Erfc")(distance)
+    outer = select(get_op("Greater")(scaled, constant(0, x.dtype)), minus(constant(2, x.dtype), tail), tail)
+    inner = plus(constant(1, x.dtype), get_op("Erf")(scaled))
+    return times(constant(0.5, x.dtype), select(get_op("Less")(distance, root), inner, outer))
 
 
 def concatenated(shape: Shape, parameter: Tensor) -> Shape:

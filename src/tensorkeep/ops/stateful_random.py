@@ -209,7 +209,7 @@ def stateful_random_binomial_kernel(
     resource: Any, algorithm: Any, shape: Any, counts: Any, probs: Any, *, dtype: DType
 ) -> Any:
     counts, probs = np.asarray(counts), np.asarray(probs)
-    parameters = distributions.binomial_parameters(counts, probs)
+    parameters = distributions.broadcast_parameters(counts=counts, probs=probs)
     _check_algorithm(algorithm, can_choose=False)
     samples = distributions.sample_shape(sizes_of(shape), parameters)
     check_allocation((*samples, prod(parameters)), np.float64)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -24,7 +25,9 @@ from tensorkeep.ops._sampling import (
     seeded_generator,
     sizes_of,
     stated_shape,
+    truncated_normal_gradients,
 )
+from tensorkeep.ops._shapes import broadcast_shapes
 from tensorkeep.ops.random import checked_logits, multinomial_shape
 from tensorkeep.shapes import Shape
 
@@ -242,10 +245,44 @@ stateless_binomial.shape(_seeded_shape)
 @stateless_binomial.kernel
 def stateless_binomial_kernel(shape: Any, seed: Any, counts: Any, probs: Any, *, dtype: DType) -> Any:
     counts, probs = np.asarray(counts), np.asarray(probs)
-    parameters = distributions.binomial_parameters(counts, probs)
+    parameters = distributions.broadcast_parameters(counts=counts, probs=probs)
     samples = distributions.sample_shape(sizes_of(shape), parameters)
     generator = seeded_generator(seed)
     return distributions.binomial(generator, samples, counts, probs, dtype.array_dtype)
+
+
+stateless_parameterized_truncated_normal = op(
+    "StatelessParameterizedTruncatedNormal(shape: S, seed: Tseed, means: dtype, stddevs: dtype, minvals: dtype, "
+    "maxvals: dtype) -> output: dtype",
+    "S: {int32, int64}",
+    "Tseed: {int32, int64} = int64",
+    "dtype: {half, float, double}",
+)
+
+
+@stateless_parameterized_truncated_normal.shape
+def stateless_parameterized_truncated_normal_shape(shape: Tensor, seed: Tensor, *parameters: Tensor) -> Shape:
+    reduce(broadcast_shapes, [parameter.static_shape for parameter in parameters])
+    return _seeded_shape(shape, seed)
+
+
+@stateless_parameterized_truncated_normal.kernel
+def stateless_parameterized_truncated_normal_kernel(
+    shape: Any, seed: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any
+) -> Any:
+    parameters = [np.asarray(parameter) for parameter in (means, stddevs, minvals, maxvals)]
+    names = ("means", "stddevs", "minvals", "maxvals")
+    together = distributions.broadcast_parameters(**dict(zip(names, parameters, strict=True)))
+    samples = distributions.sample_shape(sizes_of(shape), together)
+    return distributions.stateless_parameterized_truncated_normal(
+        seeded_generator(seed), samples, parameters, threads=processors()
+    )
+
+
+@stateless_parameterized_truncated_normal.gradient
+def stateless_parameterized_truncated_normal_gradient(op: Operation, dy: Any) -> Any:
+    with control_dependencies([dy]):
+        return None, None, *truncated_normal_gradients(op.inputs[2:], op.outputs[0], dy, op.inputs[0])
 
 
 stateless_poisson = op(

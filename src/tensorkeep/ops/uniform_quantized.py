@@ -22,7 +22,7 @@ from tensorkeep.shapes import Shape
 _FLOAT: Final = np.float32
 
 
-def _attributes(*names: str) -> list[str]:
+def attributes_of(*names: str) -> list[str]:
     """The clauses that say how the tensors of these names are quantised."""
     prefixes = [f"{name}_" if name else "" for name in names]
     return [
@@ -52,7 +52,7 @@ def _check_shapes(x: Tensor, scales: Tensor, zero_points: Tensor, axis: int) -> 
         merge_sizes(size, size_at(x.static_shape, axis))
 
 
-def _along(x: Any, scales: Any, zero_points: Any, axis: int) -> tuple[Any, Any]:
+def along_axis(x: Any, scales: Any, zero_points: Any, axis: int) -> tuple[Any, Any]:
     """Scales and zero points in a shape in which they stand beside the tensor, after checks."""
     rank = np.ndim(x)
     if not -1 <= axis < max(rank, 1):
@@ -80,13 +80,13 @@ uniform_quantize = op(
     "UniformQuantize(input: Tin, scales: float, zero_points: int32) -> output: Tout",
     "Tin: {float}",
     "Tout: {qint8, quint8, qint32}",
-    *_attributes(""),
+    *attributes_of(""),
 )
 uniform_dequantize = op(
     "UniformDequantize(input: Tin, scales: float, zero_points: int32) -> output: Tout",
     "Tin: {qint8, quint8, qint32}",
     "Tout: {float}",
-    *_attributes(""),
+    *attributes_of(""),
 )
 
 
@@ -108,13 +108,13 @@ def uniform_quantize_kernel(
     quantization_min_val: int,
     quantization_max_val: int,
 ) -> Any:
-    scales, zeros = _along(input, scales, zero_points, quantization_axis)
+    scales, zeros = along_axis(input, scales, zero_points, quantization_axis)
     return _into(input, scales, zeros, quantization_min_val, quantization_max_val, Tout.array_dtype)
 
 
 @uniform_dequantize.kernel
 def uniform_dequantize_kernel(input: Any, scales: Any, zero_points: Any, *, quantization_axis: int) -> Any:
-    scales, zeros = _along(input, scales, zero_points, quantization_axis)
+    scales, zeros = along_axis(input, scales, zero_points, quantization_axis)
     return (input.astype(np.int32) - zeros).astype(_FLOAT) * scales
 
 
@@ -123,7 +123,7 @@ uniform_requantize = op(
     "output_zero_points: int32) -> output: Tout",
     "Tin: {qint8, qint32}",
     "Tout: {qint8, qint32}",
-    *_attributes("input", "output"),
+    *attributes_of("input", "output"),
 )
 
 
@@ -163,14 +163,14 @@ def uniform_requantize_kernel(
             f"input and output are quantised along different axes, {input_quantization_axis} and "
             f"{output_quantization_axis}"
         )
-    scales, zeros = _along(input, input_scales, input_zero_points, input_quantization_axis)
-    new_scales, new_zeros = _along(input, output_scales, output_zero_points, output_quantization_axis)
+    scales, zeros = along_axis(input, input_scales, input_zero_points, input_quantization_axis)
+    new_scales, new_zeros = along_axis(input, output_scales, output_zero_points, output_quantization_axis)
     numbers = input.astype(np.int64) - zeros
     limits = (output_quantization_min_val, output_quantization_max_val)
-    return _scaled(numbers, scales, new_scales, new_zeros, limits, Tout.array_dtype)
+    return requantized(numbers, scales, new_scales, new_zeros, limits, Tout.array_dtype)
 
 
-def _scaled(numbers: Any, scales: Any, new_scales: Any, new_zeros: Any, limits: tuple[int, int], dtype: Any) -> Any:
+def requantized(numbers: Any, scales: Any, new_scales: Any, new_zeros: Any, limits: tuple[int, int], dtype: Any) -> Any:
     """Whole numbers of one scale as those of another: times a whole multiplier of 31 bits, and shifted, half up."""
     effective = scales.astype(np.float64) / new_scales.astype(np.float64)
     fraction, exponent = np.frexp(effective.astype(np.float64))
@@ -186,7 +186,7 @@ def _scaled(numbers: Any, scales: Any, new_scales: Any, new_zeros: Any, limits: 
 uniform_quantized_clip_by_value = op(
     "UniformQuantizedClipByValue(operand: T, min: T, max: T, scales: float, zero_points: int32) -> output: T",
     "T: {qint32}",
-    *_attributes(""),
+    *attributes_of(""),
 )
 
 
@@ -203,7 +203,7 @@ def uniform_quantized_clip_by_value_shape(
 def uniform_quantized_clip_by_value_kernel(
     operand: Any, min: Any, max: Any, scales: Any, zero_points: Any, *, quantization_axis: int
 ) -> Any:
-    _along(operand, scales, zero_points, quantization_axis)
+    along_axis(operand, scales, zero_points, quantization_axis)
     if np.shape(min) != np.shape(scales) or np.shape(max) != np.shape(scales):
         raise InvalidArgumentError(f"min and max must have the shape of scales, {list(np.shape(scales))}")
     shape = [] if quantization_axis == -1 else [-1 if i == quantization_axis else 1 for i in range(operand.ndim)]
@@ -218,7 +218,7 @@ _PARAMETERS: Final = (
     "output_zero_points: int32"
 )
 uniform_quantized_add = op(
-    f"UniformQuantizedAdd(lhs: T, rhs: T, {_PARAMETERS}) -> output: T", *_attributes(*_THREE), "T: {qint32}"
+    f"UniformQuantizedAdd(lhs: T, rhs: T, {_PARAMETERS}) -> output: T", *attributes_of(*_THREE), "T: {qint32}"
 )
 
 
@@ -248,16 +248,16 @@ def uniform_quantized_add_kernel(
         whole = np.empty(np.broadcast_shapes(lhs.shape, rhs.shape), bool)
     except ValueError:
         raise InvalidArgumentError(f"cannot broadcast {list(lhs.shape)} and {list(rhs.shape)}") from None
-    scales, zeros = _along(whole, output_scales, output_zero_points, output_quantization_axis)
+    scales, zeros = along_axis(whole, output_scales, output_zero_points, output_quantization_axis)
     limits = (output_quantization_min_val, output_quantization_max_val)
     total = -zeros.astype(np.int64)
     for values, given_scales, given_zeros, axis in (
         (lhs, lhs_scales, lhs_zero_points, lhs_quantization_axis),
         (rhs, rhs_scales, rhs_zero_points, rhs_quantization_axis),
     ):
-        own_scales, own_zeros = _along(values, given_scales, given_zeros, axis)
+        own_scales, own_zeros = along_axis(values, given_scales, given_zeros, axis)
         numbers = values.astype(np.int64) - own_zeros
-        total = total + _scaled(numbers, own_scales, scales, zeros, limits, np.int64)
+        total = total + requantized(numbers, own_scales, scales, zeros, limits, np.int64)
     return np.clip(total, limits[0], limits[1]).astype(lhs.dtype)
 
 
@@ -265,14 +265,14 @@ uniform_quantized_dot = op(
     f"UniformQuantizedDot(lhs: Tin, rhs: Tin, {_PARAMETERS}) -> output: Tout",
     "Tin: {qint8}",
     "Tout: {qint32}",
-    *_attributes(*_THREE),
+    *attributes_of(*_THREE),
 )
 uniform_quantized_dot_hybrid = op(
     "UniformQuantizedDotHybrid(lhs: Tlhs, rhs: Trhs, rhs_scales: float, rhs_zero_points: int32) -> output: Tout",
     "Tlhs: {float}",
     "Trhs: {qint8}",
     "Tout: {float}",
-    *_attributes("rhs"),
+    *attributes_of("rhs"),
 )
 
 
@@ -315,14 +315,14 @@ def uniform_quantized_dot_kernel(
     _check_matrices(lhs, rhs)
     if lhs_quantization_axis != -1 or rhs_quantization_axis not in (-1, 1) or output_quantization_axis not in (-1, 1):
         raise InvalidArgumentError("lhs must be quantised as a whole, rhs and output as a whole or along axis 1")
-    left_scales, left_zeros = _along(lhs, lhs_scales, lhs_zero_points, -1)
-    right_scales, right_zeros = _along(rhs, rhs_scales, rhs_zero_points, rhs_quantization_axis)
+    left_scales, left_zeros = along_axis(lhs, lhs_scales, lhs_zero_points, -1)
+    right_scales, right_zeros = along_axis(rhs, rhs_scales, rhs_zero_points, rhs_quantization_axis)
     whole = np.empty((len(lhs), rhs.shape[1]), bool)
-    scales, zeros = _along(whole, output_scales, output_zero_points, output_quantization_axis)
+    scales, zeros = along_axis(whole, output_scales, output_zero_points, output_quantization_axis)
     sums = _product(lhs.astype(np.int64) - left_zeros, rhs.astype(np.int64) - right_zeros)
     limits = (output_quantization_min_val, output_quantization_max_val)
     both = left_scales.astype(np.float64) * right_scales.astype(np.float64)
-    return _scaled(sums, both, scales, zeros, limits, Tout.array_dtype)
+    return requantized(sums, both, scales, zeros, limits, Tout.array_dtype)
 
 
 @uniform_quantized_dot_hybrid.kernel
@@ -334,13 +334,13 @@ def uniform_quantized_dot_hybrid_kernel(
         raise InvalidArgumentError(
             f"rhs must be quantised as a whole or along axis 1, not along {rhs_quantization_axis}"
         )
-    scales, zeros = _along(rhs, rhs_scales, rhs_zero_points, rhs_quantization_axis)
-    whole, scale, zero = _by_own_range(lhs)
+    scales, zeros = along_axis(rhs, rhs_scales, rhs_zero_points, rhs_quantization_axis)
+    whole, scale, zero = by_own_range(lhs)
     sums = _product(whole.astype(np.int64) - zero, rhs.astype(np.int64) - zeros)
     return sums.astype(_FLOAT) * (scale * scales)
 
 
-def _by_own_range(rows: Any) -> tuple[Any, Any, Any]:
+def by_own_range(rows: Any) -> tuple[Any, Any, Any]:
     """Numbers as whole ones of 8 bits, each row over the range it has, which holds zero; scales and zero points."""
     low = np.minimum(0.0, np.min(rows, axis=1, keepdims=True, initial=0.0)).astype(np.float64)
     high = np.maximum(0.0, np.max(rows, axis=1, keepdims=True, initial=0.0)).astype(np.float64)

@@ -8,6 +8,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.ops.sample import Sample, sample, strings
+from tests.ops.samples.array import F
 
 FLOATS: list[Any] = [np.float16, ml_dtypes.bfloat16, np.float32, np.float64]
 SEED = np.array([7, -8], np.int64)
@@ -51,6 +52,10 @@ INTEGERS: list[Any] = [np.int32, np.int64, np.uint32, np.uint64]
 LOGITS = np.array([[0.0, 1.0, -1.0], [2.0, -np.inf, 0.5]], np.float32)
 ALPHA = np.array([0.3, 1.0, 4.0], np.float32)
 
+# Means, deviations, minima and maxima: each method of drawing, and bounds that are mirrored or infinite.
+TRUNCATIONS = np.array(
+    [[0, 1, -2, 0, 0, 5], [1, 2, 0.5, 1, 1, 1], [-1, 1.2, -np.inf, 2, 0.1, -1], [2, 1.4, -4, np.inf, 0.3, 4.5]]
+)
 SAMPLES = {
     "StatelessRandomGetKeyCounter": [
         sample(SEED),
@@ -100,6 +105,19 @@ SAMPLES = {
         sample(shape(4, 2), SEED, np.array([5.0, 80.0]), np.array([0.5, 0.9]), dtype=np.int32, constant=(0,)),
         sample(shape(3, 2), SEED, np.array([5.0, 80.0], np.float32), np.float32(0.2), dtype=np.float32),
         sample(shape(3), SEED, np.array([5.0, 80.0]), np.array([0.5, 0.9]), dtype=np.int64, fails=True),
+    ],
+    "StatelessParameterizedTruncatedNormal": [
+        *(sample(shape(*samples, 6), SEED, *TRUNCATIONS, tolerance=1e-12) for samples in ((7,), (3, 5), (), (0,))),
+        *(sample(shape(3, 5, 6), SEED, *TRUNCATIONS.astype(F), tolerance=t, gradient=t > 1e-6) for t in (1e-6, 1e-5)),
+        sample(shape(7, 6), SEED, *TRUNCATIONS.astype(np.float16), tolerance=2e-3),
+        # So many that TensorFlow draws them in several shards.
+        sample(shape(3000), SEED, *np.array([1, 2, -1, 3], F), tolerance=1e-6, gradient=False),
+        sample(shape(900, 6), SEED, *TRUNCATIONS.astype(F), tolerance=1e-6, gradient=False),
+        sample(shape(2, 6), np.array([7, -3], np.int32), TRUNCATIONS[0], *np.array([2.0, -1, 3]), constant=(0,)),
+        sample(shape(4, 2), SEED, np.zeros((4, 1)), np.ones(2), np.float64(-1), np.float64(1)),
+        sample(shape(4, 3), SEED, np.zeros((4, 1)), np.ones(2), np.float64(-1), np.float64(1), fails=True),
+        sample(shape(4), SEED, *np.array([0.0, -1, -1, 1]), fails=True),
+        sample(shape(4), SEED, *np.array([0.0, 1, 1, -1]), fails=True),
     ],
     "StatelessRandomPoisson": [
         sample(shape(4, 2), SEED, np.array([0.5, 30.0]), dtype=np.int32, constant=(0,)),

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tests.ops.sample import quantized, sample
+from tensorkeep.proto.convolution_dimensions import UniformQuantizedConvolutionDimensionNumbersAttr
+from tests.ops.sample import Sample, quantized, sample
 from tests.ops.samples.array import F
 
 RANDOM = np.random.default_rng(12)
@@ -38,7 +39,77 @@ WHOLE = (SCALE, ZERO, F(0.7), np.int32(3), F(0.11), np.int32(4))
 HYBRID = limits("qint8", "rhs")
 ROWS = X[:, :4]
 
+CHANNELS_LAST = UniformQuantizedConvolutionDimensionNumbersAttr(
+    input_batch_dimension=0,
+    input_feature_dimension=3,
+    input_spatial_dimensions=[1, 2],
+    kernel_input_feature_dimension=2,
+    kernel_output_feature_dimension=3,
+    kernel_spatial_dimensions=[0, 1],
+    output_batch_dimension=0,
+    output_feature_dimension=3,
+    output_spatial_dimensions=[1, 2],
+).SerializeToString()
+WINDOWS: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+    ((2, 3, 5, 6), (4, 3, 2, 3), {"padding": "VALID"}),
+    ((2, 3, 5, 6), (4, 3, 2, 3), {"padding": "SAME", "window_strides": [2, 3]}),
+    ((2, 3, 5), (4, 3, 2), {"padding": "EXPLICIT", "explicit_padding": [2, 1], "rhs_dilation": [3]}),
+    ((2, 3, 5, 6), (4, 3, 2, 3), {"padding": "SAME", "lhs_dilation": [2, 1], "rhs_dilation": [1, 2]}),
+    ((2, 6, 5, 4), (4, 3, 2, 3), {"padding": "VALID", "feature_group_count": 2}),
+    ((6, 3, 5, 4), (4, 3, 2, 3), {"padding": "SAME", "batch_group_count": 2}),
+    ((1, 2, 3, 4, 3), (4, 2, 2, 3, 2), {"padding": "SAME"}),
+    ((2, 5, 6, 3), (2, 3, 3, 4), {"padding": "SAME", "dimension_numbers": CHANNELS_LAST}),
+    ((0, 3, 5, 6), (4, 3, 2, 3), {"padding": "VALID"}),
+    ((2, 3, 1, 2), (4, 3, 2, 3), {"padding": "VALID"}),
+]
+WRONG_WINDOWS: list[tuple[tuple[int, ...], tuple[int, ...], dict[str, Any]]] = [
+    ((2, 3, 5, 6), (4, 2, 2, 3), {"padding": "VALID"}),
+    ((2, 3, 5, 6), (4, 3, 2), {"padding": "VALID"}),
+    ((2, 3), (4, 3), {"padding": "VALID"}),
+    ((2, 3, 5, 6), (4, 3, 2, 3), {"padding": "NEITHER"}),
+    ((2, 3, 5, 6), (4, 3, 2, 3), {"padding": "SAME", "explicit_padding": [1, 1, 1, 1]}),
+    ((2, 3, 5, 6), (4, 3, 2, 3), {"padding": "EXPLICIT", "explicit_padding": [1, 1]}),
+    ((2, 3, 5, 6), (4, 3, 2, 3), {"padding": "VALID", "window_strides": [0, 1]}),
+    ((2, 3, 5, 6), (4, 3, 2, 3), {"padding": "VALID", "batch_group_count": 3}),
+    ((2, 3, 5, 6), (4, 3, 7, 8), {"padding": "VALID"}),
+]
+
+
+def convolved(left: tuple[int, ...], right: tuple[int, ...], attrs: dict[str, Any], **more: Any) -> list[Sample]:
+    """The sample with everything quantised as a whole, and, if it is a right one, by features too."""
+    inputs = (numbers("qint8", *left), numbers("qint8", *right))
+    whole = sample(*inputs, *WHOLE, Tout="qint32", **attrs, **WORDS, **more)
+    if more:
+        return [whole]
+    last = "dimension_numbers" in attrs
+    filters, outputs = (3, 3) if last else (0, 1)
+    axes = {"rhs_quantization_axis": filters, "output_quantization_axis": outputs}
+    by_filter = (SCALE, ZERO, SCALES, ZEROS, F(0.2), np.int32(1))
+    by_feature = (SCALE, ZERO, SCALES, ZEROS, SCALES[::-1].copy(), ZEROS)
+    return [
+        whole,
+        sample(*inputs, *by_filter, Tout="qint32", rhs_quantization_axis=filters, **attrs, **WORDS),
+        sample(*inputs, *by_feature, Tout="qint32", **axes, **attrs, **WORDS),
+    ]
+
+
+def convolved_by_range(left: tuple[int, ...], right: tuple[int, ...], attrs: dict[str, Any]) -> list[Sample]:
+    inputs = (RANDOM.normal(size=left).astype(F), numbers("qint8", *right))
+    axis = 3 if "dimension_numbers" in attrs else 0
+    return [
+        sample(*inputs, SCALE, ZERO, Tout="float32", **attrs, **HYBRID),
+        sample(*inputs, SCALES, ZEROS, Tout="float32", rhs_quantization_axis=axis, **attrs, **HYBRID),
+    ]
+
+
 SAMPLES = {
+    "UniformQuantizedConvolution": [
+        *(one for window in WINDOWS for one in convolved(*window)),
+        *(one for window in WRONG_WINDOWS for one in convolved(*window, fails=True)),
+        *convolved((2, 4, 5, 6), (4, 4, 2, 3), {"padding": "SAME", "rhs_quantization_axis": 1}, fails=True),
+        *convolved((2, 4, 5, 6), (4, 4, 2, 3), {"padding": "SAME", "output_quantization_axis": 1}, fails=True),
+    ],
+    "UniformQuantizedConvolutionHybrid": [one for window in WINDOWS for one in convolved_by_range(*window)],
     "UniformQuantize": [
         *(sample(X, F(scale), ZERO, Tout=kind, **limits(kind)) for kind in LIMITS for scale in (0.3, 0.5, 1)),
         *(sample(X, SCALES, ZEROS, Tout=kind, quantization_axis=1, **limits(kind)) for kind in LIMITS),
