@@ -20,6 +20,8 @@ from tensorkeep import (
     read_checkpoint_state,
     save_checkpoint,
 )
+from tensorkeep.embedding.snapshot import ArraySnapshot
+from tensorkeep.embedding.writing import save_embeddings
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, StorageError
 from tensorkeep.io.filesystem import FileSystem, atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
@@ -429,3 +431,46 @@ folder = CheckpointFolder(".", KeepLatest(2), writer=f"writer {number}")
 for step in range(rounds):
     folder.add(save_checkpoint(f"./m{number}-{step}", {"step": np.int64(step)}))
 """
+
+
+class TestRecordsOfAnSsdTier:
+    """Rows of embedding tables that lie beside a checkpoint."""
+
+    @staticmethod
+    def save(fs: FileSystem, step: int) -> str:
+        tables = {"e": ArraySnapshot.of([1, 5], {"": np.ones((2, 3), np.float32)})}
+        save_embeddings(f"run/m-{step}", tables, records={"e": [5]}, fs=fs)
+        return f"run/m-{step}"
+
+    def test_are_deleted_with_their_checkpoint_also_after_a_restart(self, fs):
+        for step in (1, 2, 3):
+            CheckpointFolder("run", KeepLatest(2), fs=fs).add(self.save(fs, step))
+        records = {name for name in fs.list("run") if name.startswith("m-") and "-e-" in name}
+        assert {name.split("-e-")[0] for name in records} == {"m-2", "m-3"}
+        assert "m-2-e-emb_files" in records
+
+    def test_count_as_part_of_it_and_not_as_a_checkpoint(self, fs):
+        self.save(fs, 1)
+        (found,) = scan("run", fs=fs)
+        assert found.record.path == "run/m-1"
+        files = [*(f"run/{name}" for name in fs.list("run") if not name.endswith("emb_files"))]
+        files += ["run/m-1-e-emb_files/0.emb"]
+        assert found.record.nbytes == sum(fs.open(path).size for path in files)
+
+    def test_of_adopted_checkpoints_are_deleted_too(self, fs):
+        for step in (1, 2):
+            self.save(fs, step)
+        folder = CheckpointFolder("run", KeepLatest(1), fs=fs)
+        folder.adopt()
+        folder.sweep()
+        assert [name for name in fs.list("run") if name.startswith("m-1")] == []
+        assert fs.exists("run/m-2-e-emb_files/0.emb")
+
+    def test_a_ledger_leads_nowhere_else(self, fs):
+        folder = CheckpointFolder("run", KeepLatest(2), fs=fs)
+        folder.add(self.save(fs, 1))
+        path = ledger_path("run")
+        text = bytes(fs.open(path).read(0, fs.open(path).size)).decode()
+        atomic_write(fs, path, text.replace("m-1-e-emb_files/0.emb", "../x-emb_files/0.emb").encode())
+        with pytest.raises(DataLossError, match="is not the name of a file in the folder"):
+            read_ledger(fs, "run")

@@ -17,6 +17,8 @@ from tensorkeep import (
     read_checkpoint_state,
     write_checkpoint_state,
 )
+from tensorkeep.embedding.snapshot import ArraySnapshot
+from tensorkeep.embedding.writing import save_embeddings
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
@@ -82,6 +84,13 @@ class TestTensorFlowsRule:
         assert second.save() == "run/ckpt-5"
         assert there(fs) == ["ckpt-5"]
         assert not fs.exists("run/checkpoint.tensorkeep.json")
+
+    def test_deletes_the_records_of_tables_with_their_checkpoint(self, fs):
+        table = ArraySnapshot.of([1, 5], {"": np.ones((2, 3), np.float32)})
+        save_embeddings("run/ckpt-0", {"e": table}, records={"e": [5]}, fs=fs)
+        write_checkpoint_state("run", "run/ckpt-0", ["run/ckpt-0"], timestamps=[1.0], fs=fs)
+        assert manager(fs, KeepActive(1)).save() == "run/ckpt-1"
+        assert [name for name in fs.list("run") if name.startswith("ckpt-0")] == []
 
     def test_checkpoints_can_be_numbered_otherwise(self, fs):
         made = manager(fs, name="model")

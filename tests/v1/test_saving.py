@@ -13,6 +13,8 @@ import pytest
 import tensorkeep as tk
 import tensorkeep.v1 as tf
 from tensorkeep.checkpoint.wanted import Adapt
+from tensorkeep.embedding.snapshot import ArraySnapshot
+from tensorkeep.embedding.writing import save_embeddings
 from tensorkeep.errors import (
     AbortedError,
     DataLossError,
@@ -697,3 +699,18 @@ class TestPatterns:
 
     def test_what_is_not_there_is_not_found(self, tmp_path):
         assert not tf.train.checkpoint_exists(str(tmp_path / "x-?????-of-?????"))
+
+
+def test_a_checkpoint_that_makes_room_takes_the_records_of_its_tables_along(tmp_path):
+    table = ArraySnapshot.of([1, 5], {"": np.ones((2, 3), np.float32)})
+    for step in (1, 2):
+        save_embeddings(str(tmp_path / f"m-{step}"), {"e": table}, records={"e": [5]})
+    variables(a=[1.0])
+    saver = tf.train.Saver(max_to_keep=2)
+    saver.set_last_checkpoints_with_time([(str(tmp_path / f"m-{step}"), float(step)) for step in (1, 2)])
+    with initialized() as session:
+        saver.save(session, str(tmp_path / "m"), global_step=3)
+    assert [path.name for path in tmp_path.glob("m-1*")] == []
+    assert (tmp_path / "m-2-e-emb_files" / "0.emb").exists()
+    tf.train.remove_checkpoint(str(tmp_path / "m-2"))
+    assert [path.name for path in tmp_path.glob("m-2*")] == []

@@ -42,6 +42,9 @@ NINE: Final = (
 )
 """The nine tensors of a stem, in the order of their names, in which they are written."""
 
+RECORDS: Final = "-ssd_record"
+RECORD_FOLDER: Final = "-emb_files"
+
 DELTA_KEYS: Final = "-sparse_incr_keys"
 DELTA_VALUES: Final = "-sparse_incr_values"
 DELTA_FREQS: Final = "-sparse_incr_freqs"
@@ -92,9 +95,9 @@ def split_of(stem: str) -> tuple[str, int, int] | None:
 
 def record_path(prefix: str, stem: str) -> str:
     """The prefix of the bundle that says where the records of a stem lie, beside the checkpoint of a prefix."""
-    return f"{prefix}-{stem.replace('/', '_')}-ssd_record"
+    return f"{prefix}-{stem.replace('/', '_')}{RECORDS}"
 
 
 def record_folder(prefix: str, stem: str) -> str:
     """The folder of the files of records of a stem."""
-    return f"{prefix}-{stem.replace('/', '_')}-emb_files"
+    return f"{prefix}-{stem.replace('/', '_')}{RECORD_FOLDER}"

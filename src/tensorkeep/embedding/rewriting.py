@@ -33,6 +33,8 @@ from tensorkeep.embedding.naming import (
     VALUES,
     VERSIONS,
     part_stem,
+    record_folder,
+    record_path,
     slot_stem,
 )
 from tensorkeep.embedding.ordered import OrderedColumn, filtered_in_order, in_order
@@ -149,9 +151,8 @@ class Rewrite:
             if entry.stems[min(entry.stems)] + KEYS in self._dropped:
                 continue
             for stem in entry.stems.values():
-                for suffix in ("-ssd_record", "-emb_files"):
-                    base = f"-{stem.replace('/', '_')}{suffix}"
-                    _link_all(self.fs, self.reader.path + base, target + base)
+                for path_of in (record_path, record_folder):
+                    _link_all(self.fs, path_of(self.reader.path, stem), path_of(target, stem))
 
 
 def _carry(writer: BundleWriter, reader: CheckpointReader, name: str, part: TensorSlice | None, shard: int) -> None:

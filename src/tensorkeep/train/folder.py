@@ -21,6 +21,7 @@ from typing import Final
 from tensorkeep._version import __version__
 from tensorkeep.checkpoint.naming import INDEX_SUFFIX
 from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
+from tensorkeep.embedding.record_files import delete_records, is_record_prefix
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.io.amounts import some_of
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
@@ -65,7 +66,7 @@ def scan(directory: PathLike, filename: str = STATE_FILE, *, fs: FileSystem = LO
     found = [Found(entry.record(folder), True) for entry in ours.values()]
     for name in names:
         prefix = name.removesuffix(INDEX_SUFFIX)
-        if name != prefix and prefix and prefix not in ours:
+        if name != prefix and prefix and prefix not in ours and not is_record_prefix(prefix):
             described = describe(fs, folder, Record(posixpath.join(folder, prefix), 0.0, step_of(prefix)))
             record = described.record(folder)
             found.append(Found(replace(record, time=fs.modified(posixpath.join(folder, name))), False))
@@ -275,8 +276,7 @@ class CheckpointFolder:
     def _delete_doomed(self) -> None:
         for entry in [item for item in self._entries.values() if item.doomed and item.writer == self._writer]:
             try:
-                for path in remaining_files(self._fs, self.directory, entry):
-                    self._fs.delete(path)
+                delete_records(self._fs, remaining_files(self._fs, self.directory, entry))
             except TensorKeepError as error:  # the checkpoint was saved: that is what counts
                 warnings.warn(
                     f'"{self._path(entry.name)}" stays for now, it could not be deleted: {error}', stacklevel=4

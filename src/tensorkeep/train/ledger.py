@@ -32,6 +32,7 @@ from tensorkeep.checkpoint.naming import (
     parse_shard_pattern,
 )
 from tensorkeep.checkpoint.state import STATE_FILE
+from tensorkeep.embedding.record_files import is_record_file, record_files
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.crc32c import crc32c
 from tensorkeep.io.directories import file_size
@@ -98,6 +99,7 @@ def describe(fs: FileSystem, folder: str, record: Record, also: Sequence[str] = 
     files += [item for item in also if item in names and item not in files]
     if not files or files[0] in also:
         raise NotFoundError(f'"{record.path}": no file of such a checkpoint is in "{folder}"')
+    files += record_files(fs, posixpath.join(folder, name))
     sizes = {item: file_size(fs, posixpath.join(folder, item)) for item in files}
     metrics = {metric: float(value) for metric, value in record.metrics.items()}
     checksum = _fingerprint(fs, posixpath.join(folder, files[0]))
@@ -184,7 +186,7 @@ def _encode(entry: Entry) -> dict[str, Any]:
 
 
 def _decode(item: Mapping[str, Any]) -> Entry:
-    files = {_name(name): int(size) for name, size in item["files"].items()}
+    files = {_file(name): int(size) for name, size in item["files"].items()}
     step = item["step"]
     return Entry(
         name=_name(item["name"]),
@@ -205,6 +207,13 @@ def _name(name: object) -> str:
     if not isinstance(name, str) or not is_plain_name(name):
         raise ValueError(f"{name!r} is not the name of a file in the folder")
     return name
+
+
+def _file(name: object) -> str:
+    """A name in the folder, or in a folder of records in it."""
+    if isinstance(name, str) and is_record_file(name):
+        return "/".join(map(_name, name.split("/", 1)))
+    return _name(name)
 
 
 def _number(value: float) -> float | str:

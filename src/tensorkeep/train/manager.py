@@ -17,6 +17,7 @@ import numpy as np
 
 from tensorkeep.checkpoint.naming import META_SUFFIX
 from tensorkeep.checkpoint.state import read_checkpoint_state, write_checkpoint_state
+from tensorkeep.embedding.record_files import delete_records, record_files
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
@@ -119,9 +120,9 @@ class StateFileRecorder:
             names = self._fs.list(folder)
         except MissingFileError:
             return  # a state file may name what lies elsewhere, or no longer anywhere
-        for file in files_of(name, names):
-            if not file.endswith(META_SUFFIX):
-                self._fs.delete(posixpath.join(folder, file))
+        files = [file for file in files_of(name, names) if not file.endswith(META_SUFFIX)]
+        files += record_files(self._fs, path)
+        delete_records(self._fs, [posixpath.join(folder, file) for file in files])
 
 
 @dataclass(frozen=True)

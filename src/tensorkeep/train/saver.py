@@ -25,7 +25,6 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.finding import (
     checkpoint_exists,
     checkpoint_modified,
-    remove_checkpoint,
     what_else_is_there,
 )
 from tensorkeep.checkpoint.naming import meta_path
@@ -33,6 +32,7 @@ from tensorkeep.checkpoint.restore_items import RestoreOutcome
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
 from tensorkeep.checkpoint.wanted import OnMismatch, Policy, policy_of
+from tensorkeep.embedding.record_files import remove_checkpoint_with_records
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.building import operation_of
 from tensorkeep.graph.graph import Graph
@@ -292,7 +292,7 @@ class Saver:
     def _delete(self, path: str, suffix: str, fs: FileSystem) -> None:
         format = CheckpointFormat.V1 if self.saver_def.version == V1 else CheckpointFormat.V2
         try:
-            remove_checkpoint(path, format, meta_suffix=suffix, fs=fs)
+            remove_checkpoint_with_records(path, format, meta_suffix=suffix, fs=fs)
         except TensorKeepError as error:  # the checkpoint was saved: that is what counts
             LOG.warning('"%s" stays for now, it could not be deleted: %s', path, error)
 

@@ -10,6 +10,7 @@ from tensorkeep.checkpoint.describing import CheckpointDescription
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.checkpoint.waiting import Waiting, new_checkpoints
 from tensorkeep.dtypes import DType
+from tensorkeep.embedding.record_files import remove_checkpoint_with_records
 from tensorkeep.io.filesystem import PathLike
 from tensorkeep.proto.messages import CheckpointState, SaverDef
 from tensorkeep.train import initializing, warm_starting
@@ -140,7 +141,7 @@ def remove_checkpoint(
 ) -> None:
     """Deletes the files of a checkpoint; the state file stays as it is."""
     form = _FORMATS.get(checkpoint_format_version, CheckpointFormat.V1)
-    finding.remove_checkpoint(checkpoint_prefix, form, meta_suffix=meta_graph_suffix)
+    remove_checkpoint_with_records(checkpoint_prefix, form, meta_suffix=meta_graph_suffix)
 
 
 def init_from_checkpoint(
