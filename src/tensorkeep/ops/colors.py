@@ -117,15 +117,36 @@ def _within(values: Array, period: int) -> Array:
 @adjust_saturation.kernel
 def adjust_saturation_kernel(images: Any, scale: Any) -> Any:
     _check_image(images, 3, scale=scale)
-    hue, saturation, value = np.moveaxis(_hue_saturation_value(images.astype(np.float32)), -1, 0)
+    sixths, saturation, value = _sixths_saturation_value(images.astype(np.float32))
     saturation = np.minimum(np.float32(1), np.maximum(np.float32(0), saturation * np.float32(scale)))
     chroma = saturation * value
     rest = value - chroma
-    sixths = hue * np.float32(6)
     second = chroma * (np.float32(1) - np.abs(_within(sixths, 2) - np.float32(1)))
     levels = np.stack([np.zeros_like(chroma), second, chroma], -1)
-    place = np.clip(sixths.astype(np.int64), 0, 5)
-    return (np.take_along_axis(levels, _HUE_ORDER[place], -1) + rest[..., None]).astype(images.dtype)
+    place = sixths.astype(np.int64)
+    shares = np.take_along_axis(levels, _HUE_ORDER[np.clip(place, 0, 5)], -1)
+    shares[(place < 0) | (place > 5)] = 0  # a hue that was rounded to a whole turn has no color in TensorFlow
+    return (shares + rest[..., None]).astype(images.dtype)
+
+
+def _sixths_saturation_value(images: Array) -> tuple[Array, Array, Array]:
+    """Hue in sixths of the circle, saturation and value as TensorFlow's AdjustSaturation rounds them.
+
+    Unlike RGBToHSV it divides once for the hue, and adds thirds of the circle in double precision.
+    """
+    red, green, blue = np.moveaxis(images, -1, 0)
+    value = images.max(-1)
+    spread = value - images.min(-1)
+    with np.errstate(all="ignore"):
+        saturation = np.where(value > 0, spread / value, np.float32(0))
+        norm = np.float32(1) / (np.float32(6) * spread)
+        hue = np.where(
+            green == value, norm * (blue - red) + np.float64(2 / 6), norm * (red - green) + np.float64(4 / 6)
+        )
+        hue = np.where(red == value, norm * (green - blue), hue).astype(np.float32)
+    hue = np.where(spread > 0, hue, np.float32(0))
+    hue = np.where(hue < 0, hue + np.float32(1), hue)
+    return hue * np.float32(6), saturation, value
 
 
 # ---------------------------------------------------------------------------------------- Hue, saturation, value

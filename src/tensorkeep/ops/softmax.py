@@ -110,18 +110,28 @@ def softmax_cross_entropy_with_logits_shape(features: Tensor, labels: Tensor) ->
 @softmax_cross_entropy_with_logits.kernel
 def softmax_cross_entropy_with_logits_kernel(features: Array, labels: Array) -> tuple[Array, Array]:
     dtype = features.dtype
-    logits, targets = np.broadcast_arrays(widened(features), widened(labels))
+    logits, targets = np.broadcast_arrays(features, labels)
     if logits.ndim != 2:
         raise InvalidArgumentError(
             f"logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional: "
             f"logits_size={list(features.shape)} labels_size={list(labels.shape)}"
         )
-    shifted, powers, sums = _powers(logits)
+    if dtype == np.float16 and logits.size:
+        losses, chances = _half_losses(logits)
+        return half_sums(targets * losses)[:, 0], chances - targets
+    targets = widened(targets)
+    shifted, powers, sums = _powers(widened(logits))
     np.subtract(np.log(sums), shifted, out=shifted)
     shifted *= targets
     powers /= sums
     powers -= targets
     return narrowed(np.add.reduce(shifted, axis=1), dtype), narrowed(powers, dtype)
+
+
+def _half_losses(logits: Array) -> tuple[Array, Array]:
+    """The loss of each class if it is the right one, and its chance, of halves, rounded where TensorFlow rounds."""
+    shifted, powers, sums = _half_powers(logits)
+    return np.log(sums.astype(np.float32)).astype(np.float16) - shifted, powers / sums
 
 
 @softmax_cross_entropy_with_logits.gradient
@@ -173,10 +183,14 @@ def sparse_softmax_cross_entropy_with_logits_kernel(features: Array, labels: Arr
     if (fused := fused_sparse_cross_entropy(features, labels)) is not None:
         return fused
     _check_labels(labels, features.shape[1])
-    shifted, powers, sums = _powers(widened(features))
     chosen = np.arange(0, features.size, features.shape[1]) + labels  # counted through all rows: one index is faster
-    losses = np.log(sums[:, 0]) - shifted.take(chosen)
-    powers /= sums
+    if dtype == np.float16:
+        all_losses, powers = _half_losses(features) if features.size else (features, features)
+        losses = all_losses.take(chosen)
+    else:
+        shifted, powers, sums = _powers(widened(features))
+        losses = np.log(sums[:, 0]) - shifted.take(chosen)
+        powers /= sums
     powers.put(chosen, powers.take(chosen) - powers.dtype.type(1))
     return narrowed(losses, dtype), narrowed(powers, dtype)
 

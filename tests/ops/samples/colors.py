@@ -21,6 +21,9 @@ EDGES = np.array(
     [[0, 0, 0], [1, 1, 1], [1, 0, 0], [0, 1, 0], [0, 0, 1], [1, 1, 0], [0, 1, 1], [1, 0, 1], [0.5, 0.5, 0.2]], F
 ).reshape(3, 3, 3)
 
+# Reds with so little blue that the hue is rounded to a whole turn.
+WHOLE_TURNS = np.array([[1, 0, 1e-8], [1, 0, 1e-9], [0.5, 0.1, 0.1 + 1e-8]], F).reshape(1, 3, 3)
+
 
 def adjusted(*numbers: float) -> list[Any]:
     return [
@@ -44,7 +47,12 @@ SAMPLES = {
     ],
     "AdjustContrastv2": [*adjusted(0.5, 2.0, 0.0, -1.5), sample(colors(3, 3, 7), F(0.5))],
     "AdjustHue": [*adjusted(0.1, 0.5, -0.3, 0.99, 1.7), sample(colors(3, 3, 4), F(0.5), fails=True)],
-    "AdjustSaturation": [*adjusted(0.5, 1.5, 0.0, 9.0, -1.0), sample(colors(3, 3, 4), F(0.5), fails=True)],
+    "AdjustSaturation": [
+        *adjusted(0.5, 1.5, 0.0, 9.0, -1.0),
+        *(sample(colors(20, 30, 3), F(number), tolerance=0) for number in (0.4, 1.7)),
+        sample(WHOLE_TURNS, F(0.5), tolerance=0),
+        sample(colors(3, 3, 4), F(0.5), fails=True),
+    ],
     "RGBToHSV": [
         *[sample(colors(2, 4, 3, dtype=dtype), gradient=dtype not in (H, BF)) for dtype in (F, H, BF, D)],
         sample(EDGES),

@@ -68,6 +68,17 @@ LOGITS = [
 TIES = np.array([[3, 1, 3, 2, 3, 0], [1, 1, 1, 1, 1, 1]], np.float32)
 
 # Every step is rounded, in an order that shows where rows are longer than registers.
+OWN_GENERATOR = np.random.default_rng(8)
+
+
+def _half_classes(rows: int, classes: int) -> tuple[Any, Any, Any]:
+    """Logits as halves, chances of the classes, and a right class for each row."""
+    logits = OWN_GENERATOR.normal(0, 4, (rows, classes)).astype(np.float16)
+    chances = OWN_GENERATOR.dirichlet(np.ones(classes), rows).astype(np.float16)
+    return logits, chances, OWN_GENERATOR.integers(0, classes, rows)
+
+
+HALF_CLASSES = [_half_classes(*shape) for shape in ((6, 9), (50, 40), (3, 1000))]
 HALF_LOGITS = [
     sample(np.float16(4) * normal(*shape, dtype=np.float16), tolerance=0, gradient=False)
     for shape in ((5, 3), (4, 33), (3, 100), (2, 3, 1000), (9, 1601))
@@ -119,6 +130,8 @@ SAMPLES = {
     "LogSoftmax": [*LOGITS, *HALF_LOGITS],
     "SoftmaxCrossEntropyWithLogits": [
         *(sample(normal(3, 4, dtype=dtype), _probabilities(3, 4, dtype=dtype)) for dtype in FRACTIONS),
+        *(sample(logits, chances, tolerance=0, gradient=False) for logits, chances, _ in HALF_CLASSES),
+        sample(np.zeros((0, 3), np.float16), np.zeros((0, 3), np.float16)),
         sample(normal(3, 4), _probabilities(1, 4), gradient=False),
         sample(normal(1, 4), _probabilities(3, 4), gradient=False),
         sample(np.zeros((0, 3), np.float32), np.zeros((0, 3), np.float32)),
@@ -130,6 +143,9 @@ SAMPLES = {
     ],
     "SparseSoftmaxCrossEntropyWithLogits": [
         *(sample(normal(3, 4, dtype=dtype), np.array([0, 3, 1])) for dtype in FRACTIONS),
+        *(sample(logits, labels, tolerance=0, gradient=False) for logits, _, labels in HALF_CLASSES),
+        sample(np.array([[-np.inf, 0, 1], [1e4, 0, -1e4]], np.float16), np.array([1, 2]), gradient=False),
+        sample(np.zeros((0, 3), np.float16), np.zeros(0, np.int64)),
         sample(normal(3, 4), np.array([0, 3, 1], np.int32)),
         sample(np.zeros((0, 3), np.float32), np.zeros(0, np.int64)),
         sample(np.array([[-np.inf, 0, 1], [1e4, 0, -1e4]], np.float32), np.array([1, 2]), gradient=False),
