@@ -158,7 +158,7 @@ def test_gc_lists_first_and_deletes_when_told(program: Program, world: Path) -> 
     assert program("gc", "run", "--older-than", "0", "--table").out.endswith(
         "1 item to delete, 5 B; --force deletes them\n"
     )
-    assert program("gc", "run").out == "there is nothing to delete\n"
+    assert program("gc", "run").out == "there is nothing to delete: 0 items, 0 B\n"
     assert program("gc", "run", "--older-than", "0", "--force").out == listed
     assert not (world / "run" / "dead.data-00000-of-00001").exists()
 

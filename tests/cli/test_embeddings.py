@@ -110,9 +110,17 @@ def save_steps(folder: Path) -> None:
 
 def test_a_dry_run_of_compact_names_both_checkpoints_and_refuses_what_the_run_would(program: Program) -> None:
     assert program("ev", "compact", "recommender", "r/m", "--dry-run").out == (
-        "recommender/model: with recommender/.incremental_checkpoint/incremental_model.ckpt-5\nwould write r/m\n"
+        "recommender/model: with recommender/.incremental_checkpoint/incremental_model.ckpt-5\n"
+        "users: keys 3 -> 3: 1 put over them, 0 removed\n"
+        "would write r/m\n"
     )
     assert "has no newer incremental checkpoint" in program("ev", "compact", "run/model-1000", "r/m", "--dry-run").err
+
+
+def test_a_dry_run_of_repair_counts_the_keys_that_weights_and_slots_do_not_share(program: Program) -> None:
+    assert program("ev", "repair", "recommender/model", "r/m", "--dry-run").out == (
+        '"users": 3 keys, the same in weights and 1 slots\nwould write r/m\n'
+    )
 
 
 def test_a_dry_run_of_prune_counts_keys(program: Program, world: Path) -> None:
@@ -155,8 +163,8 @@ def test_parquet_in_parts_of_a_slot_without_counted_keys_and_compressed(program:
     tk.save_checkpoint(str(world / "filtered/model"), table_tensors("users", table.snapshot()))
     options = ("--slot", "Adagrad", "--parts", "2", "--no-filtered", "--compression", "zstd")
     files = ["u-00000-of-00002.parquet", "u-00001-of-00002.parquet"]
-    assert program("ev", "export", "filtered/model", "users", "u.parquet", *options, "--dry-run").out == "".join(
-        f"would write {file}\n" for file in files
+    assert program("ev", "export", "filtered/model", "users", "u.parquet", *options, "--dry-run").out == (
+        "users: 2 keys with a row, 1 key only counted\n" + "".join(f"would write {file}\n" for file in files)
     )
     assert program("ev", "export", "filtered/model", "users", "u.parquet", *options).code == 0
     assert [parquet.read_table(file)["key"].to_pylist() for file in files] == [[8], [9]]
@@ -190,7 +198,9 @@ def test_a_table_goes_to_maxcompute(program: Program, monkeypatch: pytest.Monkey
             monkeypatch.setenv(name, "someone")
         place = "odps://project/tables/users/ds=1"
         run = ("ev", "export", "recommender/model", "users", place)
-        assert program(*run, "--dry-run").out == f"would write {place}\n"
+        assert program(*run, "--dry-run").out == (
+            f"users: 3 keys with a row, 0 keys only counted\nwould write {place}\n"
+        )
         assert service.tables == {}
         assert program(*run, "--numbers", "--arrays").out == (
             f"users: 3 rows to the new table {place}\nwrote {place}\n"

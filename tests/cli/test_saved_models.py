@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -181,6 +182,16 @@ def test_a_dry_run_changes_nothing(program: Program, world: Path, change: tuple[
     assert files(world) == before
 
 
+def test_a_dry_run_counts_what_would_go(program: Program) -> None:
+    found = program("saved-model", "drop-signature", "export/1", "with_rate", "--output", "export/2", "--dry-run").out
+    assert "\n  meta graphs 1 -> 1, signatures 2 -> 1, nodes 67 -> 67, functions 0 -> 0, bytes " in found
+    pruned = program("saved-model", "prune", "export/1", "serving_default", "--output", "export/2", "--dry-run").out
+    before, after = map(int, re.findall(r"nodes (\d+) -> (\d+)", pruned)[0])
+    assert after < before == 67
+    real = program("saved-model", "prune", "export/1", "serving_default", "--output", "export/2").out
+    assert f"; {after} nodes\n" in real
+
+
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: str(change[0]))
 def test_nothing_is_overwritten_without_force(program: Program, world: Path, change: tuple[str, ...]) -> None:
     before = files(world)
@@ -249,7 +260,7 @@ def test_requests_of_nothing_and_names_that_would_move_the_cursor_are_listed_too
 def test_warmup_writes_requests_that_are_then_listed(program: Program, world: Path) -> None:
     command = ("saved-model", "warmup", "export/1", "--inputs", "x=x.npy", "--count", "2")
     path = "export/1/assets.extra/tf_serving_warmup_requests"
-    assert program(*command, "--dry-run").out == f"would write {path}\n"
+    assert program(*command, "--dry-run").out == f"would write {path}: 2 requests of 76 B each\n"
     assert not (world / path).exists()
     assert program(*command) == (0, f"wrote {path}\n", "")
     assert len(read_warmup_requests(world / "export" / "1")) == 2

@@ -9,7 +9,7 @@ from tensorkeep.cli.checkpoint_changes import add_allow_loss, allowing_loss
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.embedding_writing import add_places, write
 from tensorkeep.cli.output import Output
-from tensorkeep.embedding.compacting import compact_checkpoint, full_and_newest_delta
+from tensorkeep.embedding.compacting import compact_checkpoint, full_and_newest_delta, plan_compacting
 from tensorkeep.embedding.pruning import (
     KeepByNorm,
     KeepFrequent,
@@ -20,7 +20,7 @@ from tensorkeep.embedding.pruning import (
     prune_checkpoint,
 )
 from tensorkeep.embedding.quantising import plan_quantising, quantise_checkpoint
-from tensorkeep.embedding.repairing import repair_checkpoint
+from tensorkeep.embedding.repairing import compare_keys, repair_checkpoint
 from tensorkeep.embedding.repartitioning import plan_repartitioning, repartition_checkpoint
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.progress import Progress
@@ -84,7 +84,12 @@ def _run_quantise(given: Namespace, output: Output) -> int:
 
 
 def _run_repair(given: Namespace, output: Output) -> int:
-    return write(given, output, lambda bar: repair_checkpoint(given.source, given.target, progress=bar))
+    return write(
+        given,
+        output,
+        lambda bar: repair_checkpoint(given.source, given.target, progress=bar),
+        plan=lambda: compare_keys(given.source) if given.dry_run else {},
+    )
 
 
 def _add_compact(parser: Parser) -> None:
@@ -98,7 +103,7 @@ def _run_compact(given: Namespace, output: Output) -> int:
         given,
         output,
         lambda bar: compact_checkpoint(full, given.target, delta, progress=bar),
-        plan=lambda: {full: f"with {delta}"},
+        plan=lambda: {full: f"with {delta}", **(plan_compacting(full, delta) if given.dry_run else {})},
     )
 
 

@@ -5,17 +5,19 @@ from __future__ import annotations
 import posixpath
 from argparse import Namespace
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.embedding_writing import add_force, write
-from tensorkeep.cli.output import Output
+from tensorkeep.cli.output import Output, counted, size_text
 from tensorkeep.embedding.formats.csv import export_csv, import_csv
 from tensorkeep.embedding.formats.maxcompute import MaxComputeTable, export_maxcompute
 from tensorkeep.embedding.formats.npz import export_npz
 from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, parquet_paths
 from tensorkeep.embedding.formats.resp import RedisHashes, RedisStrings, export_resp
+from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.local import LOCAL
 
@@ -86,9 +88,21 @@ def _run_export(given: Namespace, output: Output) -> int:
         given,
         output,
         lambda bar: export.write(given.source, given.target, given.name, progress=bar, **chosen),
+        plan=lambda: _counts(given),
         targets=targets,
         is_there=LOCAL.exists,
     )
+
+
+def _counts(given: Namespace) -> dict[str, str]:
+    """What there is in a table to export, for a dry run."""
+    if not given.dry_run:
+        return {}
+    with opened_for_tools(given.source, LOCAL) as reader:
+        [entry] = Rewrite.of(reader, LOCAL).chosen([given.name])
+        column = entry.open(reader, given.slot or "", fs=LOCAL)
+        only_counted = int(column.filtered_sizes.sum())
+        return {given.name: f"{counted(column.count, 'key')} with a row, {counted(only_counted, 'key')} only counted"}
 
 
 def _run_maxcompute(given: Namespace, output: Output) -> int:
@@ -102,6 +116,7 @@ def _run_maxcompute(given: Namespace, output: Output) -> int:
                 given.source, table, given.name, overwrite=given.force, progress=bar, **chosen
             )
         },
+        plan=lambda: _counts(given),
         is_there=lambda _: False,  # the service says whether it is
     )
 
@@ -140,7 +155,20 @@ def _add_import(parser: Parser) -> None:
 
 def _run_import(given: Namespace, output: Output) -> int:
     read = _IMPORTS[_extension(given.source, _IMPORTS)]
-    return write(given, output, lambda bar: read(given.source, given.target, given.name, shards=given.shards))
+    return write(
+        given,
+        output,
+        lambda bar: read(given.source, given.target, given.name, shards=given.shards),
+        plan=lambda: _to_read(given),
+    )
+
+
+def _to_read(given: Namespace) -> dict[str, str]:
+    """What there is to import, for a dry run, which does not look into the file."""
+    if not given.dry_run:
+        return {}
+    with closing(LOCAL.open(given.source)) as file:
+        return {given.name: f"{size_text(file.size)} to read, {counted(given.shards, 'part')} to write"}
 
 
 COMMANDS = {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 from argparse import Namespace
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from tensorkeep.cli.command import DONE, Parser
@@ -43,7 +43,7 @@ def change_model(given: Namespace, output: Output, *edits: Edit) -> int:
         model = read_saved_model(given.model)
         for edit in edits:
             model = edit(model)
-        return report_change(given, output, model)
+        return report_change(given, output, model, changes_between(read_saved_model(given.model), model))
     written: list[SavedModel] = []
 
     def write(target: str | None) -> None:
@@ -87,8 +87,25 @@ def write_directory(target: str, force: bool, write: Callable[[str], None]) -> N
         write(target)
 
 
-def report_change(given: Namespace, output: Output, model: SavedModel | None = None) -> int:
-    """Says what was written, or would be."""
+def changes_between(before: SavedModel, after: SavedModel) -> str:
+    """How much there was and is of what commands change."""
+    sizes = _sizes(before)
+    return ", ".join(f"{what} {sizes[what]:,} -> {size:,}" for what, size in _sizes(after).items())
+
+
+def _sizes(model: SavedModel) -> dict[str, int]:
+    graphs = [_graph_data(item) for item in model.meta_graphs]
+    return {
+        "meta graphs": len(graphs),
+        "signatures": sum(len(graph["signatures"]) for graph in graphs),
+        "nodes": sum(graph["nodes"] for graph in graphs),
+        "functions": sum(graph["functions"] for graph in graphs),
+        "bytes": model.ByteSize(),
+    }
+
+
+def report_change(given: Namespace, output: Output, model: SavedModel | None = None, changes: str = "") -> int:
+    """Says what was written, or would be; `changes` is what a dry run has counted."""
     target = given.output or given.model
     graphs = [] if model is None else [_graph_data(item) for item in model.meta_graphs]
     data = {"source": given.model, "target": target, "is_dry_run": given.dry_run, "meta_graphs": graphs}
@@ -99,6 +116,8 @@ def report_change(given: Namespace, output: Output, model: SavedModel | None = N
     for graph in graphs:
         tags, keys = ",".join(graph["tags"]), ", ".join(graph["signatures"]) or "no signatures"
         output.line(f"  {shown(tags)}: {shown(keys)}; {graph['nodes']:,} nodes")
+    if changes and given.dry_run:
+        output.line(f"  {changes}")
     return DONE
 
 
@@ -111,13 +130,14 @@ def _graph_data(item: Any) -> dict[str, Any]:
     }
 
 
-def report_files(given: Namespace, output: Output, paths: Sequence[str]) -> int:
-    """Says which files were written, or would be."""
+def report_files(given: Namespace, output: Output, files: Mapping[str, str]) -> int:
+    """Says which files were written, or would be; and of those that would be, how much it is, which comes with each."""
     if output.is_json:
-        output.data("saved-model.files/1", {"source": given.model, "is_dry_run": given.dry_run, "files": list(paths)})
+        output.data("saved-model.files/1", {"source": given.model, "is_dry_run": given.dry_run, "files": list(files)})
         return DONE
-    for path in paths:
-        output.line(f"{'would write' if given.dry_run else 'wrote'} {shown(posixpath.normpath(path))}")
+    for path, amount in files.items():
+        name = shown(posixpath.normpath(path))
+        output.line(f"would write {name}: {amount}" if given.dry_run else f"wrote {name}")
     return DONE
 
 
@@ -131,6 +151,7 @@ __all__ = [
     "add_place",
     "add_tags",
     "change_model",
+    "changes_between",
     "check_place",
     "edit_with",
     "report_change",

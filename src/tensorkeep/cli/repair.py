@@ -84,7 +84,7 @@ def _run_gc(given: Namespace, output: Output) -> int:
         output.data("gc/1", {"directory": given.directory, "garbage": items})
         return DONE
     if not found:
-        output.line("there is nothing to delete")
+        output.line("there is nothing to delete: 0 items, 0 B")
     else:
         output.table(_GARBAGE, [(item.path, item.nbytes, item.reason) for item in found])
     if found and output.is_table:

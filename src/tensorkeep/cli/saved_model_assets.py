@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from contextlib import closing
 
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.model_changes import report_files
-from tensorkeep.cli.output import Output
+from tensorkeep.cli.output import Output, size_text
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError, MissingFileError, NotFoundError
 from tensorkeep.io.filesystem import path_text
 from tensorkeep.io.local import LOCAL
@@ -23,12 +24,19 @@ def _add_extract_arguments(parser: Parser) -> None:
 
 
 def _run_extract(given: Namespace, output: Output) -> int:
-    paths = [join(given.output, name) for name in asset_names(read_saved_model(given.model))]
+    names = asset_names(read_saved_model(given.model))
+    paths = [join(given.output, name) for name in names]
     if not given.force and (taken := [path for path in paths if LOCAL.exists(path)]):
         raise AlreadyExistsError(f"{', '.join(taken)}: there already; say --force to replace")
     if not given.dry_run:
         extract_assets(given.model, given.output)
-    return report_files(given, output, paths)
+    sizes = [_size(asset_path(given.model, name)) for name in names]
+    return report_files(given, output, dict(zip(paths, sizes, strict=True)))
+
+
+def _size(path: str) -> str:
+    with closing(LOCAL.open(path)) as file:
+        return size_text(file.size)
 
 
 def _add_replace_arguments(parser: Parser) -> None:
@@ -46,11 +54,12 @@ def _run_replace(given: Namespace, output: Output) -> int:
     path, file = asset_path(given.model, given.name), path_text(given.file)
     if not LOCAL.exists(file):
         raise MissingFileError(f'there is no file "{file}" to put in the place of "{path}"')
+    amount = f"{_size(file)} in the place of {_size(path) if LOCAL.exists(path) else 'a file that is missing'}"
     if not given.dry_run:
         if not given.force:
             raise FailedPreconditionError(f'this would replace "{path}": say --force if that is wanted')
         replace_asset(given.model, given.name, file)
-    return report_files(given, output, [path])
+    return report_files(given, output, {path: amount})
 
 
 COMMANDS = {

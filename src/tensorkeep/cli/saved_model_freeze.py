@@ -6,13 +6,14 @@ from argparse import Namespace
 
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.model_arguments import add_run_initializers
-from tensorkeep.cli.model_changes import add_change, check_place, report_change, write_directory
+from tensorkeep.cli.model_changes import add_change, changes_between, check_place, report_change, write_directory
 from tensorkeep.cli.output import Output
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.freezing import Selection
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.rewriting import freeze_model
+from tensorkeep.saved_model.rewriting import freeze_model, frozen_model
+from tensorkeep.train.freezing import FreezeOptions
 
 
 def _add_arguments(parser: Parser) -> None:
@@ -26,12 +27,13 @@ def _run(given: Namespace, output: Output) -> int:
     if given.output is None:
         raise InvalidArgumentError("say where the frozen model goes: --output DIR")
     check_place(given)
+    selection = Selection(given.only, given.keep)
     if given.dry_run:
-        return report_change(given, output, read_saved_model(given.model))
+        frozen = frozen_model(given.model, FreezeOptions(selection, run_initializers=given.run_initializers))
+        return report_change(given, output, frozen, changes_between(read_saved_model(given.model), frozen))
     written: list[SavedModel] = []
 
     def write(target: str) -> None:
-        selection = Selection(given.only, given.keep)
         frozen = freeze_model(given.model, target, selection=selection, run_initializers=given.run_initializers)
         written.append(frozen)
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from argparse import Namespace
 
+import numpy as np
+
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.model_changes import add_change, check_place, report_change, write_directory
-from tensorkeep.cli.output import Output
+from tensorkeep.cli.output import Output, counted
 from tensorkeep.io.local import LOCAL
 from tensorkeep.saved_model.layout import read_saved_model
 from tensorkeep.saved_model.rewriting import change_variables
@@ -27,7 +29,9 @@ def _run(given: Namespace, output: Output) -> int:
             change_variables(given.model, None, values)
         else:
             write_directory(given.output, given.force, lambda target: change_variables(given.model, target, values))
-    return report_change(given, output, read_saved_model(given.model))
+    elements = sum(int(np.size(value)) for value in values.values())
+    changes = f"{counted(len(values), 'variable')} with {counted(elements, 'element')} set"
+    return report_change(given, output, read_saved_model(given.model), changes)
 
 
 COMMANDS = {

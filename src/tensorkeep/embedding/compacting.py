@@ -26,7 +26,7 @@ from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.progress import Progress
 
-__all__ = ["compact_checkpoint", "full_and_newest_delta"]
+__all__ = ["compact_checkpoint", "full_and_newest_delta", "plan_compacting"]
 
 Array = npt.NDArray[Any]
 
@@ -59,6 +59,28 @@ def compact_checkpoint(
         return work.write(target, layout.arranged, layout.file_count)
 
 
+def plan_compacting(full: str, delta: str, *, fs: FileSystem = LOCAL) -> dict[str, str]:
+    """What `compact_checkpoint` would do to each embedding, in numbers of keys; nothing is written."""
+    plan: dict[str, str] = {}
+    with opened_for_tools(full, fs) as reader, opened_for_tools(delta, fs) as changes:
+        embeddings = Rewrite.of(reader, fs).embeddings
+        for name, entry in stored_deltas(changes).items():
+            if name not in embeddings:
+                raise _of_another(name, reader, changes)
+            overlaid = OverlaidColumn(embeddings[name].open(reader, fs=fs), StoredDelta(changes, entry))
+            before, after = int(overlaid.full.bucket_sizes.sum()), int(overlaid.bucket_sizes.sum())
+            put, removed = overlaid.delta.rows.count, overlaid.delta.removed.size
+            plan[name] = f"keys {before:,} -> {after:,}: {put:,} put over them, {removed:,} removed"
+    return plan
+
+
+def _of_another(name: str, full: CheckpointReader, changes: CheckpointReader) -> DataLossError:
+    return DataLossError(
+        f'"{changes.path}" has changes of the embedding "{name}", which "{full.path}" does not hold: they '
+        "do not belong together"
+    )
+
+
 def full_and_newest_delta(full: PathLike, delta: PathLike | None = None, *, fs: FileSystem = LOCAL) -> tuple[str, str]:
     """The prefixes of the two checkpoints that `compact_checkpoint` would put together, if they go together."""
     with opened_for_tools(full, fs) as reader:
@@ -74,10 +96,7 @@ def full_and_newest_delta(full: PathLike, delta: PathLike | None = None, *, fs: 
 
 def _put_embedding(work: Rewrite, changes: CheckpointReader, name: str, entry: StoredEmbedding, fs: FileSystem) -> None:
     if name not in work.embeddings:
-        raise DataLossError(
-            f'"{changes.path}" has changes of the embedding "{name}", which "{work.reader.path}" does not hold: they '
-            "do not belong together"
-        )
+        raise _of_another(name, work.reader, changes)
     full = work.embeddings[name]
     if absent := [column for column in full.columns if column not in entry.columns]:
         raise DataLossError(f'"{changes.path}" has changes of "{name}", but none of its slot "{absent[0]}"')

@@ -307,15 +307,28 @@ def freeze_model(
     runs, unless `run_initializers` has what restores and initializes it run, which may then read the model's files.
     """
     directory = path_text(source)
-    options = FreezeOptions(selection, run_initializers=run_initializers)
-    model = read_saved_model(directory, fs)
-    frozen = SavedModel(saved_model_schema_version=model.saved_model_schema_version)
-    for meta_graph in model.meta_graphs:
-        with loaded_model(meta_graph, directory, options, fs=fs) as loaded:
-            frozen.meta_graphs.append(frozen_meta_graph(meta_graph, loaded, options))
+    frozen = frozen_model(directory, FreezeOptions(selection, run_initializers=run_initializers), fs)
     data = frozen.SerializeToString(deterministic=True)
     _publish(directory, path_text(target), frozen, {MODEL_FILE: data}, fs, durability, (VARIABLES_DIRECTORY,))
     return frozen
 
 
-__all__ = ["change_variables", "extract_assets", "freeze_model", "replace_asset", "rewrite_model", "write_model_file"]
+def frozen_model(directory: str, options: FreezeOptions, fs: FileSystem = LOCAL) -> SavedModel:
+    """What `freeze_model` would write; nothing is written."""
+    model = read_saved_model(directory, fs)
+    frozen = SavedModel(saved_model_schema_version=model.saved_model_schema_version)
+    for meta_graph in model.meta_graphs:
+        with loaded_model(meta_graph, directory, options, fs=fs) as loaded:
+            frozen.meta_graphs.append(frozen_meta_graph(meta_graph, loaded, options))
+    return frozen
+
+
+__all__ = [
+    "change_variables",
+    "extract_assets",
+    "freeze_model",
+    "frozen_model",
+    "replace_asset",
+    "rewrite_model",
+    "write_model_file",
+]
