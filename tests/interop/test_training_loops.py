@@ -763,8 +763,16 @@ FUNCTIONS = [
 ]
 
 
-# Arguments of DeepRec, for incremental checkpoints: TensorFlow has none of that name.
-MORE = ("incremental_save_restore", "incremental_save_secs", "save_incremental_checkpoint_secs")
+# Arguments that TensorFlow does not have, by name only: DeepRec's, and ours for metrics of checkpoints.
+MORE = (
+    "incr_saver",
+    "incremental_save_restore",
+    "incremental_save_secs",
+    "metrics",
+    "save_checkpoint_metrics",
+    "save_incremental_checkpoint_secs",
+    "target_nodes_or_tensors",
+)
 
 
 def arguments(function: Any) -> list[tuple[str, Any]]:

@@ -47,6 +47,7 @@ def freeze_graph(
     input_saved_model_dir: str | None = None,
     saved_model_tags: str = SERVING,
     checkpoint_version: int = SaverDef.V2,
+    *,
     run_initializers: bool = False,
 ) -> GraphDef:
     """Freezes a model that is in files, and writes the result to `output_graph` if that is given.
@@ -80,7 +81,7 @@ def freeze_graph(
         input_saved_model_dir,
         _names(saved_model_tags),
         checkpoint_version,
-        run_initializers,
+        run_initializers=run_initializers,
     )
 
 
@@ -100,6 +101,7 @@ def freeze_graph_with_def_protos(
     input_saved_model_dir: str | None = None,
     saved_model_tags: list[str] | None = None,
     checkpoint_version: int = SaverDef.V2,
+    *,
     run_initializers: bool = False,
 ) -> GraphDef:
     """Freezes a model given by messages and a checkpoint, and writes the result if told where to."""

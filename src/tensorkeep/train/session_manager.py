@@ -81,6 +81,7 @@ class SessionManager:
         config: Any = None,
         init_feed_dict: Mapping[Any, Any] | None = None,
         init_fn: Callable[[Any], None] | None = None,
+        *,
         incr_saver: Any = None,
     ) -> Any:
         """A session restored from a checkpoint if there is one, else initialized by `init_op` and `init_fn`.
