@@ -33,7 +33,7 @@ from tensorkeep.errors import (
     ResourceExhaustedError,
     TensorKeepError,
 )
-from tensorkeep.io import local
+from tensorkeep.io import system
 from tensorkeep.io.filesystem import Durability, FileSystem
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.memory import MemoryFileSystem
@@ -246,9 +246,9 @@ def test_a_disk_that_fills_up_at_any_byte_leaves_the_old_checkpoint_alone(
 
 def sets_space_aside(folder: Path) -> bool:
     """Whether the file system there does: not all can."""
-    assert local._fallocate is not None
+    assert system._fallocate is not None
     with TemporaryFile(dir=folder) as file:
-        return bool(local._fallocate(file.fileno(), local._KEEP_SIZE, 0, 1) == 0)
+        return system.reserve(file.fileno(), 1) == 0
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only there can space be set aside")
