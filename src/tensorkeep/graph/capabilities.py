@@ -1,88 +1,30 @@
 """What ops do besides computing: the one table, which sessions, loaded models and `scan` all ask.
 
-Every op of TensorFlow and DeepRec is classed here by hand, or in `computing_ops.py` if it only computes: if its results
-depend on its inputs, on the state of the graph and on chance, and it changes nothing but that state. A few ops do more
-only if an attribute says so. An op of somebody else's is what was stated when it was registered; without a statement it
-is code about which nothing is known.
+Every op of TensorFlow and DeepRec is classed by hand, with a reason, in one of three lists:
+
+    computing_ops.py    outputs follow from inputs and attributes alone
+    stateful_ops.py     keep state in memory, draw from chance, run functions of the graph
+    effect_ops.py       do more, by class
+
+A few ops do more only if an attribute says so, which is said here. An op of somebody else's is what was stated when it
+was registered; without a statement it is code about which nothing is known.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import Enum
 from functools import cache
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.computing_ops import COMPUTING_OPS
+from tensorkeep.graph.effect_ops import EFFECT_GROUPS, Capability
 from tensorkeep.graph.known_ops import KNOWN_OPS
 from tensorkeep.graph.op_families import OP_FAMILIES
+from tensorkeep.graph.stateful_ops import STATEFUL_OPS
 from tensorkeep.proto.messages import AttrValue, NodeDef
 
-
-class Capability(Enum):
-    """A class of things that an op can do besides computing. A session may refuse it."""
-
-    READS_FILES = "reads files"
-    WRITES_FILES = "writes files"
-    USES_NETWORK = "uses the network"
-    CALLS_PYTHON = "calls Python functions"
-    PRINTS = "prints"
-    CONTROLS_PROCESS = "controls the process"
-    RUNS_UNKNOWN_CODE = "runs code that nobody can see"
-
-    @property
-    def identifier(self) -> str:
-        """The class as one word, for flags and reports: reads-files."""
-        return self.name.lower().replace("_", "-")
-
-
-_OPS: Final[dict[Capability, str]] = {
-    Capability.READS_FILES: """
-        ReadFile MatchingFiles MatchingFilesDataset ExperimentalMatchingFilesDataset ImmutableConst Skipgram
-        Restore RestoreSlice RestoreV2 DTensorRestoreV2 LoadAndRemapMatrix GenerateVocabRemapping
-        KvResourceImportV2 KvResourceImportV3 KvResourceIncrImport IncrRestore KvRebaseOnDelta
-        InitializeTableFromTextFile InitializeTableFromTextFileV2
-        TFRecordReader TFRecordReaderV2 TextLineReader TextLineReaderV2 WholeFileReader WholeFileReaderV2
-        FixedLengthRecordReader FixedLengthRecordReaderV2 LMDBReader RecordInput
-        TextLineDataset TFRecordDataset TFRecordDatasetV2 FixedLengthRecordDataset FixedLengthRecordDatasetV2
-        CSVDataset CSVDatasetV2 ExperimentalCSVDataset LMDBDataset ExperimentalLMDBDataset SqlDataset
-        ExperimentalSqlDataset LoadDataset CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2
-        SnapshotDatasetReader SnapshotNestedDatasetReader SnapshotChunkDataset ListSnapshotChunksDataset
-    """,
-    Capability.WRITES_FILES: """
-        WriteFile Save SaveSlices SaveV2 MergeV2Checkpoints DistributedSave DumpTensor CalibrationStatisticsSaver
-        CreateSummaryFileWriter CreateSummaryDbWriter WriteSummary WriteScalarSummary WriteHistogramSummary
-        WriteImageSummary WriteAudioSummary WriteGraphSummary WriteRawProtoSummary ImportEvent
-        StatsAggregatorSetSummaryWriter FlushSummaryWriter CloseSummaryWriter
-        SaveDataset SaveDatasetV2 DatasetToTFRecord ExperimentalDatasetToTFRecord
-        CacheDataset CacheDatasetV2 SnapshotDataset SnapshotDatasetV2 SaveV3 KvIncrSave IncrSave
-    """,
-    Capability.USES_NETWORK: """
-        RpcCall RpcCheckStatus RpcClient RpcGetValue RpcServer RpcServerRegister RpcServerStart
-        DeleteRpcFutureResource RemoteCall Send Recv _Send _Recv _HostSend _HostRecv
-        DataServiceDataset DataServiceDatasetV2 DataServiceDatasetV3 DataServiceDatasetV4 RegisterDataset
-        RegisterDatasetV2 SqlDataset ExperimentalSqlDataset
-        CollectiveAllToAllV2 CollectiveAllToAllV3 CollectiveAssignGroupV2 CollectiveBcastRecv CollectiveBcastRecvV2
-        CollectiveBcastSend CollectiveBcastSendV2 CollectiveGather CollectiveGatherV2 CollectiveInitializeCommunicator
-        CollectivePermute CollectiveReduce CollectiveReduceScatterV2 CollectiveReduceV2 CollectiveReduceV3
-        ConnectTPUEmbeddingHosts StoreMinibatchStatisticsInFdo
-    """,
-    Capability.CALLS_PYTHON: "PyFunc PyFuncStateless EagerPyFunc",
-    Capability.PRINTS: "Print PrintV2",
-    Capability.CONTROLS_PROCESS: """
-        Abort FileSystemSetConfiguration WorkerHeartbeat ConfigureDistributedTPU ConfigureAndInitializeGlobalTPU
-        ShutdownDistributedTPU ShutdownTPUSystem _ConfigureDistributedTPU _ShutdownDistributedTPU
-        ConfigureTPUEmbedding ConfigureTPUEmbeddingHost ConfigureTPUEmbeddingMemory UpdateTaskIdAndGlobalCoreArray
-        DTensorSetGlobalTPUArray _SetGlobalTPUArray
-        _WaitForDistributedTPU _InitializeHostForDistributedTPU _DisconnectHostFromDistributedTPUSystem
-    """,
-    Capability.RUNS_UNKNOWN_CODE: """
-        DatasetFromGraph XlaCallModule XlaCustomCall XlaCustomCallV2 XlaHostCompute _XlaHostComputeMlir
-        MlirPassthroughOp TPUCompile _TPUCompileMlir TPUExecute TPUExecuteAndUpdateVariables
-    """,
-}
 _NOTHING: Final[frozenset[Capability]] = frozenset()
 UNKNOWN_CODE: Final = frozenset((Capability.RUNS_UNKNOWN_CODE,))
 _STATED: Final[dict[str, frozenset[Capability]]] = {}
@@ -91,11 +33,10 @@ _STATED: Final[dict[str, frozenset[Capability]]] = {}
 
 @cache
 def _table() -> dict[str, frozenset[Capability]]:
-    classed: dict[str, set[Capability]] = {name: set() for name in COMPUTING_OPS.split()}
-    for capability, names in _OPS.items():
-        for name in names.split():
-            classed.setdefault(name, set()).add(capability)
-    return {name: frozenset(capabilities) for name, capabilities in classed.items()}
+    only_computing = (names for groups in (COMPUTING_OPS, STATEFUL_OPS) for names in groups.values())
+    classed = {name: _NOTHING for names in only_computing for name in names.split()}
+    classed.update((name, frozenset(group.capabilities)) for group in EFFECT_GROUPS for name in group.names.split())
+    return classed
 
 
 @cache
@@ -123,8 +64,8 @@ def state_capabilities(name: str, needs: Capability | Iterable[Capability] | Non
             )
     elif name in tensorflow_ops():
         raise InvalidArgumentError(
-            f"{name} is an op of TensorFlow that has no capability class: add it to graph/computing_ops.py if it only "
-            "computes, else to the table of graph/capabilities.py"
+            f"{name} is an op of TensorFlow that has no capability class: add it to graph/computing_ops.py or "
+            "graph/stateful_ops.py if it only computes, else to graph/effect_ops.py"
         )
     else:
         listed = (needs,) if isinstance(needs, Capability) else needs
@@ -135,6 +76,12 @@ def capabilities_of_op(name: str) -> frozenset[Capability]:
     """What an op does, whatever its attributes; of an op that nobody has classed, nobody knows."""
     capabilities = _table().get(name)
     return _STATED.get(name, UNKNOWN_CODE) if capabilities is None else capabilities
+
+
+def asked_attributes(name: str) -> frozenset[str]:
+    """The attributes that say whether an op does more than the table says of it."""
+    by_attribute = _BY_ATTRIBUTE.get(name)
+    return frozenset() if by_attribute is None else frozenset(by_attribute.names)
 
 
 def possible_capabilities(name: str) -> frozenset[Capability]:
@@ -199,10 +146,11 @@ def _strings(value: object) -> list[str]:
 
 
 def _destination(url: str) -> Capability | None:
-    """What sending something to an address is."""
-    if "grpc://" in url or "http://" in url or "https://" in url:
+    """What sending something to an address is. TensorFlow takes schemes in capitals too, so we do."""
+    lowered = url.lower()
+    if any(scheme in lowered for scheme in ("grpc://", "http://", "https://")):
         return Capability.USES_NETWORK
-    return None if url.startswith("memcbk://") else Capability.WRITES_FILES
+    return None if lowered.startswith("memcbk://") else Capability.WRITES_FILES
 
 
 def _debugged(attribute: Callable[[str], object]) -> Iterator[Capability]:
@@ -231,11 +179,13 @@ def _sampled(attribute: Callable[[str], object]) -> Iterator[Capability]:
 
 STORED_IN_FILES: Final = frozenset((4, 5, 12, 14, 101, 102))
 """The kinds of storage of an embedding variable that keep rows in a file."""
+_MAPPED_TO_FILES: Final = frozenset((3, 11))
+"""Those on persistent memory, for which DeepRec maps a file at `storage_path` (`experimental_pmem_allocator`)."""
 
 
 def _stored(attribute: Callable[[str], object]) -> Iterator[Capability]:
     """An embedding variable may keep rows in a file of its own, in a folder that the attributes name."""
-    if attribute("storage_type") in STORED_IN_FILES:
+    if attribute("storage_type") in STORED_IN_FILES | _MAPPED_TO_FILES:
         yield Capability.WRITES_FILES
 
 
@@ -245,7 +195,7 @@ _DEBUGGED: Final = _ByAttribute(("debug_urls", "debug_ops_spec"), _debugged, _WR
 _BY_ATTRIBUTE: Final[dict[str, _ByAttribute]] = {
     **dict.fromkeys(("Copy", "CopyHost"), _DEBUGGED),
     **dict.fromkeys(("DebugIdentity", "DebugIdentityV2", "DebugIdentityV3", "DebugNanCount"), _DEBUGGED),
-    **dict.fromkeys(("DebugNumericSummary", "DebugNumericSummaryV2"), _DEBUGGED),
+    "DebugNumericSummary": _DEBUGGED,
     "PrintV2": _ByAttribute(("output_stream",), _printed, _WRITES),
     **dict.fromkeys(("DecodeProtoV2", "EncodeProto"), _ByAttribute(("descriptor_source",), _described, _READS)),
     "FixedUnigramCandidateSampler": _ByAttribute(("vocab_file",), _sampled, _READS),
@@ -261,6 +211,7 @@ __all__ = [
     "UNKNOWN_CODE",
     "Allowed",
     "Capability",
+    "asked_attributes",
     "capabilities_of_node",
     "capabilities_of_op",
     "capabilities_with",

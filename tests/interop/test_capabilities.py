@@ -1,0 +1,43 @@
+"""Every op that the installed TensorFlow registers was looked at, and its stateful ones with a reason."""
+
+from __future__ import annotations
+
+from tensorkeep.graph.capabilities import asked_attributes, classed_ops
+from tensorkeep.graph.stateful_ops import STATEFUL_OPS
+from tools import compile_known_ops
+
+OPS = {proto.name: proto for proto in compile_known_ops.tensorflow_op_list().op}
+DEEPREC = ("KvResource", "KvVar", "Kv", "InitializeKv", "DestroyKv", "EVGet", "GroupEmbedding", "GroupVariable", "Incr")
+OTHERS = {  # of DeepRec and tensorflow_addons, which neither TensorFlow 2 nor the beginnings above have
+    "ActivateSparseRecorder",
+    "Addons>GatherTree",
+    "Addons>Resampler",
+    "Addons>ResamplerGrad",
+    "CollectSparseIndices",
+    "GatherTree",
+    "RecordSparseIndices",
+    "Resampler",
+    "ResamplerGrad",
+    "SaveV3",
+}
+
+
+def test_every_op_that_tensorflow_registers_has_one_class() -> None:
+    assert OPS.keys() - classed_ops().keys() == set()
+
+
+def test_every_op_that_has_a_class_is_one_of_tensorflow_or_named_here() -> None:
+    unknown = {name for name in classed_ops().keys() - OPS.keys() if not name.startswith(DEEPREC)}
+    assert unknown == OTHERS
+
+
+def test_every_op_that_tensorflow_calls_stateful_does_more_than_compute_or_has_a_reason() -> None:
+    explained = {name for names in STATEFUL_OPS.values() for name in names.split()}
+    stateful = {name for name, proto in OPS.items() if proto.is_stateful}
+    assert {name for name in stateful if not classed_ops()[name]} - explained == set()
+
+
+def test_attributes_that_are_asked_are_those_that_tensorflow_has() -> None:
+    for name in OPS:
+        if asked := asked_attributes(name):
+            assert asked & {attr.name for attr in OPS[name].attr}, name
