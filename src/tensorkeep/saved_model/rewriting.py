@@ -47,6 +47,7 @@ from tensorkeep.saved_model.layout import (
     read_saved_model,
     variables_path,
 )
+from tensorkeep.saved_model.links import require_own_assets, require_own_files
 from tensorkeep.saved_model.object_graph import SavedObjects
 from tensorkeep.saved_model.pruning import frozen_meta_graph
 from tensorkeep.train.freezing import FreezeOptions
@@ -93,6 +94,7 @@ def _renamed_assets(before: SavedModel, after: SavedModel) -> dict[str, str]:
 
 
 def _copy_assets(source: str, target: str, renamed: Mapping[str, str], fs: FileSystem, durability: Durability) -> None:
+    require_own_assets(source, (asset_path(source, old) for old in renamed.values()), fs)
     for new, old in renamed.items():
         path = asset_path(target, new)
         fs.make_directory(posixpath.dirname(path))
@@ -162,6 +164,7 @@ def _publish(
     staged = StagedDirectory(fs, target, durability)
     try:
         left_out = (MODEL_FILE, TEXT_FILE, CHUNKED_FILE, FINGERPRINT_FILENAME, *without)
+        require_own_files(source, fs, left_out)
         copy_tree(fs, source, staged.path, durability, without=left_out)
         prepare(staged.path)
         for name, data in files.items():
@@ -282,6 +285,7 @@ def extract_assets(
     names = asset_names(read_saved_model(directory, fs))
     if missing := [name for name in names if not fs.exists(asset_path(directory, name))]:
         raise NotFoundError(f'"{path_text(directory)}" lacks its assets {", ".join(missing)}')
+    require_own_assets(path_text(directory), (asset_path(directory, name) for name in names), fs)
     found = {name: join(target, name) for name in names}
     for name, path in found.items():
         fs.make_directory(posixpath.dirname(path))
