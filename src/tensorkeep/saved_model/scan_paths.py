@@ -7,7 +7,7 @@ arguments of functions to what they begin with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from tensorkeep.proto.messages import FunctionDef, GraphDef, NodeDef
 
 _SAME: Final = frozenset(("Identity", "PlaceholderWithDefault", "StopGradient", "EnsureShape", "Reshape"))
-_STARTS: Final = {"StringJoin": (0,), "ShardedFilename": (0,), "Select": (1, 2), "SelectV2": (1, 2), "Pack": (0,)}
+_CHOICES: Final = frozenset(("Select", "SelectV2"))  # of their second and third input
 _INPUTS: Final = frozenset(("Placeholder", "PlaceholderV2"))
 _HARMLESS: Final = frozenset(("VarIsInitializedOp", "AssignVariableOp", "ReadVariableOp"))
 _CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "While", "StatelessWhile"))
@@ -35,6 +35,9 @@ class Origin(Enum):
     CONSTANT = "a constant"
     JOINED = "with more text behind it"
     COMPUTED = "something computed"
+
+
+LOADER: Final = frozenset((Origin.ASSET, Origin.SAVER))  # whose paths a loader gives
 
 
 class Source(NamedTuple):
@@ -64,13 +67,16 @@ class Paths:
         self._nodes: dict[str, dict[str, NodeDef]] = {}
         self._arguments: dict[str, dict[str, int]] = {}
 
-    def sources(self, context: str, name: str) -> frozenset[Source]:
-        """What the tensor that a node takes begins with. `context` is the function that has the node, or TOP."""
+    def sources(self, context: str, name: str, given: Set[Origin] = LOADER) -> frozenset[Source]:
+        """What the tensor that a node takes begins with. `context` is the function that has the node, or TOP.
+
+        `given` is what a loader gives paths for when it runs the node. Without it, constants are what they hold.
+        """
         found: set[Source] = set()
         seen = {(context, _node_name(name))}
         pending = list(seen)
         while pending:
-            for step in self._before(*pending.pop()):
+            for step in self._before(*pending.pop(), given):
                 self._steps += 1
                 if self._steps > _MOST_STEPS:
                     return frozenset((Source(Origin.COMPUTED),))
@@ -81,13 +87,15 @@ class Paths:
                     pending.append(step)
         return frozenset(found)
 
-    def _before(self, context: str, name: str) -> Iterator[Source | tuple[str, str]]:
+    def _before(self, context: str, name: str, given: Set[Origin]) -> Iterator[Source | tuple[str, str]]:
         if context == TOP and name in self._own.assets:
             yield Source(Origin.ASSET)
-            return
-        if context == TOP and name and name == self._own.saver_path:
+            if Origin.ASSET in given:
+                return
+        elif context == TOP and name and name == self._own.saver_path:
             yield Source(Origin.SAVER)
-            return
+            if Origin.SAVER in given:
+                return
         node = self._nodes_of(context).get(name)
         if node is None:
             yield from self._argument(context, name)
@@ -95,9 +103,17 @@ class Paths:
             yield context, _node_name(node.input[0])
             if node.op == "PlaceholderWithDefault":
                 yield Source(Origin.CALLER)
-        elif node.op in _STARTS:
+        elif node.op in _CHOICES:
             yield Source(Origin.JOINED)
-            yield from ((context, _node_name(node.input[i])) for i in _STARTS[node.op] if i < len(node.input))
+            yield from ((context, _node_name(name)) for name in node.input[1:3])
+        elif node.op == "Pack":
+            yield Source(Origin.JOINED)
+            yield from ((context, _node_name(name)) for name in node.input if not name.startswith("^"))
+        elif node.op in ("StringJoin", "ShardedFilename") and node.input:
+            parts = node.input[1:] if node.op == "StringJoin" else ()  # the others are numbers
+            stays = all(self._stays_inside(context, name) for name in parts if not name.startswith("^"))
+            yield Source(Origin.JOINED if stays else Origin.COMPUTED)
+            yield context, _node_name(node.input[0])
         elif node.op == "ReadVariableOp" and node.input and context == TOP:
             yield from self._assigned(_node_name(node.input[0]))
         elif node.op in _INPUTS:
@@ -106,6 +122,28 @@ class Paths:
             yield from self._constant(node)
         else:
             yield Source(Origin.COMPUTED)
+
+    def _stays_inside(self, context: str, name: str) -> bool:
+        """Whether what is put behind a path is one of some constants, none of which leads up from there."""
+        seen = {_node_name(name)}
+        pending = list(seen)
+        while pending:
+            self._steps += 1
+            node = self._nodes_of(context).get(pending.pop())
+            if node is None or self._steps > _MOST_STEPS:
+                return False
+            if node.op == "Const":
+                parts = node.attr["value"].tensor.string_val if "value" in node.attr else ()
+                if not parts or any(b".." in part for part in parts):
+                    return False
+                continue
+            if node.op not in _CHOICES and not (node.op in _SAME and node.op != "PlaceholderWithDefault"):
+                return False
+            follow = node.input[1:3] if node.op in _CHOICES else node.input[:1]
+            new = {_node_name(source) for source in follow} - seen
+            seen |= new
+            pending.extend(new)
+        return True
 
     def _constant(self, node: NodeDef) -> Iterator[Source]:
         values = node.attr["value"].tensor.string_val[:10] if "value" in node.attr else ()
@@ -223,4 +261,4 @@ def _node_name(tensor: str) -> str:
     return tensor.lstrip("^").partition(":")[0]
 
 
-__all__ = ["TOP", "Origin", "OwnFiles", "Paths", "Source", "called"]
+__all__ = ["LOADER", "TOP", "Origin", "OwnFiles", "Paths", "Source", "called"]

@@ -29,8 +29,8 @@ from tensorkeep.proto.messages import (
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.chunks import read_chunked
 from tensorkeep.saved_model.constants import (
-    ASSETS_DIRECTORY,
     ASSETS_KEY,
+    FINGERPRINT_FILENAME,
     INIT_OP_SIGNATURE_KEY,
     LEGACY_INIT_OP_KEY,
     MAIN_OP_KEY,
@@ -46,6 +46,7 @@ from tensorkeep.saved_model.layout import (
     join,
     read_file,
 )
+from tensorkeep.saved_model.links import leads_out
 from tensorkeep.saved_model.scan_files import scan_container, scan_keras, scan_other
 from tensorkeep.saved_model.scan_graph import Entries, GraphScan, Place
 from tensorkeep.saved_model.scan_keras import metadata_texts
@@ -54,6 +55,8 @@ from tensorkeep.saved_model.scan_pickles import is_pickle
 from tensorkeep.saved_model.scan_report import NOT_SCANNED, Finding, Findings, ScanPolicy, ScanReport
 
 _MODEL_FILES: Final = (MODEL_FILE, TEXT_FILE, CHUNKED_FILE)
+_LINKED: Final = frozenset((*_MODEL_FILES, FINGERPRINT_FILENAME, "keras_metadata.pb"))
+"""Files that may be links to elsewhere, of which caches of models are made; and so may those of variables."""
 _LOADING_CHILDREN: Final = frozenset(("_create_resource", "_initialize"))
 _LOOKED_AT: Final = 1 << 20  # bytes of a file, to tell what it is
 _MOST_BYTES: Final = 1 << 31  # of one message, which is what protocol buffers take
@@ -130,7 +133,7 @@ def _assets(meta_graph: MetaGraphDef, place: Place, found: Findings) -> Iterator
 
 
 def _entries(meta_graph: MetaGraphDef) -> Entries:
-    loading = [_name(meta_graph.saver_def.restore_op_name)]
+    loading: list[str] = []
     using: list[str] = []
     for key, signature in meta_graph.signature_def.items():
         names = [_name(info.name) for info in signature.outputs.values()]
@@ -149,6 +152,8 @@ def _entries(meta_graph: MetaGraphDef) -> Entries:
         loading.extend(map(_name, listed))
     objects = meta_graph.object_graph_def
     return Entries(
+        [_name(meta_graph.saver_def.save_tensor_name)],
+        [_name(meta_graph.saver_def.restore_op_name)],
         loading,
         list(_loading_functions(objects)),
         using,
@@ -250,8 +255,9 @@ def _files(directory: str, fs: FileSystem, found: Findings) -> Iterator[str]:
             if count > _MOST_FILES or depth > _DEEPEST:
                 found.add(Finding(NOT_SCANNED, "files", inner, "", "there are too many files, or folders in folders"))
                 return
-            is_directory, target = fs.is_directory(join(directory, inner)), fs.canonical(join(directory, inner))
-            if (is_directory or inner.startswith(f"{ASSETS_DIRECTORY}/")) and _leads_out(target, directory, fs):
+            path = join(directory, inner)
+            is_directory, target = fs.is_directory(path), fs.canonical(path)
+            if (is_directory or not _may_be_a_link(inner)) and leads_out(path, directory, fs):
                 _found_link(inner, target, found)
             elif not is_directory:
                 yield inner
@@ -260,9 +266,9 @@ def _files(directory: str, fs: FileSystem, found: Findings) -> Iterator[str]:
                 pending.append((inner, depth + 1))
 
 
-def _leads_out(target: str, directory: str, fs: FileSystem) -> bool:
-    root = fs.canonical(directory)
-    return root != "." and not f"{target}/".startswith(root.rstrip("/") + "/")
+def _may_be_a_link(name: str) -> bool:
+    """Whether a file is read as a part of the model and nothing else, so that links to it harm nobody."""
+    return name in _LINKED or name.startswith(f"{VARIABLES_DIRECTORY}/")
 
 
 def _found_link(name: str, target: str, found: Findings) -> None:
