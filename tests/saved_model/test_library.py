@@ -71,3 +71,22 @@ def test_what_is_allowed_is_allowed_by_op_or_by_class() -> None:
     library.check_function("g", Permissions.of(["prints"]))
     with pytest.raises(PermissionDeniedError):
         library.check_function("g", Permissions.of(["PrintV2"]))
+
+
+def test_the_gradient_that_the_library_names_is_looked_at_before_it_runs() -> None:
+    proto = graph_of(f=["g"], g=["NoOp"], h=["PrintV2"])
+    proto.library.function[0].node_def[0].op = "SymbolicGradient"
+    library = FunctionLibrary(proto)
+    library.check_function("f", Permissions())
+    proto.library.gradient.add(function_name="g", gradient_func="h")
+    with pytest.raises(PermissionDeniedError, match=r"PrintV2\) of function h prints"):
+        FunctionLibrary(proto).check_function("f", Permissions())
+
+
+def test_a_gradient_that_calls_itself_is_refused() -> None:
+    proto = graph_of(f=["f"])
+    proto.library.function[0].node_def[0].op = "SymbolicGradient"
+    proto.library.function.add().signature.name = "g"
+    proto.library.gradient.add(function_name="f", gradient_func="f")
+    with pytest.raises(InvalidArgumentError, match="calls itself"):
+        FunctionLibrary(proto)

@@ -47,11 +47,18 @@ class FunctionLibrary:
 
     def __init__(self, graph_def: GraphDef) -> None:
         self.functions: dict[str, FunctionDef] = {item.signature.name: item for item in graph_def.library.function}
+        self._gradients = {item.function_name: item.gradient_func for item in graph_def.library.gradient}
         self._calls = {
-            name: [called for node in item.node_def for called in called_functions(node, self.functions)]
+            name: [called for node in item.node_def for called in self.called_by(node)]
             for name, item in self.functions.items()
         }
         self._check_sizes()
+
+    def called_by(self, node: NodeDef) -> Iterator[str]:
+        """The functions that a node runs: those that it refers to, and of gradients those that the library names."""
+        for name in called_functions(node, self.functions):
+            gradient = self._gradients.get(name) if node.op == "SymbolicGradient" else None
+            yield gradient if gradient in self.functions else name
 
     def _check_sizes(self) -> None:
         sizes: dict[str, int] = {}
@@ -120,7 +127,7 @@ class FunctionLibrary:
         for op in operations:
             if (needs := self._lacking(op.node_def, permissions)) is not None:
                 problems.append(f'"{op.name}" ({op.type}) {needs.value}')
-            for name in dict.fromkeys(called_functions(op.node_def, self.functions)):
+            for name in dict.fromkeys(self.called_by(op.node_def)):
                 self.check_function(name, permissions)
         _raise(problems)
 
