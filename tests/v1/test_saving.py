@@ -545,11 +545,12 @@ class TestTheBackground:
         fs.may_go.set()
         with tf.Session(filesystem=fs) as session:
             session.run(tf.global_variables_initializer())
-            tf.train.Saver().save(session, tmp_path / "m", 1, wait=False).wait()
+            assert tf.train.Saver().save(session, tmp_path / "m", 1, wait=False).exception(60) is not None
         assert "in the background failed: " in caplog.text
         assert "the disk is full" in caplog.text
 
-    def test_a_failure_that_was_told_is_told_once(self, tmp_path):
+    @pytest.mark.parametrize("ask", ["wait", "result"])
+    def test_a_failure_that_was_told_is_told_once(self, tmp_path, ask):
         variables(a=[1.0])
         saver = tf.train.Saver()
         fs = SlowFileSystem()
@@ -559,8 +560,32 @@ class TestTheBackground:
             session.run(tf.global_variables_initializer())
             handle = saver.save(session, tmp_path / "m", 1, wait=False)
             with pytest.raises(StorageError, match="the disk is full"):
-                handle.result(60)
+                getattr(handle, ask)(60)
             saver.wait()
+
+    def test_waiting_for_a_save_that_failed_raises_what_went_wrong_every_time(self, tmp_path):
+        variables(a=[1.0])
+        fs = SlowFileSystem()
+        fs.fails = True
+        fs.may_go.set()
+        with tf.Session(filesystem=fs) as session:
+            session.run(tf.global_variables_initializer())
+            handle = tf.train.Saver().save(session, tmp_path / "m", 1, wait=False)
+            for _ in range(2):
+                with pytest.raises(StorageError, match="the disk is full"):
+                    handle.wait()
+
+    def test_waiting_for_a_save_gives_nothing_and_ends_in_time(self, tmp_path):
+        variables(a=[1.0])
+        fs = SlowFileSystem()
+        with tf.Session(filesystem=fs) as session:
+            session.run(tf.global_variables_initializer())
+            handle = tf.train.Saver().save(session, tmp_path / "m", 1, wait=False)
+            with pytest.raises(TimeoutError, match="still being written"):
+                handle.wait(0.01)
+            fs.may_go.set()
+            assert handle.wait() is None
+            assert handle.done()
 
     def test_many_saves_in_a_row_keep_their_order(self, tmp_path):
         made = variables(a=[0.0])["a"]

@@ -29,17 +29,15 @@ class SaveHandle:
         """Whether the save has ended, well or not."""
         return self._done.is_set()
 
-    def wait(self) -> None:
-        """Waits for the end, however it comes."""
-        self._done.wait()
+    def wait(self, timeout: float | None = None) -> None:
+        """Waits for the end. Raises what went wrong, as `result` does; TimeoutError if the wait is over."""
+        self.result(timeout)
 
     def result(self, timeout: float | None = None) -> str:
         """Waits for the end, and gives the checkpoint. Raises what went wrong; TimeoutError if the wait is over."""
-        if not self._done.wait(timeout):
-            raise TimeoutError(f'"{self.path}" is still being written after {timeout} seconds')
-        self._is_known = True
-        if self._error is not None:
-            raise self._error
+        error = self.exception(timeout)
+        if error is not None:
+            raise error
         return self.path
 
     def exception(self, timeout: float | None = None) -> BaseException | None:
@@ -81,7 +79,7 @@ class Background:
     def _wait(self) -> None:
         handle = self._current
         if handle is not None:
-            handle.wait()
+            handle._done.wait()
             self._current = None
             handle.raise_if_unknown()
 
