@@ -49,6 +49,11 @@ def test_checkpoints_of_a_folder_are_listed_newest_first(fs):
     assert checkpoints_in("nowhere", fs) == []
 
 
+def test_what_says_where_records_of_an_ssd_tier_lie_is_no_checkpoint(fs):
+    save_checkpoint("run/m-9-table-ssd_record", {"keys": np.zeros(1, np.int64)}, fs=fs)
+    assert checkpoints_in("run", fs) == ["run/m-90", "run/m-9", "run/many-?????-of-00002", "run/v1"]
+
+
 def test_of_checkpoints_of_the_same_time_the_higher_number_is_newer():
     class Timeless(MemoryFileSystem):
         def modified(self, path: str) -> float:

@@ -14,9 +14,13 @@ from tensorkeep.checkpoint.opening import latest_checkpoint, load_tensors
 from tensorkeep.checkpoint.saving import SaveOptions, ShardByName, save_checkpoint
 from tensorkeep.checkpoint.state import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.edit import find_garbage, remove_garbage, repair_state, salvage
+from tensorkeep.embedding.record_files import remove_checkpoint_with_records
+from tensorkeep.embedding.snapshot import ArraySnapshot
+from tensorkeep.embedding.writing import save_embeddings
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.io.filesystem import temporary_path
 from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "g35_corrupt_v2"
 CASES = sorted({path.name.split(".")[0] for path in GOLDEN.glob("*.index")})
@@ -178,6 +182,63 @@ def test_temporary_files_of_the_dead_go(tmp_path: Path) -> None:
     assert [item.path for item in found] == [str(path)]
     remove_garbage(found)
     assert not path.exists()
+
+
+def _with_records(fs: MemoryFileSystem, prefix: str) -> None:
+    """A checkpoint with a table of two rows, one of which is a record of an SSD tier."""
+    table = ArraySnapshot.of([1, 5], {"": np.ones((2, 3), np.float32)})
+    save_embeddings(prefix, {"e": table}, records={"e": [5]}, fs=fs)
+
+
+def test_records_of_a_checkpoint_that_is_gone_are_found_and_deleted(fs: MemoryFileSystem) -> None:
+    for prefix in ("run/m", "run/m-7", "run/other"):
+        _with_records(fs, prefix)
+    fs.delete("run/m-7.index")
+    found = find_garbage("run", older_than=0, fs=fs)
+    assert {item.path for item in found} == {
+        "run/m-7.data-00000-of-00001",
+        "run/m-7-e-ssd_record.index",
+        "run/m-7-e-ssd_record.data-00000-of-00001",
+        "run/m-7-e-emb_files",
+    }
+    assert all(item.nbytes for item in found)
+    assert remove_garbage(found, fs=fs) == found
+    assert [path for path in fs.contents() if path.startswith("run/m-7")] == []
+    assert fs.exists("run/m-e-emb_files/0.emb")
+    assert fs.exists("run/other-e-emb_files/0.emb")
+
+
+def test_records_of_a_checkpoint_that_cannot_be_read_stay(fs: MemoryFileSystem) -> None:
+    _with_records(fs, "run/m-7")
+    _put(fs, "run/m-7.index", b"damaged")
+    assert find_garbage("run", older_than=0, fs=fs) == []
+
+
+@pytest.mark.parametrize("moment", range(30))
+def test_killed_while_a_checkpoint_with_records_is_deleted_nothing_stays_that_is_not_found(moment: int) -> None:
+    fs = MemoryFileSystem()
+    _with_records(fs, "run/m-7")
+    try:
+        remove_checkpoint_with_records("run/m-7", fs=CrashingFileSystem(fs, moment))
+    except SimulatedCrash:
+        is_whole = fs.exists("run/m-7.index")
+        assert is_whole == (moment == 0)
+        if is_whole:
+            assert find_garbage("run", older_than=0, fs=fs) == []
+            return
+        remove_garbage(find_garbage("run", older_than=0, fs=fs), fs=fs)
+    assert [path for path in fs.contents() if path.startswith("run/m-7")] == []
+
+
+def test_parts_of_a_sharded_save_go_with_their_records(fs: MemoryFileSystem) -> None:
+    _run(fs, range(1, 2))
+    _with_records(fs, "run/m-3_temp/part-00000-of-00001")
+    _put(fs, "run/m-3_temp/part-00000-of-00001-e-emb_files/1.emb.tensorkeep-0123456789abcdef.tmp", b"x")
+    fs.forget_writers()
+    found = find_garbage("run", older_than=0, fs=fs)
+    assert [item.path for item in found] == ["run/m-3_temp"]
+    assert remove_garbage(found, fs=fs) == found
+    assert not fs.exists("run/m-3_temp")
 
 
 def test_a_folder_is_wanted(fs: MemoryFileSystem) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Callable
 from typing import Any, TypeVar
 
@@ -14,7 +15,7 @@ from tensorkeep.checkpoint.state import read_checkpoint_state
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.filesystem import FileSystem, atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
 from tensorkeep.testing.filesystems import CrashingFileSystem, FileSystemWrapper, SimulatedCrash
@@ -186,6 +187,25 @@ def test_killed_before_any_change_the_latest_checkpoint_is_whole(policy: str, wa
         if fs.exists("/run/checkpoint"):  # before the first, the one checkpoint that there is counts
             assert fs.exists(f"{latest}.meta")
     assert newest == 4
+
+
+def test_the_next_sharded_save_to_a_prefix_deletes_what_a_killed_one_left():
+    fs = new_folder()
+    left = {f"/run/model-0_temp/part-0000{number}-of-00003.index": b"x" for number in range(3)}
+    for path, data in left.items():
+        fs.make_directory(posixpath.dirname(path))
+        atomic_write(fs, path, data)
+    Program(fs, sharded=True).save()
+    assert not fs.exists("/run/model-0_temp")
+    assert load_tensors("/run/model-0", fs=fs)["a"].tolist() == [0.0] * 3
+
+
+def test_what_somebody_keeps_in_a_folder_of_that_name_stays():
+    fs = new_folder()
+    fs.make_directory("/run/model-0_temp")
+    atomic_write(fs, "/run/model-0_temp/notes.txt", b"mine")
+    Program(fs, sharded=True).save()
+    assert list(fs.list("/run/model-0_temp")) == ["notes.txt"]
 
 
 def test_what_is_restored_is_checked_before_the_first_variable_changes():

@@ -9,13 +9,14 @@ from __future__ import annotations
 import posixpath
 import re
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.naming import (
     INDEX_SUFFIX,
     index_path,
+    is_record_prefix,
     meta_path,
     parse_data_path,
     parse_open_pattern,
@@ -102,12 +103,14 @@ def remove_checkpoint(
     format: CheckpointFormat = CheckpointFormat.V2,
     *,
     meta_suffix: str = "meta",
+    beside: Iterable[str] = (),
     fs: FileSystem = LOCAL,
 ) -> list[str]:
     """Deletes the files of a checkpoint, and the graph beside it; says which it deleted.
 
     The file by which the checkpoint is known goes first, so that at no moment half a checkpoint is taken for a whole
-    one. The state file stays as it is. Files that are not there, or that somebody else deletes meanwhile, are no error.
+    one; then other files that belong to it, `beside`, by path; then the rest. The state file stays as it is. Files that
+    are not there, or that somebody else deletes meanwhile, are no error.
     """
     text = path_text(prefix)
     folder = posixpath.dirname(text)
@@ -116,7 +119,7 @@ def remove_checkpoint(
     deleted: list[str] = []
     with fs.locked(folder):  # one who saves it anew meanwhile loses nothing of it
         files = _bundle_files(text, fs) if format is CheckpointFormat.V2 else _slice_files(text, fs)
-        for path in [*files, meta_path(text, meta_suffix)]:
+        for path in [*files[:1], *beside, *files[1:], meta_path(text, meta_suffix)]:
             try:
                 if fs.exists(path) and not fs.is_directory(path):
                     fs.delete(path)
@@ -171,7 +174,8 @@ def _marking_file(prefix: str, fs: FileSystem) -> str | None:
 def _marked_checkpoint(path: str) -> str | None:
     """The checkpoint that is known by a file of that name; None if there can be none."""
     if path.endswith(INDEX_SUFFIX):
-        return path.removesuffix(INDEX_SUFFIX)
+        prefix = path.removesuffix(INDEX_SUFFIX)
+        return None if is_record_prefix(prefix) else prefix
     if prefix_of_file(path) is not None or is_temporary(path):
         return None
     shard = parse_shard_path(path)

@@ -18,6 +18,8 @@ INDEX_SUFFIX: Final = ".index"
 META_SUFFIX: Final = ".meta"
 IN_MODEL: Final = "variables/variables"
 """Where a SavedModel has its checkpoint."""
+RECORDS: Final = "-ssd_record"
+"""What the bundle ends with that says where DeepRec's SSD tier has rows of a table, beside the checkpoint."""
 OBJECT_GRAPH_KEY: Final = "_CHECKPOINTABLE_OBJECT_GRAPH"
 """The tensor by which an object-based checkpoint is known: the description of its objects."""
 
@@ -49,6 +51,11 @@ def shard_pattern(path: str, count: int) -> str:
 def meta_path(prefix: str, suffix: str = "meta") -> str:
     """The file of the graph that was saved along with a checkpoint, given by prefix, pattern or one of its files."""
     return f"{_NUMBERED.sub('', prefix)}.{suffix}"
+
+
+def is_record_prefix(prefix: str) -> bool:
+    """Whether a bundle of that prefix says where records of an SSD tier lie, and so is part of another checkpoint."""
+    return prefix.endswith(RECORDS)
 
 
 def parse_data_path(path: str) -> tuple[str, int, int] | None:

@@ -112,8 +112,8 @@ COMMANDS = {
         _run_state,
     ),
     "gc": Command(
-        "Lists what saves that died have left in a folder: temporary files, data files of which no index speaks.\n"
-        "--force deletes it.",
+        "Lists what saves that died have left in a folder: temporary files, data files of which no index speaks,\n"
+        "records of an SSD tier of which no checkpoint speaks, folders of sharded saves. --force deletes it.",
         ("gc run", "gc run --force"),
         _add_gc,
         _run_gc,

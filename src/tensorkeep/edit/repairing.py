@@ -18,14 +18,15 @@ from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.checkpoint.state import STATE_FILE, CheckpointState, write_checkpoint_state
 from tensorkeep.edit.object_keys import followed
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
+from tensorkeep.embedding.leftovers import files_of_save, is_parts_folder, remove_files_of_save, unclaimed_records
 from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
-from tensorkeep.io.directories import file_size
+from tensorkeep.io.directories import file_size, files_below
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, is_temporary, path_text
 from tensorkeep.io.local import LOCAL
 
 _DEFAULT: Final = EditOptions()
 _HOUR: Final = 3600.0
-_TEMPORARY_FOLDER: Final = re.compile(r".+_temp(_[0-9a-f]{8,})?")  # in which TensorFlow collects a sharded save
+_UNCLAIMED: Final = "records of an SSD tier of which no checkpoint speaks"
 _TEMPORARY_INDEX: Final = re.compile(r".+\.tempstate[0-9]+")  # which TensorFlow renames when it is complete
 
 
@@ -149,7 +150,8 @@ class Garbage:
 def find_garbage(
     directory: PathLike, *, older_than: float = _HOUR, clock: Callable[[], float] = time.time, fs: FileSystem = LOCAL
 ) -> list[Garbage]:
-    """What saves that died have left in a folder: temporary files, and data files of which no index speaks.
+    """What saves that died have left in a folder: temporary files, data files of which no index speaks, records of an
+    SSD tier of which no checkpoint speaks, and folders in which sharded saves were collected.
 
     Nothing counts that was changed within the last `older_than` seconds: it may belong to a save under way.
     """
@@ -163,36 +165,26 @@ def find_garbage(
 def _last_change(path: str, fs: FileSystem) -> float:
     if not fs.is_directory(path):
         return fs.modified(path)
-    return max((fs.modified(posixpath.join(path, name)) for name in fs.list(path)), default=0.0)
+    return max((fs.modified(posixpath.join(path, name)) for name in files_below(fs, path)), default=0.0)
 
 
 def _candidates(folder: str, fs: FileSystem) -> Iterator[Garbage]:
+    unclaimed = {name for names in unclaimed_records(fs, folder).values() for name in names}
     for name in fs.list(folder):
         path = posixpath.join(folder, name)
         if fs.is_directory(path):
-            if _TEMPORARY_FOLDER.fullmatch(name) and (inside := _shards(path, fs)):
-                yield Garbage(
-                    path, "a folder in which a sharded save was collected", sum(file_size(fs, item) for item in inside)
-                )
+            is_parts = is_parts_folder(path)
+            if (is_parts or name in unclaimed) and (inside := files_of_save(fs, path)):
+                reason = "a folder in which a sharded save was collected" if is_parts else _UNCLAIMED
+                yield Garbage(path, reason, sum(file_size(fs, item) for item in inside))
         elif is_temporary(name):
             yield Garbage(path, "a temporary file", file_size(fs, path))
         elif _TEMPORARY_INDEX.fullmatch(name):
             yield Garbage(path, "an index that was never completed", file_size(fs, path))
+        elif name in unclaimed:
+            yield Garbage(path, _UNCLAIMED, file_size(fs, path))
         elif (parsed := parse_data_path(path)) is not None and not _is_spoken_of(parsed, fs):
             yield Garbage(path, "a data file of which no index speaks", file_size(fs, path))
-
-
-def _shards(folder: str, fs: FileSystem) -> list[str]:
-    """The files of a folder that holds shards of a save and nothing else; none if it holds anything else."""
-    paths = [posixpath.join(folder, name) for name in fs.list(folder)]
-    is_ours = all(
-        not fs.is_directory(path) and posixpath.basename(path).startswith("part-") and _is_shard(path) for path in paths
-    )
-    return paths if is_ours else []
-
-
-def _is_shard(path: str) -> bool:
-    return parse_data_path(path) is not None or path.endswith(".index") or ".tempstate" in path or is_temporary(path)
 
 
 def _is_spoken_of(parsed: tuple[str, int, int], fs: FileSystem) -> bool:
@@ -214,9 +206,8 @@ def remove_garbage(
     removed: list[Garbage] = []
     for item in garbage:
         if fs.is_directory(item.path):
-            for path in _shards(item.path, fs):
-                fs.delete(path)
-            fs.remove_directory(item.path)
+            if not remove_files_of_save(fs, item.path):
+                continue
         elif is_temporary(posixpath.basename(item.path)):
             if not fs.delete_abandoned(item.path):
                 continue

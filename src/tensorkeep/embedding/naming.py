@@ -18,6 +18,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from tensorkeep.checkpoint.naming import RECORDS
+
 KEYS: Final = "-keys"
 VALUES: Final = "-values"
 FREQS: Final = "-freqs"
@@ -42,7 +44,6 @@ NINE: Final = (
 )
 """The nine tensors of a stem, in the order of their names, in which they are written."""
 
-RECORDS: Final = "-ssd_record"
 RECORD_FOLDER: Final = "-emb_files"
 
 DELTA_KEYS: Final = "-sparse_incr_keys"

@@ -13,23 +13,25 @@ from typing import Final
 
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.finding import remove_checkpoint
-from tensorkeep.checkpoint.naming import INDEX_SUFFIX, index_path, parse_data_path
+from tensorkeep.checkpoint.naming import INDEX_SUFFIX, index_path, is_record_prefix, parse_data_path
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat
-from tensorkeep.embedding.naming import KEYS, RECORD_FOLDER, RECORDS, VALUES, record_folder, record_path
+from tensorkeep.embedding.naming import KEYS, RECORD_FOLDER, VALUES, record_folder, record_path
 from tensorkeep.embedding.stored import stems_in
 from tensorkeep.errors import MissingFileError, TensorKeepError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.local import LOCAL
 
-__all__ = ["delete_records", "is_record_prefix", "record_files", "remove_checkpoint_with_records"]
+__all__ = [
+    "delete_records",
+    "files_of_records",
+    "is_record_file",
+    "move_records",
+    "record_files",
+    "remove_checkpoint_with_records",
+]
 
 _ROWS: Final = ".emb"
-
-
-def is_record_prefix(prefix: str) -> bool:
-    """Whether a bundle of that prefix says where records lie, and so is part of another checkpoint."""
-    return prefix.endswith(RECORDS)
 
 
 def is_record_file(name: str) -> bool:
@@ -58,15 +60,19 @@ def record_files(fs: FileSystem, prefix: str) -> list[str]:
     for stem in sorted(stems):
         if (bundle := record_path(base, stem)) in likely:
             likely.discard(bundle)  # "a/b" and "a_b" have the same one
-            files.append(index_path(bundle))
-            files += [name for name in names if (found := parse_data_path(name)) and found[0] == bundle]
-            files += _files_in(fs, folder, record_folder(base, stem))
+            files += files_of_records(fs, folder, base, stem)
     return files
 
 
-def _files_in(fs: FileSystem, folder: str, name: str) -> list[str]:
-    inside = posixpath.join(folder, name)
-    return [f"{name}/{item}" for item in fs.list(inside) if item.endswith(_ROWS)] if fs.is_directory(inside) else []
+def files_of_records(fs: FileSystem, folder: str, base: str, stem: str) -> list[str]:
+    """The files of records of a stem that lie beside the prefix `base` of a folder, named from there."""
+    bundle, inside = record_path(base, stem), record_folder(base, stem)
+    names = fs.list(folder)
+    files = [name for name in (index_path(bundle),) if name in names]
+    files += [name for name in names if (parsed := parse_data_path(name)) and parsed[0] == bundle]
+    if fs.is_directory(place := posixpath.join(folder, inside)):
+        files += [f"{inside}/{item}" for item in fs.list(place) if item.endswith(_ROWS)]
+    return files
 
 
 def delete_records(fs: FileSystem, paths: Iterable[str]) -> list[str]:
@@ -78,10 +84,33 @@ def delete_records(fs: FileSystem, paths: Iterable[str]) -> list[str]:
             deleted.append(path)
         except MissingFileError:
             continue
-    for inside in {posixpath.dirname(path) for path in deleted if is_record_file(path)}:
+    _remove_empty_folders(fs, deleted)
+    return deleted
+
+
+def _remove_empty_folders(fs: FileSystem, files: Iterable[str]) -> None:
+    """Removes the folders of records that are empty now that these files are gone."""
+    for inside in {posixpath.dirname(path) for path in files if is_record_file(path)}:
         if not fs.list(inside):
             fs.remove_directory(inside)
-    return deleted
+
+
+def move_records(fs: FileSystem, source: str, target: str, durability: Durability) -> None:
+    """Gives the records of a checkpoint, a part of a sharded save, the names of another one's.
+
+    DeepRec does it when it merges the parts (MoveSsdFiles). What says where the others lie comes last.
+    """
+    folder, base = posixpath.split(source)
+    if not fs.is_directory(folder):
+        return
+    files = record_files(fs, source)
+    for name in reversed(files):
+        place = f"{target}{name[len(base) :]}"
+        prepare_directory(fs, posixpath.dirname(place), durability)
+        fs.rename(posixpath.join(folder, name), place)
+        if durability is Durability.DISK:
+            fs.sync_directory(posixpath.dirname(place))
+    _remove_empty_folders(fs, [posixpath.join(folder, name) for name in files])
 
 
 def remove_checkpoint_with_records(
@@ -91,9 +120,15 @@ def remove_checkpoint_with_records(
     meta_suffix: str = "meta",
     fs: FileSystem = LOCAL,
 ) -> list[str]:
-    """Deletes the files of a checkpoint, and those of its tables that lie beside it; says which it deleted."""
+    """Deletes the files of a checkpoint, and those of its tables that lie beside it; says which it deleted.
+
+    Its index goes first: without the records it would be taken for a whole checkpoint with fewer rows. What a process
+    that is killed then leaves behind no checkpoint speaks of, and `find_garbage` finds.
+    """
     text = path_text(prefix)
     folder = posixpath.dirname(text)
-    records = record_files(fs, text) if format is CheckpointFormat.V2 and fs.is_directory(folder) else []
-    deleted = remove_checkpoint(text, format, meta_suffix=meta_suffix, fs=fs)
-    return deleted + delete_records(fs, [posixpath.join(folder, name) for name in records])
+    names = record_files(fs, text) if format is CheckpointFormat.V2 and fs.is_directory(folder) else []
+    records = [posixpath.join(folder, name) for name in names]
+    deleted = remove_checkpoint(text, format, meta_suffix=meta_suffix, beside=records, fs=fs)
+    _remove_empty_folders(fs, [path for path in deleted if path in records])
+    return deleted

@@ -36,6 +36,8 @@ class SharedContents:
     filtered: tuple[Integers, Integers, SharedRows, SharedRows] | None
     stores: Sequence[tuple[ColumnStore, SharedRows]]
     """Whom the rows are to be given back to."""
+    in_file: Integers | None
+    """The numbers of the rows that were in a file and not in memory; None if all are always in memory."""
 
 
 def share_contents(contents: Contents) -> SharedContents:
@@ -52,8 +54,9 @@ def share_contents(contents: Contents) -> SharedContents:
         counts, stamps = shared.values()
         filtered = (others, rows, counts, stamps)
         stores += shared.items()
+    in_file = None if contents.tier is None else numbers[~contents.tier.is_in_memory(numbers)]
     return SharedContents(
-        contents.kernels, contents.threshold, keys, numbers, columns, frequencies, versions, filtered, stores
+        contents.kernels, contents.threshold, keys, numbers, columns, frequencies, versions, filtered, stores, in_file
     )
 
 
@@ -63,6 +66,9 @@ class TakenSnapshot:
     def __init__(self, shared: SharedContents, closing: Callable[[bool], None]) -> None:
         """`closing` is told whether nobody closed the snapshot."""
         self.keys, self._numbers = shared.kernels.in_order(shared.keys, shared.numbers)
+        in_file = np.zeros(0, np.int64) if shared.in_file is None else shared.in_file
+        self.positions_in_file = np.flatnonzero(np.isin(self._numbers, in_file))
+        """Where the keys stand whose rows were in a file and not in memory."""
         self.columns: Sequence[ColumnInfo] = tuple(shared.columns)
         self._stores = {info.name: store for info, store in shared.columns.items()}
         self.freqs = _read(shared.frequencies, self._numbers)

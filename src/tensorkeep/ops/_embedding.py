@@ -30,6 +30,7 @@ Array: TypeAlias = npt.NDArray[Any]
 
 _LAST_PLAIN_STORAGE: Final = 5  # kinds of storage above it keep frequencies and versions by themselves
 _GIBIBYTE: Final = 1 << 30
+_WITH_RECORDS: Final = frozenset((4, 12, 102))  # SSDHASH, DRAM_SSDHASH, HBM_DRAM_SSDHASH; LevelDB's rows are all saved
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +108,11 @@ class TableSettings:
             no_permission=self.no_permission,
             storage=self.storage,
         )
+
+    @property
+    def leaves_records(self) -> bool:
+        """Whether DeepRec leaves rows that are not in memory beside a checkpoint (DramSsdHashStorage)."""
+        return self.storage_type in _WITH_RECORDS
 
     @property
     def storage(self) -> Memory | FileTier:
@@ -303,11 +309,13 @@ class EmbeddingResource:
                 "save: run its initializer (tf.global_variables_initializer()) or restore it first"
             )
 
-    def saved_with(self, stems: Sequence[str], resources: Sequence[EmbeddingResource], step: int) -> SavedTables:
+    def saved_with(
+        self, stems: Sequence[str], resources: Sequence[EmbeddingResource], step: int, records: bool
+    ) -> SavedTables:
         """What a save writes of variables that it is given by their handles."""
         for resource in resources:
             resource.require_saveable()
-        return saved_tables(stems, resources, step)
+        return saved_tables(stems, resources, step, records=records)
 
     @property
     def default_matrix(self) -> Array:

@@ -29,6 +29,7 @@ from tensorkeep.checkpoint.slices import TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource, plain_dtype
 from tensorkeep.checkpoint.v1 import SliceFileWriter
 from tensorkeep.dtypes import DType
+from tensorkeep.embedding.record_files import move_records
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
@@ -58,6 +59,8 @@ class CheckpointAccess:
     durability: Durability = Durability.DISK
     submit: Callable[[Callable[[], None]], None] = _at_once
     """Is given everything that writes, in order."""
+    records: bool = False
+    """Whether rows on an SSD tier are written beside the checkpoint; else all rows are in it."""
     open: Callable[[str, FileSystem], CheckpointReader] | None = None
     """Gives the reader of a checkpoint, which stays open until the run is over. None: kernels open and close it."""
     large: frozenset[str] | None = None
@@ -182,6 +185,10 @@ class SavedBeside(Protocol):
 
     def add_to(self, writer: BundleWriter) -> None: ...
 
+    def write_beside(self, fs: FileSystem, prefix: str, durability: Durability) -> None:
+        """Writes what lies in files of its own beside the checkpoint."""
+        ...
+
     def close(self) -> None: ...
 
 
@@ -189,8 +196,8 @@ class SavedBeside(Protocol):
 class SavedByHandle(Protocol):
     """A resource that a save is given by its handle: it knows what is written of it and of others of its kind."""
 
-    def saved_with(self, stems: Sequence[str], resources: Sequence[Any], step: int) -> SavedBeside:
-        """What is to be written of resources under stems, at a step."""
+    def saved_with(self, stems: Sequence[str], resources: Sequence[Any], step: int, records: bool) -> SavedBeside:
+        """What is to be written of resources under stems, at a step; `records`: some of it beside the checkpoint."""
         ...
 
 
@@ -210,6 +217,7 @@ def write_bundle(
                 add_values(writer, names, specs, values)
             if beside is not None:
                 beside.add_to(writer)
+                beside.write_beside(fs, prefix, durability)  # once the checkpoint is there, nothing may be missing
     finally:
         if beside is not None:
             beside.close()
@@ -306,7 +314,7 @@ def save_v2_kernel(
     specs = specs_of(shape_and_slices, len(tensors))
     beside = None
     if any(dtype.name == "resource" for dtype in dtypes):
-        beside = _saved_by_handles(names, tensors)
+        beside = _saved_by_handles(names, tensors, access.records)
         plain = [i for i in range(1, len(tensors)) if not isinstance(tensors[i], SavedByHandle)]
         names, specs = [names[i] for i in plain], [specs[i] for i in plain]
         tensors, dtypes = [tensors[i] for i in plain], tuple(dtypes[i] for i in plain)
@@ -315,7 +323,7 @@ def save_v2_kernel(
     return ()
 
 
-def _saved_by_handles(names: Sequence[str], tensors: Sequence[Any]) -> SavedBeside:
+def _saved_by_handles(names: Sequence[str], tensors: Sequence[Any], records: bool) -> SavedBeside:
     """What DeepRec's releases before 2302 have this op write: handles of tables, under their stems.
 
     The first tensor is then the global step, which says what tables are to drop, and is not written for that
@@ -328,7 +336,8 @@ def _saved_by_handles(names: Sequence[str], tensors: Sequence[Any]) -> SavedBesi
             "SaveV2 is given resources: expected the global step as the first tensor, and the handles of embedding "
             f"variables; got {', '.join(type(value).__name__ for value in tensors[:3])} for {', '.join(names[:3])}"
         )
-    return handles[0][1].saved_with([name for name, _ in handles], [value for _, value in handles], int(step.item()))
+    stems, resources = [name for name, _ in handles], [value for _, value in handles]
+    return handles[0][1].saved_with(stems, resources, int(step.item()), records)
 
 
 save_slices = op(
@@ -414,8 +423,11 @@ def merge_v2_checkpoints_kernel(
     access = access_in_force()
     prefixes = texts_of(checkpoint_prefixes, np.size(checkpoint_prefixes), "checkpoint_prefixes")
     target = text_of(destination_prefix, "destination_prefix")
-    access.submit(
-        lambda: merge_bundles(
+
+    def merge() -> None:
+        for prefix in prefixes:  # first: once the checkpoint is there, nothing may be missing
+            move_records(ctx.filesystem, prefix, target, access.durability)
+        merge_bundles(
             prefixes,
             target,
             delete_inputs=delete_old_dirs,
@@ -423,7 +435,8 @@ def merge_v2_checkpoints_kernel(
             durability=access.durability,
             fs=ctx.filesystem,
         )
-    )
+
+    access.submit(merge)
     return ()
 
 

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -33,6 +34,7 @@ from tensorkeep.checkpoint.objects import stored_objects
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.dtypes import DType
+from tensorkeep.embedding.leftovers import remove_parts_of
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.functions.array import where
 from tensorkeep.functions.constants import constant
@@ -119,7 +121,7 @@ class ObjectSaver:
         access = CheckpointAccess(submit=jobs.append)
         with checkpoint_access(access):
             written: bytes = session.run(self._save, feeds)
-        do_alone(jobs, fs, prefix, access.durability)
+        do_alone([partial(remove_parts_of, prefix, fs), *jobs], fs, prefix, access.durability)
         return written.decode()
 
     def _build_save(self, described: DescribedObjects, writer: str | None) -> Tensor:

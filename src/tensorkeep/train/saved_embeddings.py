@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import posixpath
 from dataclasses import dataclass
 from typing import Final
 
-from tensorkeep.checkpoint.naming import index_path
-from tensorkeep.embedding.naming import record_folder, record_path
-from tensorkeep.errors import AlreadyExistsError, NotFoundError
+from tensorkeep.errors import NotFoundError
 from tensorkeep.graph.graph import Operation
-from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.train.restore_nodes import all_before
 
@@ -44,19 +40,10 @@ class SavedEmbeddings:
                 "Run their initializers (tf.global_variables_initializer()) or restore them first"
             )
 
-    def check_records(self, prefix: str, fs: FileSystem) -> None:
-        """AlreadyExistsError if records of an SSD tier, of another checkpoint, would be taken for the new one's."""
-        folder = posixpath.dirname(prefix) or "."
-        if not self.handles or not fs.is_directory(folder):
-            return
-        present = set(fs.list(folder))
-        for stem in (_names_of(handle)[1] for handle in self.handles if handle.type == _HANDLE):
-            if posixpath.basename(index_path(record_path(prefix, stem))) in present:
-                raise AlreadyExistsError(
-                    f'"{record_path(prefix, stem)}" holds records of an SSD tier, which would be taken for rows of the '
-                    f'"{stem}" that is to be saved: delete it and "{record_folder(prefix, stem)}", or save under '
-                    "another name"
-                )
+    @property
+    def stems(self) -> list[str]:
+        """The names under which they are saved, unless the saver has others."""
+        return [_names_of(handle)[1] for handle in self.handles if handle.type == _HANDLE]
 
 
 def _is_there(handle: Operation, resources: ResourceManager) -> bool:

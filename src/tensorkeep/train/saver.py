@@ -27,12 +27,14 @@ from tensorkeep.checkpoint.finding import (
     checkpoint_modified,
     what_else_is_there,
 )
-from tensorkeep.checkpoint.naming import meta_path
+from tensorkeep.checkpoint.naming import index_path, meta_path
 from tensorkeep.checkpoint.restore_items import RestoreOutcome
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
 from tensorkeep.checkpoint.wanted import OnMismatch, Policy, policy_of
+from tensorkeep.embedding.leftovers import remove_parts_of
 from tensorkeep.embedding.record_files import remove_checkpoint_with_records
+from tensorkeep.embedding.record_folding import make_way_for_records
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.building import operation_of
 from tensorkeep.graph.graph import Graph
@@ -172,7 +174,9 @@ class Saver:
 
         With `wait=False` it gives a handle as soon as the values are held fast; the rest happens in the background.
         A save that is under way is waited for first, whichever thread asked for it; if it failed in the background,
-        and nobody was told, that is raised here. `metrics` are for retention by metrics.
+        and nobody was told, that is raised here. `metrics` are for retention by metrics. Rows of an SSD tier that are
+        not in memory lie beside a new checkpoint, as with DeepRec; all rows are in one that is saved over another, and
+        in one without a state file, such as that of a model.
         """
         measured = self._checked_metrics(metrics)
         with self.turn, ExitStack() as failing:
@@ -184,7 +188,7 @@ class Saver:
             self._background.wait()
             jobs: list[Callable[[], None]] = []
             with collector_paused():
-                saved = self._run_save(session, prefix, jobs.append)
+                saved = self._run_save(session, prefix, jobs.append, may_leave_records=state_file is not None)
             if graph_file.is_written:
                 exported = self._exports.get(session.graph, self.saver_def, graph_file.strip_default_attrs)
                 jobs.append(partial(self._write_graph, exported, meta_path(prefix, graph_file.suffix), graph_file, fs))
@@ -224,13 +228,21 @@ class Saver:
         """Waits for a save under way; what went wrong there is raised, unless somebody was told already."""
         self._background.wait()
 
-    def _run_save(self, session: Session, prefix: str, submit: Callable[[Callable[[], None]], None]) -> str:
-        """Takes the snapshot: what is to be written is handed to `submit`."""
+    def _run_save(
+        self, session: Session, prefix: str, submit: Callable[[Callable[[], None]], None], may_leave_records: bool
+    ) -> str:
+        """Takes the snapshot: what is to be written is handed to `submit`, what has to be out of its way first."""
         self._check_graph(session, self.saver_def.filename_tensor_name)
         tables = self._saved_embeddings(session.graph)
         tables.check(session.resources)
-        tables.check_records(prefix, session.surroundings.filesystem)
-        with checkpoint_access(CheckpointAccess(self.options.durability, submit)):
+        fs = session.surroundings.filesystem
+        if tables.stems:
+            submit(partial(make_way_for_records, prefix, tables.stems, self.options.durability, fs=fs))
+        if self.saver_def.sharded:
+            submit(partial(remove_parts_of, prefix, fs))
+        # A checkpoint and its records cannot be replaced in one step: one that is saved over another has all its rows.
+        records = may_leave_records and not fs.exists(index_path(prefix))
+        with checkpoint_access(CheckpointAccess(self.options.durability, submit, records)):
             feeds = {self.saver_def.filename_tensor_name: prefix}
             saved: bytes = session.run(self.saver_def.save_tensor_name, feeds)
         return saved.decode()
