@@ -327,6 +327,18 @@ class TestV1:
             "holds at most 2 GiB per slice; save as V2, or in slices"
         )
 
+    def test_texts_that_take_more_than_a_slice_may(self, fs, monkeypatch):
+        monkeypatch.setattr("tensorkeep.checkpoint.v1._LARGEST", 2000)  # in place of 2 GiB
+        texts = np.array([b"x" * 100] * 7, object)
+        save_checkpoint("m", {"w": texts}, V1, fs=fs)
+        with pytest.raises(InvalidArgumentError) as caught:
+            save_checkpoint("n", {"w": np.append(texts, [b"x" * 300])}, V1, fs=fs)
+        assert str(caught.value) == (
+            'Tensor slice is too large to serialize: "w" has more text than the 2 GiB that a V1 checkpoint holds per '
+            "slice; save as V2, or in slices"
+        )
+        assert not fs.exists("n")
+
     def test_a_name_that_is_not_utf_8(self, fs):
         name = b"\xff".decode("utf-8", "surrogateescape")
         with pytest.raises(InvalidArgumentError, match="V1 checkpoints cannot hold names that are not UTF-8"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.grouping import no_op
 from tensorkeep.graph.building import building
@@ -46,6 +46,17 @@ def test_text_and_bytes_say_the_same_and_may_lie_side_by_side() -> None:
     assert builder.save() == "m/saved_model.pb"
     assert read_saved_model("m", fs) == text
     assert sorted(fs.list("m")) == ["assets", "saved_model.pb", "saved_model.pbtxt", "variables"]
+
+
+def test_a_model_that_nobody_could_read_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tensorkeep.saved_model.builder.MOST_BYTES", 1000)  # in place of 2 GiB
+    with pytest.raises(
+        UnimplementedError, match=r"the model is \d{4,} bytes, .* of more than 1000\. Keep large constants"
+    ):
+        build_model(fs := store())
+    assert not fs.exists("m/saved_model.pb")
+    build_model(fs := store(), as_text=True)
+    assert contains_saved_model("m", fs)
 
 
 def test_graphs_may_be_added_after_the_model_was_saved() -> None:

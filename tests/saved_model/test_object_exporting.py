@@ -75,6 +75,12 @@ def test_objects_are_saved_with_their_functions_and_come_back() -> None:
     assert sorted(fs.list("m")) == ["assets", "fingerprint.pb", "saved_model.pb", "variables"]
 
 
+def test_a_model_that_nobody_could_read_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tensorkeep.saved_model.builder.MOST_BYTES", 1000)  # in place of 2 GiB
+    with pytest.raises(UnimplementedError, match=r"of more than 1000\. Keep large constants in variables"):
+        saved()
+
+
 def test_the_only_function_with_an_input_signature_is_served_unless_told_otherwise() -> None:
     assert sorted(model_of(saved()).meta_graphs[0].signature_def) == ["__saved_model_init_op", "serving_default"]
     told = saved(signatures=lambda made: {"a": made.__call__, "b": made.half.get_concrete_function(ROWS)})

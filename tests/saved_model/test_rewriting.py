@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.checkpoint.opening import open_checkpoint
-from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tensorkeep.io.directories import files_below
 from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.io.memory import MemoryFileSystem
@@ -56,6 +56,16 @@ def test_a_changed_model_goes_to_another_directory_with_all_its_files() -> None:
     assert y_of(fs, "n") == [[5, 7, 9]]
     with pytest.raises(AlreadyExistsError):
         rewrite_model("m", "n", rename, fs=fs)
+
+
+@pytest.mark.parametrize("target", [None, "n"])
+def test_a_model_that_nobody_could_read_is_not_written(target: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
+    fs = made()
+    before = fs.contents()
+    monkeypatch.setattr("tensorkeep.saved_model.builder.MOST_BYTES", 1000)  # in place of 2 GiB
+    with pytest.raises(UnimplementedError, match=r"of more than 1000\. Keep large constants in variables"):
+        rewrite_model("m", target, rename, fs=fs)
+    assert fs.contents() == before
 
 
 @pytest.mark.parametrize("target", [None, "m", "./m/"])

@@ -214,8 +214,12 @@ class SavedModelBuilder:
 
 def _encoded(model: SavedModel, as_text: bool) -> bytes:
     # The text is that of the message itself: there packed messages stay packed, as TensorFlow writes them.
-    data = str(model).encode() if as_text else serialize(model)
-    if len(data) > MOST_BYTES and not as_text:
+    return str(model).encode() if as_text else readable(serialize(model))
+
+
+def readable(data: bytes) -> bytes:
+    """The bytes of a model; UnimplementedError if they are more than protocol buffers read."""
+    if len(data) > MOST_BYTES:
         raise UnimplementedError(
             f"the model is {len(data)} bytes, and nobody reads a message of more than {MOST_BYTES}. Keep large "
             "constants in variables, which are stored apart"
@@ -234,4 +238,4 @@ def _add_main_op(graph: Graph, main_op: Operation | None) -> None:
     add_to_collection(graph, MAIN_OP_KEY, main_op)
 
 
-__all__ = ["MOST_BYTES", "BuilderStateError", "DefaultSaver", "GraphOptions", "ModelSaver", "SavedModelBuilder"]
+__all__ = ["BuilderStateError", "DefaultSaver", "GraphOptions", "ModelSaver", "SavedModelBuilder", "readable"]

@@ -15,7 +15,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tensorkeep.dtypes import INT32, RESOURCE, STRING
-from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.array import placeholder
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.tracing import ConcreteFunction, Function
@@ -32,7 +32,7 @@ from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_wr
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, SavedModel, serialize
 from tensorkeep.saved_model.assets import copy_assets
-from tensorkeep.saved_model.builder import MOST_BYTES
+from tensorkeep.saved_model.builder import readable
 from tensorkeep.saved_model.constants import (
     ASSETS_DIRECTORY,
     DEFAULT_SERVING_SIGNATURE_DEF_KEY,
@@ -92,9 +92,7 @@ def save_objects_as_model(
     meta_graph.meta_info_def.tags.extend(dict.fromkeys([SERVING, *(options.extra_tags or ())]))
     _apply(options, meta_graph, graph)
     model = SavedModel(saved_model_schema_version=SAVED_MODEL_SCHEMA_VERSION, meta_graphs=[meta_graph])
-    data = serialize(model)
-    if len(data) > MOST_BYTES:
-        raise UnimplementedError(f"the model is {len(data)} bytes, and nobody reads more than {MOST_BYTES}")
+    data = readable(serialize(model))
     staged = StagedDirectory(fs, path_text(directory), durability)
     try:
         for name in (VARIABLES_DIRECTORY, ASSETS_DIRECTORY):

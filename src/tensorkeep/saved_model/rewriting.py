@@ -30,7 +30,7 @@ from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_wr
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.proto.preserving import serialize_preserving
-from tensorkeep.saved_model.builder import MOST_BYTES
+from tensorkeep.saved_model.builder import readable
 from tensorkeep.saved_model.constants import ASSETS_DIRECTORY, FINGERPRINT_FILENAME, VARIABLES_DIRECTORY
 from tensorkeep.saved_model.editing import asset_names
 from tensorkeep.saved_model.fingerprint import write_fingerprint
@@ -133,10 +133,9 @@ def _encoded(model: SavedModel, source: str, fs: FileSystem) -> tuple[str, bytes
         raise UnimplementedError(
             f'"{path or source}" holds a model in chunks, which can be read but not be written; write it in one piece'
         )
-    data = str(model).encode() if name == TEXT_FILE else serialize_preserving(model, read_file(path, fs))
-    if len(data) > MOST_BYTES:
-        raise UnimplementedError(f"the model is {len(data)} bytes, and nobody reads more than {MOST_BYTES}")
-    return name, data
+    if name == TEXT_FILE:
+        return name, str(model).encode()
+    return name, readable(serialize_preserving(model, read_file(path, fs)))
 
 
 def _write_in_place(
