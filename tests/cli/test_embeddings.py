@@ -10,7 +10,8 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.embedding.incremental import table_delta_tensors
-from tensorkeep.embedding.writing import StoredForm, table_tensors
+from tensorkeep.embedding.snapshot import ArraySnapshot
+from tensorkeep.embedding.writing import StoredForm, embedding_tensors, table_tensors
 from tests.cli.conftest import Program
 
 
@@ -121,6 +122,29 @@ def test_a_dry_run_of_repair_counts_the_keys_that_weights_and_slots_do_not_share
     assert program("ev", "repair", "recommender/model", "r/m", "--dry-run").out == (
         '"users": 3 keys, the same in weights and 1 slots\nwould write r/m\n'
     )
+
+
+def test_a_dry_run_of_repair_says_which_keys_a_slot_lacks_and_which_only_it_has(program: Program, world: Path) -> None:
+    weights = ArraySnapshot.of([1, 2, 3], {"": np.ones((3, 2), np.float32)})
+    slot = ArraySnapshot.of([2, 3, 4, 5], {"": np.ones((4, 2), np.float32)})
+    tensors = {**embedding_tensors("users", weights), **embedding_tensors("users/Adagrad", slot)}
+    tk.save_checkpoint("drifted/m", tensors)
+    found = program("ev", "repair", "drifted/m", "r/m", "--dry-run")
+    assert found.out == ('"users": 3 keys; "Adagrad" lacks 1 and has 2 more (1, 4, 5 …)\nwould write r/m\n')
+    assert not (world / "r").exists()
+    assert program("ev", "repair", "drifted/m", "r/m").out.startswith(found.out.splitlines()[0])
+    assert program("ev", "repair", "r/m", "s/m", "--dry-run").out.startswith('"users": 2 keys, the same')
+
+
+def test_a_dry_run_of_import_counts_keys_and_finds_what_is_wrong_in_the_file(program: Program, world: Path) -> None:
+    assert program("ev", "import", "users-table.csv", "r/m", "users", "--shards", "2", "--dry-run").out == (
+        "users: 2 keys with rows of 2, 2 parts to write\nwould write r/m\n"
+    )
+    Path("wrong.csv").write_text('id,embedding\n1,"0.5,1.5"\n2,"2.0"\n')
+    found = program("ev", "import", "wrong.csv", "r/m", "users", "--dry-run")
+    assert found.code == 1
+    assert "has an embedding of 1 numbers, expected 2" in found.err
+    assert not (world / "r").exists()
 
 
 def test_a_dry_run_of_prune_counts_keys(program: Program, world: Path) -> None:

@@ -225,6 +225,25 @@ def test_a_change_of_values_is_seen_by_those_who_run_it(program: Program) -> Non
     assert program("print", "export/2", "dense/kernel", "0").out == "[1. 1. 1.]\n"
 
 
+@pytest.mark.parametrize("more", [(), ("--dry-run",)])
+def test_values_that_a_model_has_no_variables_for_are_refused_in_a_dry_run_too(
+    program: Program, world: Path, more: tuple[str, ...]
+) -> None:
+    values = "kernel=np.zeros(3);dense/bias=np.zeros(7,np.float32)"
+    found = program("saved-model", "set-variables", "export/1", "--values", values, "--output", "export/2", *more)
+    assert (found.code, found.out) == (1, "")
+    assert 'there is no variable "kernel"; there are ' in found.err
+    assert '"dense/bias" is float32 [3], got float32 (7,)' in found.err
+    assert not (world / "export" / "2").exists()
+
+
+def test_what_only_a_dropped_signature_used_is_said_to_stay(program: Program) -> None:
+    found = program("saved-model", "drop-signature", "export/1", "with_rate", "--output", "export/2")
+    assert found.out.endswith(
+        '  nodes and functions that only "with_rate" used stay: `saved-model prune` leaves them out\n'
+    )
+
+
 def test_a_change_that_cannot_be_leaves_nothing_behind(program: Program, world: Path) -> None:
     found = program("saved-model", "rename-signature", "export/1", "nothing", "score", "--output", "export/2")
     assert found.code == 1

@@ -118,6 +118,23 @@ def test_a_crash_leaves_the_old_model_or_the_new_one(target: str | None) -> None
 
 
 @pytest.mark.parametrize("target", ["n", None])
+def test_records_of_an_ssd_tier_stay_beside_variables_that_get_other_values(target: str | None) -> None:
+    """As DeepRec leaves them beside the variables of a model; they are rows that the checkpoint does not have."""
+    fs = made()
+    names = (
+        "variables-e-ssd_record.index",
+        "variables-e-ssd_record.data-00000-of-00001",
+        "variables-e-emb_files/0.emb",
+    )
+    fs.make_directory("m/variables/variables-e-emb_files")
+    for name in names:
+        atomic_write(fs, f"m/variables/{name}", name.encode())
+    change_variables("m", target, {"w": np.zeros((2, 3), np.float32)}, fs=fs)
+    for name in names:
+        assert fs.contents()[f"{target or 'm'}/variables/{name}"] == name.encode()
+
+
+@pytest.mark.parametrize("target", ["n", None])
 def test_variables_get_other_values(target: str | None) -> None:
     fs = made()
     before = fs.contents()["m/saved_model.pb"]

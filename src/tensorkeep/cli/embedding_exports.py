@@ -5,19 +5,19 @@ from __future__ import annotations
 import posixpath
 from argparse import Namespace
 from collections.abc import Callable, Mapping
-from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, Final
 
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.embedding_writing import add_force, write
-from tensorkeep.cli.output import Output, counted, size_text
-from tensorkeep.embedding.formats.csv import export_csv, import_csv
+from tensorkeep.cli.output import Output, counted
+from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
 from tensorkeep.embedding.formats.maxcompute import MaxComputeTable, export_maxcompute
 from tensorkeep.embedding.formats.npz import export_npz
-from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, parquet_paths
+from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, parquet_paths, read_parquet
 from tensorkeep.embedding.formats.resp import RedisHashes, RedisStrings, export_resp
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
+from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.local import LOCAL
 
@@ -44,7 +44,11 @@ _EXPORTS: Final = {
     _MAXCOMPUTE: _Export(export_maxcompute, {"slot": "column", "numbers": "numbers", "arrays": "form"}),
 }
 _OPTIONS: Final = tuple(dict.fromkeys(option for export in _EXPORTS.values() for option in export.options))
-_IMPORTS: Final[dict[str, Callable[..., Any]]] = {".parquet": import_parquet, ".csv": import_csv}
+_IMPORTS: Final[dict[str, tuple[Callable[..., Any], Callable[[str], ArraySnapshot]]]] = {
+    ".parquet": (import_parquet, read_parquet),
+    ".csv": (import_csv, read_csv),
+}
+"""By the ending of a file, what makes a checkpoint of it, and what only reads it."""
 
 
 def _extension(path: str, known: Mapping[str, object]) -> str:
@@ -154,21 +158,21 @@ def _add_import(parser: Parser) -> None:
 
 
 def _run_import(given: Namespace, output: Output) -> int:
-    read = _IMPORTS[_extension(given.source, _IMPORTS)]
+    make, read = _IMPORTS[_extension(given.source, _IMPORTS)]
     return write(
         given,
         output,
-        lambda bar: read(given.source, given.target, given.name, shards=given.shards),
-        plan=lambda: _to_read(given),
+        lambda bar: make(given.source, given.target, given.name, shards=given.shards),
+        plan=lambda: _to_import(given, read) if given.dry_run else {},
     )
 
 
-def _to_read(given: Namespace) -> dict[str, str]:
-    """What there is to import, for a dry run, which does not look into the file."""
-    if not given.dry_run:
-        return {}
-    with closing(LOCAL.open(given.source)) as file:
-        return {given.name: f"{size_text(file.size)} to read, {counted(given.shards, 'part')} to write"}
+def _to_import(given: Namespace, read: Callable[[str], ArraySnapshot]) -> dict[str, str]:
+    """What there is to import, for a dry run, which reads all of the file, and so finds what is wrong in it."""
+    table = read(given.source)
+    rows = f"{counted(table.keys.size, 'key')} with rows of {table.columns[0].dim}"
+    beside = f", {counted(table.filtered_keys.size, 'key')} without" if table.filtered_keys.size else ""
+    return {given.name: f"{rows}{beside}, {counted(given.shards, 'part')} to write"}
 
 
 COMMANDS = {

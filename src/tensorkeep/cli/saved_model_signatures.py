@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.model_arguments import tags_of
 from tensorkeep.cli.model_changes import add_change, add_tags, change_model, edit_with
-from tensorkeep.cli.output import Output
+from tensorkeep.cli.output import Output, shown
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.saved_model.constants import PREDICT_METHOD_NAME
 from tensorkeep.saved_model.editing import add_signature, drop_signature, rename_signature
@@ -54,7 +54,12 @@ def _add_drop_arguments(parser: Parser) -> None:
 
 
 def _run_drop(given: Namespace, output: Output) -> int:
-    return change_model(given, output, edit_with(drop_signature, given.key, tags_of(given)))
+    code = change_model(given, output, edit_with(drop_signature, given.key, tags_of(given)))
+    if not output.is_json:
+        output.line(
+            f'  nodes and functions that only "{shown(given.key)}" used stay: `saved-model prune` leaves them out'
+        )
+    return code
 
 
 COMMANDS = {
@@ -77,7 +82,7 @@ COMMANDS = {
         _run_rename,
     ),
     "saved-model drop-signature": Command(
-        "Writes a model without one of its signatures. Its graph keeps all nodes; see prune.",
+        "Writes a model without one of its signatures. Its graph keeps all nodes and functions; see prune.",
         ("saved-model drop-signature export/1 serving_default --output export/2 --dry-run",),
         _add_drop_arguments,
         _run_drop,

@@ -11,7 +11,7 @@ from tensorkeep.cli.model_changes import add_change, check_place, report_change,
 from tensorkeep.cli.output import Output, counted
 from tensorkeep.io.local import LOCAL
 from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.rewriting import change_variables
+from tensorkeep.saved_model.rewriting import change_variables, check_variables
 from tensorkeep.saved_model.running import InputTexts
 
 
@@ -24,11 +24,12 @@ def _add_arguments(parser: Parser) -> None:
 def _run(given: Namespace, output: Output) -> int:
     values = InputTexts(given.files, given.values).values(output.note)
     check_place(given)
-    if not given.dry_run:
-        if given.output is None or LOCAL.canonical(given.output) == LOCAL.canonical(given.model):
-            change_variables(given.model, None, values)
-        else:
-            write_directory(given.output, given.force, lambda target: change_variables(given.model, target, values))
+    if given.dry_run:
+        check_variables(given.model, values)
+    elif given.output is None or LOCAL.canonical(given.output) == LOCAL.canonical(given.model):
+        change_variables(given.model, None, values)
+    else:
+        write_directory(given.output, given.force, lambda target: change_variables(given.model, target, values))
     elements = sum(int(np.size(value)) for value in values.values())
     changes = f"{counted(len(values), 'variable')} with {counted(elements, 'element')} set"
     return report_change(given, output, read_saved_model(given.model), changes)

@@ -143,7 +143,11 @@ def rename_signature(model: SavedModel, old: str, new: str, tags: Tags = None) -
 
 
 def drop_signature(model: SavedModel, key: str, tags: Tags = None) -> SavedModel:
-    """Without a signature, in all meta graphs that have it if no tags are given. The graph keeps its nodes."""
+    """Without a signature, in all meta graphs that have it if no tags are given.
+
+    The graph keeps its nodes and functions, those that only the signature used too; `prune_to_signatures` leaves out
+    what those that are left do not need.
+    """
 
     def change(meta_graph: MetaGraphDef) -> None:
         del meta_graph.signature_def[key]

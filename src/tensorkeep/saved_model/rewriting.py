@@ -51,6 +51,7 @@ from tensorkeep.saved_model.links import require_own_assets, require_own_files
 from tensorkeep.saved_model.object_graph import SavedObjects
 from tensorkeep.saved_model.pruning import frozen_meta_graph
 from tensorkeep.train.freezing import FreezeOptions
+from tensorkeep.train.ledger import files_of
 
 Edit = Callable[[SavedModel], SavedModel]
 
@@ -194,12 +195,9 @@ def change_variables(
     """
     directory = path_text(source)
     prefix = variables_path(directory)
-    if not fs.exists(index_path(prefix)):
-        raise NotFoundError(f'"{directory}" has no variables')
     model = read_saved_model(directory, fs)
-    with open_checkpoint(prefix, fs=fs) as reader:
-        keys = _keys_by_path(model, reader)
-        tensors = _with_values(reader, {keys.get(name, name): value for name, value in values.items()})
+    with _opened_variables(directory, fs) as reader:
+        tensors = _with_values(model, reader, values)
         if target is None or fs.canonical(path_text(target)) == fs.canonical(directory):
             had_fingerprint = _drop_fingerprint(directory, fs)
             save_checkpoint(prefix, tensors, SaveOptions(durability=durability), fs=fs)
@@ -208,13 +206,30 @@ def change_variables(
             return
 
         def save(place: str) -> None:
-            fs.make_directory(join(place, VARIABLES_DIRECTORY))
+            stored, beside = join(directory, VARIABLES_DIRECTORY), join(place, VARIABLES_DIRECTORY)
+            own = files_of(posixpath.basename(prefix), fs.list(stored))
+            require_own_files(stored, fs, own)
+            copy_tree(fs, stored, beside, durability, without=own)  # the records of an SSD tier
             save_checkpoint(variables_path(place), tensors, SaveOptions(durability=durability), fs=fs)
 
         path = model_file(directory, fs)
         assert path is not None
         files = {posixpath.basename(path): read_file(path, fs)}
         _publish(directory, path_text(target), model, files, fs, durability, (VARIABLES_DIRECTORY,), save)
+
+
+def check_variables(source: PathLike, values: Mapping[str, ArrayLike], *, fs: FileSystem = LOCAL) -> None:
+    """InvalidArgumentError if `change_variables` could not give a model these values: it says all that is wrong."""
+    directory = path_text(source)
+    with _opened_variables(directory, fs) as reader:
+        _with_values(read_saved_model(directory, fs), reader, values)
+
+
+def _opened_variables(directory: str, fs: FileSystem) -> CheckpointReader:
+    prefix = variables_path(directory)
+    if not fs.exists(index_path(prefix)):
+        raise NotFoundError(f'"{directory}" has no variables')
+    return open_checkpoint(prefix, fs=fs)
 
 
 def _drop_fingerprint(directory: str, fs: FileSystem) -> bool:
@@ -241,11 +256,13 @@ def _keys_by_path(model: SavedModel, reader: CheckpointReader) -> dict[str, str]
 
 
 def _with_values(
-    reader: CheckpointReader, values: Mapping[str, ArrayLike]
+    model: SavedModel, reader: CheckpointReader, values: Mapping[str, ArrayLike]
 ) -> dict[str, ArraySource | npt.NDArray[Any]]:
+    """All tensors of a model's checkpoint, some with other values; an error if those are not of the form they have."""
     problems = []
     changed: dict[str, npt.NDArray[Any]] = {}
-    for name, value in values.items():
+    keys = _keys_by_path(model, reader)
+    for name, value in ((keys.get(name, name), value) for name, value in values.items()):
         array = np.asarray(value)
         if name not in reader:
             listed = ", ".join(f'"{known}"' for known in list(reader)[:10])
