@@ -14,7 +14,7 @@ PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test bench lint format docs fuzz soak protos clean
+.PHONY: help demo test bench lint format docs fuzz soak protos man clean
 
 help:  ## print this list
 	@echo "tensorkeep: make TARGET"
@@ -57,6 +57,10 @@ soak: $(VENV)/.stamp-core  ## kill savers at random for MINUTES, and compare wha
 protos: $(VENV)/.stamp-protos  ## compile the protocol buffer schemas anew
 	@echo "protos: compiling src/tensorkeep/proto/schemas"
 	@$(RUN) tools/compile_protos.py
+
+man: $(VENV)/.stamp-core  ## write the manual page anew, of what the commands say of themselves
+	@echo "man: writing man/tensorkeep.1"
+	@$(RUN) -m tensorkeep man > man/tensorkeep.1
 
 clean:  ## remove what was built or cached (.venv stays, and the native library, which is installed with it)
 	@echo "clean: removing build outputs and caches"

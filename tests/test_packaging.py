@@ -8,13 +8,16 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import tarfile
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PARTS = ("src", "setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md")
+MANUAL = ROOT / "man" / "tensorkeep.1"
+PARTS = ("src", "man", "setup.py", "pyproject.toml", "MANIFEST.in", "README.md", "LICENSE", "CHANGELOG.md")
 
 
 def run(*command: object, folder: Path) -> str:
@@ -26,17 +29,23 @@ def run(*command: object, folder: Path) -> str:
 
 
 @pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what a distribution is built from."""
+    folder = tmp_path_factory.mktemp("source")
     for part in PARTS:
         if (ROOT / part).is_dir():
             ignored = shutil.ignore_patterns("*.so", "*.pyd", "__pycache__", "*.egg-info")
             shutil.copytree(ROOT / part, folder / part, ignore=ignored)
         else:
             shutil.copy(ROOT / part, folder / part)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def wheel(source: Path) -> Path:
     options = ("--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--wheel-dir", "made")
-    run(sys.executable, "-m", "pip", "wheel", *options, ".", folder=folder)
-    (made,) = (folder / "made").iterdir()
+    run(sys.executable, "-m", "pip", "wheel", *options, ".", folder=source)
+    (made,) = (source / "made").iterdir()
     return made
 
 
@@ -67,6 +76,26 @@ def test_the_description_has_nothing_that_only_a_checkout_shows(wheel: Path) -> 
 
 
 @pytest.mark.slow
+def test_a_wheel_has_the_manual_page_where_man_looks_for_it(wheel: Path) -> None:
+    with zipfile.ZipFile(wheel) as archive:
+        (page,) = (name for name in archive.namelist() if name.endswith(".data/data/share/man/man1/tensorkeep.1"))
+        assert archive.read(page) == MANUAL.read_bytes()
+
+
+@pytest.mark.slow
+def test_an_archive_of_the_source_has_the_manual_page(source: Path) -> None:
+    run(sys.executable, "-c", "from setuptools import build_meta; build_meta.build_sdist('archive')", folder=source)
+    (made,) = (source / "archive").iterdir()
+    with tarfile.open(made) as archive:
+        assert [name for name in archive.getnames() if name.endswith("/man/tensorkeep.1")]
+
+
+def test_the_manual_page_is_what_the_commands_say_of_themselves() -> None:
+    said = run(sys.executable, "-m", "tensorkeep", "man", folder=ROOT)
+    assert said == MANUAL.read_text(encoding="utf-8"), 'the commands have changed: "make man" writes the page anew'
+
+
+@pytest.mark.slow
 def test_an_installed_wheel_opens_a_checkpoint_with_its_library(wheel: Path, tmp_path: Path) -> None:
     python = fresh_environment(sys.executable, tmp_path / "fresh")
     run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel, folder=tmp_path)
@@ -80,8 +109,15 @@ def test_an_installed_wheel_opens_a_checkpoint_with_its_library(wheel: Path, tmp
     run(python, "check_installation.py", folder=tmp_path)
 
 
+def other_pythons() -> list[Any]:
+    """The interpreters that the variable names; one that is skipped, and says why, if it names none."""
+    named = os.environ.get("TENSORKEEP_OTHER_PYTHONS", "").split()
+    reason = "TENSORKEEP_OTHER_PYTHONS names no other Python to install the wheel for"
+    return list(named) or [pytest.param("none", marks=pytest.mark.skip(reason=reason))]
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("name", os.environ.get("TENSORKEEP_OTHER_PYTHONS", "").split())
+@pytest.mark.parametrize("name", other_pythons())
 def test_an_installed_wheel_works_with_other_versions_of_python(name: str, wheel: Path, tmp_path: Path) -> None:
     """Those that the variable names, such as "python3.10 python3.13"; their packages come from the package index."""
     python = fresh_environment(name, tmp_path / "fresh")
