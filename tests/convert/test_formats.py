@@ -16,6 +16,7 @@ from tensorkeep.convert.formats import FORMATS, format_named, format_of_source, 
 from tensorkeep.convert.graphs import FROZEN_GRAPH, SAVED_MODEL
 from tensorkeep.convert.hdf5 import HDF5
 from tensorkeep.convert.hub import TensorFormat
+from tensorkeep.convert.keras_shards import KERAS_SHARDS
 from tensorkeep.convert.npz import NPZ
 from tensorkeep.convert.parquet import PARQUET
 from tensorkeep.convert.pytorch import PYTORCH
@@ -104,6 +105,7 @@ def test_every_format_that_tensors_are_written_to_is_tested_here() -> None:
         ("m.npz", NPZ),
         ("m.h5", HDF5),
         ("m.weights.h5", HDF5),
+        ("m.weights.json", KERAS_SHARDS),
         ("m.parquet", PARQUET),
         ("m.pb", FROZEN_GRAPH),
         ("m.pbtxt", FROZEN_GRAPH),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -16,7 +17,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.convert import ConvertOptions, convert, open_tensors
-from tensorkeep.errors import DataLossError, UnimplementedError
+from tensorkeep.errors import DataLossError, TensorKeepError, UnimplementedError
 from tensorkeep.io.memory import MemoryFileSystem
 
 KERNEL = np.arange(6, dtype=np.float32).reshape(2, 3)
@@ -211,3 +212,90 @@ def test_without_h5py_the_error_names_the_extra(tmp_path: Path) -> None:
         [sys.executable, "-c", program, str(tmp_path / "m.keras")], capture_output=True, text=True, check=True
     )
     assert 'pip install "tensorkeep[convert]"' in found.stdout
+
+
+# -------------------------------------------------------------------------------- weights files by themselves
+
+
+def weights(objects: Mapping[str, str | None], variables: Mapping[str, Any]) -> bytes:
+    """A weights file: objects with their names, and variables, by their paths."""
+    made = io.BytesIO()
+    with h5py.File(made, "w") as file:
+        for path, name in objects.items():
+            group = file.create_group(f"{path}/vars")
+            if name is not None:
+                group.attrs["name"] = name
+        for path, value in variables.items():
+            file[path] = value
+    return made.getvalue()
+
+
+def test_variables_of_a_weights_file_go_by_the_names_of_their_layers_and_by_number() -> None:
+    objects = {"": "model", "layers/dense": "first", "layers/rnn": "gates", "layers/rnn/cell": "gru_cell"}
+    variables = {"layers/dense/vars/0": KERNEL, "layers/dense/vars/1": BIAS, "layers/rnn/cell/vars/0": BIAS}
+    fs = MemoryFileSystem({"m.weights.h5": weights(objects, variables)})
+    with open_tensors("m.weights.h5", fs=fs) as tensors:
+        assert sorted(tensors) == ["first/0", "first/1", "gates/gru_cell/0"]
+        np.testing.assert_array_equal(tensors.read("first/0"), KERNEL)
+        assert "3 variables go by number" in tensors.remarks[0]  # type: ignore[attr-defined]
+
+
+def test_layers_of_a_weights_file_that_are_called_alike_go_by_their_paths() -> None:
+    objects = {"layers/dense": "same", "layers/dense_1": "same"}
+    variables = {"layers/dense/vars/0": KERNEL, "layers/dense_1/vars/0": KERNEL}
+    fs = MemoryFileSystem({"m.weights.h5": weights(objects, variables)})
+    with open_tensors("m.weights.h5", fs=fs) as tensors:
+        assert sorted(tensors) == ["layers/dense/vars/0", "layers/dense_1/vars/0"]
+
+
+def sharded(index: object | None = None, **files: bytes) -> MemoryFileSystem:
+    """Weights of two layers in two files, the first of which has the kernel of the second layer too."""
+    first = weights(
+        {"layers/dense": "first", "layers/dense_1": "second"},
+        {"layers/dense/vars/0": KERNEL, "layers/dense/vars/1": BIAS, "layers/dense_1/vars/0": 2 * KERNEL},
+    )
+    second = weights({"layers/dense_1": None}, {"layers/dense_1/vars/1": 2 * BIAS})  # Keras says the name once
+    named = {"m_00000.weights.h5": first, "m_00001.weights.h5": second}
+    weight_map = {"/layers/dense/vars": "m_00000.weights.h5", "/layers/dense_1/vars": list(named)}
+    written = {"metadata": {"total_size": 72}, "weight_map": weight_map} if index is None else index
+    named |= {name.replace("__", "."): data for name, data in files.items()}
+    inside = {"run/m.weights.json": json.dumps(written).encode()}
+    return MemoryFileSystem({**inside, **{f"run/{name}": data for name, data in named.items() if data}})
+
+
+def test_weights_in_several_files_are_read_by_their_index() -> None:
+    with open_tensors("run/m.weights.json", fs=sharded()) as tensors:
+        assert tensors.format == "keras-weights"
+        assert sorted(tensors) == ["first/0", "first/1", "second/0", "second/1"]
+        np.testing.assert_array_equal(tensors.read("second/0"), 2 * KERNEL)
+        np.testing.assert_array_equal(tensors.read("second/1"), 2 * BIAS)
+
+
+def test_weights_in_several_files_are_converted(tmp_path: Path) -> None:
+    fs = sharded()
+    convert("run/m.weights.json", "out.npz", options=ConvertOptions(prove=True), fs=fs)
+    with open_tensors("out.npz", fs=fs) as tensors:
+        assert sorted(tensors) == ["first/0", "first/1", "second/0", "second/1"]
+
+
+@pytest.mark.parametrize(
+    ("fs", "message"),
+    [
+        (sharded(m_00001__weights__h5=b""), "m_00001.weights.h5"),
+        (sharded(m_00001__weights__h5=b"no HDF5"), "cannot be read as HDF5"),
+        (
+            sharded(m_00001__weights__h5=weights({"layers/dense": "x"}, {"layers/other/vars/0": BIAS})),
+            'm_00001.weights.h5" has no variables in "/layers/dense_1/vars"',
+        ),
+        (
+            sharded(m_00001__weights__h5=weights({"layers/dense_1": "x"}, {"layers/dense_1/vars/0": BIAS})),
+            'both "m_00000.weights.h5" and "m_00001.weights.h5" have "layers/dense_1/vars/0"',
+        ),
+        (sharded({"weight_map": {"/vars": "../m_00000.weights.h5"}}), "does not lie beside it"),
+        (sharded({"weight_map": {"/vars": 7}}), 'expected a "weight_map" of file names'),
+        (sharded({"weight_map": [1]}), 'expected a "weight_map" of file names'),
+    ],
+)
+def test_what_is_wrong_with_weights_in_several_files_is_said(fs: MemoryFileSystem, message: str) -> None:
+    with pytest.raises(TensorKeepError, match=re.escape(message)):
+        open_tensors("run/m.weights.json", fs=fs)

@@ -12,6 +12,7 @@ from tensorkeep.convert.graphs import FROZEN_GRAPH, SAVED_MODEL
 from tensorkeep.convert.hdf5 import HDF5
 from tensorkeep.convert.hub import Format
 from tensorkeep.convert.keras_archives import KERAS
+from tensorkeep.convert.keras_shards import KERAS_SHARDS
 from tensorkeep.convert.npz import NPZ
 from tensorkeep.convert.parquet import PARQUET
 from tensorkeep.convert.pytorch import PYTORCH
@@ -25,6 +26,7 @@ FORMATS: Final[tuple[Format, ...]] = (
     PYTORCH,
     NPZ,
     KERAS,
+    KERAS_SHARDS,
     HDF5,
     PARQUET,
     SAVED_MODEL,
@@ -34,7 +36,7 @@ FORMATS: Final[tuple[Format, ...]] = (
 )
 """All formats, in the order in which they are asked whether a file is theirs."""
 
-_SAYING_WHY: Final = (SAFETENSORS, NPZ, KERAS, HDF5, PYTORCH)
+_SAYING_WHY: Final = (SAFETENSORS, NPZ, KERAS, KERAS_SHARDS, HDF5, PYTORCH)
 """Formats that say what is wrong with a file that is called like one of theirs, and is too damaged to be known."""
 
 _LIKE_PREFIX: Final = re.compile(r"[^.]*|.*\.ckpt(-\d+)?|[^.]*-\d+")

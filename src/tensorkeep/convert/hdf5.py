@@ -1,13 +1,15 @@
 """HDF5, by h5py (the extra `convert`): datasets by their paths, and the weights of Keras models by their names.
 
-plain            every dataset by its path: layers/dense/vars/0 (Keras 3, `.weights.h5`)
+plain            every dataset by its path
+Keras 3          groups "vars" with an attribute "name", and datasets in them by number: layers/dense/vars/0 is dense/0,
+                 by the rule of `keras_names` (`.weights.h5`; what is in an archive is read by `keras_archives`)
 Keras before 3   the attribute "layer_names" of the file, or of its group "model_weights", names groups, whose
                  attribute "weight_names" names datasets: dense/kernel:0. What an optimizer keeps is not read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final
@@ -29,6 +31,7 @@ from tensorkeep.convert.hub import (
     head_of,
     unholdable,
 )
+from tensorkeep.convert.keras_names import VARS, named_variables
 from tensorkeep.dtypes import ALL_DTYPES, STRING, DType
 from tensorkeep.embedding.formats.streams import Input
 from tensorkeep.errors import DataLossError, StorageError, TensorKeepError, UnimplementedError
@@ -60,19 +63,13 @@ class Hdf5Format:
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
         h5py = imported_h5py()
-        file = fs.open(path)  # which says clearly what is wrong with a path
-        if isinstance(fs, LocalFileSystem):
-            file.close()
+        opened = opened_hdf5(h5py, path, fs)
         try:
-            opened = h5py.File(path if isinstance(fs, LocalFileSystem) else Input(file), "r")
-        except HDF5_ERRORS as error:
-            raise DataLossError(f'"{path}" cannot be read as HDF5: {error}') from error
-        try:
-            arrays, others = _found(h5py, opened, path)
+            arrays, others, remarks = _found(h5py, opened, path)
         except BaseException:
             opened.close()
             raise
-        return OpenTensors(path, self.name, arrays, opened.close, others)
+        return OpenTensors(path, self.name, arrays, opened.close, others, remarks)
 
     def problems(self, tensors: Tensors) -> list[str]:
         names = set(tensors)
@@ -124,12 +121,30 @@ def imported_h5py() -> Any:
 # ----------------------------------------------------------------------------------------------------------- reading
 
 
-def _found(h5py: Any, file: Any, path: str) -> tuple[dict[str, _DatasetArray], dict[str, str]]:
+def opened_hdf5(h5py: Any, path: str, fs: FileSystem) -> Any:
+    """An HDF5 file, opened by h5py; a DataLossError if it is none."""
+    file = fs.open(path)  # which says clearly what is wrong with a path
+    if isinstance(fs, LocalFileSystem):
+        file.close()
+    try:
+        return h5py.File(path if isinstance(fs, LocalFileSystem) else Input(file), "r")
+    except HDF5_ERRORS as error:
+        raise DataLossError(f'"{path}" cannot be read as HDF5: {error}') from error
+
+
+def _found(h5py: Any, file: Any, path: str) -> tuple[dict[str, _DatasetArray], dict[str, str], tuple[str, ...]]:
+    """The tensors, what is none, and what there is to say of the names."""
     try:
         inner = inside(h5py, file, "model_weights") if "model_weights" in file else None
         keras = next((group for group in (inner, file) if _names(group, "layer_names")), None)
-        datasets = _keras_datasets(h5py, keras) if keras is not None else dict(datasets_in(h5py, file))
-        return arrays_of(h5py, datasets, path)
+        if keras is not None:
+            return *arrays_of(h5py, _keras_datasets(h5py, keras), path), ()
+        datasets = dict(datasets_in(h5py, file))
+        if not has_object_names(h5py, file, datasets):
+            return *arrays_of(h5py, datasets, path), ()
+        named = named_variables(named_objects(h5py, file, datasets), datasets)
+        arrays, others = arrays_of(h5py, {named.names[key]: item for key, item in datasets.items()}, path)
+        return arrays, others, tuple(named.remarks())
     except TensorKeepError:
         raise
     except HDF5_ERRORS as error:
@@ -176,6 +191,25 @@ def inside(h5py: Any, group: Any, path: str) -> Any:
             raise DataLossError(f'"{group.file.filename}": "{where}" is a link to elsewhere, which is not followed')
         group = group[name]
     return group
+
+
+def has_object_names(h5py: Any, file: Any, datasets: Iterable[str]) -> bool:
+    """Whether Keras 3 wrote what an object is called for one of those that datasets are variables of."""
+    owners = {path.rpartition("/")[0] for path in datasets}
+    return any(path.split("/")[-1] == VARS and "name" in inside(h5py, file, path).attrs for path in owners)
+
+
+def named_objects(h5py: Any, file: Any, datasets: Iterable[str]) -> dict[str, str]:
+    """The names of all objects of Keras 3 that have variables, or have such that do, by their paths."""
+    parts = [path.split("/") for path in datasets]
+    paths = {"/".join(part[:length]) for part in parts for length in range(len(part))}
+    objects: dict[str, str] = {}
+    for path in paths:
+        group = inside(h5py, file, path)
+        if VARS in group:
+            name = inside(h5py, group, VARS).attrs.get("name", path.rpartition("/")[2])
+            objects[path] = name.decode() if isinstance(name, bytes) else str(name)
+    return objects
 
 
 def _keras_datasets(h5py: Any, group: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ What the variables are called is the rule of `keras_names`. No Python in a confi
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cache
@@ -17,13 +17,12 @@ from typing import Any, Final
 
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices import Box
-from tensorkeep.convert.hdf5 import HDF5_ERRORS, arrays_of, datasets_in, imported_h5py, inside
-from tensorkeep.convert.hub import Array, OpenTensors, StoredArray, TensorSource, head_of, listed
-from tensorkeep.convert.keras_names import VARS, NamedVariables, named_variables
-from tensorkeep.convert.zip_files import Member, members_of
+from tensorkeep.convert.hdf5 import HDF5_ERRORS, arrays_of, datasets_in, imported_h5py, named_objects
+from tensorkeep.convert.hub import Array, OpenTensors, StoredArray, TensorSource, listed
+from tensorkeep.convert.keras_names import NamedVariables, named_variables
+from tensorkeep.convert.zip_files import Member, members_of, names_in_archive
 from tensorkeep.embedding.formats.streams import Input
 from tensorkeep.errors import DataLossError, TensorKeepError
-from tensorkeep.io.amounts import counted, some_of
 from tensorkeep.io.archives import unpacked
 from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
 
@@ -43,15 +42,7 @@ class KerasFormat:
     endings = (".keras",)
 
     def holds(self, path: str, fs: FileSystem) -> bool:
-        if not head_of(path, fs).startswith(b"PK\x03\x04"):
-            return False
-        file = fs.open(path)
-        try:
-            return {_CONFIG, _METADATA} <= set(members_of(file))
-        except DataLossError:
-            return False
-        finally:
-            file.close()
+        return {_CONFIG, _METADATA} <= set(names_in_archive(path, fs) or ())
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
         h5py = imported_h5py()
@@ -70,7 +61,7 @@ class KerasFormat:
             check = cache(lambda: _require_checksum(members[_WEIGHTS]))
             close = stack.pop_all().close
         checked = {name: _CheckedArray(array, check) for name, array in arrays.items()}
-        return OpenTensors(path, self.name, checked, close, others, tuple(_remarks(named)))
+        return OpenTensors(path, self.name, checked, close, others, tuple(named.remarks()))
 
 
 def _parsed(member: Member, path: str) -> object:
@@ -123,37 +114,13 @@ def _read_names(
     """The tensors by name, what is no tensor, and what there is to say of the names."""
     try:
         datasets = dict(datasets_in(h5py, file))
-        named = named_variables(_objects(h5py, file, datasets), datasets, config)
+        named = named_variables(named_objects(h5py, file, datasets), datasets, config)
         arrays, others = arrays_of(h5py, {named.names[key]: item for key, item in datasets.items()}, path)
     except TensorKeepError:
         raise
     except HDF5_ERRORS as error:
         raise DataLossError(f'"{path}" cannot be read as HDF5: {error}') from error
     return dict(arrays), others, named
-
-
-def _objects(h5py: Any, file: Any, datasets: Iterable[str]) -> dict[str, str]:
-    """The names of all objects that have variables, or have such that do, by their paths."""
-    parts = [path.split("/") for path in datasets]
-    paths = {"/".join(found[:length]) for found in parts for length in range(len(found))}
-    objects: dict[str, str] = {}
-    for path in paths:
-        group = inside(h5py, file, path)
-        if VARS in group:
-            name = inside(h5py, group, VARS).attrs.get("name", path.rpartition("/")[2])
-            objects[path] = name.decode() if isinstance(name, bytes) else str(name)
-    return objects
-
-
-def _remarks(named: NamedVariables) -> Iterator[str]:
-    if named.numbered:
-        verb = "goes" if named.numbered == 1 else "go"
-        yield (
-            f"{counted(named.numbered, 'variable')} {verb} by number: slots of the optimizer, and what layers have of "
-            "which it is not known how Keras calls it"
-        )
-    if named.shared:
-        yield f"names that stand for several variables, which go by their paths: {some_of(named.shared, 4)}"
 
 
 @dataclass(frozen=True)

@@ -6,16 +6,18 @@
 
 makes `first/kernel`. The rule: the names of the objects on the way, the outermost model left out, joined by "/"; then
 the variable's name if the class is one of Keras's, is in the table below, and has as many variables as are stored;
-otherwise its number. What an optimizer has comes after "optimizer/". Where two variables would be called alike, both
-go by their paths in the file.
+otherwise its number. A weights file by itself has no configuration, and its variables go by number. What an optimizer
+has comes after "optimizer/". Where two variables would be called alike, both go by their paths in the file.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
+
+from tensorkeep.io.amounts import counted, some_of
 
 VARS: Final = "vars"
 _OPTIMIZER: Final = "optimizer"
@@ -44,6 +46,17 @@ class NamedVariables:
     """How many of them go by number, because nobody knows what their class calls them."""
     shared: tuple[str, ...]
     """Names that would stand for several, which go by their paths."""
+
+    def remarks(self) -> Iterator[str]:
+        """What is to be known of the names, in sentences."""
+        if self.numbered:
+            verb = "goes" if self.numbered == 1 else "go"
+            yield (
+                f"{counted(self.numbered, 'variable')} {verb} by number: slots of the optimizer, and what layers have "
+                "of which it is not known how Keras calls it"
+            )
+        if self.shared:
+            yield f"names that stand for several variables, which go by their paths: {some_of(self.shared, 4)}"
 
 
 # The order is that in which Keras stores them: what is trained first, each in the order in which `build` makes it
@@ -118,7 +131,7 @@ _HEAD_PARTS: Final = ("query_dense", "key_dense", "value_dense", "output_dense")
 _SEEDS: Final = ("seed_generator", "_seed_generator")
 
 
-def named_variables(objects: Mapping[str, str], datasets: Iterable[str], config: object) -> NamedVariables:
+def named_variables(objects: Mapping[str, str], datasets: Iterable[str], config: object = None) -> NamedVariables:
     """The names of datasets. `objects` has the names of objects by their paths, the outermost with the path ""."""
     owners = {path: _owner(path) for path in datasets}
     counts = Counter(owners.values())

@@ -28,11 +28,10 @@ from tensorkeep.convert.hub import (
     Tensors,
     TensorSink,
     TensorSource,
-    head_of,
     unholdable,
 )
 from tensorkeep.convert.writing import BufferedFile
-from tensorkeep.convert.zip_files import ArchiveWriter, Member, members_of
+from tensorkeep.convert.zip_files import ArchiveWriter, Member, members_of, names_in_archive
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.errors import DataLossError, PermissionDeniedError, TensorKeepError
 from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
@@ -54,16 +53,8 @@ class NpzFormat:
     endings = (".npz",)
 
     def holds(self, path: str, fs: FileSystem) -> bool:
-        if not head_of(path, fs).startswith((b"PK\x03\x04", b"PK\x05\x06")):
-            return False
-        file = fs.open(path)
-        try:
-            names = list(members_of(file))
-        except DataLossError:
-            return False
-        finally:
-            file.close()
-        return all(name.endswith(".npy") for name in names)
+        names = names_in_archive(path, fs)
+        return names is not None and all(name.endswith(".npy") for name in names)
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:
         file = fs.open(path)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import posixpath
 from collections.abc import Callable, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -65,15 +65,10 @@ def open_shards(
 ) -> OpenTensors:
     """The tensors of files that an index names, which lie beside it. `opened` gives those of one open file."""
     with ExitStack() as stack:
-        file = fs.open(index)
-        stack.callback(file.close)
-        if file.size > _MOST_INDEX:
-            raise DataLossError(f'"{index}" has {file.size} bytes, more than an index can have')
-        found = parsed_object(index, bytes(file.read(0, file.size))).get("weight_map")
-        if not isinstance(found, dict) or not all(isinstance(name, str) for name in found.values()):
-            raise DataLossError(f'"{index}": expected a "weight_map" of file names')
-        if outside := [name for name in found.values() if not is_plain_name(name)]:
-            raise DataLossError(f'"{index}" speaks of "{outside[0]}", which does not lie beside it')
+        listed = files_in_index(index, fs)
+        if several := [name for name, files in listed.items() if len(files) != 1]:
+            raise DataLossError(f'"{index}": expected a "weight_map" of file names, one for "{several[0]}"')
+        found = {name: file for name, (file,) in listed.items()}
         parts: dict[str, Mapping[str, StoredArray]] = {}
         for name in dict.fromkeys(found.values()):
             shard = fs.open(posixpath.join(posixpath.dirname(index), name))
@@ -83,6 +78,25 @@ def open_shards(
             raise DataLossError(f'"{index}": "{found[missing[0]]}" has no tensor "{missing[0]}"')
         arrays = {name: parts[shard][name] for name, shard in found.items()}
         return OpenTensors(index, format, arrays, stack.pop_all().close)
+
+
+def files_in_index(index: str, fs: FileSystem) -> dict[str, tuple[str, ...]]:
+    """The files, beside an index, that it has for each name: one, or several, as Keras writes it."""
+    with closing(fs.open(index)) as file:
+        if file.size > _MOST_INDEX:
+            raise DataLossError(f'"{index}" has {file.size} bytes, more than an index can have')
+        stored = parsed_object(index, bytes(file.read(0, file.size))).get("weight_map")
+    listed = (
+        {}
+        if not isinstance(stored, dict)
+        else {name: tuple(files) if isinstance(files, list) else (files,) for name, files in stored.items()}
+    )
+    names = [name for files in listed.values() for name in files]
+    if not isinstance(stored, dict) or not all(isinstance(name, str) for name in names):
+        raise DataLossError(f'"{index}": expected a "weight_map" of file names')
+    if outside := [name for name in names if not is_plain_name(name)]:
+        raise DataLossError(f'"{index}" speaks of "{outside[0]}", which does not lie beside it')
+    return listed
 
 
 def parsed_object(path: str, data: bytes) -> dict[str, Any]:
@@ -103,4 +117,4 @@ def parsed_object(path: str, data: bytes) -> dict[str, Any]:
     return header
 
 
-__all__ = ["Assigned", "assigned", "open_shards", "parsed_object"]
+__all__ = ["Assigned", "assigned", "files_in_index", "open_shards", "parsed_object"]

@@ -9,15 +9,16 @@ from __future__ import annotations
 import struct
 import zipfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import IO, Any, Final, cast
 
+from tensorkeep.convert.hub import head_of
 from tensorkeep.convert.writing import BufferedFile
 from tensorkeep.embedding.formats.streams import Input
 from tensorkeep.errors import DataLossError, TensorKeepError
 from tensorkeep.io.archives import ZIP_ERRORS
-from tensorkeep.io.filesystem import Buffer, RandomAccessFile
+from tensorkeep.io.filesystem import Buffer, FileSystem, RandomAccessFile
 
 _LOCAL: Final = struct.Struct("<4s22xHH")
 _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)  # the time of every member: equal tensors make equal files
@@ -26,6 +27,10 @@ _PADDING: Final = 0x4246  # of the extra field "FB", which PyTorch uses to align
 _ENCRYPTED: Final = 1
 _MOST_UNPACKED: Final = 1100  # times as much as is packed: more than zip gives
 _SLACK: Final = 1 << 20
+
+
+ZIP_HEADS: Final = (b"PK\x03\x04", b"PK\x05\x06")
+"""What a zip archive begins with: its first file, or, if it has none, its directory."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +72,17 @@ class Member:
             raise DataLossError(f'"{self.name}" takes {self.size} bytes, more than {most}')
         with self.opened() as file:
             return bytes(file.read(self.size))
+
+
+def names_in_archive(path: str, fs: FileSystem) -> list[str] | None:
+    """The names of the files in a zip archive; None if there is none at the path, or it cannot be read."""
+    if not head_of(path, fs).startswith(ZIP_HEADS):
+        return None
+    with closing(fs.open(path)) as file:
+        try:
+            return list(members_of(file))
+        except DataLossError:
+            return None
 
 
 def members_of(file: RandomAccessFile) -> dict[str, Member]:
