@@ -7,6 +7,7 @@ import time
 from argparse import Namespace
 from typing import Any
 
+from tensorkeep.cli.checkpoint_data import checkpoint_data
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Column, Output, shown
 from tensorkeep.cli.progress import watching
@@ -61,11 +62,7 @@ def _state(item: FolderEntry) -> str:
 
 def _data(item: FolderEntry) -> dict[str, Any]:
     return {
-        "path": item.path,
-        "step": item.step,
-        "time": item.time,
-        "bytes": item.nbytes,
-        "metrics": dict(item.metrics),
+        **checkpoint_data(item),
         "is_latest": item.is_latest,
         "is_pinned": item.is_pinned,
         "problems": list(item.problems),

@@ -7,6 +7,7 @@ from argparse import Namespace
 from datetime import datetime, timezone
 from typing import Any, Literal
 
+from tensorkeep.cli.checkpoint_data import checkpoint_data
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shown, size_text
 from tensorkeep.cli.sizes import size_of
@@ -116,20 +117,9 @@ def _data(directory: str, done: Retained) -> dict[str, Any]:
     return {
         "directory": directory,
         "is_dry_run": done.is_dry_run,
-        "kept": [_record_data(item) for item in done.kept],
-        "deleted": [_record_data(item) for item in done.doomed],
+        "kept": [{**checkpoint_data(item), "is_pinned": item.pinned} for item in done.kept],
+        "deleted": [{**checkpoint_data(item), "is_pinned": item.pinned} for item in done.doomed],
         "unmeasured": {name: [item.path for item in records] for name, records in done.unmeasured.items()},
-    }
-
-
-def _record_data(item: Record) -> dict[str, Any]:
-    return {
-        "path": item.path,
-        "step": item.step,
-        "time": item.time,
-        "bytes": item.nbytes,
-        "metrics": dict(item.metrics),
-        "is_pinned": item.pinned,
     }
 
 
