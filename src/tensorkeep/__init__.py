@@ -11,11 +11,12 @@ and `help(tensorkeep.open_checkpoint)` tells what one is.
 
 from importlib import import_module as _import_module
 from sys import _getframe
-from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from tensorkeep._version import __version__
 
-if _TYPE_CHECKING:
+TYPE_CHECKING = False  # as `typing` has it, which is not imported for that: until the program runs, it must be quick
+
+if TYPE_CHECKING:
     from tensorkeep import convert as convert
     from tensorkeep import edit as edit
     from tensorkeep import embedding as embedding
@@ -165,11 +166,13 @@ _MODULES = (
     "train",
 )
 
-if not _TYPE_CHECKING:
+if not TYPE_CHECKING:
 
     def __getattr__(name: str) -> object:
         # `help(tensorkeep)` would print every class that is listed in full: thousands of lines. Asked by pydoc, there
-        # is no list; it then tells what the package is, and what it consists of.
+        # is no list; it then tells what the package is, and what it consists of. Nothing plainer does: pydoc goes by
+        # `__all__` and `dir` alone; without the one a star would take no name, as none is imported yet, and without
+        # names in the other nobody would be offered them.
         if name == "__all__" and _getframe(1).f_globals.get("__name__") != "pydoc":
             return _EXPORTED
         if name in _MODULES:
@@ -287,5 +290,6 @@ __all__ = [
     "write_checkpoint_state",
 ]
 
-if not _TYPE_CHECKING:
+if not TYPE_CHECKING:
     _EXPORTED = globals().pop("__all__")
+    del TYPE_CHECKING

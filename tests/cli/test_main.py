@@ -483,6 +483,45 @@ def test_ctrl_c_while_the_program_is_imported_is_a_word_too() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped: interrupted\n")
 
 
+_SIGNALS_ITSELF = """
+import os, signal, sys
+class Impatient:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Impatient())
+sys.argv[1:] = {arguments!r}
+from tensorkeep.cli.start import main
+sys.exit(main())
+"""
+
+
+@pytest.mark.skipif(os.name == "nt", reason="there a signal to oneself ends the process")
+@pytest.mark.parametrize(
+    "module", ["tensorkeep.cli.main", "tensorkeep.cli.catalog", "tensorkeep.cli.print_tensor", "numpy"]
+)
+def test_a_signal_while_something_is_imported_ends_with_a_word(module: str, world: Path) -> None:
+    script = _SIGNALS_ITSELF.format(module=module, arguments=["print", "run", "global_step"])
+    done = subprocess.run([sys.executable, "-c", script], check=False, capture_output=True, text=True)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "stopped: interrupted\n")
+
+
+def test_next_to_nothing_is_imported_before_a_signal_is_understood() -> None:
+    """What Python shows of a Ctrl-C until then is a traceback."""
+    script = (
+        "import sys\nbefore = set(sys.modules)\nimport tensorkeep.cli.start\nprint(*sorted(set(sys.modules) - before))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", _PATHS + script], check=True, capture_output=True, text=True
+    )
+    ours = {name for name in done.stdout.split() if name.startswith("tensorkeep")}
+    assert ours == {"tensorkeep", "tensorkeep._version", "tensorkeep.cli", "tensorkeep.cli.start"}
+    assert not {"typing", "re", "argparse", "numpy"} & set(done.stdout.split())
+
+
+_PATHS = f"import sys\nsys.path[:0] = {sys.path!r}\n"
+
+
 def test_text_that_is_none_is_shown_all_the_same() -> None:
     for text in ("a\ud800b", "a\udce9b", "a\ud800\udce9\x1bb"):
         assert shown(text).isprintable()
