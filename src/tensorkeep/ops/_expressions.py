@@ -231,7 +231,11 @@ def cast(x: Tensor, dtype: DType, name: str = "Cast") -> Tensor:
 
 
 def number(value: float, dtype: DType) -> Tensor:
-    """`cast(value, dtype)` of a Python number."""
+    """`cast(value, dtype)` of a Python number, which TensorFlow has go through float32: one that this holds exactly.
+
+    TensorFlow's own gradients cast 0, 0.5 and 1 (math_grad.py). What float32 rounds is a `constant` of its type.
+    """
+    assert float(np.float32(value)) == value, f"{value!r} is no float32; make it a constant of {dtype}"
     with name_scope("Cast") as scope:
         return cast(constant(value, FLOAT32, "x"), dtype, scope)
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from importlib import import_module
 from typing import Any
 
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.finding import checkpoint_exists
+from tensorkeep.embedding.finding_deltas import check_goes_over_model
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.freezing import VariableNode, variables_of
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -74,8 +74,7 @@ class GraphRunner:
                 f'"{self._around.directory}" cannot take incremental checkpoints: it was exported without '
                 "save_incr_model=True, which puts the operations for it into the graph"
             )
-        deltas = import_module("tensorkeep.embedding.finding_deltas")  # which models that take none do without
-        prefix: str = deltas.check_goes_over_model(stored, path, self._around.fs)
+        prefix = check_goes_over_model(stored, path, self._around.fs)
         session = self._ready()
         # The caller names the checkpoint, so its folder may be read; nothing else may.
         files = self._around.permissions.files(self._around.fs, posixpath.dirname(prefix) or ".")
