@@ -12,6 +12,7 @@ from typing import Any
 import tensorflow as tf
 
 from tensorkeep.proto.messages import AttrValue, FunctionDef, MetaGraphDef, NodeDef, SavedModel, serialize
+from tensorkeep.io.varint import encode_varint
 
 v1 = tf.compat.v1
 Attack = Callable[[Path, Path], None]
@@ -275,6 +276,45 @@ def attribute_of_the_caller(folder: Path, outside: Path) -> None:
     edit(folder, change)
 
 
+def constant_of_two_values(folder: Path, outside: Path) -> None:
+    """A cache in memory by its strings; TensorFlow takes the bytes beside them, which name a file."""
+
+    def run(x: Any) -> Any:
+        numbers = tf.data.Dataset.range(1).cache("")
+        return x + tf.cast(numbers.reduce(tf.constant(0, tf.int64), lambda total, number: total + number), tf.float32)
+
+    export_function(folder, run)
+    path = str(outside / "written").encode()
+
+    def change(meta_graph: MetaGraphDef) -> None:
+        for function in meta_graph.graph_def.library.function:
+            nodes = {item.name: item for item in function.node_def}
+            for cache in (item for item in function.node_def if item.op.startswith("CacheDataset")):
+                constant = nodes[cache.input[1].partition(":")[0]]
+                assert list(constant.attr["value"].tensor.string_val) == [b""]
+                constant.attr["value"].tensor.tensor_content = encode_varint(len(path)) + path
+
+    edit(folder, change)
+
+
+def loop_that_goes_on_with_another_path(folder: Path, outside: Path) -> None:
+    """The first round reads an asset, the second one what the first gave it."""
+    words = folder.with_name("vocabulary")
+    words.write_text("red")
+
+    def body(number: Any, path: Any, size: Any) -> Any:
+        size += tf.strings.length(tf.io.read_file(path))
+        return number + 1, tf.constant(str(outside / "secret")), size
+
+    asset = tf.saved_model.Asset(str(words))
+
+    def run(x: Any) -> Any:
+        start = [0, asset.asset_path, 0]
+        return x + tf.cast(tf.while_loop(lambda number, *_: number < 2, body, start)[2], tf.float32)
+
+    export_function(folder, run, asset=asset)
+
+
 def vocabulary(folder: Path, words: Path) -> None:
     """A model that looks words up in a file among its assets, and is as it should be."""
     words.write_text("red\ngreen\n")
@@ -328,10 +368,12 @@ WRITING: dict[str, Attack] = {
     "initializers in a collection": initializers_in_a_collection,
     "gradient of a harmless function": gradient_of_a_harmless_function,
     "attribute of the caller": attribute_of_the_caller,
+    "constant of two values": constant_of_two_values,
 }
 READING: dict[str, Attack] = {
     "asset that is read later": asset_that_is_read_later,
     "checkpoint of somebody else": checkpoint_of_somebody_else,
+    "loop that goes on with another path": loop_that_goes_on_with_another_path,
     "asset in another folder": asset_in_another_folder,
     "asset that is a link": asset_that_is_a_link,
     "folder that is a link": folder_that_is_a_link,

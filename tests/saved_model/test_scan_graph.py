@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tensorkeep.proto.messages import GraphDef, MetaGraphDef, NodeDef, SavedModel, serialize
+from tensorkeep.proto.messages import GraphDef, MetaGraphDef, NodeDef, SavedModel, VariableDef, serialize
 from tensorkeep.saved_model.scanning import scan_graph_def, scan_model
 from tests.saved_model.scan_samples import add_function, add_node, const_path, model_with, only, stored
 
@@ -170,3 +170,107 @@ def test_any_file_that_is_a_link_out_of_the_model_is_found_and_not_opened(name: 
     report = scan_model(tmp_path / "model")
     assert [(item.rule, item.subject, item.file) for item in report.findings] == [("reads-files", "link", name)]
     assert name not in report.files
+
+
+# ------------------------------------------------------------------------------------------------- paths in disguise
+
+
+def test_a_constant_is_not_what_its_strings_say_if_it_has_bytes_beside_them():
+    """TensorFlow takes the bytes, and never looks at the strings."""
+    model, meta_graph = model_with_saver()
+    nodes = meta_graph.graph_def.node
+    const_path(nodes, "memory", "")
+    add_node(nodes, "CacheDataset", "cache", "dataset", "memory")
+    assert found_in(model) == {}
+    node_named(meta_graph, "memory").attr["value"].tensor.tensor_content = b"\x06/tmp/x"
+    assert found_in(model) == {"reads-files": 1, "writes-files": 1}
+
+
+def test_what_is_put_behind_a_savers_path_is_not_what_its_strings_say_either():
+    model, meta_graph = model_with_saver()
+    nodes = meta_graph.graph_def.node
+    const_path(nodes, "behind", "_temp/part")
+    add_node(nodes, "StringJoin", "joined", "save/Const", "behind")
+    node_named(meta_graph, "save/SaveV2").input[0] = "joined"
+    node_named(meta_graph, "behind").attr["value"].tensor.tensor_content = b"\x05/../x"
+    assert found_in(model) == {"writes-files": 1}
+
+
+def model_with_asset(reader: str = "ReadFile") -> tuple[SavedModel, MetaGraphDef]:
+    """A model that reads an asset while it is loaded, and is as it should be."""
+    model, meta_graph = model_with_saver()
+    nodes = meta_graph.graph_def.node
+    const_path(nodes, "vocabulary", "/tmp/words.txt")
+    add_node(nodes, reader, "read", "vocabulary")
+    meta_graph.asset_file_def.add(filename="words.txt").tensor_info.name = "vocabulary:0"
+    meta_graph.collection_def["saved_model_main_op"].node_list.value.append("read")
+    return model, meta_graph
+
+
+def test_an_asset_is_read_by_the_one_output_that_the_loader_gives():
+    """It gives one of two; the other is what the node makes of its inputs."""
+    model, meta_graph = model_with_asset()
+    assert found_in(model) == {}
+    meta_graph.asset_file_def[0].tensor_info.name = "split:1"
+    add_node(meta_graph.graph_def.node, "Split", "split", "axis", "vocabulary")
+    node_named(meta_graph, "read").input[0] = "split:0"
+    assert found_in(model) == {"reads-files": 1}
+
+
+def reading_function(meta_graph: MetaGraphDef, op: str, attribute: str) -> NodeDef:
+    """Has a function read the asset that it is given; gives the node that calls it."""
+    function = add_function(meta_graph.graph_def, "reads", "ReadFile")
+    function.signature.input_arg.add(name="path")
+    function.signature.output_arg.add(name="next")
+    function.node_def[0].input.append("path")
+    function.ret["next"] = "path"
+    call = node_named(meta_graph, "read")
+    call.op = op
+    call.attr[attribute].func.name = "reads"
+    return call
+
+
+def test_a_loop_may_go_on_with_another_path_than_it_began_with():
+    model, meta_graph = model_with_asset()
+    reading_function(meta_graph, "While", "body")
+    assert found_in(model) == {}
+    function = meta_graph.graph_def.library.function[0]
+    const_path(function.node_def, "other", "/etc/passwd")
+    function.ret["next"] = "other:output:0"
+    (finding,) = scan_model("m", fs=stored(model)).findings
+    assert "/etc/passwd" in finding.message
+
+
+def test_a_function_that_is_handed_on_gets_whatever_it_is_called_with():
+    model, meta_graph = model_with_asset()
+    call = reading_function(meta_graph, "PartitionedCall", "f")
+    assert found_in(model) == {}
+    outer = add_function(meta_graph.graph_def, "outer", "Const", "PartitionedCall")
+    outer.node_def[1].attr["f"].placeholder = "what"
+    call.attr["f"].func.name = "outer"
+    call.attr["f"].func.attr["what"].func.name = "reads"
+    assert found_in(model) == {"reads-files": 1}
+
+
+@pytest.mark.parametrize("other", ["VarHandleOp", "_XlaAotOnlyVarHandleOp", "_VarHandlesOp", "Const"])
+def test_a_variable_that_another_node_has_a_handle_of_may_hold_any_path(other: str):
+    model, meta_graph = model_with_asset()
+    nodes = meta_graph.graph_def.node
+    add_node(nodes, "VarHandleOp", "variable", shared_name=b"path")
+    add_node(nodes, "AssignVariableOp", "assign", "variable", "vocabulary")
+    add_node(nodes, "ReadVariableOp", "held", "variable", "^assign")
+    node_named(meta_graph, "read").input[0] = "held"
+    assert found_in(model) == {}
+    handle = add_node(nodes, other, "other")
+    handle.attr["dtype"].type = 20 if other == "Const" else 7
+    handle.attr["shared_name"].s = b"path"
+    handle.attr["shared_names"].list.s.append(b"path")
+    assert found_in(model) == {"reads-files": 1}
+
+
+def test_what_sets_a_local_variable_runs_on_load_if_the_model_names_nothing_to_run():
+    model, meta_graph = model_with_saver()
+    local = VariableDef(variable_name="v:0", initializer_name="save/SaveV2")
+    meta_graph.collection_def["local_variables"].bytes_list.value.append(serialize(local))
+    (finding,) = scan_model("m", fs=stored(model)).findings
+    assert (finding.rule, finding.on_load) == ("writes-files", True)

@@ -7,22 +7,27 @@ arguments of functions to what they begin with.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 from typing import Final, NamedTuple
 
-from tensorkeep.proto.messages import FunctionDef, GraphDef, NodeDef
+from tensorkeep.dtypes import RESOURCE
+from tensorkeep.proto.messages import FunctionDef, GraphDef, NodeDef, TensorProto
 
 _SAME: Final = frozenset(("Identity", "PlaceholderWithDefault", "StopGradient", "EnsureShape", "Reshape"))
 _CHOICES: Final = frozenset(("Select", "SelectV2"))  # of their second and third input
 _INPUTS: Final = frozenset(("Placeholder", "PlaceholderV2"))
+_FED: Final = _INPUTS | {"Const", "PlaceholderWithDefault"}  # what a loader gives paths to; they have one output
+_VARIABLES: Final = frozenset(("VarHandleOp", "_XlaAotOnlyVarHandleOp"))
 _HARMLESS: Final = frozenset(("VarIsInitializedOp", "AssignVariableOp", "ReadVariableOp"))
-_CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall", "While", "StatelessWhile"))
+_CALLS: Final = frozenset(("PartitionedCall", "StatefulPartitionedCall"))
+_LOOPS: Final = frozenset(("While", "StatelessWhile"))
 _BRANCHES: Final = frozenset(("If", "StatelessIf", "Case", "StatelessCase"))  # their first input is no argument
 _MOST_STEPS: Final = 200_000
 
+_ANY: Final = b"\0"  # a variable whose name is not known
 TOP: Final = ""  # the graph itself, among the functions
 
 
@@ -88,15 +93,12 @@ class Paths:
         return frozenset(found)
 
     def _before(self, context: str, name: str, given: Set[Origin]) -> Iterator[Source | tuple[str, str]]:
-        if context == TOP and name in self._own.assets:
-            yield Source(Origin.ASSET)
-            if Origin.ASSET in given:
-                return
-        elif context == TOP and name and name == self._own.saver_path:
-            yield Source(Origin.SAVER)
-            if Origin.SAVER in given:
-                return
         node = self._nodes_of(context).get(name)
+        origin = self._given_by_loader(name) if context == TOP else None
+        if origin is not None:
+            yield Source(origin)
+            if origin in given and (node is None or node.op in _FED):
+                return
         if node is None:
             yield from self._argument(context, name)
         elif node.op in _SAME and node.input:
@@ -123,6 +125,11 @@ class Paths:
         else:
             yield Source(Origin.COMPUTED)
 
+    def _given_by_loader(self, name: str) -> Origin | None:
+        if name in self._own.assets:
+            return Origin.ASSET
+        return Origin.SAVER if name and name == self._own.saver_path else None
+
     def _stays_inside(self, context: str, name: str) -> bool:
         """Whether what is put behind a path is one of some constants, none of which leads up from there."""
         seen = {_node_name(name)}
@@ -133,7 +140,7 @@ class Paths:
             if node is None or self._steps > _MOST_STEPS:
                 return False
             if node.op == "Const":
-                parts = node.attr["value"].tensor.string_val if "value" in node.attr else ()
+                parts = _texts(node)
                 if not parts or any(b".." in part for part in parts):
                     return False
                 continue
@@ -146,7 +153,7 @@ class Paths:
         return True
 
     def _constant(self, node: NodeDef) -> Iterator[Source]:
-        values = node.attr["value"].tensor.string_val[:10] if "value" in node.attr else ()
+        values = _texts(node)[:10]
         yield from (Source(Origin.CONSTANT, value.decode("utf-8", "replace")[:200]) for value in values)
         if not values:
             yield Source(Origin.CONSTANT, "?")
@@ -165,8 +172,9 @@ class Paths:
             yield Source(Origin.COMPUTED)
 
     def _is_alone(self, handle: NodeDef) -> bool:
+        """Whether no other node gives the same variable. A constant that is a handle could be that of any."""
         name = handle.attr["shared_name"].s or handle.name.encode()
-        return self._handles.get(name, 0) == 1
+        return self._handles.get(name, 0) == 1 and _ANY not in self._handles
 
     @cached_property
     def _users(self) -> dict[str, list[NodeDef]]:
@@ -182,8 +190,7 @@ class Paths:
         """How many handles there are of each variable."""
         found: dict[bytes, int] = {}
         bodies = [self._graph_def.node, *(function.node_def for function in self._graph_def.library.function)]
-        for node in (node for body in bodies for node in body if node.op == "VarHandleOp"):
-            name = (node.attr["shared_name"].s if "shared_name" in node.attr else b"") or node.name.encode()
+        for name in (name for body in bodies for node in body for name in _variables_given(node)):
             found[name] = found.get(name, 0) + 1
         return found
 
@@ -200,11 +207,21 @@ class Paths:
         for caller, node in self._callers.get(context, ()):
             self._steps += len(node.input)
             inputs = [source for source in node.input if not source.startswith("^")]
-            shift = 0 if node.op in _CALLS or node.op == context else 1 if node.op in _BRANCHES else None
-            if shift is None or index + shift >= len(inputs):
+            shift = 0 if node.op in _CALLS | _LOOPS or node.op == context else 1 if node.op in _BRANCHES else None
+            if shift is None or index + shift >= len(inputs) or context not in _named_functions(node):
                 yield Source(Origin.COMPUTED)
             else:
                 yield caller, _node_name(inputs[index + shift])
+            if node.op in _LOOPS:
+                yield self._next_round(node, index)
+
+    def _next_round(self, loop: NodeDef, index: int) -> Source | tuple[str, str]:
+        """What the body of a loop gives for one of its arguments, which is that argument from the second round on."""
+        body = self._functions.get(loop.attr["body"].func.name) if "body" in loop.attr else None
+        results = body.signature.output_arg if body is not None else ()
+        if body is None or index >= len(results) or results[index].name not in body.ret:
+            return Source(Origin.COMPUTED)
+        return body.signature.name, _node_name(body.ret[results[index].name])
 
     def _positions(self, context: str) -> dict[str, int]:
         """At which place a function has which argument."""
@@ -241,6 +258,28 @@ class Paths:
             body = self._graph_def.node if context == TOP else self._functions[context].node_def
             self._nodes[context] = {node.name: node for node in body}
         return self._nodes[context]
+
+
+def _variables_given(node: NodeDef) -> Iterator[bytes]:
+    """The names of the variables that a node gives handles of."""
+    if node.op in _VARIABLES:
+        yield (node.attr["shared_name"].s if "shared_name" in node.attr else b"") or node.name.encode()
+    elif node.op == "_VarHandlesOp":
+        yield from node.attr["shared_names"].list.s if "shared_names" in node.attr else (_ANY,)
+    elif node.op == "Const" and "dtype" in node.attr and node.attr["dtype"].type == RESOURCE.number:
+        yield _ANY
+
+
+def _texts(node: NodeDef) -> Sequence[bytes]:
+    """The strings that a constant holds; none if they cannot be seen. Bytes of content go before all else."""
+    tensor = node.attr["value"].tensor if "value" in node.attr else TensorProto()
+    return () if tensor.tensor_content else tensor.string_val
+
+
+def _named_functions(node: NodeDef) -> set[str]:
+    """The functions that a node itself calls, and not some that it hands on to those by their attributes."""
+    functions = [reference.name for value in node.attr.values() for reference in (value.func, *value.list.func)]
+    return {node.op, *functions}
 
 
 def called(node: NodeDef) -> set[str]:

@@ -7,6 +7,7 @@ in it. Files are told by their content, not by their names; what cannot be looke
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Final
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
@@ -24,6 +25,7 @@ from tensorkeep.proto.messages import (
     MetaGraphDef,
     SavedModel,
     SavedObjectGraph,
+    VariableDef,
     parse,
 )
 from tensorkeep.proto.text import parse_text
@@ -149,7 +151,7 @@ def _entries(meta_graph: MetaGraphDef) -> Entries:
     if not {MAIN_OP_KEY, LEGACY_INIT_OP_KEY} & set(meta_graph.collection_def):
         tables = GraphKeys.TABLE_INITIALIZERS  # TensorFlow 2 runs these if the model names nothing to run
         listed = meta_graph.collection_def[tables].node_list.value if tables in meta_graph.collection_def else ()
-        loading.extend(map(_name, listed))
+        loading.extend(map(_name, [*listed, *_local_initializers(meta_graph)]))
     objects = meta_graph.object_graph_def
     return Entries(
         [_name(meta_graph.saver_def.save_tensor_name)],
@@ -159,6 +161,14 @@ def _entries(meta_graph: MetaGraphDef) -> Entries:
         using,
         list(objects.concrete_functions),
     )
+
+
+def _local_initializers(meta_graph: MetaGraphDef) -> Iterator[str]:
+    """What sets local variables, which TensorFlow 2 runs too if the model names nothing to run."""
+    if GraphKeys.LOCAL_VARIABLES in meta_graph.collection_def:
+        for data in meta_graph.collection_def[GraphKeys.LOCAL_VARIABLES].bytes_list.value:
+            with suppress(DataLossError):  # then it is no variable to TensorFlow either
+                yield parse(VariableDef, data, "a local variable").initializer_name
 
 
 # ------------------------------------------------------------------------------------------------- objects, collections
