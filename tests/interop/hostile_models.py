@@ -11,8 +11,8 @@ from typing import Any
 
 import tensorflow as tf
 
-from tensorkeep.proto.messages import AttrValue, FunctionDef, MetaGraphDef, NodeDef, SavedModel, serialize
 from tensorkeep.io.varint import encode_varint
+from tensorkeep.proto.messages import AttrValue, FunctionDef, MetaGraphDef, NodeDef, SavedModel, serialize
 
 v1 = tf.compat.v1
 Attack = Callable[[Path, Path], None]
