@@ -14,8 +14,9 @@ import pytest
 from tensorkeep import MemoryFileSystem, open_checkpoint
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.merge import merge_bundles
 from tensorkeep.checkpoint.slices import HashSlice, TensorSlice, slice_key
-from tensorkeep.errors import DataLossError
+from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.crc32c import masked_crc32c
 from tensorkeep.proto.messages import BundleEntryProto, serialize
 from tensorkeep.table.table import Table
@@ -148,3 +149,89 @@ def test_slices_are_equal_whatever_keys_they_have() -> None:
     part = TensorSlice(((0, 2),), HashSlice(0, 5, 10))
     assert part == TensorSlice(((0, 2),))
     assert TensorSlice.from_proto(part.to_proto()).keys == (0, 5, 10)
+
+
+# Written here
+
+
+PART = [HashSlice(*one, SIZE) for one in RANGES]
+
+
+def written(fs: MemoryFileSystem, path: str, parts: Sequence[int], keys: Sequence[Any] = KEYS) -> None:
+    """Some parts of the table, as a process that has them writes them."""
+    rows = [np.arange(len(some) * 2, dtype=np.float32).reshape(-1, 2) + some[:1].sum() for some in keys]
+    with BundleWriter(path, fs=fs) as writer:
+        writer.add(f"own/{path}", np.int64(1))
+        for part in parts:
+            writer.add_hash_slice("user/ids", PART[part], keys[part])
+            writer.add_hash_slice("user", PART[part], rows[part])
+
+
+def test_what_is_written_is_what_deeprec_writes() -> None:
+    fs = MemoryFileSystem()
+    with BundleWriter("y", fs=fs) as writer:
+        for part in (0, 1):
+            writer.add_hash_slice("user/ids", PART[part], KEYS[part])
+            writer.add_hash_slice("user", PART[part], ROWS[part])
+    theirs = dict(Table(tables(False).store().open("x.index")).items())
+    ours = dict(Table(fs.open("y.index")).items())
+    for name in (b"user", b"user/ids"):
+        wanted, found = (BundleEntryProto.FromString(entries[name]) for entries in (theirs, ours))
+        assert found == wanted
+    assert ours.keys() == theirs.keys()
+
+
+@pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+@pytest.mark.parametrize(
+    "keys",
+    [KEYS, [KEYS[0], KEYS[1][:2]], [NONE[0], KEYS[1]], [KEYS[0], NONE[0]], [NONE[0], NONE[0]]],
+    ids=["both", "as many rows in each", "none in the first", "none in the second", "none"],
+)
+def test_parts_of_several_checkpoints_are_merged(order: tuple[int, int], keys: Sequence[Any]) -> None:
+    fs = MemoryFileSystem()
+    for part in (0, 1):
+        written(fs, f"s{part}", [part] if len(keys[part]) or part == 0 else [], keys)
+    merge_bundles([f"s{part}" for part in order], "m", fs=fs)
+    with open_checkpoint("m", fs=fs) as reader:
+        np.testing.assert_array_equal(reader.read("user/ids"), np.concatenate(keys))
+        assert reader["user"].shape == (sum(map(len, keys)), 2)
+        reader.verify_many(list(reader))
+        begins = [part.keys.begin for part in reader["user"].slices if part.keys is not None]
+        assert begins == [one.begin for one, some in zip(PART, keys, strict=True) if len(some)]
+
+
+def test_parts_that_share_keys_are_not_merged() -> None:
+    fs = MemoryFileSystem()
+    for name in ("a", "b"):
+        written(fs, name, [0])
+    with pytest.raises(InvalidArgumentError, match=r'keys 0 to 32768 of "user/?i?d?s?" are in two of them'):
+        merge_bundles(["a", "b"], "m", fs=fs)
+
+
+def test_rows_of_other_shapes_are_not_merged() -> None:
+    fs = MemoryFileSystem()
+    for number, width in enumerate((2, 3)):
+        with BundleWriter(f"s{number}", fs=fs) as writer:
+            writer.add_hash_slice("user", PART[number], np.zeros((1, width), np.float32))
+    with pytest.raises(InvalidArgumentError, match=r'the rows of "user" are float32 \[3\] in "s1", but float32 \[2\]'):
+        merge_bundles(["s0", "s1"], "m", fs=fs)
+
+
+def test_a_hash_table_and_another_tensor_are_not_merged() -> None:
+    fs = MemoryFileSystem()
+    written(fs, "a", [0])
+    with BundleWriter("b", fs=fs) as writer:
+        writer.add("user", np.ones((2, 2), np.float32))
+    with pytest.raises(InvalidArgumentError, match='"user" is a hash table in one, and none in another'):
+        merge_bundles(["a", "b"], "m", fs=fs)
+
+
+def test_a_range_of_keys_is_added_once_and_alike() -> None:
+    with BundleWriter("y", fs=MemoryFileSystem()) as writer:
+        writer.add_hash_slice("user", PART[0], ROWS[0])
+        with pytest.raises(InvalidArgumentError, match='keys 0 to 32768 of "user" were added before'):
+            writer.add_hash_slice("user", PART[0], ROWS[0])
+        with pytest.raises(InvalidArgumentError, match=r"has rows of float32 \[2\] before, and of float32 \[3\] now"):
+            writer.add_hash_slice("user", PART[1], np.zeros((1, 3), np.float32))
+        with pytest.raises(InvalidArgumentError, match='tensor "user" was added before'):
+            writer.add("user", ROWS[0])

@@ -29,7 +29,7 @@ from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.codec import write_tensor
 from tensorkeep.checkpoint.linking import LinkedTensors, renumbered
 from tensorkeep.checkpoint.naming import data_path, index_path, parse_data_path
-from tensorkeep.checkpoint.slices import Part, slice_key
+from tensorkeep.checkpoint.slices import HashSlice, Part, TensorSlice, slice_key
 from tensorkeep.checkpoint.small_tensors import ArrayKinds
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, checked_slice
 from tensorkeep.checkpoint.tiling import SlicedTensor
@@ -94,6 +94,7 @@ class BundleWriter:
         self._shards: dict[int, _DataFile] = {}
         self._entries: dict[bytes, bytes] = {}  # encoded at once: many small objects would keep the collector busy
         self._sliced: dict[str, SlicedTensor] = {}
+        self._hashed: dict[str, Entry] = {}
         self._linked = LinkedTensors()
         self._is_open = True
         self._failure: BaseException | None = None
@@ -139,6 +140,28 @@ class BundleWriter:
         self._entries[key] = self._store(source, shard)
         self._sliced[name] = tensor
 
+    def add_hash_slice(self, name: str, keys: HashSlice, value: ArrayLike | ArraySource, *, shard: int = 0) -> None:
+        """Stores the rows of a hash table's tensor that belong to a range of keys: as DeepRec does, unmerged.
+
+        `merge_bundles` makes of it a tensor in slices as others are (`checkpoint/hash_tables.py`).
+        """
+        source = ArraySource.of(value)
+        count, *row = source.shape
+        part = TensorSlice(((0, count), *(None,) * len(row)), keys)
+        known = self._hashed.get(name)
+        if known is None:
+            self._new_key(name)
+            known = Entry(name, source.dtype, (0, *row), shard)
+        if (known.dtype, known.shape[1:]) != (source.dtype, tuple(row)):
+            raise InvalidArgumentError(
+                f'"{name}" has rows of {known.dtype} {list(known.shape[1:])} before, and of {source.dtype} {row} now'
+            )
+        if any(one.keys == keys for one in known.slices):
+            raise InvalidArgumentError(f'keys {keys.begin} to {keys.begin + keys.length} of "{name}" were added before')
+        stored = slice_key(encode_name(name), TensorSlice(((keys.begin, keys.length),)))
+        self._entries[stored] = self._store(source, shard)
+        self._hashed[name] = known._replace(slices=(*known.slices, part))
+
     def link(self, reader: BundleReader, names: Mapping[str, str]) -> None:
         """Takes over tensors of another checkpoint as they are stored, whole or in slices, without copying them.
 
@@ -173,6 +196,7 @@ class BundleWriter:
             for tensor in self._sliced.values():
                 tensor.check_disjoint()
                 self._entries[encode_name(tensor.name)] = _sliced_entry(tensor).encode()
+            self._entries.update((encode_name(name), entry.encode()) for name, entry in self._hashed.items())
             self._commit_files([file.place for file in files])
         finally:
             self._close()
@@ -197,13 +221,15 @@ class BundleWriter:
         if not isinstance(name, str) or not name:
             raise InvalidArgumentError(f"{name!r} cannot be the name of a tensor: expected text that is not empty")
         key = encode_name(name)
-        if key in self._entries or name in self._sliced or key in self._linked:
+        if key in self._entries or name in self._sliced or name in self._hashed or key in self._linked:
             raise InvalidArgumentError(f'tensor "{name}" was added before')
         return key
 
     def _new_keys(self, names: Sequence[str]) -> list[bytes] | None:
         """What `_new_key` gives for names that differ; None if there is anything to say against one of them."""
-        if set(map(type, names)) != {str} or not all(names) or not self._sliced.keys().isdisjoint(names):
+        if set(map(type, names)) != {str} or not all(names):
+            return None
+        if not self._sliced.keys().isdisjoint(names) or not self._hashed.keys().isdisjoint(names):
             return None
         try:
             keys = list(map(str.encode, names))

@@ -10,6 +10,7 @@ from typing import Final
 from tensorkeep.checkpoint.bundle import Entry
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.bundle_writer import commit_bundle, place_link, remove_bundle
+from tensorkeep.checkpoint.merged_hash_tables import MergedHashTables
 from tensorkeep.checkpoint.naming import data_path, index_path
 from tensorkeep.checkpoint.tiling import check_disjoint
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
@@ -41,14 +42,21 @@ def merge_bundles(
     inputs = _present([path_text(prefix) for prefix in prefixes], allow_missing, fs)
     target = path_text(destination)
     merged: dict[bytes, Entry] = {}
+    tables = MergedHashTables()
     numbers: dict[str, int] = {}  # data files and their numbers in the result
     orders: dict[str, str] = {}  # byte orders, and the first checkpoint of each
     for prefix in inputs:
         with BundleReader(prefix, fs=fs) as reader:
             orders.setdefault(reader.header.byte_order, prefix)
-            for key, entry in sorted(reader.entries().items()):
+            stored = reader.entries()
+            of_tables = tables.keys_in(stored)
+            for key, entry in sorted(stored.items()):
                 path = data_path(prefix, entry.shard, reader.shard_count)
-                _merge_entry(merged, key, entry, prefix, numbers, path)
+                if key in of_tables:
+                    stored[key] = entry._replace(shard=numbers.setdefault(path, len(numbers)))
+                else:
+                    _merge_entry(merged, key, entry, prefix, numbers, path)
+            tables.add({key: stored[key] for key in of_tables}, prefix)
     if len(orders) > 1:
         told = ", ".join(f'"{prefix}" is {_ENDIAN[order]}' for order, prefix in orders.items())
         raise InvalidArgumentError(f"cannot merge checkpoints of different byte orders: {told}; save one of them anew")
@@ -57,6 +65,7 @@ def merge_bundles(
             check_disjoint([part.box(entry.shape) for part in entry.slices])
         except DataLossError as error:
             raise InvalidArgumentError(f'cannot merge: tensor "{entry.name}": {error}') from None
+    tables.finish(merged)
     prepare_directory(fs, posixpath.dirname(target), durability)
     if durability is Durability.DISK:
         for path in numbers:
