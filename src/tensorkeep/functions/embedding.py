@@ -282,13 +282,27 @@ def embedding_lookup_sparse(
             rows = embedding_lookup(
                 tables, distinct, partition_strategy, max_norm=max_norm, counts=counts, blocknums=blocks
             )
-        if combiner == "tile":
-            return _tiled(gather(rows, places), sp_ids, sp_weights, scope)
-        if sp_weights is not None:
-            return _weighted(rows, places, segment_ids, sp_weights.values, combiner, scope)
         sparse_gradient = is_fast and not allow_fast_lookup
-        combine = {"sum": sparse_segment_sum, "mean": sparse_segment_mean, "sqrtn": sparse_segment_sqrt_n}[combiner]
-        return combine(rows, places, segment_ids, name=scope, sparse_gradient=sparse_gradient)
+        return combined_rows(rows, places, sp_ids, sp_weights, combiner, scope, sparse_gradient)
+
+
+def combined_rows(
+    rows: Any,
+    places: Tensor,
+    sp_ids: SparseTensor,
+    sp_weights: SparseTensor | None,
+    combiner: str,
+    scope: str,
+    sparse_gradient: bool = False,
+) -> Tensor:
+    """For each row of sparse ids the combination of their rows; `places` says which of `rows` each id has."""
+    if combiner == "tile":
+        return _tiled(gather(rows, places), sp_ids, sp_weights, scope)
+    segment_ids = sp_ids.indices[:, 0]
+    if sp_weights is not None:
+        return _weighted(rows, places, segment_ids, sp_weights.values, combiner, scope)
+    combine = {"sum": sparse_segment_sum, "mean": sparse_segment_mean, "sqrtn": sparse_segment_sqrt_n}[combiner]
+    return combine(rows, places, segment_ids, name=scope, sparse_gradient=sparse_gradient)
 
 
 def _distinct(tables: list[Any], ids: Tensor, blocknums: Any) -> tuple[Tensor, Tensor, Tensor | None, Tensor | None]:

@@ -8,7 +8,7 @@ too, a lookup table has two. A class of one's own needs `op`, `name`, `specs` an
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, ClassVar, Protocol, runtime_checkable
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
@@ -66,6 +66,9 @@ class Saveable(Protocol):
 
 class SaveableObject:
     """The base for saveables of one's own."""
+
+    custom_restore: ClassVar[bool] = False
+    """Whether it reads a checkpoint by itself: then `restore` is given the prefix of that in the place of tensors."""
 
     def __init__(self, op: Any, specs: Sequence[SaveSpec], name: str) -> None:
         self.op = op

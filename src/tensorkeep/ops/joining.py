@@ -65,6 +65,10 @@ def pack_shape(values: list[Tensor], *, axis: int) -> Shape:
 @pack.kernel
 def pack_kernel(values: list[Any], *, axis: int) -> Any:
     first = values[0]
+    if not isinstance(first, np.ndarray | np.generic):  # handles are the resources themselves
+        handles = np.empty(len(values), object)
+        handles[:] = values
+        return handles
     if np.ndim(first) == 0 and axis in (0, -1) and first.dtype != object:
         packed = np.array(values, first.dtype)
         if packed.ndim != 1:

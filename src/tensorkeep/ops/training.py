@@ -49,7 +49,7 @@ def _locked(variables: Sequence[VariableResource], work: Callable[[], None]) -> 
 
 
 @dataclass(frozen=True, slots=True)
-class _Update:
+class Update:
     """How an op changes arrays: its name, its rule, and the words that the rule has for the numbers it is given."""
 
     name: str
@@ -72,8 +72,12 @@ class _Update:
             self.rule(*(array[at : at + _BLOCK] for array in flat), whole[at : at + _BLOCK], **scalars)
 
 
+UPDATES: Final[dict[str, Update]] = {}
+"""The rules, by the names that ops have behind `Apply`."""
+
+
 def _apply_dense(
-    update: _Update, variables: Sequence[VariableResource], gradient: Array, numbers: Sequence[Any]
+    update: Update, variables: Sequence[VariableResource], gradient: Array, numbers: Sequence[Any]
 ) -> None:
     shape = gradient.shape
 
@@ -92,7 +96,7 @@ def _apply_dense(
     _locked(variables, work)
 
 
-def _renew(update: _Update, places: Sequence[tuple[Array, Array]], gradient: Array, numbers: Sequence[Any]) -> None:
+def _renew(update: Update, places: Sequence[tuple[Array, Array]], gradient: Array, numbers: Sequence[Any]) -> None:
     """Writes what an update makes of arrays to where it shall be, by blocks: what is copied stays in the cache."""
     flat = [(before.reshape(-1), after.reshape(-1), before is after) for before, after in places]
     whole = np.ascontiguousarray(gradient).reshape(-1)
@@ -114,7 +118,7 @@ def _other_shape(
 
 
 def _apply_rows(
-    update: _Update, variables: Sequence[VariableResource], gradient: Array, indices: Array, numbers: Sequence[Any]
+    update: Update, variables: Sequence[VariableResource], gradient: Array, indices: Array, numbers: Sequence[Any]
 ) -> None:
     """Applies a rule to some rows. A row that is named several times is updated several times, in order."""
     indices = np.asarray(indices)
@@ -134,7 +138,7 @@ def _apply_rows(
         if indices.size and (indices.min() < 0 or indices.max() >= rows):
             bad = int(np.flatnonzero((indices < 0) | (indices >= rows))[0])
             raise InvalidArgumentError(f"Index {indices[bad]} at offset {bad} in indices is out of range")
-        for chosen in _rounds(indices):
+        for chosen in rounds(indices):
             where = indices[chosen]
             blocks = [array[where] for array in arrays]
             update(blocks, gradient[chosen], numbers)
@@ -144,7 +148,7 @@ def _apply_rows(
     _locked(variables, work)
 
 
-def _rounds(indices: Array) -> Iterator[Any]:
+def rounds(indices: Array) -> Iterator[Any]:
     """Positions in the list of indices, in rounds in none of which an index occurs twice."""
     order = np.argsort(indices, kind="stable")
     ordered = indices[order]
@@ -216,7 +220,7 @@ def _define(spec: OpSpec, name: str, rule: Rule, slots: int, words: list[str], f
         return state if spec.schema.outputs else ()
 
     number_at = [slots + i for i, _ in scalar_at]
-    update = _Update(name, rule, (*(word for _, word in scalar_at), *flags))
+    update = UPDATES.setdefault(name, Update(name, rule, (*(word for _, word in scalar_at), *flags)))
 
     def run(inputs: Sequence[Any], *given: bool) -> Any:
         variables, gradient = inputs[:slots], inputs[slots + gradient_at]
