@@ -112,7 +112,7 @@ def test_the_guide_tells_how_many_ops_there_are_of_each_class():
 
 HARMLESS_ATTRIBUTES = {
     "names under which the process keeps something in memory": """
-        batching_queue container containers frame_name sa_name shared_name shared_names stack_name table_name
+        batching_queue children container containers frame_name sa_name shared_name shared_names stack_name table_name
         tensor_array_name var_name variables
     """,
     "names of tensors, nodes, keys and fields, that are compared or shown": """

@@ -23,8 +23,8 @@ COMPUTING_OPS: Final[dict[str, str]] = {
         Igamma IgammaGradA Igammac Lgamma Ndtri Polygamma Sin Sinh Spence Tan Tanh TanhGrad Zeta
     """,
     "comparisons, bits and logic": """
-        ApproximateEqual BitwiseAnd BitwiseOr BitwiseXor Bucketize Equal Greater GreaterEqual Invert IsFinite IsInf
-        IsNan LeftShift Less LessEqual LogicalAnd LogicalNot LogicalOr NotEqual PopulationCount RightShift Select
+        ApproximateEqual BitwiseAnd BitwiseOr BitwiseXor Bucketize Equal Greater GreaterEqual HashSlice Invert IsFinite
+        IsInf IsNan LeftShift Less LessEqual LogicalAnd LogicalNot LogicalOr NotEqual PopulationCount RightShift Select
         SelectV2 ToBool
     """,
     "conversions of types": """

@@ -67,14 +67,14 @@ EFFECT_GROUPS: Final[tuple[EffectGroup, ...]] = (
         "restore from a checkpoint whose prefix is an input",
         """
         DTensorRestoreV2 IncrRestore KvRebaseOnDelta KvResourceImportV2 KvResourceImportV3 KvResourceIncrImport
-        LoadAndRemapMatrix Restore RestoreSlice RestoreV2
+        LoadAndRemapMatrix Restore RestoreBloomFilter RestoreHashTable RestoreSlice RestoreV2
         """,
     ),
     EffectGroup(
         _READS,
-        "read a vocabulary whose path is an input",
+        "read a vocabulary, or a list of keys, whose path is an input",
         """
-        GenerateVocabRemapping InitializeTableFromTextFile InitializeTableFromTextFileV2
+        GenerateVocabRemapping InitBlackList InitializeTableFromTextFile InitializeTableFromTextFileV2
         """,
     ),
     EffectGroup(

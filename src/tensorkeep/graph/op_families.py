@@ -149,6 +149,23 @@ OP_FAMILIES: Final = {
         GroupEmbeddingVarLookup GroupEmbeddingVarLookupDense GroupEmbeddingVariableLookupGrad GroupVariableLookup
         GroupVariableLookupDense GroupVariableLookupGrad
     """,
+    "hash_table_io": """
+        RestoreBloomFilter RestoreHashTable
+    """,
+    "hash_table_updates": """
+        TensibleVariableApplyAdadelta TensibleVariableApplyAdagrad TensibleVariableApplyAdagradDA
+        TensibleVariableApplyAdam TensibleVariableApplyCenteredRMSProp TensibleVariableApplyFtrl
+        TensibleVariableApplyFtrlV2 TensibleVariableApplyGradientDescent TensibleVariableApplyMomentum
+        TensibleVariableApplyProximalAdagrad TensibleVariableApplyProximalGradientDescent TensibleVariableApplyRMSProp
+    """,
+    "hash_tables": """
+        BlackListHashTableAdmitStrategyOp BloomFilterAdmitOp BloomFilterAdmitStrategyOp BloomFilterInitializeOp
+        BloomFilterIsInitializedOp CopyTensor HashSlice HashTableFilterOp HashTableInitializeOp HashTableLookupOp
+        HashTableLookupWithAdmitOp HashTableOp HashTableSizeOp HashTableSnapshotOp InitBlackList
+        ReadOnlyHashTableAdmitStrategyOp TensibleVariableGather TensibleVariableInitializeOp
+        TensibleVariableIsInitializedOp TensibleVariableOp TensibleVariableScatterAdd TensibleVariableScatterDiv
+        TensibleVariableScatterMul TensibleVariableScatterSub TensibleVariableScatterUpdate
+    """,
     "image_files": """
         DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP EncodeJpeg
         EncodeJpegVariableQuality EncodePng ExtractJpegShape

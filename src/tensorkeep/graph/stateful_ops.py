@@ -60,6 +60,18 @@ STATEFUL_OPS: Final[dict[str, str]] = {
         KvResourceSparseApplyFtrlV2WithCounts KvResourceSparseApplyFtrlWithCounts KvResourceSparseApplyGradientDescent
         KvResourceSparseApplyGradientDescentWithCounts KvVarHandleOp KvVarIsInitializedOp KvVariableShape
     """,
+    "hash tables of DeepRec: keys, rows and counters in memory, and the functions that make rows or drop keys": """
+        BlackListHashTableAdmitStrategyOp BloomFilterAdmitOp BloomFilterAdmitStrategyOp BloomFilterInitializeOp
+        BloomFilterIsInitializedOp CopyTensor HashTableFilterOp HashTableInitializeOp HashTableLookupOp
+        HashTableLookupWithAdmitOp HashTableOp HashTableSizeOp HashTableSnapshotOp ReadOnlyHashTableAdmitStrategyOp
+        TensibleVariableApplyAdadelta TensibleVariableApplyAdagrad TensibleVariableApplyAdagradDA
+        TensibleVariableApplyAdam TensibleVariableApplyCenteredRMSProp TensibleVariableApplyFtrl
+        TensibleVariableApplyFtrlV2 TensibleVariableApplyGradientDescent TensibleVariableApplyMomentum
+        TensibleVariableApplyProximalAdagrad TensibleVariableApplyProximalGradientDescent TensibleVariableApplyRMSProp
+        TensibleVariableGather TensibleVariableInitializeOp TensibleVariableIsInitializedOp TensibleVariableOp
+        TensibleVariableScatterAdd TensibleVariableScatterDiv TensibleVariableScatterMul TensibleVariableScatterSub
+        TensibleVariableScatterUpdate
+    """,
     "records of which rows were touched since the last delta of a checkpoint, in memory": """
         ActivateSparseRecorder CollectSparseIndices KvBeginDelta KvForgetTouched KvRecordTouched RecordSparseIndices
     """,

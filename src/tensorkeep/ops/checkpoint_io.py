@@ -25,7 +25,7 @@ from tensorkeep.checkpoint.merge import merge_bundles
 from tensorkeep.checkpoint.naming import shard_path, shard_pattern
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.checkpoint.slices import TensorSlice, box_shape
+from tensorkeep.checkpoint.slices import HashSlice, TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource, plain_dtype
 from tensorkeep.checkpoint.v1 import SliceFileWriter
 from tensorkeep.dtypes import DType
@@ -69,6 +69,8 @@ class CheckpointAccess:
     """All that is stored, for kernels that find by themselves what they need. None: what `open` gives."""
     renamed: Callable[[str], str] = str
     """Under which name such a kernel finds what the graph calls otherwise."""
+    renamed_tensor: Callable[[str], str] = str
+    """The same for a tensor, where that is not found under the name of something that it is a part of."""
     checks_first: bool = True
     """Whether large tensors are checked before any is assigned, which reads them twice; else when they are read."""
     _surveys: dict[tuple[int, object], tuple[CheckpointReader, Any]] = field(default_factory=dict, compare=False)
@@ -167,6 +169,18 @@ def specs_of(value: Any, count: int) -> list[SliceSpec | None]:
     return [SliceSpec.parse(item.decode()) for item in items] if any(items) else [None] * count
 
 
+def range_of_keys(text: str) -> HashSlice:
+    """Which keys a part of a hash table has, as it is given beside its name: "65536 0,32768"."""
+    spec = SliceSpec.parse(text)
+    extent = spec.part.extents[0] if spec is not None and len(spec.shape) == 1 else None
+    if spec is None or len(spec.shape) != 1 or spec.shape[0] < 1:
+        raise InvalidArgumentError(
+            f'"{text}" is no range of the keys of a hash table; expected its size, first and length: "65536 0,32768"'
+        )
+    begin, length = (0, spec.shape[0]) if extent is None else extent
+    return HashSlice(begin, length, spec.shape[0])
+
+
 # ---------------------------------------------------------------------------------------------------- Writing
 
 
@@ -199,6 +213,34 @@ class SavedByHandle(Protocol):
     def saved_with(self, stems: Sequence[str], resources: Sequence[Any], step: int, records: bool) -> SavedBeside:
         """What is to be written of resources under stems, at a step; `records`: some of it beside the checkpoint."""
         ...
+
+
+@runtime_checkable
+class SavedInSlices(Protocol):
+    """A resource that a save is given by its handle, alone or before others, and that is saved as slices by key."""
+
+    def saved_in_slices(self, name: str, part: HashSlice, resources: Sequence[Any]) -> SavedBeside:
+        """What is to be written of resources, itself the first of them, under a name: the keys of that range."""
+        ...
+
+
+@dataclass(frozen=True)
+class _SavedTogether:
+    """Several things that are written beside plain tensors."""
+
+    parts: Sequence[SavedBeside]
+
+    def add_to(self, writer: BundleWriter) -> None:
+        for part in self.parts:
+            part.add_to(writer)
+
+    def write_beside(self, fs: FileSystem, prefix: str, durability: Durability) -> None:
+        for part in self.parts:
+            part.write_beside(fs, prefix, durability)
+
+    def close(self) -> None:
+        for part in self.parts:
+            part.close()
 
 
 def write_bundle(
@@ -310,17 +352,66 @@ def save_v2_kernel(
 ) -> tuple[()]:
     access = access_in_force()
     path = text_of(prefix, "prefix")
-    names = texts_of(tensor_names, len(tensors), "tensor_names")
-    specs = specs_of(shape_and_slices, len(tensors))
+    given = GivenTensors(
+        texts_of(tensor_names, len(tensors), "tensor_names"), specs_of(shape_and_slices, len(tensors)), tensors, dtypes
+    )
     beside = None
     if any(dtype.name == "resource" for dtype in dtypes):
-        beside = _saved_by_handles(names, tensors, access.records)
-        plain = [i for i in range(1, len(tensors)) if not isinstance(tensors[i], SavedByHandle)]
-        names, specs = [names[i] for i in plain], [specs[i] for i in plain]
-        tensors, dtypes = [tensors[i] for i in plain], tuple(dtypes[i] for i in plain)
-    values = stored_values(tensors, dtypes, specs, names)
-    access.submit(partial(write_bundle, ctx.filesystem, path, names, specs, values, access.durability, beside))
+        given, beside = _without_resources(given, access.records)
+    values = stored_values(given.values, given.dtypes, given.specs, given.names)
+    plain = (given.names, given.specs, values)
+    access.submit(partial(write_bundle, ctx.filesystem, path, *plain, access.durability, beside))
     return ()
+
+
+@dataclass(frozen=True)
+class GivenTensors:
+    """What a save is given: values under names, and which slices they are."""
+
+    names: Sequence[str]
+    specs: Sequence[SliceSpec | None]
+    values: Sequence[Any]
+    dtypes: Sequence[DType]
+
+    def only(self, chosen: Sequence[int]) -> GivenTensors:
+        """Some of them."""
+        names, specs = [self.names[at] for at in chosen], [self.specs[at] for at in chosen]
+        return GivenTensors(names, specs, [self.values[at] for at in chosen], [self.dtypes[at] for at in chosen])
+
+    def without_hash_tables(self) -> tuple[GivenTensors, list[SavedBeside]]:
+        """What else there is than hash tables and their filters, and what is to be written of these."""
+        heads = [_first(value) if dtype.name == "resource" else None for value, dtype in self._typed]
+        tables = [at for at, head in enumerate(heads) if isinstance(head, SavedInSlices)]
+        saved = []
+        for at in tables:
+            part = range_of_keys("" if self.specs[at] is None else str(self.specs[at]))
+            resources = np.asarray(self.values[at], object).reshape(-1)
+            saved.append(resources[0].saved_in_slices(self.names[at], part, resources))
+        return self.only([at for at in range(len(self.names)) if at not in tables]), saved
+
+    @property
+    def _typed(self) -> Iterator[tuple[Any, DType]]:
+        return zip(self.values, self.dtypes, strict=True)
+
+
+def _first(value: Any) -> Any:
+    """The first of several handles, or the one."""
+    return value.reshape(-1)[0] if isinstance(value, np.ndarray) and value.dtype == object and value.size else value
+
+
+def _without_resources(given: GivenTensors, records: bool) -> tuple[GivenTensors, SavedBeside]:
+    """The plain tensors that a save is given, and what is to be written of the resources among the others."""
+    given, saved = given.without_hash_tables()
+    if any(dtype.name == "resource" for dtype in given.dtypes):
+        saved.append(_saved_by_handles(given.names, given.values, records))
+        count = len(given.names)
+        given = given.only([at for at in range(1, count) if not isinstance(given.values[at], SavedByHandle)])
+    return given, _SavedTogether(saved)
+
+
+def saved_together(*parts: SavedBeside) -> SavedBeside:
+    """Several things that are written beside plain tensors, as one."""
+    return _SavedTogether(parts)
 
 
 def _saved_by_handles(names: Sequence[str], tensors: Sequence[Any], records: bool) -> SavedBeside:
@@ -662,6 +753,7 @@ not_differentiable(restore, restore_slice, restore_v2, sharded_filename, sharded
 
 __all__ = [
     "CheckpointAccess",
+    "GivenTensors",
     "SliceSpec",
     "access_in_force",
     "add_values",
@@ -670,12 +762,14 @@ __all__ = [
     "merge_v2_checkpoints",
     "opened_checkpoint",
     "opened_whole",
+    "range_of_keys",
     "restore",
     "restore_slice",
     "restore_v2",
     "save",
     "save_slices",
     "save_v2",
+    "saved_together",
     "sharded_filename",
     "sharded_filespec",
     "specs_of",

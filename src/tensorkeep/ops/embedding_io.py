@@ -32,9 +32,12 @@ from tensorkeep.ops._embedding_saving import saved_tables
 from tensorkeep.ops._sampling import check_scalars
 from tensorkeep.ops._shapes import SCALAR
 from tensorkeep.ops.checkpoint_io import (
+    GivenTensors,
+    SavedBeside,
     SliceSpec,
     access_in_force,
     opened_whole,
+    saved_together,
     specs_of,
     stored_values,
     text_of,
@@ -101,11 +104,13 @@ def save_v3_shape(
 class SavedParts:
     """What a save is given: plain tensors under names, the stems of tables, and the step."""
 
-    names: list[str]
-    specs: list[SliceSpec | None]
+    names: Sequence[str]
+    specs: Sequence[SliceSpec | None]
     values: list[Any]
     stems: list[str]
     step: int
+    tables: Sequence[SavedBeside] = ()
+    """What is to be written of hash tables."""
 
 
 def saved_parts(
@@ -125,7 +130,9 @@ def saved_parts(
     if len(values) != len(names):
         raise InvalidArgumentError(f"{len(names)} names of tensors are given for {len(values)} tensors")
     stems = texts_of(np.asarray(ev_names).reshape(-1), np.size(ev_names), "ev_names")
-    return SavedParts(names, specs, stored_values(values, types, specs, names), stems, step)
+    plain, tables = GivenTensors(names, specs, values, types).without_hash_tables()
+    stored = stored_values(plain.values, plain.dtypes, plain.specs, plain.names)
+    return SavedParts(plain.names, plain.specs, stored, stems, step, tables)
 
 
 def numbered_embeddings(ctx: KernelContext, numbers: Any) -> list[EmbeddingResource]:
@@ -152,7 +159,8 @@ def save_v3_kernel(
     variables = numbered_embeddings(ctx, ev_resources)
     tables = saved_tables(parts.stems, variables, parts.step, records=access.records)
     plain = (parts.names, parts.specs, parts.values)
-    access.submit(partial(write_bundle, ctx.filesystem, path, *plain, access.durability, tables))
+    beside = saved_together(tables, *parts.tables)
+    access.submit(partial(write_bundle, ctx.filesystem, path, *plain, access.durability, beside))
     return ()
 
 

@@ -42,11 +42,15 @@ _PATH_INPUTS: Final = {
     "KvResourceImportV2": (0,),
     "KvResourceImportV3": (0,),
     "KvResourceIncrImport": (0,),
+    "RestoreHashTable": (0,),
+    "RestoreBloomFilter": (0,),
+    "InitBlackList": (4,),
     "SaveV3": (0,),
     "KvIncrSave": (0,),
 }
 _IMPORTS: Final = ("KvResourceImportV2", "KvResourceImportV3", "KvResourceIncrImport")
-_RESTORES: Final = frozenset(("Restore", "RestoreSlice", "RestoreV2", *_IMPORTS))
+_TABLES: Final = ("RestoreHashTable", "RestoreBloomFilter")
+_RESTORES: Final = frozenset(("Restore", "RestoreSlice", "RestoreV2", *_IMPORTS, *_TABLES))
 _SAVES: Final = frozenset(("Save", "SaveSlices", "SaveV2", "SaveV3", "KvIncrSave", "MergeV2Checkpoints"))
 _AROUND_SAVES: Final = frozenset(("NoOp", "Pack", "ShardedFilename", "ShardedFilespec"))
 _CACHES: Final = frozenset(("CacheDataset", "CacheDatasetV2"))

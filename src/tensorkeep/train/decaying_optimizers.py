@@ -25,6 +25,7 @@ from tensorkeep.train.optimizer import RuleOptimizer
 from tensorkeep.train.optimizers import AdamOptimizer
 from tensorkeep.train.slots import create_shared_slot
 from tensorkeep.variables.creation import is_embedding_variable, is_resource_variable
+from tensorkeep.variables.hash_table import is_hash_table
 from tensorkeep.variables.initializers import Constant, Zeros
 
 Stepped: TypeAlias = tuple[Sequence[Any], Callable[[], list[Any]]]
@@ -204,7 +205,7 @@ class AdamWOptimizer(AdamOptimizer):
         self._weight_decay_t = convert(self._call_if_callable(self._weight_decay), name="weight_decay")
 
     def _rule_for(self, var: Any) -> str:
-        return "AdamW" if is_embedding_variable(var) else "Adam"
+        return "AdamW" if is_embedding_variable(var) or is_hash_table(var) else "Adam"
 
     def _number(self, argument: str, var: Any) -> Any:
         if argument == "weight_decay":

@@ -36,6 +36,7 @@ from tensorkeep.variables.composed import ComposedVariable
 from tensorkeep.variables.creation import is_embedding_variable, is_resource_variable
 from tensorkeep.variables.embedding_slots import counts_of
 from tensorkeep.variables.global_step import get_or_create_global_step
+from tensorkeep.variables.hash_table import is_hash_table
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.variable import Variable
 
@@ -111,7 +112,10 @@ class Optimizer:
         if grad_loss is not None:
             self._assert_valid_dtypes([grad_loss])
         chosen = self._chosen(var_list, loss.graph)
-        targets = [variable.handle if is_resource_variable(variable) else variable for variable in chosen]
+        targets = [
+            variable.handle if is_resource_variable(variable) or is_hash_table(variable) else variable
+            for variable in chosen
+        ]
         found = gradients(
             loss,
             targets,
@@ -184,6 +188,9 @@ class Optimizer:
             if variable.constraint is not None:
                 raise FailedConstraintError("Cannot use a constraint function on a sparse variable.")
             return self._apply_embedding(_checked_slices(gradient, variable), variable)
+        if is_hash_table(variable):
+            slices = _checked_slices(gradient, variable)
+            return self._hash_table_apply_sparse_duplicate_indices(slices.values, variable, slices.indices)
         constraint = getattr(variable, "constraint", None)
         if isinstance(gradient, IndexedSlices):
             if constraint is not None and not is_resource_variable(variable):
@@ -292,6 +299,16 @@ class Optimizer:
         values, distinct = deduplicated(grad, indices)
         return self._resource_apply_sparse(values, handle, distinct)
 
+    def _hash_table_apply_sparse_duplicate_indices(self, grad: Tensor, hash_table: Any, indices: Tensor) -> Any:
+        values, distinct = deduplicated(grad, indices)
+        return self._hash_table_apply_sparse(values, hash_table, distinct)
+
+    def _hash_table_apply_sparse(self, grad: Tensor, hash_table: Any, indices: Tensor) -> Any:
+        raise UnimplementedError(
+            f'{type(self).__name__} cannot train the hash table "{hash_table.op.name}": use the optimizer for gradient '
+            "descent, Momentum, Adagrad, AdagradDA, Adam, Adadelta, RMSProp, Ftrl, or a proximal one"
+        )
+
     def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
         """One operation for all updates."""
         return group(*update_ops, name=name_scope)
@@ -331,7 +348,7 @@ class RuleOptimizer(Optimizer):
 
     def _apply(self, prefix: str, var: Any, gradient: Tensor, indices: Tensor | None) -> Any:
         spec = get_op(prefix + self._rule_for(var))
-        is_resource = prefix.startswith("Resource")
+        is_resource = prefix not in ("Apply", "SparseApply")
         arguments = []
         for arg in spec.schema.inputs:
             if arg.name == "var":
@@ -371,6 +388,11 @@ class RuleOptimizer(Optimizer):
         slot = self.get_slot(var, self._slot_arguments[argument]) if argument in self._slot_arguments else None
         return self._number(argument, var) if slot is None else slot.handle
 
+    def _hash_table_apply_sparse(self, grad: Tensor, hash_table: Any, indices: Tensor) -> Any:
+        if find_op(f"TensibleVariableApply{self._rule_for(hash_table)}") is None:
+            return super()._hash_table_apply_sparse(grad, hash_table, indices)
+        return self._apply("TensibleVariableApply", hash_table, grad, indices)
+
     def _apply_dense(self, grad: Tensor, var: Any) -> Any:
         return self._apply("Apply", var, grad, None).op
 
@@ -394,7 +416,7 @@ def _checked_slices(gradient: Any, variable: Any) -> IndexedSlices:
     if isinstance(gradient, IndexedSlices):
         return gradient
     raise InvalidArgumentError(
-        f'the gradient of embedding variable "{variable.op.name}" is a whole tensor, expected IndexedSlices: the rows '
+        f'the gradient of "{variable.op.name}", a table by key, is a whole tensor, expected IndexedSlices: the rows '
         "that were looked up"
     )
 
@@ -411,6 +433,6 @@ def _as_gradient(gradient: Any) -> Any:
 
 
 def _checked(variable: Any) -> Any:
-    if isinstance(variable, Variable):
+    if isinstance(variable, Variable) or is_hash_table(variable):
         return variable
     raise WrongTypeError(f"Trying to optimize unsupported type {type(variable).__name__}: {variable!r}")

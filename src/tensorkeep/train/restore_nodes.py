@@ -19,6 +19,7 @@ from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.ops.checkpoint_io import SliceSpec
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 from tensorkeep.train.restored_embeddings import IMPORTING, RestoredEmbeddings
+from tensorkeep.train.restored_hash_tables import RESTORING, RestoredHashTables
 
 _READING: Final = frozenset(("RestoreV2", "Restore", "RestoreSlice"))
 _PASSING: Final = frozenset(("Identity", "Cast"))
@@ -52,6 +53,8 @@ class RestoreNodes:
     """How many operations read: one begins when another has been assigned already."""
     embeddings: RestoredEmbeddings = field(default_factory=RestoredEmbeddings)
     """Operations that restore embedding variables, and read what they need by themselves."""
+    hash_tables: RestoredHashTables = field(default_factory=RestoredHashTables)
+    """The same for hash tables."""
 
     @cached_property
     def wanted(self) -> tuple[Wanted, ...]:
@@ -69,18 +72,20 @@ class RestoreNodes:
         found = [item for op in reading for item in _tensors_of(op, consumers)]
         sinks = {item.sink for item in found}
         importing = tuple(op for op in ops if op.type in IMPORTING)
-        known = {*sinks, *importing}
+        tables = tuple(op for op in ops if op.type in RESTORING)
+        known = {*sinks, *importing, *tables}
         others = [op for op in restoring.control_inputs if op not in known and op.type != "NoOp"]
-        return cls(tuple(found), tuple(others), len(reading), RestoredEmbeddings(importing))
+        by_themselves = (RestoredEmbeddings(importing), RestoredHashTables(tables))
+        return cls(tuple(found), tuple(others), len(reading), *by_themselves)
 
     def without(self, keys: frozenset[str], absent: Collection[Operation] = ()) -> list[Operation]:
         """The operations that restore everything but some tensors. What needs one of these is left out whole.
 
-        `absent` are operations that restore embedding variables, and are left out too.
+        `absent` are operations that restore embedding variables or hash tables, and are left out too.
         """
         left_out = {item.sink for item in self.tensors if item.wanted.key in keys}
         sinks = dict.fromkeys(item.sink for item in self.tensors if item.sink is not None)
-        importing = [op for op in self.embeddings.ops if op not in absent]
+        importing = [op for op in (*self.embeddings.ops, *self.hash_tables.ops) if op not in absent]
         return [*(sink for sink in sinks if sink not in left_out), *importing, *self.others]
 
 

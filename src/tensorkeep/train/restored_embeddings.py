@@ -16,6 +16,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.train.embedding_files import find_embedding, stored_deltas, stored_embeddings
+from tensorkeep.train.restored_hash_tables import HashTablePlan
 
 if TYPE_CHECKING:
     from tensorkeep.embedding.stored import StoredEmbedding
@@ -45,6 +46,12 @@ class EmbeddingPlan:
     absent: tuple[Operation, ...] = ()
     stems: frozenset[str] = frozenset()
     """What the graph calls the variables."""
+    hash_tables: HashTablePlan = field(default_factory=HashTablePlan)
+
+    def with_hash_tables(self, plan: HashTablePlan) -> EmbeddingPlan:
+        """The same, with how hash tables are restored."""
+        absent, stems = (*self.absent, *plan.absent), self.stems | plan.names
+        return replace(self, absent=absent, stems=stems, hash_tables=plan)
 
     def other_names(self, wanted: Sequence[Wanted], fs: FileSystem) -> dict[str, str] | None:
         """The mapping of all else than embedding variables; None if there is none.
@@ -77,6 +84,9 @@ class EmbeddingPlan:
     def log(self) -> None:
         """Tells the log what is left alone."""
         for op in self.absent:
+            if op.type not in IMPORTING:
+                LOG.warning('"%s" does not hold what "%s" restores: it stays as it is', self.reader.path, op.name)
+                continue
             LOG.warning('"%s" holds no embedding variable "%s": it stays as it is', self.reader.path, stem_of(op))
 
 

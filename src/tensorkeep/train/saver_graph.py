@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import INT64
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.functions.array import placeholder_with_default, shape, stack, where
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.grouping import group, with_dependencies
@@ -45,6 +45,7 @@ from tensorkeep.train.incremental_graph import (
 )
 from tensorkeep.variables.embedding_saving import EmbeddingSaveable
 from tensorkeep.variables.global_step import get_global_step
+from tensorkeep.variables.hash_table_saving import BloomFilterSaveable, HashTableSaveable
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.saveable import (
     CoalescedVariable,
@@ -208,7 +209,7 @@ class BaseSaverBuilder:
         name: str = "restore_all",
     ) -> Operation:
         """The operation that reads saveables which are on one device, and assigns them."""
-        plain = _plain(saveables)
+        plain = [saveable for saveable in _plain(saveables) if not _reads_itself(saveable)]
         read: Sequence[Tensor] = ()
         if plain or not saveables:
             read = self.bulk_restore(filename_tensor, plain, preferred_shard, restore_sequentially)
@@ -217,6 +218,9 @@ class BaseSaverBuilder:
         for saveable in saveables:
             if isinstance(saveable, EmbeddingSaveable):
                 assigned.append(saveable.restore_from(filename_tensor))
+                continue
+            if _reads_itself(saveable):
+                assigned.append(saveable.restore([filename_tensor], None))
                 continue
             shapes = list(map(_shape_of, saveable.specs)) if reshape else None
             assigned.append(saveable.restore([next(tensors) for _ in saveable.specs], shapes))
@@ -305,6 +309,7 @@ class BaseSaverBuilder:
         if not (build_save and build_restore):
             raise InvalidArgumentError("save and restore operations need to be built together: graphs have both")
         saveables = sorted_saveables(names_to_saveables)
+        _check_hash_tables(saveables, sharded, incremental, self._write_version)
         self._is_incremental = incremental
         self._saves_rows = incremental and incremental_rows
         graph = graph_of(_producers(saveables)) if saveables else current_graph()
@@ -361,6 +366,29 @@ class BulkSaverBuilder(BaseSaverBuilder):
 def _plain(saveables: Sequence[Saveable]) -> list[Saveable]:
     """Those that are made of tensors."""
     return [saveable for saveable in saveables if not isinstance(saveable, EmbeddingSaveable)]
+
+
+def _reads_itself(saveable: Saveable) -> bool:
+    """Whether it is made of tensors, and yet read by an operation of its own."""
+    return bool(getattr(saveable, "custom_restore", False))
+
+
+def _check_hash_tables(saveables: Sequence[Saveable], sharded: bool, incremental: bool, version: int) -> None:
+    """Says what a saver of hash tables has to be. Only a sharded one merges what DeepRec stores in parts."""
+    tables = [saveable for saveable in saveables if isinstance(saveable, HashTableSaveable | BloomFilterSaveable)]
+    if not tables:
+        return
+    names = ", ".join(f'"{saveable.name}"' for saveable in tables)
+    if not sharded:
+        raise InvalidArgumentError(
+            f"HashTable can only use sharded saver: make it with tf.train.Saver(sharded=True) to save {names}"
+        )
+    if version == V1:
+        raise InvalidArgumentError(f"hash tables cannot be saved in the old format, V1: {names}")
+    if incremental:
+        raise UnimplementedError(
+            f"an incremental checkpoint cannot hold hash tables, of which nothing records what changed: {names}"
+        )
 
 
 def _streamed(saveables: Sequence[Saveable]) -> list[EmbeddingSaveable]:

@@ -42,12 +42,13 @@ def restore_variables(
     with collector_paused(), held(partial(open_prefix, path, ReadOptions(Checksums.ONCE), fs)) as reader:
         # Where functions do the restoring, the graph does not tell what is wanted, and there is nothing to compare.
         stored = None if mapping else stored_exactly(nodes.wanted, reader) if nodes.wanted else []
-        tables = nodes.embeddings.plan(reader, mapping, on_mismatch, fs)
+        hash_tables = nodes.hash_tables.plan(reader, mapping, on_mismatch)
+        tables = nodes.embeddings.plan(reader, mapping, on_mismatch, fs).with_hash_tables(hash_tables)
         run = _Run(session, saver_def, nodes, path, tables)
         if stored is None or tables.absent:
-            return run.as_planned(on_mismatch)
+            return hash_tables.told(run.as_planned(on_mismatch))
         run.read_from(reader, _large(nodes.wanted, stored) if stored else None)
-        return exact_outcome(nodes.wanted, stored, reader)
+        return hash_tables.told(exact_outcome(nodes.wanted, stored, reader))
 
 
 def _large(wanted: Sequence[Wanted], stored: Sequence[TensorInfo]) -> frozenset[str]:
@@ -105,6 +106,7 @@ class _Run:
             large=large,
             whole=tables.reader,
             renamed=tables.renamed,
+            renamed_tensor=tables.hash_tables.renamed,
             checks_first=not is_new and is_one,
         )
         with checkpoint_access(access):

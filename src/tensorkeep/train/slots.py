@@ -10,13 +10,17 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorkeep.dtypes import DType
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.functions.array import broadcast_to, zeros
 from tensorkeep.functions.array import shape as shape_of
-from tensorkeep.functions.array import zeros
 from tensorkeep.graph.building import colocate_with
+from tensorkeep.graph.constants import constant_value
+from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.shapes import Shape
 from tensorkeep.variables.creation import is_embedding_variable, is_resource_variable
 from tensorkeep.variables.embedding_slots import embedding_slot
+from tensorkeep.variables.hash_table import HashTable
 from tensorkeep.variables.initializers import Zeros
 from tensorkeep.variables.scope import get_variable_scope
 from tensorkeep.variables.scopes import get_variable, variable_scope
@@ -57,6 +61,8 @@ def _create(
     primary: Any, value: Any, shape: Any, dtype: DType | None, validated: bool, name: str, colocated: bool
 ) -> Any:
     with variable_scope(None, f"{primary.op.name}/{name}"):
+        if isinstance(primary, HashTable):
+            return _hash_table_slot(primary, value, shape, dtype, name)
         if is_embedding_variable(primary):
             dim = None if shape is None else Shape.of(shape)[0]
             return embedding_slot(primary, value, f"{get_variable_scope().name}/", dim)
@@ -64,6 +70,26 @@ def _create(
             return _slot_variable(primary, value, shape, dtype, validated)
         with colocate_with(primary):
             return _slot_variable(primary, value, shape, dtype, validated)
+
+
+def _hash_table_slot(primary: HashTable, value: Any, shape: Any, dtype: DType | None, name: str) -> HashTable:
+    """More rows for the keys of a hash table (DeepRec's slot_creator.py, create_slot_with_initializer)."""
+    initializer = value
+    if not callable(value):
+        row = constant_value(value)
+        if row is None:
+            raise InvalidArgumentError(
+                f'slot "{name}" of hash table "{primary.name}" begins as a value that is computed when it runs; new '
+                "rows are made at any time: give an initializer, or a constant"
+            )
+
+        def initializer(sizes: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+            filled: Tensor = broadcast_to(convert(row, dtype), sizes)
+            return filled
+
+    stored = f"{primary.distributed_name}/slots/{name}"
+    rows = primary.get_shape() if shape is None else shape
+    return primary.create_slot(rows, primary.dtype if dtype is None else dtype, stored, initializer, name=name)
 
 
 def create_shared_slot(primary: Any, initializer: Callable[..., Any], shape: Any, dtype: Any, name: str) -> Any:

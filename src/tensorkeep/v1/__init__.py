@@ -394,6 +394,7 @@ from tensorkeep.v1 import (
     flags,
     gfile,
     graph_util,
+    hash_table,
     image,
     initializers,
     io,
@@ -560,6 +561,7 @@ from tensorkeep.variables.embedding_options import (
     StorageType,
 )
 from tensorkeep.variables.embedding_store import get_embedding_variable
+from tensorkeep.variables.hash_table_store import get_hash_table
 from tensorkeep.variables.initializers import Constant as constant_initializer
 from tensorkeep.variables.initializers import GlorotNormal as glorot_normal_initializer
 from tensorkeep.variables.initializers import GlorotUniform as glorot_uniform_initializer
@@ -889,6 +891,7 @@ __all__ = [
     "get_default_session",
     "get_dynamic_dimension_embedding_variable",
     "get_embedding_variable",
+    "get_hash_table",
     "get_local_variable",
     "get_logger",
     "get_multihash_variable",
@@ -909,6 +912,7 @@ __all__ = [
     "group",
     "guarantee_const",
     "half",
+    "hash_table",
     "hessians",
     "histogram_fixed_width",
     "histogram_fixed_width_bins",

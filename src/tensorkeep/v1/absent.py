@@ -12,10 +12,6 @@ from tensorkeep.graph.opspec import find_op
 _CORE: Final = "variables, tf.layers, tf.losses, the optimizers of tf.train and tf.train.MonitoredTrainingSession"
 _LOAD: Final = "tensorkeep.load_saved_model runs what it exported"
 _ONE_PROCESS: Final = "sessions run in this process, on one machine"
-_HASH_TABLE: Final = (
-    "tables that grow by key are made by tf.get_embedding_variable; a checkpoint with DeepRec's hash tables is read as "
-    'plain tensors, keys under "<name>/ids" and rows under "<name>", by tensorkeep.open_checkpoint'
-)
 
 # By name below `tf`: what to use instead.
 INSTEAD: Final[dict[str, str]] = {
@@ -32,8 +28,6 @@ INSTEAD: Final[dict[str, str]] = {
     "experimental": "what is not experimental any more is in tf itself",
     "feature_column": "use tf.parse_example, tf.lookup and tf.nn.embedding_lookup; tables that DeepRec's "
     "CoalescedScope packs into one variable are saved by tensorkeep.variables.saveable.CoalescedVariable",
-    "get_hash_table": _HASH_TABLE,
-    "hash_table": _HASH_TABLE,
     "keras": f"use {_CORE}; {_LOAD}, and tensorkeep.saved_model.from_layers builds models of layers",
     "lite": "graphs are frozen by tf.graph_util and `tensorkeep saved-model freeze`, for a converter of your choice",
     "load_library": "ops of one's own are written in Python: tensorkeep.graph.opspec",

@@ -20,6 +20,7 @@ from tensorkeep.ops.state import assign_variable, read_variable
 from tensorkeep.variables.assignments import assign
 from tensorkeep.variables.composed import ComposedVariable
 from tensorkeep.variables.embedding import EmbeddingVariable
+from tensorkeep.variables.hash_table_saving import with_hash_tables
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.resource import ResourceVariable
 from tensorkeep.variables.variable import Variable
@@ -257,6 +258,7 @@ def _variable_tensor(item: Any) -> Tensor:
 
 def sorted_saveables(items: Any) -> list[Saveable]:
     """The saveables of things to save, a list or a dictionary by name, in the order of their names."""
+    items = with_hash_tables(items)
     named = items if isinstance(items, dict) else named_saveables(items)
     found: list[Saveable] = []
     seen: set[int] = set()

@@ -206,12 +206,35 @@ class VariableScope:
             invalid_key=invalid_key, evconfig=evconfig, ht_partition_num=ht_partition_num,
         )  # fmt: skip
 
+    def get_hash_table(
+        self,
+        var_store: Any,
+        name: str,
+        shape: Any = None,
+        dtype: Any = None,
+        initializer: Any = None,
+        collections: Any = None,
+        reuse: Reuse = None,
+        trainable: bool | None = True,
+        synchronization: Any = VariableSynchronization.AUTO,
+        partitioner: Any = None,
+        children: Any = None,
+    ) -> Any:
+        """The hash table of that name in this scope, as DeepRec's `tf.get_hash_table` asks for it."""
+        return GET_HASH_TABLE[-1](
+            self, var_store, name, shape=shape, dtype=dtype, initializer=initializer, collections=collections,
+            reuse=reuse, trainable=trainable, partitioner=partitioner, children=children,
+        )  # fmt: skip
+
 
 GET_EMBEDDING: Final[list[Callable[..., Any]]] = []
 """Finds or makes an embedding variable of a scope; entered by the module that can."""
 
 GET_EMBEDDING_BLOCKS: Final[list[Callable[..., Any]]] = []
 """Finds or makes one of several blocks."""
+
+GET_HASH_TABLE: Final[list[Callable[..., Any]]] = []
+"""Finds or makes a hash table of a scope."""
 
 
 @dataclass

@@ -28,8 +28,9 @@ class VariableStore:
     """Variables by name. What a partitioner cut is also here in parts, as name/part_0 and so on."""
 
     def __init__(self) -> None:
-        self.variables: dict[str, Variable] = {}
-        self.partitioned: dict[str, PartitionedVariable] = {}
+        self.variables: dict[str, Any] = {}
+        """Variables, and hash tables, which are none."""
+        self.partitioned: dict[str, Any] = {}
 
     def get_variable(
         self,
@@ -169,6 +170,11 @@ class VariableStore:
                 f"Variable {name} already exists, disallowed. Did you mean to set reuse=True or reuse=tf.AUTO_REUSE in "
                 "VarScope?"
             )
+        if not isinstance(found, Variable):
+            raise InvalidArgumentError(
+                f"Trying to reuse variable {name}, but an existing variable is a {type(found).__name__}, can not reuse "
+                "it."
+            )
         if shape is not None and not shape.is_compatible_with(found.get_shape()):
             raise InvalidArgumentError(
                 f"Trying to share variable {name}, but specified shape {shape} and found shape {found.get_shape()}."
@@ -267,6 +273,11 @@ class VariableStore:
             raise InvalidArgumentError(
                 f"Partitioned variable with name {name} already exists. Did you mean to set reuse=True or "
                 "reuse=tf.AUTO_REUSE in VarScope?"
+            )
+        if not isinstance(found, PartitionedVariable):
+            raise InvalidArgumentError(
+                f"Trying to reuse partitioned variable {name}, but an existing variable is a {type(found).__name__}, "
+                "can not reuse it."
             )
         trying = f"Trying to reuse partitioned variable {name}, but specified"
         if not shape.is_compatible_with(found.get_shape()):

@@ -1,0 +1,36 @@
+"""`tf.hash_table`: DeepRec's older tables by key."""
+
+from __future__ import annotations
+
+from tensorkeep.variables.hash_table import (
+    DistributedHashTable,
+    FixedSizeHashTablePartitioner,
+    HashTable,
+    HashTableKeyMapperFactory,
+    SimpleHashTable,
+    restore_without_clear_scope,
+)
+from tensorkeep.variables.hash_table_admission import BloomFilterAdmitStrategy, DistributedBloomFilterAdmitStrategy
+from tensorkeep.variables.hash_table_lookup import (
+    BloomFilterLookupHook,
+    EmbeddingLookupHook,
+    ReadOnlyHook,
+    embedding_lookup,
+    embedding_lookup_sparse,
+)
+
+__all__ = [
+    "BloomFilterAdmitStrategy",
+    "BloomFilterLookupHook",
+    "DistributedBloomFilterAdmitStrategy",
+    "DistributedHashTable",
+    "EmbeddingLookupHook",
+    "FixedSizeHashTablePartitioner",
+    "HashTable",
+    "HashTableKeyMapperFactory",
+    "ReadOnlyHook",
+    "SimpleHashTable",
+    "embedding_lookup",
+    "embedding_lookup_sparse",
+    "restore_without_clear_scope",
+]
