@@ -8,7 +8,10 @@ import pytest
 
 import tensorkeep.ops.every  # noqa: F401 - what ops do is known once they are imported
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
+from tensorkeep.graph.building import building
 from tensorkeep.graph.capabilities import Capability
+from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.opspec import get_op
 from tensorkeep.io.filesystem import FileSystem, atomic_write
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.memory import MemoryFileSystem
@@ -60,7 +63,19 @@ def test_reading_everywhere_does_not_include_writing(fs: MemoryFileSystem) -> No
     assert files.exists("other/file")
     with pytest.raises(PermissionDeniedError):
         files.delete("other/file")
-    assert Permissions.of(["WriteFile"]).files(fs, "m") is fs
+
+
+def test_files_are_seen_by_those_operations_that_are_allowed_to(fs: MemoryFileSystem) -> None:
+    with building(Graph()):
+        reads, writes = get_op("ReadFile")("x"), get_op("WriteFile")("x", "text")
+        printing = get_op("PrintV2")("text")
+    by_type = Permissions.of(["PrintV2", "ReadFile"]).files_of(fs, "m")
+    assert (by_type(reads.op), by_type(printing)) == (fs, fs)
+    by_class = Permissions.of(["writes files"]).files_of(fs, "m")
+    assert by_class(writes) is fs
+    for files in (by_type(writes), by_class(reads.op), by_class(printing)):
+        with pytest.raises(PermissionDeniedError, match="not in its directory"):
+            files.open("other/file")
 
 
 def test_names_of_nothing_are_refused_with_those_of_classes() -> None:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensorkeep
-from tensorkeep.dtypes import FLOAT32, INT64
+from tensorkeep.dtypes import FLOAT32, INT64, STRING
 from tensorkeep.errors import PermissionDeniedError
 from tensorkeep.functions.array import placeholder
 from tensorkeep.functions.constants import constant
@@ -130,6 +130,30 @@ def test_allowing_one_type_does_not_allow_others_of_its_class(tmp_path: Path) ->
     with tensorkeep.load_saved_model(model, allow=["SaveV2"]) as loaded, pytest.raises(PermissionDeniedError):
         loaded.signatures["serving_default"](x=1.0)
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize("allow", ["PrintV2", "prints", "WriteFile", "writes files", "MatchingFiles"])
+@pytest.mark.parametrize("reader", ["ReadFile", "TextLineReaderV2"])
+def test_what_is_allowed_to_others_lets_nothing_read_outside_of_the_model(
+    allow: str, reader: str, tmp_path: Path
+) -> None:
+    (tmp_path / "secret").write_text("secret")
+
+    def attack() -> Tensor:
+        if reader == "ReadFile":
+            content: Tensor = get_op("ReadFile")(str(tmp_path / "secret"))
+            return content
+        queue = get_op("FIFOQueueV2")(component_types=[STRING], shapes=[[]])
+        with control_dependencies([get_op("QueueEnqueueV2")(queue, [str(tmp_path / "secret")])]):
+            _, line = get_op("ReaderReadV2")(get_op("TextLineReaderV2")(), queue)
+        return line  # type: ignore[no-any-return]
+
+    model = export(tmp_path, attack)
+    refused = pytest.raises(PermissionDeniedError, match="not in its directory")
+    with tensorkeep.load_saved_model(model, allow=[allow]) as loaded, refused:
+        loaded.signatures["serving_default"](x=1.0)
+    with tensorkeep.load_saved_model(model, allow=[reader]) as loaded:
+        assert loaded.signatures["serving_default"](x=1.0)["y"] == 1.0
 
 
 def test_an_op_of_ones_own_runs_in_a_model_if_it_says_that_it_only_computes(tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any, Final, Protocol, TypeVar
 
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.attrs import FunctionRef
+from tensorkeep.graph.graph import Operation
 from tensorkeep.io.filesystem import FileSystem
 from tensorkeep.io.local import LocalFileSystem
 from tensorkeep.runtime.resources import ResourceManager
@@ -47,18 +48,21 @@ class Surroundings:
     caller: FunctionCaller | None = None
     counts_steps: bool = False
     """Whether runs are limited, so that loops and calls count their steps."""
+    files_of: Callable[[Operation], FileSystem] | None = None
+    """Which files one operation sees, where these are not the same for all."""
     lock: Lock = field(default_factory=Lock)
 
 
 class KernelContext:
     """The surroundings of one operation. It lasts as long as the session, so what it keeps outlives a run."""
 
-    __slots__ = ("_kept", "device", "name", "surroundings")
+    __slots__ = ("_files", "_kept", "device", "name", "surroundings")
 
-    def __init__(self, name: str, device: str, surroundings: Surroundings) -> None:
-        self.name = name
-        self.device = device
+    def __init__(self, op: Operation, surroundings: Surroundings) -> None:
+        self.name = op.name
+        self.device = op.device
         self.surroundings = surroundings
+        self._files = None if surroundings.files_of is None else surroundings.files_of(op)
         self._kept: dict[str, Any] = {}
 
     @property
@@ -67,7 +71,8 @@ class KernelContext:
 
     @property
     def filesystem(self) -> FileSystem:
-        return self.surroundings.filesystem
+        """The files that this operation sees."""
+        return self.surroundings.filesystem if self._files is None else self._files
 
     def keep(self, key: str, create: Callable[[], Kept]) -> Kept:
         """Something of this operation alone that lasts from run to run: the state of a generator, a counter."""

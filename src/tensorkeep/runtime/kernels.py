@@ -55,7 +55,7 @@ class Kernels:
         """What the kernel of an operation may use besides its inputs, the same in every run."""
         context = self._contexts.get(op)
         if context is None:
-            context = self._contexts[op] = KernelContext(op.name, op.device, self._surroundings)
+            context = self._contexts[op] = KernelContext(op, self._surroundings)
         return context
 
     def lasting(self, op: Operation) -> Any:

@@ -36,8 +36,9 @@ class Session:
 
     `allow_io` lets operations read and write files, print and run code that is not known; without it they are refused,
     as a stranger's graph should be. `allow_python` lets them call the Python functions registered with the session's
-    graph. `allowed`, if given, says it for each class and type of operation instead of these two. `limits` say how long
-    a run may take, how much memory and how many steps.
+    graph. `allowed`, if given, says it for each class and type of operation instead of these two, and `files_of` which
+    files an operation sees, instead of those of `filesystem`. `limits` say how long a run may take, how much memory and
+    how many steps.
     """
 
     def __init__(
@@ -52,12 +53,14 @@ class Session:
         allow_io: bool = True,
         allow_python: bool = False,
         allowed: Allowed | None = None,
+        files_of: Callable[[Operation], FileSystem] | None = None,
         limits: Limits = NO_LIMITS,
     ) -> None:
         keep_freed_memory()
         self._graph = graph
         self._has_own_resources = resources is None
         self.surroundings = Surroundings(resources or ResourceManager(), filesystem or LocalFileSystem(), write_line)
+        self.surroundings.files_of = files_of
         self.limits = limits
         """What one run may take."""
         self._is_free = limits.is_none

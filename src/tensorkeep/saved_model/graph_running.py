@@ -77,8 +77,7 @@ class GraphRunner:
         prefix = check_goes_over_model(stored, path, self._around.fs)
         session = self._ready()
         # The caller names the checkpoint, so its folder may be read; nothing else may.
-        files = self._around.permissions.files(self._around.fs, posixpath.dirname(prefix) or ".")
-        with Session(session.graph, resources=session.resources, filesystem=files) as reading:
+        with self._around.session_in(posixpath.dirname(prefix) or ".", session.graph, session.resources) as reading:
             self._run(reading, increments.restore_op_name, {increments.filename_tensor_name: prefix})
 
     def _ready(self) -> Session:

@@ -13,11 +13,11 @@ from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
 from tensorkeep.graph.capabilities import Allowed, Capability, possible_capabilities
-from tensorkeep.graph.opspec import find_op
+from tensorkeep.graph.graph import Operation
+from tensorkeep.graph.opspec import capabilities_of, find_op
 from tensorkeep.io.filesystem import FileSystem, RandomAccessFile, WritableFile
 from tensorkeep.runtime.context import log_line
 
-_FILES: Final = frozenset((Capability.READS_FILES, Capability.WRITES_FILES))
 _BY_NAME: Final = {word: item for item in Capability for word in (item.value, item.name.lower(), item.identifier)}
 
 
@@ -71,10 +71,18 @@ class Permissions:
         return log_line if Capability.PRINTS in self.needs else refuse_line
 
     def files(self, fs: FileSystem, directory: str) -> FileSystem:
-        """For a session's `filesystem`: those of the model, unless more is allowed."""
-        if not self.needs & _FILES:
-            return ModelFiles(fs, directory, may_write=False)
-        return fs if Capability.WRITES_FILES in self.needs else ModelFiles(fs, "", may_write=False)
+        """For a session's `filesystem`: those of the model to read, or all if reading is allowed."""
+        return ModelFiles(fs, "" if Capability.READS_FILES in self.classes else directory)
+
+    def files_of(self, fs: FileSystem, directory: str) -> Callable[[Operation], FileSystem]:
+        """For a session's `files_of`: what is allowed to one type of operation is not for others to use."""
+        shared = self.files(fs, directory)
+
+        def seen_by(op: Operation) -> FileSystem:
+            writes = Capability.WRITES_FILES in self.classes & capabilities_of(op)
+            return fs if writes or op.type in self.allowed else shared
+
+        return seen_by
 
 
 def _needs(operation: str) -> frozenset[Capability]:

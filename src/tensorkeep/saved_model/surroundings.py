@@ -50,16 +50,21 @@ class ModelSurroundings:
     def open_session(self, graph: Graph, resources: ResourceManager | None) -> Session:
         """A session with a graph of the model, which may do what the model may; without resources, with its own."""
         self.require_open()
-        session = Session(
-            graph,
-            resources=resources,
-            filesystem=self.permissions.files(self.fs, self.directory),
-            write_line=self.permissions.write_line,
-            allowed=self.permissions.in_sessions,
-            limits=self.limits,
-        )
+        session = self.session_in(self.directory, graph, resources)
         self._sessions.append(session)
         return session
+
+    def session_in(self, directory: str, graph: Graph, resources: ResourceManager | None) -> Session:
+        """Such a session that reads the files of a directory. Whoever asked for it closes it."""
+        return Session(
+            graph,
+            resources=resources,
+            filesystem=self.permissions.files(self.fs, directory),
+            write_line=self.permissions.write_line,
+            allowed=self.permissions.in_sessions,
+            files_of=self.permissions.files_of(self.fs, directory),
+            limits=self.limits,
+        )
 
     def reader(self) -> CheckpointReader | None:
         """The stored variables; None if the model has none. Stays open as long as the model."""
