@@ -15,6 +15,7 @@ from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel
 from tensorkeep.saved_model.pruning import prune_to_signature
 from tensorkeep.saved_model.rewriting import rewrite_model
+from tensorkeep.saved_model.scanning import scan_model
 
 KEYS = [1, 2, 3, 1004]
 
@@ -92,6 +93,12 @@ def test_a_delta_may_come_before_the_first_call_and_again(trained: Any) -> None:
         assert_equal(served(model), after)
 
 
+def test_a_scan_accounts_for_what_saves_and_restores_deltas(trained: Any) -> None:
+    report = scan_model(trained[0])
+    assert report.is_clean, str(report)
+    assert {"KvIncrSave", "KvResourceIncrImport", "SaveV3"} <= {item.subject for item in report.accounted}
+
+
 def test_the_meta_graph_names_what_restores_a_delta_in_a_session(trained: Any) -> None:
     place, delta, before, after = trained
     with tf.Graph().as_default(), tf.Session() as session:
@@ -146,6 +153,7 @@ def test_rows_of_plain_variables_are_taken_where_the_models_saver_saves_them(tmp
         delta = model.saver.incremental_save(session, tmp_path / "run" / "m", global_step=model.step)
         after = model.values(session)
     assert "w-sparse_incr_keys" in tk.list_tensors(delta)
+    assert scan_model(tmp_path / "model").is_clean
     with tk.load_saved_model(tmp_path / "model") as loaded:
         loaded.apply_delta(delta)
         assert_equal(served(loaded), after)

@@ -45,14 +45,19 @@ _PATH_INPUTS: Final = {
     "RestoreHashTable": (0,),
     "RestoreBloomFilter": (0,),
     "InitBlackList": (4,),
+    "IncrRestore": (0,),
+    "KvRebaseOnDelta": (0,),
     "SaveV3": (0,),
     "KvIncrSave": (0,),
+    "IncrSave": (0,),
 }
-_IMPORTS: Final = ("KvResourceImportV2", "KvResourceImportV3", "KvResourceIncrImport")
+_IMPORTS: Final = ("KvResourceImportV2", "KvResourceImportV3", "KvResourceIncrImport", "IncrRestore", "KvRebaseOnDelta")
 _TABLES: Final = ("RestoreHashTable", "RestoreBloomFilter")
 _RESTORES: Final = frozenset(("Restore", "RestoreSlice", "RestoreV2", *_IMPORTS, *_TABLES))
-_SAVES: Final = frozenset(("Save", "SaveSlices", "SaveV2", "SaveV3", "KvIncrSave", "MergeV2Checkpoints"))
-_AROUND_SAVES: Final = frozenset(("NoOp", "Pack", "ShardedFilename", "ShardedFilespec"))
+_SAVES: Final = frozenset(("Save", "SaveSlices", "SaveV2", "SaveV3", "KvIncrSave", "IncrSave", "MergeV2Checkpoints"))
+_AROUND_SAVES: Final = frozenset(
+    ("NoOp", "Pack", "ShardedFilename", "ShardedFilespec", "KvBeginDelta", "KvForgetTouched", "KvRebaseOnDelta")
+)
 _CACHES: Final = frozenset(("CacheDataset", "CacheDatasetV2"))
 _READS: Final = frozenset(_PATH_INPUTS) - _SAVES - _CACHES - {"WriteFile"}
 _READING: Final = frozenset((Capability.READS_FILES,))
