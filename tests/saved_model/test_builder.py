@@ -49,7 +49,7 @@ def test_text_and_bytes_say_the_same_and_may_lie_side_by_side() -> None:
 
 
 def test_a_model_that_nobody_could_read_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tensorkeep.saved_model.builder.MOST_BYTES", 1000)  # in place of 2 GiB
+    monkeypatch.setattr("tensorkeep.saved_model.layout.MOST_BYTES", 1000)  # in place of 2 GiB
     with pytest.raises(
         UnimplementedError, match=r"the model is \d{4,} bytes, .* of more than 1000\. Keep large constants"
     ):

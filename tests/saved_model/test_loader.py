@@ -10,8 +10,8 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.io.filesystem import atomic_write
 from tensorkeep.proto.messages import serialize
 from tensorkeep.runtime.session import Session
-from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.loader import SavedModelLoader, get_asset_tensors, get_init_op, get_train_op, load
+from tensorkeep.saved_model.layout import get_asset_tensors, read_saved_model
+from tensorkeep.saved_model.loader import SavedModelLoader, get_init_op, get_train_op, load
 from tensorkeep.saved_model.tensor_info import tensor_names
 from tests.saved_model.models import build_model, run_model, store
 from tests.support.golden import decode, expected, golden

@@ -76,7 +76,7 @@ def test_objects_are_saved_with_their_functions_and_come_back() -> None:
 
 
 def test_a_model_that_nobody_could_read_is_not_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tensorkeep.saved_model.builder.MOST_BYTES", 1000)  # in place of 2 GiB
+    monkeypatch.setattr("tensorkeep.saved_model.layout.MOST_BYTES", 1000)  # in place of 2 GiB
     with pytest.raises(UnimplementedError, match=r"of more than 1000\. Keep large constants in variables"):
         saved()
 

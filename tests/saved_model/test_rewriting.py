@@ -62,7 +62,7 @@ def test_a_changed_model_goes_to_another_directory_with_all_its_files() -> None:
 def test_a_model_that_nobody_could_read_is_not_written(target: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     fs = made()
     before = fs.contents()
-    monkeypatch.setattr("tensorkeep.saved_model.builder.MOST_BYTES", 1000)  # in place of 2 GiB
+    monkeypatch.setattr("tensorkeep.saved_model.layout.MOST_BYTES", 1000)  # in place of 2 GiB
     with pytest.raises(UnimplementedError, match=r"of more than 1000\. Keep large constants in variables"):
         rewrite_model("m", target, rename, fs=fs)
     assert fs.contents() == before

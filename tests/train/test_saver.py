@@ -20,7 +20,8 @@ from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
 from tensorkeep.testing.filesystems import CrashingFileSystem, FileSystemWrapper, SimulatedCrash
 from tensorkeep.train.retention import KeepLatest, KeepRecent, RetentionPolicy
-from tensorkeep.train.saver import GraphFile, SaveHandle, Saver, SaverOptions, SaverRecipe
+from tensorkeep.train.saver import GraphFile, SaveHandle, Saver, SaverOptions
+from tensorkeep.train.saver_recipe import SaverRecipe
 from tensorkeep.variables.assignments import assign_add
 from tensorkeep.variables.creation import create_variable
 from tensorkeep.variables.listing import global_variables, variables_initializer

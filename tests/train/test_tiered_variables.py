@@ -21,7 +21,7 @@ from tensorkeep.io.local import LOCAL
 from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
-from tensorkeep.train.saver import SaverRecipe
+from tensorkeep.train.saver_recipe import SaverRecipe
 from tests.support.deeprec import unset_switches
 
 

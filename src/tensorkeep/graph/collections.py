@@ -76,6 +76,12 @@ def get_collection(graph: Graph, name: Hashable, scope: str | None = None) -> li
     return [item for item in found if hasattr(item, "name") and pattern.match(item.name)]
 
 
+def saveable_objects(graph: Graph, scope: str | None = None) -> list[Any]:
+    """What a saver saves if it is not told what: variables, and whatever else is in the collection for that."""
+    keys = (GraphKeys.GLOBAL_VARIABLES, GraphKeys.SAVEABLE_OBJECTS)
+    return [item for key in keys for item in get_collection(graph, key, scope)]
+
+
 def get_collection_ref(graph: Graph, name: Hashable) -> list[Any]:
     """The collection itself: changing it changes the graph's."""
     return graph.collections.setdefault(name, [])

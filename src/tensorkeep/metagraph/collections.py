@@ -7,7 +7,7 @@
     any_list     google.protobuf.Any
 
 The first item decides. A registered collection holds objects that turn into a message and back: variables, branches,
-loops, savers, queue runners.
+loops, savers, queue runners. Whoever defines such objects registers them (`register_proto_function`).
 """
 
 from __future__ import annotations
@@ -18,24 +18,16 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tensorkeep.errors import AlreadyExistsError, DataLossError, TensorKeepError, WrongTypeError
-from tensorkeep.functions.control_flow_protos import (
-    cond_context_from_proto,
-    context_to_proto,
-    while_context_from_proto,
-)
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
 from tensorkeep.proto.anything import is_any, private_any, public_any
 from tensorkeep.proto.messages import (
     CollectionDef,
-    CondContextDef,
     Message,
     VariableDef,
-    WhileContextDef,
     parse,
 )
-from tensorkeep.variables.variable import Variable
 
 LOG: Final = logging.getLogger("tensorkeep")
 UNBOUND_PREFIX: Final = "$unbound_inputs_"  # of the names of inputs from outside an exported scope
@@ -232,28 +224,6 @@ def _moved(value: bytes, scope: str) -> str | bytes:
     except UnicodeDecodeError:
         return value
 
-
-# ---------------------------------------------------------------------------------------------------- Kinds
-
-
-def _variable_to_proto(variable: Any, export_scope: str | None = None) -> VariableDef | None:
-    found: VariableDef | None = variable.to_proto(export_scope=export_scope)
-    return found
-
-
-for _key in (
-    GraphKeys.GLOBAL_VARIABLES,
-    GraphKeys.TRAINABLE_VARIABLES,
-    GraphKeys.MOVING_AVERAGE_VARIABLES,
-    GraphKeys.LOCAL_VARIABLES,
-    GraphKeys.MODEL_VARIABLES,
-    GraphKeys.GLOBAL_STEP,
-    GraphKeys.METRIC_VARIABLES,
-    GraphKeys.EMBEDDING_VARIABLES,
-):
-    register_proto_function(_key, VariableDef, _variable_to_proto, Variable.from_proto)
-register_proto_function(GraphKeys.COND_CONTEXT, CondContextDef, context_to_proto, cond_context_from_proto)
-register_proto_function(GraphKeys.WHILE_CONTEXT, WhileContextDef, context_to_proto, while_context_from_proto)
 
 __all__ = [
     "CollectionDecoder",

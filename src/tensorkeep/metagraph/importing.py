@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.building import building, unique_name
-from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
+from tensorkeep.graph.building import building, current_graph, unique_name
+from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection, saveable_objects
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.graph.prefixes import strip_name_scope
@@ -17,7 +17,6 @@ from tensorkeep.metagraph.exporting import UNBOUND_INPUTS
 from tensorkeep.metagraph.op_list import remember_foreign_ops
 from tensorkeep.metagraph.versions import says_trainable
 from tensorkeep.proto.messages import CollectionDef, GraphDef, MetaGraphDef
-from tensorkeep.variables.listing import saveable_objects
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,7 @@ def saver_for(
     """
     if proto.HasField("saver_def"):
         return make(saver_def=proto.saver_def, name=scope_of_import(import_scope, variables))
-    if saveable_objects(import_scope):
+    if saveable_objects(current_graph(), import_scope):
         return make()
     LOG.info("Saver not created because there are no variables in the graph to restore")
     return None

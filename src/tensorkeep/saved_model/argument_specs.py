@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import singledispatch
 from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import UnimplementedError
-from tensorkeep.functions.type_specs import TensorSpec
 from tensorkeep.graph.attrs import shape_to_proto
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
@@ -27,9 +27,7 @@ class ArgumentSpec:
     keyword_defaults: Mapping[str, Any] = field(default_factory=dict)
 
 
-def write_argument_spec(
-    proto: FunctionSpec, spec: ArgumentSpec, input_signature: Sequence[TensorSpec] | None = None
-) -> None:
+def write_argument_spec(proto: FunctionSpec, spec: ArgumentSpec, input_signature: Sequence[Any] | None = None) -> None:
     values = {
         "args": list(spec.positional),
         "varargs": spec.rest,
@@ -62,18 +60,28 @@ def encode_structure(value: Any, proto: StructuredValue) -> None:
         proto.tensor_dtype_value = value.number
     elif isinstance(value, TensorShape):
         proto.tensor_shape_value.CopyFrom(shape_to_proto(plain_shape(value)))
-    elif isinstance(value, TensorSpec | Tensor):
-        _encode_tensor(value, proto)
     else:
-        _encode_container(value, proto)
+        encode_other(value, proto)
 
 
-def _encode_tensor(value: TensorSpec | Tensor, proto: StructuredValue) -> None:
+@singledispatch
+def encode_other(value: Any, proto: StructuredValue) -> None:
+    """Writes what is neither a plain value nor a type nor a shape. Register what else there is (`register`)."""
+    _encode_container(value, proto)
+
+
+@encode_other.register
+def _encode_tensor(value: Tensor, proto: StructuredValue) -> None:
+    encode_tensor_spec(value.dtype, value.shape, None, proto)
+
+
+def encode_tensor_spec(dtype: DType, shape: TensorShape, name: str | None, proto: StructuredValue) -> None:
+    """Writes what is known of a tensor: its type, its shape, and its name if it has one."""
     spec = proto.tensor_spec_value
-    spec.dtype = value.dtype.base_dtype.number
-    spec.shape.CopyFrom(shape_to_proto(plain_shape(value.shape)))
-    if isinstance(value, TensorSpec) and value.name:
-        spec.name = value.name
+    spec.dtype = dtype.base_dtype.number
+    spec.shape.CopyFrom(shape_to_proto(plain_shape(shape)))
+    if name:
+        spec.name = name
 
 
 def _encode_container(value: Any, proto: StructuredValue) -> None:
@@ -97,4 +105,4 @@ def _encode_container(value: Any, proto: StructuredValue) -> None:
         )
 
 
-__all__ = ["ArgumentSpec", "encode_structure", "write_argument_spec"]
+__all__ = ["ArgumentSpec", "encode_other", "encode_structure", "encode_tensor_spec", "write_argument_spec"]

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import add_to_collection, get_collection
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -33,13 +33,12 @@ from tensorkeep.saved_model.constants import (
     VARIABLES_DIRECTORY,
 )
 from tensorkeep.saved_model.embedding_lookups import only_read_when_served
-from tensorkeep.saved_model.layout import variables_path
+from tensorkeep.saved_model.layout import readable_bytes, variables_path
 from tensorkeep.saved_model.signature_defs import check_signatures
 from tensorkeep.train.incremental import restoring_in_model
-from tensorkeep.train.saver import GraphFile, Saver, SaverRecipe
+from tensorkeep.train.saver import GraphFile, Saver
 from tensorkeep.train.saver_graph import V2, BulkSaverBuilder
-
-MOST_BYTES = (1 << 31) - 1  # of a message, which readers refuse if it is larger
+from tensorkeep.train.saver_recipe import SaverRecipe
 
 
 class BuilderStateError(FailedPreconditionError, AssertionError):
@@ -214,17 +213,7 @@ class SavedModelBuilder:
 
 def _encoded(model: SavedModel, as_text: bool) -> bytes:
     # The text is that of the message itself: there packed messages stay packed, as TensorFlow writes them.
-    return str(model).encode() if as_text else readable(serialize(model))
-
-
-def readable(data: bytes) -> bytes:
-    """The bytes of a model; UnimplementedError if they are more than protocol buffers read."""
-    if len(data) > MOST_BYTES:
-        raise UnimplementedError(
-            f"the model is {len(data)} bytes, and nobody reads a message of more than {MOST_BYTES}. Keep large "
-            "constants in variables, which are stored apart"
-        )
-    return data
+    return str(model).encode() if as_text else readable_bytes(serialize(model))
 
 
 def _add_main_op(graph: Graph, main_op: Operation | None) -> None:
@@ -238,4 +227,4 @@ def _add_main_op(graph: Graph, main_op: Operation | None) -> None:
     add_to_collection(graph, MAIN_OP_KEY, main_op)
 
 
-__all__ = ["BuilderStateError", "DefaultSaver", "GraphOptions", "ModelSaver", "SavedModelBuilder", "readable"]
+__all__ = ["BuilderStateError", "DefaultSaver", "GraphOptions", "ModelSaver", "SavedModelBuilder"]

@@ -11,8 +11,13 @@ from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.constants import SERVING
-from tensorkeep.saved_model.layout import init_op_name, meta_graph_with_tags, read_saved_model, variables_path
-from tensorkeep.saved_model.loader import get_asset_tensors
+from tensorkeep.saved_model.layout import (
+    get_asset_tensors,
+    init_op_name,
+    meta_graph_with_tags,
+    read_saved_model,
+    variables_path,
+)
 from tensorkeep.saved_model.permissions import ModelFiles
 from tensorkeep.saved_model.table_fills import local_initializers
 from tensorkeep.train.freezing import (

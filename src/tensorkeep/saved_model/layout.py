@@ -14,7 +14,8 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from tensorkeep.checkpoint.naming import IN_MODEL
-from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError
+from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError, UnimplementedError
+from tensorkeep.graph.prefixes import prepend_name_scope
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.paths import stays_inside
@@ -40,6 +41,7 @@ MODEL_FILE: Final = SAVED_MODEL_FILENAME_PB
 TEXT_FILE: Final = SAVED_MODEL_FILENAME_PBTXT
 CHUNKED_FILE: Final = SAVED_MODEL_FILENAME_CPB
 ASSETS: Final = ASSETS_DIRECTORY
+MOST_BYTES: Final = (1 << 31) - 1  # of a message, which readers refuse if it is larger
 
 _MODEL_FILES: Final = (MODEL_FILE, TEXT_FILE, CHUNKED_FILE)
 _RESERVED: Final = (INIT_OP_SIGNATURE_KEY, TRAIN_OP_SIGNATURE_KEY)
@@ -215,6 +217,24 @@ def asset_path(directory: PathLike, filename: str) -> str:
     if not stays_inside(filename):
         raise DataLossError(f"an asset is named {filename!r}, which leads out of the model's directory of assets")
     return join(directory, f"{ASSETS}/{filename}")
+
+
+def get_asset_tensors(directory: PathLike, meta_graph: MetaGraphDef, import_scope: str | None = None) -> dict[str, str]:
+    """Where the files are that the graph has by constants: their paths by the names of the tensors."""
+    return {
+        prepend_name_scope(asset.tensor_info.name, import_scope): asset_path(directory, asset.filename)
+        for asset in asset_files(meta_graph)
+    }
+
+
+def readable_bytes(data: bytes) -> bytes:
+    """The bytes of a model; UnimplementedError if they are more than protocol buffers read."""
+    if len(data) > MOST_BYTES:
+        raise UnimplementedError(
+            f"the model is {len(data)} bytes, and nobody reads a message of more than {MOST_BYTES}. Keep large "
+            "constants in variables, which are stored apart"
+        )
+    return data
 
 
 def init_op_name(meta_graph: MetaGraphDef) -> str:

@@ -11,7 +11,8 @@ from typing import Any
 
 from tensorkeep.checkpoint.finding import checkpoint_exists
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.building import building
+from tensorkeep.graph.building import building, current_graph
+from tensorkeep.graph.collections import saveable_objects
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.prefixes import prepend_name_scope
 from tensorkeep.graph.rewrite import add_defaults_in_place
@@ -26,18 +27,17 @@ from tensorkeep.saved_model.completeness import asset_problems, report, variable
 from tensorkeep.saved_model.constants import INIT_OP_SIGNATURE_KEY, TRAIN_OP_KEY, TRAIN_OP_SIGNATURE_KEY
 from tensorkeep.saved_model.layout import (
     NoSuchTagsError,
-    asset_files,
-    asset_path,
     describe_model,
     find_meta_graph,
+    get_asset_tensors,
     init_op_name,
     read_saved_model,
     tag_sets,
     variables_path,
 )
 from tensorkeep.saved_model.signature_defs import load_op_from_signature_def
-from tensorkeep.train.saver import Saver, SaverRecipe
-from tensorkeep.variables.listing import saveable_objects
+from tensorkeep.train.saver import Saver
+from tensorkeep.train.saver_recipe import SaverRecipe
 
 
 def load(
@@ -92,7 +92,7 @@ class SavedModelLoader:
     def restore_variables(self, session: Session, saver: Any, import_scope: str | None = None) -> None:
         """Restores the variables by a saver of the graph; fine without one if there are none."""
         with building(session.graph):
-            saveables = saveable_objects(import_scope)
+            saveables = saveable_objects(current_graph(), import_scope)
         if saver is not None:
             if not saveables and not checkpoint_exists(self.variables_path, fs=self._fs):
                 LOG.info("The specified SavedModel has no variables; no checkpoints were restored.")
@@ -136,14 +136,6 @@ class SavedModelLoader:
             report([*variable_problems(meta_graph, self.export_dir, self._fs), *assets], self.export_dir)
 
 
-def get_asset_tensors(directory: PathLike, meta_graph: MetaGraphDef, import_scope: str | None = None) -> dict[str, str]:
-    """Where the files are that the graph has by constants: their paths by the names of the tensors."""
-    return {
-        prepend_name_scope(asset.tensor_info.name, import_scope): asset_path(directory, asset.filename)
-        for asset in asset_files(meta_graph)
-    }
-
-
 def get_init_op(meta_graph: MetaGraphDef, graph: Graph, import_scope: str | None = None) -> Any | None:
     """The operation of a graph that initializes a model loaded into it; None if the model names none."""
     if INIT_OP_SIGNATURE_KEY in meta_graph.signature_def:
@@ -162,4 +154,4 @@ def get_train_op(meta_graph: MetaGraphDef, graph: Graph, import_scope: str | Non
     return element_of(graph, prepend_name_scope(names[0], import_scope)) if names else None
 
 
-__all__ = ["SavedModelLoader", "get_asset_tensors", "get_init_op", "get_train_op", "load"]
+__all__ = ["SavedModelLoader", "get_init_op", "get_train_op", "load"]

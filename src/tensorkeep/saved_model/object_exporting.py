@@ -32,7 +32,6 @@ from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_wr
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, SavedModel, serialize
 from tensorkeep.saved_model.assets import copy_assets
-from tensorkeep.saved_model.builder import readable
 from tensorkeep.saved_model.constants import (
     ASSETS_DIRECTORY,
     DEFAULT_SERVING_SIGNATURE_DEF_KEY,
@@ -45,7 +44,7 @@ from tensorkeep.saved_model.constants import (
     VARIABLES_DIRECTORY,
 )
 from tensorkeep.saved_model.fingerprint import write_fingerprint
-from tensorkeep.saved_model.layout import variables_path
+from tensorkeep.saved_model.layout import readable_bytes, variables_path
 from tensorkeep.saved_model.library import called_functions
 from tensorkeep.saved_model.node_saveables import NodeSaveable
 from tensorkeep.saved_model.object_assets import asset_stand_in
@@ -92,7 +91,7 @@ def save_objects_as_model(
     meta_graph.meta_info_def.tags.extend(dict.fromkeys([SERVING, *(options.extra_tags or ())]))
     _apply(options, meta_graph, graph)
     model = SavedModel(saved_model_schema_version=SAVED_MODEL_SCHEMA_VERSION, meta_graphs=[meta_graph])
-    data = readable(serialize(model))
+    data = readable_bytes(serialize(model))
     staged = StagedDirectory(fs, path_text(directory), durability)
     try:
         for name in (VARIABLES_DIRECTORY, ASSETS_DIRECTORY):

@@ -8,11 +8,18 @@ from typing import Any, Final
 
 from tensorkeep.functions.structures import flatten
 from tensorkeep.functions.tracing import ConcreteFunction, Function
+from tensorkeep.functions.type_specs import TensorSpec
 from tensorkeep.graph.attrs import shape_to_proto
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.tensor_shape import plain_shape
-from tensorkeep.proto.messages import MetaGraphDef, SavedObject
-from tensorkeep.saved_model.argument_specs import ArgumentSpec, encode_structure, write_argument_spec
+from tensorkeep.proto.messages import MetaGraphDef, SavedObject, StructuredValue
+from tensorkeep.saved_model.argument_specs import (
+    ArgumentSpec,
+    encode_other,
+    encode_structure,
+    encode_tensor_spec,
+    write_argument_spec,
+)
 from tensorkeep.saved_model.object_assets import Asset
 from tensorkeep.saved_model.object_tables import write_table
 from tensorkeep.saved_model.object_tree import Captured, ObjectTree
@@ -24,6 +31,11 @@ _DICTS: Final = "trackable_dict_wrapper"
 _TUPLES: Final = "trackable_tuple_wrapper"
 _PLAIN: Final = "_generic_user_object"
 _CONSTANT: Final = "tf.TrackableConstant"
+
+
+@encode_other.register
+def _encode_spec(spec: TensorSpec, proto: StructuredValue) -> None:
+    encode_tensor_spec(spec.dtype, spec.shape, spec.name, proto)
 
 
 def write_objects(
@@ -71,7 +83,7 @@ def _write_kind(node: SavedObject, item: Any, graph: Graph) -> None:
         variable.aggregation = item.aggregation.value
     elif isinstance(item, Function):
         node.function.concrete_functions.extend(trace.name for trace in item.concrete_functions(graph))
-        write_argument_spec(node.function.function_spec, _argument_spec(item.signature), item.input_signature)  # type: ignore[arg-type]
+        write_argument_spec(node.function.function_spec, _argument_spec(item.signature), item.input_signature)
     elif isinstance(item, ConcreteFunction):
         bare = node.bare_concrete_function
         bare.concrete_function_name = item.name

@@ -18,14 +18,19 @@ from tensorkeep.dtypes import INT32, RESOURCE
 from tensorkeep.errors import UnimplementedError
 from tensorkeep.functions.array import identity
 from tensorkeep.functions.constants import constant
-from tensorkeep.functions.type_specs import TensorSpec
 from tensorkeep.graph.building import building
 from tensorkeep.graph.function_graph import FunctionGraph
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.proto.messages import FunctionDef, SavedObjectGraph
-from tensorkeep.saved_model.argument_specs import ArgumentSpec, encode_structure, write_argument_spec
+from tensorkeep.saved_model.argument_specs import (
+    ArgumentSpec,
+    encode_structure,
+    encode_tensor_spec,
+    write_argument_spec,
+)
 from tensorkeep.saved_model.assets import asset_path_of
 
 TABLE_OPS: Final = frozenset(("HashTableV2",))
@@ -143,7 +148,8 @@ def write_table(proto: SavedObjectGraph, table: SavedTable, asset: int | None) -
         write_argument_spec(node.bare_concrete_function.function_spec, ArgumentSpec(), ())
         saved = proto.concrete_functions[name]
         encode_structure(((), {}), saved.canonicalized_input_signature)
-        encode_structure(TensorSpec([], RESOURCE if role == "_create_resource" else INT32), saved.output_signature)
+        given = RESOURCE if role == "_create_resource" else INT32
+        encode_tensor_spec(given, TensorShape([]), None, saved.output_signature)
         if role == "_initialize":
             saved.bound_inputs.append(first)
             if asset is not None:

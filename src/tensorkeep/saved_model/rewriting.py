@@ -30,7 +30,6 @@ from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_wr
 from tensorkeep.io.local import LOCAL
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.proto.preserving import serialize_preserving
-from tensorkeep.saved_model.builder import readable
 from tensorkeep.saved_model.constants import ASSETS_DIRECTORY, FINGERPRINT_FILENAME, VARIABLES_DIRECTORY
 from tensorkeep.saved_model.editing import asset_names
 from tensorkeep.saved_model.fingerprint import write_fingerprint
@@ -45,6 +44,7 @@ from tensorkeep.saved_model.layout import (
     model_file,
     read_file,
     read_saved_model,
+    readable_bytes,
     variables_path,
 )
 from tensorkeep.saved_model.links import require_own_assets, require_own_files
@@ -136,7 +136,7 @@ def _encoded(model: SavedModel, source: str, fs: FileSystem) -> tuple[str, bytes
         )
     if name == TEXT_FILE:
         return name, str(model).encode()
-    return name, readable(serialize_preserving(model, read_file(path, fs)))
+    return name, readable_bytes(serialize_preserving(model, read_file(path, fs)))
 
 
 def _write_in_place(

@@ -18,6 +18,8 @@ from tensorkeep.checkpoint.latest import located_state
 from tensorkeep.checkpoint.restore_items import RestoreOutcome
 from tensorkeep.checkpoint.wanted import OnMismatch, Policy
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.building import current_graph
+from tensorkeep.graph.collections import saveable_objects
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.proto.messages import SaverDef
@@ -26,7 +28,6 @@ from tensorkeep.train.embedding_files import later_full, newest_delta
 from tensorkeep.train.incremental_graph import SCOPE, add_restoring_to_model, by_rows
 from tensorkeep.train.saver import GraphFile, Saver
 from tensorkeep.variables.embedding_saving import EmbeddingSaveable
-from tensorkeep.variables.listing import saveable_objects
 from tensorkeep.variables.saveable import sorted_saveables
 
 LOG: Final = logging.getLogger("tensorkeep")
@@ -53,7 +54,7 @@ def restoring_in_model(graph: Graph, saver_def: SaverDef | None) -> SaverDef | N
 
     Of plain variables the rows that changed are expected where those of the model's own saver save them so.
     """
-    saveables = sorted_saveables(saveable_objects())
+    saveables = sorted_saveables(saveable_objects(current_graph()))
     if not saveables:
         return None
     tables = [saveable for saveable in saveables if isinstance(saveable, EmbeddingSaveable)]

@@ -15,7 +15,7 @@ import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack, nullcontext
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from functools import partial
 from threading import RLock
 from typing import Any, Final
@@ -59,10 +59,7 @@ from tensorkeep.train.retention import (
 )
 from tensorkeep.train.save_order import SaveTurn, begin_save, do_alone
 from tensorkeep.train.saved_embeddings import SavedEmbeddings
-from tensorkeep.train.saver_defs import check_saver_def, saver_def_below
-from tensorkeep.train.saver_graph import V1, BaseSaverBuilder, BulkSaverBuilder
 from tensorkeep.train.session_restoring import restore_variables
-from tensorkeep.variables.listing import saveable_objects
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -104,39 +101,6 @@ class SaverOptions:
     """Whether the state file names checkpoints relative to its own folder even if they are given by absolute paths."""
     durability: Durability = Durability.DISK
     clock: Callable[[], float] = time.time
-
-
-@dataclass(frozen=True)
-class SaverRecipe:
-    """A saver that is yet to be made: from things to save, or from the SaverDef of a graph that has its operations."""
-
-    items: Any = None
-    """A list or dictionary; None for all saveable objects of the graph at the time."""
-    saver_def: SaverDef | None = None
-    builder: BaseSaverBuilder = field(default_factory=BulkSaverBuilder)
-    arguments: Mapping[str, Any] = field(default_factory=dict)
-    """How the operations are built: arguments of `BaseSaverBuilder.build`, and those that only savers pass."""
-    allow_empty: bool = False
-    retention: RetentionPolicy | None = None
-    """None: as the SaverDef says."""
-    options: SaverOptions = SaverOptions()
-
-    def make(self, graph: Graph) -> Saver | None:
-        """Adds the operations to the graph being built, unless it has them; None if there is nothing to save."""
-        name = self.arguments.get("name")
-        found = self._built() if self.saver_def is None else saver_def_below(check_saver_def(self.saver_def), name)
-        if found is None:
-            return None
-        kept = self.retention or KeepRecent(found.max_to_keep, found.keep_checkpoint_every_n_hours)
-        return Saver(graph, found, replace(self.options, retention=kept))
-
-    def _built(self) -> SaverDef | None:
-        items = saveable_objects() if self.items is None else self.items
-        if items:
-            return self.builder._build_internal(items, **self.arguments, build_save=True, build_restore=True)
-        if self.allow_empty:
-            return None
-        raise InvalidArgumentError("No variables to save")
 
 
 class Saver:
@@ -302,7 +266,7 @@ class Saver:
         )
 
     def _delete(self, path: str, suffix: str, fs: FileSystem) -> None:
-        format = CheckpointFormat.V1 if self.saver_def.version == V1 else CheckpointFormat.V2
+        format = CheckpointFormat.V1 if self.saver_def.version == SaverDef.V1 else CheckpointFormat.V2
         try:
             remove_checkpoint_with_records(path, format, meta_suffix=suffix, fs=fs)
         except TensorKeepError as error:  # the checkpoint was saved: that is what counts
@@ -385,4 +349,4 @@ def existing_with_times(paths: Sequence[str], fs: FileSystem = LOCAL) -> list[tu
     return [(path, moment) for path, moment in times if moment is not None]
 
 
-__all__ = ["GraphFile", "SaveHandle", "Saver", "SaverOptions", "SaverRecipe", "StepNaming", "existing_with_times"]
+__all__ = ["GraphFile", "SaveHandle", "Saver", "SaverOptions", "StepNaming", "existing_with_times"]

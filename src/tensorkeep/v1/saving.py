@@ -30,10 +30,11 @@ from tensorkeep.metagraph.files import write_exported
 from tensorkeep.proto.messages import MetaGraphDef, SaverDef
 from tensorkeep.train.incremental import IncrementalSaver, incremental_arguments
 from tensorkeep.train.retention import KeepAll, RetentionPolicy
-from tensorkeep.train.saver import GraphFile, SaveHandle, SaverOptions, SaverRecipe, StepNaming, existing_with_times
+from tensorkeep.train.saver import GraphFile, SaveHandle, SaverOptions, StepNaming, existing_with_times
 from tensorkeep.train.saver import Saver as CoreSaver
 from tensorkeep.train.saver_defs import saver_def_without
 from tensorkeep.train.saver_graph import V2, BaseSaverBuilder, BulkSaverBuilder
+from tensorkeep.train.saver_recipe import SaverRecipe
 from tensorkeep.v1.sessions import core_session
 from tensorkeep.variables.global_step import global_step as step_in
 

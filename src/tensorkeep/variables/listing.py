@@ -51,11 +51,6 @@ def moving_average_variables(scope: str | None = None) -> list[Any]:
     return get_collection(current_graph(), GraphKeys.MOVING_AVERAGE_VARIABLES, scope)
 
 
-def saveable_objects(scope: str | None = None) -> list[Any]:
-    """What a saver saves if it is not told what."""
-    return [*global_variables(scope), *get_collection(current_graph(), GraphKeys.SAVEABLE_OBJECTS, scope)]
-
-
 def variables_initializer(var_list: Sequence[Any], name: str = "init") -> Operation:
     """An operation that initializes all of these."""
     if var_list:
@@ -140,7 +135,6 @@ __all__ = [
     "model_variables",
     "moving_average_variables",
     "report_uninitialized_variables",
-    "saveable_objects",
     "trainable_variables",
     "variables_initializer",
 ]
