@@ -399,3 +399,11 @@ def test_other_types_that_lose_numbers_are_refused_unless_allowed(fs: MemoryFile
         assert (done.losses["weight"].lost, done.losses["weight"].elements) == (2, 4)
     after = convert("p", "r.safetensors", rules[::-1], ConvertOptions(allow_loss=True), fs=fs)
     assert after.losses == done.losses
+
+
+def test_that_rows_beside_a_checkpoint_are_not_converted_is_told() -> None:
+    fs = MemoryFileSystem()
+    table = ArraySnapshot.of([1, 5], {"": np.ones((2, 3), np.float32)})
+    save_embeddings("d/m", {"e": table}, records={"e": [5]}, fs=fs)
+    with pytest.warns(UserWarning, match='"d/m" has rows of "e" beside it, .* not converted: .* ev repair d/m'):
+        convert("d/m", "m.npz", fs=fs)

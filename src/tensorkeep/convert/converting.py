@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import dataclass, field
@@ -32,7 +33,9 @@ from tensorkeep.convert.rules import AnyRule, Applied, Explanation, apply_rules
 from tensorkeep.convert.steps import Lazy, stored
 from tensorkeep.edit.names import Selection
 from tensorkeep.edit.plan import Made
+from tensorkeep.edit.records import stems_with_records
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, UnimplementedError
+from tensorkeep.io.amounts import some_of
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.io.parallel import read_ahead
@@ -124,6 +127,7 @@ def convert(
     if not isinstance(to_format, TensorFormat):
         return _convert_model(given, path, from_format, to_format, rules, options, fs)
     with closing(_by_variable(from_format.open_source(given, fs), rules, to_format)) as opened:
+        _tell_of_records(opened, fs)
         applied = _applied(opened, rules, options.only)
         made = {name: Made(item.dtype, item.shape, item.chunks) for name, item in applied.tensors.items()}
         refuse(f'cannot convert "{given}" to "{path}"', applied.problems + to_format.problems(made))
@@ -194,6 +198,17 @@ def _applied(opened: TensorSource, rules: Sequence[str | AnyRule], only: Selecti
     if not found.tensors:
         found.problems.append("there is no tensor to convert")
     return found
+
+
+def _tell_of_records(opened: TensorSource, fs: FileSystem) -> None:
+    """Warns that rows which lie beside a checkpoint are not among its tensors."""
+    stems = list(stems_with_records(opened.reader, fs)) if isinstance(opened, CheckpointTensors) else []
+    if stems:
+        warnings.warn(
+            f'"{opened.path}" has rows of {some_of(stems, 3)} beside it, as records of an SSD tier, which are not '
+            f"converted: put them into the checkpoint first, with `tensorkeep ev repair {opened.path} TARGET`",
+            stacklevel=3,
+        )
 
 
 def _by_variable(opened: TensorSource, rules: Sequence[str | AnyRule], to_format: Format | None) -> TensorSource:

@@ -23,6 +23,8 @@ from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, Sharding
 from tensorkeep.checkpoint.slices import TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray
 from tensorkeep.dtypes import DType
+from tensorkeep.edit.records import records_to_carry
+from tensorkeep.embedding.record_files import link_records
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
@@ -134,11 +136,15 @@ def write_plan(
     }
     if options.compact or sharding is not None or form is not CheckpointFormat.V2 or not _is_one_order(links, plan):
         links = {}
+    stored = {name: origin for name, origin in plan.items() if isinstance(origin, Stored)}
+    carried = records_to_carry(stored, path, fs)
     linked = sum(origin.nbytes for origin in links.values())
     written = sum(origin.nbytes for name, origin in plan.items() if name not in links)
     if not options.dry_run:
         progress = Told(options.progress, written)
         values = {name: _value(plan[name], progress) for name in sorted(plan) if name not in links}
+        for source, stem in carried:  # first: once the checkpoint is there, nothing may be missing
+            link_records(fs, source, path, stem)
         if links:
             _write_linked(path, links, values, options, fs)
         else:

@@ -26,6 +26,7 @@ __all__ = [
     "delete_records",
     "files_of_records",
     "is_record_file",
+    "link_records",
     "move_records",
     "record_files",
     "remove_checkpoint_with_records",
@@ -93,6 +94,19 @@ def _remove_empty_folders(fs: FileSystem, files: Iterable[str]) -> None:
     for inside in {posixpath.dirname(path) for path in files if is_record_file(path)}:
         if not fs.list(inside):
             fs.remove_directory(inside)
+
+
+def link_records(fs: FileSystem, source: str, target: str, stem: str) -> None:
+    """Gives the records of a stem, if there are any, a second name beside another checkpoint."""
+    folder, base = posixpath.split(source)
+    for name in files_of_records(fs, folder, base, stem):
+        path, place = posixpath.join(folder, name), f"{target}{name[len(base) :]}"
+        if fs.canonical(path) == fs.canonical(place):
+            continue
+        fs.make_directory(posixpath.dirname(place))
+        if fs.exists(place):
+            fs.delete(place)
+        fs.link(path, place)
 
 
 def move_records(fs: FileSystem, source: str, target: str, durability: Durability) -> None:

@@ -6,7 +6,6 @@ checkpoint appears in one step, or not at all.
 
 from __future__ import annotations
 
-import posixpath
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -33,11 +32,10 @@ from tensorkeep.embedding.naming import (
     VALUES,
     VERSIONS,
     part_stem,
-    record_folder,
-    record_path,
     slot_stem,
 )
 from tensorkeep.embedding.ordered import OrderedColumn, filtered_in_order, in_order
+from tensorkeep.embedding.record_files import link_records
 from tensorkeep.embedding.stored import StoredEmbedding, stored_embeddings
 from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
@@ -151,8 +149,7 @@ class Rewrite:
             if entry.stems[min(entry.stems)] + KEYS in self._dropped:
                 continue
             for stem in entry.stems.values():
-                for path_of in (record_path, record_folder):
-                    _link_all(self.fs, path_of(self.reader.path, stem), path_of(target, stem))
+                link_records(self.fs, self.reader.path, target, stem)
 
 
 def _carry(writer: BundleWriter, reader: CheckpointReader, name: str, part: TensorSlice | None, shard: int) -> None:
@@ -265,27 +262,6 @@ def _slice_chunks(reader: CheckpointReader, name: str, part: TensorSlice) -> Ite
     rest = tuple(slice(low, high) for low, high in box[1:])
     for first in range(start, stop, step):
         yield reader.read(name, (slice(first, min(first + step, stop)), *rest))
-
-
-def _link_all(fs: FileSystem, source: str, target: str) -> None:
-    """Gives all files that go by a prefix, or lie in a folder, a second name."""
-    if fs.is_directory(source):
-        fs.make_directory(target)
-        for name in fs.list(source):
-            _link(fs, posixpath.join(source, name), posixpath.join(target, name))
-        return
-    folder, base = posixpath.split(source)
-    for name in fs.list(folder):
-        if name.startswith(f"{base}."):
-            _link(fs, posixpath.join(folder, name), target + name[len(base) :])
-
-
-def _link(fs: FileSystem, source: str, target: str) -> None:
-    if fs.canonical(source) == fs.canonical(target):
-        return
-    if fs.exists(target):
-        fs.delete(target)
-    fs.link(source, target)
 
 
 def _no_embeddings(reader: CheckpointReader) -> NotFoundError:
