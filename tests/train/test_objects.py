@@ -197,6 +197,15 @@ class TestVariables:
         assert (world.value(plain), world.value(resource)) == ([1, 2], [3])
         assert checkpoint.save("run/c", world.session) == "run/c-2"
 
+    def test_what_a_killed_save_to_the_same_prefix_left_goes(self, world):
+        weight = world.variable([1.0], "w")
+        world.session.run(weight.initializer)
+        world.fs.make_directory("c_temp")
+        atomic_write(world.fs, "c_temp/part-00002-of-00003.index", b"x")
+        path = Checkpoint(model=weight).write("c", world.session)
+        assert not world.fs.exists("c_temp")
+        assert keys(path, world.fs) == ["model"]
+
     def test_are_saved_beside_arrays(self, world):
         variable, array = world.variable([1], "a"), np.full(2, 7)
         checkpoint = Checkpoint(v=variable, n=array)

@@ -141,6 +141,29 @@ def test_what_was_saved_with_records_is_restored_whole(is_sharded: bool, tmp_pat
     np.testing.assert_array_equal(wanted.values[order], found.values[other])
 
 
+@pytest.mark.parametrize("is_sharded", [False, True], ids=["whole", "sharded"])
+def test_every_part_of_a_variable_has_records_of_its_own(is_sharded: bool, tmp_path: Path) -> None:
+    storage = tf.StorageOption(tf.StorageType.DRAM_SSDHASH, str(tmp_path / "storage"), [16])  # room for one row
+    table = tf.get_embedding_variable(
+        "v",
+        4,
+        initializer=tf.ones_initializer(),
+        partitioner=tf.fixed_size_partitioner(2),
+        ev_option=tf.EmbeddingVariableOption(storage_option=storage),
+    )
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        for keys in ([1], [2], [3], [4]):
+            session.run(tf.nn.embedding_lookup(table, np.array(keys)))
+        saver = tf.train.Saver([table], sharded=is_sharded)
+        prefix = saver.save(session, str(tmp_path / "run" / "m"))
+    stored = {part: load_tensors(prefix)[f"v/part_{part}-keys"].tolist() for part in (0, 1)}
+    beside_it = {part: load_tensors(f"{prefix}-v_part_{part}-ssd_record")["keys"].tolist() for part in (0, 1)}
+    assert (stored, beside_it) == ({0: [4], 1: [3]}, {0: [2], 1: [1]})
+    with open_checkpoint(prefix) as reader:
+        assert stored_embeddings(reader)["v"].open(reader).count == 4
+
+
 def test_of_a_storage_in_leveldb_all_rows_are_in_the_checkpoint(tmp_path: Path) -> None:
     _, session = trained(tmp_path / "storage", kind=tf.StorageType.DRAM_LEVELDB)
     with session:
