@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 import pytest
 
 from tensorkeep.errors import TensorKeepError
+from tensorkeep.graph.capabilities import Allowed, possible_capabilities
 from tensorkeep.graph.opspec import registered_ops
+from tensorkeep.io.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
+from tensorkeep.testing.filesystems import Change, FileSystemWrapper
 from tests.ops.sample import Sample, all_samples, shown_elsewhere
 from tests.ops.walking import OneNode, import_all_ops
 
@@ -53,3 +59,34 @@ def test_bad_input_raises_one_of_our_errors(name: str) -> None:
         if sample.fails:
             with pytest.raises(TensorKeepError):
                 _run(name, sample)
+
+
+_ONLY_COMPUTING = sorted(
+    name
+    for name, samples in all_samples().items()
+    if not possible_capabilities(name) and not all(sample.fails for sample in samples)
+)
+
+
+class NoFiles(FileSystemWrapper):
+    """Files that nobody may ask for."""
+
+    def _change(self, change: Change, act: Callable[[], Any]) -> Any:
+        raise AssertionError(f"changes files ({change}), and is said to do nothing but compute")
+
+    def _look(self, action: str, path: str, act: Callable[[], Any]) -> Any:
+        raise AssertionError(f"asks for files ({action} {path!r}), and is said to do nothing but compute")
+
+
+def _printed(text: str) -> None:
+    raise AssertionError(f"prints {text!r}, and is said to do nothing but compute")
+
+
+@pytest.mark.parametrize("name", _ONLY_COMPUTING)
+def test_an_op_that_only_computes_asks_for_no_files_and_prints_nothing(name: str) -> None:
+    """A session that allows nothing and has no files runs it. What attributes can do more is held against these."""
+    sample = next(sample for sample in all_samples()[name] if not sample.fails)
+    node = OneNode(name, sample)
+    files = NoFiles(MemoryFileSystem())
+    with Session(node.graph, allowed=Allowed(), filesystem=files, write_line=_printed) as session:
+        session.run(list(node.outputs) or node.node, node.feeds)
