@@ -1,8 +1,9 @@
 """The ops of TensorFlow and DeepRec whose outputs follow from their inputs and attributes alone, by family.
 
-Each is written here by hand after a look at what it does: it opens nothing, sends nothing, keeps nothing. Ops that keep
-state in memory, draw from chance or run functions are in `stateful_ops.py`; all others are in `effect_ops.py`. An op
-that is in none of the three cannot be registered under a name of theirs.
+Each was put here by hand, by its signature and by what is known of its kernel: it opens nothing, sends nothing, keeps
+nothing; samples of those that run here are run without files. Ops that keep state in memory, draw from chance or run
+functions are in `stateful_ops.py`; all others are in `effect_ops.py`. An op that is in none of the three cannot be
+registered under a name of theirs.
 """
 
 from __future__ import annotations

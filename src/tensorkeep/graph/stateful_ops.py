@@ -2,7 +2,7 @@
 
 Every op that TensorFlow calls stateful, and that is not among those of `effect_ops.py`, stands here, in a group whose
 title says why its state is no more than the memory of the process. So do ops on references, which change variables
-without being called stateful. Each was looked at by itself.
+without being called stateful. Each was put here by hand.
 
 An op whose attributes can make it do more is here too, and in `capabilities.py` with these attributes.
 """
