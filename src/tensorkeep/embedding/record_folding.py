@@ -5,7 +5,8 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.naming import RECORDS, index_path
+from tensorkeep.embedding.naming import RECORD_FOLDER
 from tensorkeep.embedding.record_files import delete_records, files_of_records, record_files
 from tensorkeep.embedding.record_writing import check_no_records
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
@@ -24,6 +25,9 @@ def make_way_for_records(prefix: str, stems: Iterable[str], durability: Durabili
     folder, base = posixpath.split(prefix)
     if not fs.is_directory(folder):
         return
+    beside = [name for name in fs.list(folder) if name.startswith(f"{base}-")]
+    if not any(RECORDS in name or name.endswith(RECORD_FOLDER) for name in beside):
+        return  # as a rule, and without a look at every stem
     if fs.exists(index_path(prefix)):
         fold_records(prefix, durability, fs=fs)
         for stem in stems:
