@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep import open_checkpoint
+from tensorkeep import load_saved_model, open_checkpoint
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError
 
 Parts = tf.hash_table.FixedSizeHashTablePartitioner
@@ -768,6 +768,60 @@ def test_a_graph_that_was_imported_saves_and_restores_tables(tmp_path: Path) -> 
         again = saver.save(session, str(tmp_path / "again"))
     with open_checkpoint(again) as reader:
         assert reader["t/ids"].shape == (6,)
+
+
+def test_a_meta_graph_as_deeprec_writes_it_saves_and_restores_tables(tmp_path: Path) -> None:
+    """Its SaveV2 has two more attributes (io_ops.cc), and its functions are called by what their bodies hash to."""
+    with tf.Graph().as_default():
+        program = Program(2)
+        tf.identity(program.rows, name="rows")
+        with tf.Session() as session:
+            session.run(program.init)
+            prefix = program.saver.save(session, str(tmp_path / "model"))
+        meta = tf.train.export_meta_graph(saver_def=program.saver.as_saver_def())
+    for node in meta.graph_def.node:
+        if node.op == "SaveV2":
+            node.attr["has_ev"].b = False
+            node.attr["ev_key_types"].list.SetInParent()
+        elif node.op == "TensibleVariableInitializeOp":
+            node.attr["factory"].func.name = "renamed_" + node.attr["factory"].func.name
+        elif node.op == "MergeV2Checkpoints":
+            del node.attr["allow_missing_files"]
+    for function in meta.graph_def.library.function:
+        function.signature.name = "renamed_" + function.signature.name
+    for op in meta.meta_info_def.stripped_op_list.op:
+        if op.name == "SaveV2":
+            op.attr.add(name="has_ev", type="bool").default_value.b = False
+            op.attr.add(name="ev_key_types", type="list(type)").default_value.list.SetInParent()
+    saver = tf.train.import_meta_graph(meta)
+    with tf.Session() as session:
+        saver.restore(session, prefix)
+        assert session.run("rows:0").tolist() == [[1.0, 1.0]] * 6
+        session.run(tf.get_collection(tf.GraphKeys.TRAIN_OP)[0])
+        again = saver.save(session, str(tmp_path / "again"))
+    with open_checkpoint(again) as reader:
+        assert sorted(reader.read("t/ids").tolist()) == sorted(KEYS)
+
+
+def test_a_saved_model_answers_with_the_rows_of_tables(tmp_path: Path) -> None:
+    table, ids = distributed(2), tf.placeholder(tf.int64, [None])
+    with tf.hash_table.ReadOnlyHook():
+        rows = tf.nn.embedding_lookup(table, ids)
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(table.scatter_update([5, 40000], [[1.0, 2.0], [3.0, 4.0]]))
+        tf.saved_model.simple_save(session, str(tmp_path / "served"), {"ids": ids}, {"rows": rows})
+    with load_saved_model(tmp_path / "served") as model:
+        found = model.signatures["serving_default"](ids=[40000, 6, 5])["rows"]
+    assert found.tolist() == [[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]]
+
+
+def test_a_table_as_a_tensor_is_its_handle() -> None:
+    table = tf.hash_table.HashTable([1], tf.float32, "t", tf.ones_initializer(), name="t")
+    ids = table.gen_ids([3])
+    change = tf.raw_ops.TensibleVariableScatterUpdate(resource=table, indices=ids, updates=[[4.0]])
+    assert tf.convert_to_tensor(table) is table.handle
+    assert run(change, table.lookup([3]))[1].tolist() == [[4.0]]
 
 
 def test_tables_and_embedding_variables_are_saved_together(tmp_path: Path) -> None:

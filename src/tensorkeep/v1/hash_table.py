@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tensorkeep.v1 import hash_filter
 from tensorkeep.variables.hash_table import (
     DistributedHashTable,
     FixedSizeHashTablePartitioner,
@@ -32,5 +33,6 @@ __all__ = [
     "SimpleHashTable",
     "embedding_lookup",
     "embedding_lookup_sparse",
+    "hash_filter",
     "restore_without_clear_scope",
 ]

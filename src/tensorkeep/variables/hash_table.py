@@ -33,7 +33,7 @@ from tensorkeep.graph.building import (
     name_scope,
 )
 from tensorkeep.graph.collections import add_to_collections
-from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.conversion import convert, register_conversion
 from tensorkeep.graph.function_graph import traced
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -660,6 +660,13 @@ class HashTableKeyMapperFactory:
 def is_hash_table(value: Any) -> bool:
     return isinstance(value, HashTable)
 
+
+def _convert(value: Any, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+    """A table as a tensor is its handle, as in DeepRec: what its ops take."""
+    return value.handle
+
+
+register_conversion(HashTable, _convert)
 
 __all__ = [
     "SLICE_SIZE",
