@@ -841,6 +841,41 @@ def test_tables_and_embedding_variables_are_saved_together(tmp_path: Path) -> No
         assert {"e-keys", "t/ids", "t"} <= set(reader)
 
 
+def start_by_map(prefix: str, table: Any) -> None:
+    tf.train.init_from_checkpoint(prefix, {"/": "/"})
+
+
+def start_by_table(prefix: str, table: Any) -> None:
+    tf.train.init_from_checkpoint(prefix, {"t": table, "w": "w"})
+
+
+def start_by_name(prefix: str, table: Any) -> None:
+    tf.train.init_from_checkpoint(prefix, {"t": "t", "w": "w"})
+
+
+@pytest.mark.parametrize(
+    "start", [start_by_map, start_by_table, start_by_name, lambda prefix, _: tf.train.warm_start(prefix)]
+)
+def test_tables_may_begin_as_those_of_a_checkpoint(tmp_path: Path, start: Any) -> None:
+    prefix, rows = trained(tmp_path, parts=2)
+    table = tf.get_hash_table("t", [2], initializer=tf.zeros_initializer(), partitioner=Parts(3))
+    weight = tf.get_variable("w", initializer=0.0)
+    start(prefix, table)
+    train = tf.train.AdagradOptimizer(0.1).minimize(tf.reduce_sum(table.lookup([1])))
+    found, slot, begun = run(table.lookup(KEYS), table.partitions[0].get_slot("t/slots/Adagrad").lookup([0]), weight)
+    np.testing.assert_array_equal(found, rows)
+    np.testing.assert_allclose(slot, [[0.1, 0.1]])
+    assert begun != 0
+    run(train)
+
+
+def test_rows_of_another_shape_are_no_beginning(tmp_path: Path) -> None:
+    prefix, _ = trained(tmp_path)
+    table = tf.get_hash_table("t", [3], initializer=tf.zeros_initializer(), partitioner=Parts(3))
+    with pytest.raises(InvalidArgumentError, match=r"t/HashTable_0 \(\(3,\)\) doesn't match .* t \(\[6, 2\]\)"):
+        tf.train.init_from_checkpoint(prefix, {"t": table})
+
+
 def test_a_session_for_training_keeps_tables(tmp_path: Path) -> None:
     for steps in (2, 4):
         with tf.Graph().as_default():

@@ -145,7 +145,7 @@ class GlobalStepFilter(HashFilterBase):
         return steps
 
     def filter(self, keys: Tensor, ids: Tensor) -> Tensor:
-        return self._rest(ids) >= convert(self._interval, INT64)  # type: ignore[no-any-return]
+        return self._rest(ids) >= convert(self._interval, INT64)
 
     def check(self, keys: Tensor, ids: Tensor) -> Check:
         return [self._rest(ids)], lambda rest: bool((rest < self._interval).all())
@@ -167,7 +167,7 @@ class L2WeightFilter(HashFilterBase):
         return found
 
     def filter(self, keys: Tensor, ids: Tensor) -> Tensor:
-        return self._weights(ids) < self._threshold  # type: ignore[no-any-return]
+        return self._weights(ids) < self._threshold
 
     def check(self, keys: Tensor, ids: Tensor) -> Check:
         return [self._weights(ids)], lambda weights: bool((weights >= self._threshold).all())

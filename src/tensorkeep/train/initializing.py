@@ -14,13 +14,16 @@ from typing import Any, Final, TypeAlias
 
 from tensorkeep.checkpoint.describing import CheckpointDescription
 from tensorkeep.checkpoint.latest import checkpoint_named
-from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import device
 from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.local import LOCAL
 from tensorkeep.ops.checkpoint_io import restore_v2
 from tensorkeep.train.embedding_initializing import embedding_shapes, initialize_from, slots_of_shards
 from tensorkeep.variables.embedding import EmbeddingVariable
+from tensorkeep.variables.hash_table import DistributedHashTable, HashTable
+from tensorkeep.variables.hash_table_saving import HashTableSaveable
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.saveable import sorted_saveables
 from tensorkeep.variables.store import variable_store
@@ -28,7 +31,7 @@ from tensorkeep.variables.variable import Variable
 
 LOG: Final = logging.getLogger("tensorkeep")
 
-Target: TypeAlias = str | Variable | PartitionedVariable | list[Variable]
+Target: TypeAlias = str | Variable | PartitionedVariable | HashTable | DistributedHashTable | list[Any]
 AssignmentMap: TypeAlias = Mapping[str, Target] | Iterable[tuple[str, Target]]
 Shapes: TypeAlias = Mapping[str, Sequence[int]]
 
@@ -37,7 +40,7 @@ Shapes: TypeAlias = Mapping[str, Sequence[int]]
 class Assignment:
     """A variable, or the parts of one, and the tensor that it is to begin as."""
 
-    variables: tuple[Variable, ...]
+    variables: tuple[Any, ...]
     is_whole: bool
     """Whether the variable is the tensor, rather than part of it."""
     tensor: str
@@ -61,7 +64,7 @@ def init_from_checkpoint(
         "name": [part, …]        those parts of a variable
 
     Embedding variables and their slots go by the names of their variables. With `reset_version`, their keys count as
-    updated at step 0.
+    updated at step 0. Hash tables go by their names as a whole; their slots begin anew.
 
     Nothing changes unless all of it can be done: every name that is missing, and every shape that does not fit, is
     named in one InvalidArgumentError. Values are read when the initializers run.
@@ -75,13 +78,15 @@ def init_from_checkpoint(
         for variable in assignment.variables:
             if isinstance(variable, EmbeddingVariable):
                 initialize_from(variable, checkpoint, assignment.tensor, reset_version)
+            elif isinstance(variable, HashTable):
+                _start_hash_table(variable, checkpoint, assignment.tensor)
             else:
                 _set_initializer(variable, checkpoint, assignment)
         LOG.debug("Initialize variable %s from checkpoint %s with %s", assignment.name, path, assignment.tensor)
 
 
 def planned_assignments(
-    assignment_map: AssignmentMap, shapes: Shapes, store: Mapping[str, Variable], where: str
+    assignment_map: AssignmentMap, shapes: Shapes, store: Mapping[str, Any], where: str
 ) -> list[Assignment]:
     """What a map comes to, in order of the tensors' names; `where` is the checkpoint, for messages."""
     pairs = assignment_map.items() if isinstance(assignment_map, Mapping) else assignment_map
@@ -100,7 +105,7 @@ def planned_assignments(
 
 
 def _assignments(
-    tensor: str, target: Target, shapes: Shapes, store: Mapping[str, Variable], where: str
+    tensor: str, target: Target, shapes: Shapes, store: Mapping[str, Any], where: str
 ) -> Iterator[Assignment | str]:
     """What one pair of a map comes to; text says what is wrong with it."""
     found = _variable(target, store) if isinstance(target, str) else _given(target)
@@ -132,13 +137,17 @@ def _assignments(
             yield Assignment((variable,), True, wanted)
 
 
-Found: TypeAlias = tuple[tuple[Variable, ...], bool]
+Found: TypeAlias = tuple[tuple[Any, ...], bool]
 
 
 def _given(target: Any) -> Found:
     """Variables that were given themselves, and whether it is one whole variable."""
-    if isinstance(target, Variable):
+    if isinstance(target, Variable | HashTable):
         return (target,), True
+    if isinstance(target, DistributedHashTable) or (
+        isinstance(target, list) and target and all(isinstance(item, HashTable) for item in target)
+    ):
+        return tuple(target.partitions if isinstance(target, DistributedHashTable) else target), False
     if isinstance(target, list | PartitionedVariable) and all(isinstance(item, Variable) for item in target):
         parts = tuple(target)
         infos = [part._get_save_slice_info() for part in parts]
@@ -154,20 +163,28 @@ def _given(target: Any) -> Found:
     )
 
 
-def _variable(name: str, store: Mapping[str, Variable]) -> Found | None:
+def _variable(name: str, store: Mapping[str, Any]) -> Found | None:
     """The variable that get_variable made under a name, or its parts."""
     if name in store:
         return (store[name],), True
-    parts: list[Variable] = []
-    while (part := store.get(f"{name}/part_{len(parts)}")) is not None:
-        parts.append(part)
-    return (tuple(parts), False) if parts else None
+    for kind in ("part", "HashTable"):
+        parts: list[Any] = []
+        while (part := store.get(f"{name}/{kind}_{len(parts)}")) is not None:
+            parts.append(part)
+        if parts:
+            return tuple(parts), False
+    return None
 
 
-def _names_in(scope: str, store: Mapping[str, Variable]) -> list[str]:
+def _names_in(scope: str, store: Mapping[str, Any]) -> list[str]:
     """The variables of a scope, all if it is empty; those that are in parts by the names of the wholes."""
-    inside = (name for name in store if not scope or name.startswith(f"{scope}/"))
-    return sorted({name.partition("/part_")[0] for name in inside})
+    inside = [name for name in store if not scope or name.startswith(f"{scope}/")]
+    return sorted(
+        {
+            table.distributed_name if isinstance(table := store[name], HashTable) else name.partition("/part_")[0]
+            for name in inside
+        }
+    )
 
 
 def _tensor_for(name: str, scope: str, tensor_scope: str, target: str) -> str:
@@ -186,6 +203,10 @@ def _misfit(assignment: Assignment, shapes: Shapes) -> str | None:
     for variable in assignment.variables:
         if isinstance(variable, EmbeddingVariable):
             continue  # rows of another width are cut or extended
+        if isinstance(variable, HashTable):
+            if variable.shape.as_list() != shape[1:]:
+                return _shape_problem(variable.name, str(variable.shape), assignment.tensor, shape)
+            continue
         info = None if assignment.is_whole else variable._get_save_slice_info()
         if info is not None and list(info.full_shape or ()) != shape:
             whole = tuple(info.full_shape or ())
@@ -200,6 +221,17 @@ def _shape_problem(variable: str, variable_shape: str, tensor: str, shape: list[
         f"Shape of variable {variable} ({variable_shape}) doesn't match with shape of tensor {tensor} ({shape}) from "
         "checkpoint reader."
     )
+
+
+def _start_hash_table(table: HashTable, checkpoint: str, name: str) -> None:
+    """Gives a part of a hash table an initializer that reads the keys and rows that a checkpoint holds of it."""
+    if table.children:
+        raise UnimplementedError(
+            f'hash table "{table.name}" holds {len(table.children)} others, its children: restore them by a saver'
+        )
+    with device(table.device):
+        prefix = constant(checkpoint, name="checkpoint")
+        table.initializer = HashTableSaveable([table], [name]).restore([prefix], None)
 
 
 def _set_initializer(variable: Variable, checkpoint: str, assignment: Assignment) -> None:

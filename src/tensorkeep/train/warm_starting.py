@@ -19,6 +19,7 @@ from tensorkeep.io.local import LOCAL
 from tensorkeep.train.initializing import init_from_checkpoint
 from tensorkeep.train.remapping import Axis, RemappedMatrix
 from tensorkeep.variables.assignments import assign
+from tensorkeep.variables.hash_table import HashTable
 from tensorkeep.variables.partitioned import PartitionInfo
 from tensorkeep.variables.saveable import named_saveables
 from tensorkeep.variables.variable import Variable
@@ -105,7 +106,7 @@ def _grouped(choice: Any) -> dict[str, list[Variable]]:
     """The variables to be started, by name; those that are parts of one together."""
     grouped: dict[str, list[Variable]] = {}
     for variable in _chosen(choice):
-        (name,) = named_saveables([variable])
+        name = variable.distributed_name if isinstance(variable, HashTable) else next(iter(named_saveables([variable])))
         grouped.setdefault(name, []).append(variable)
     return grouped
 
@@ -119,7 +120,7 @@ def _chosen(choice: Any) -> list[Any]:
     if all(isinstance(item, str) for item in choice):
         graph = current_graph()
         return [found for item in choice for found in get_collection(graph, GraphKeys.GLOBAL_VARIABLES, item)]
-    if not all(isinstance(item, Variable) for item in choice):
+    if not all(isinstance(item, Variable | HashTable) for item in choice):
         raise InvalidArgumentError(
             "If `vars_to_warm_start` is a list, it must be all `Variable` or all `str`.  Given types are "
             f"{[type(item) for item in choice]}"
