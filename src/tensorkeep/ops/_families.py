@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import wraps
 from types import EllipsisType
-from typing import Any
+from typing import Any, TypeVar, cast
 
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops._shapes import broadcast, same
 
+Function = TypeVar("Function", bound=Callable[..., Any])
 Gradient = Callable[..., Any] | EllipsisType | None
 """`gradient(op, dy)`; None says that no gradient flows; `...` that nobody has defined one, and asking is an error."""
 
@@ -50,6 +53,37 @@ def differentiated(spec: OpSpec, gradient: Gradient) -> OpSpec:
     elif gradient is not ...:
         spec.gradient(gradient)
     return spec
+
+
+def of_equal_shapes(kernel: Function) -> Function:
+    """A kernel of two inputs that do not broadcast: of other shapes it would give what TensorFlow refuses."""
+
+    @wraps(kernel)
+    def checked_kernel(first: Any, second: Any, **attrs: Any) -> Any:
+        if first.shape != second.shape:
+            raise InvalidArgumentError(
+                "the inputs must have the same size and shape: "
+                f"input 0 has {list(first.shape)}, input 1 {list(second.shape)}"
+            )
+        return kernel(first, second, **attrs)
+
+    return cast(Function, checked_kernel)
+
+
+def of_equal_sizes(kernel: Function) -> Function:
+    """A kernel of two inputs that do not broadcast; the second may have another shape of as many elements."""
+
+    @wraps(kernel)
+    def checked_kernel(first: Any, second: Any) -> Any:
+        if first.shape != second.shape:
+            if first.size != second.size:
+                raise InvalidArgumentError(
+                    f"the two inputs must have the same number of elements, got {first.size} and {second.size}"
+                )
+            second = second.reshape(first.shape)
+        return kernel(first, second)
+
+    return cast(Function, checked_kernel)
 
 
 def two_generations(name: str, handle: str, signature: str, *clauses: str) -> tuple[OpSpec, OpSpec]:

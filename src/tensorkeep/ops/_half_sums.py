@@ -1,9 +1,15 @@
-"""Sums of float16 along rows, rounded where TensorFlow rounds them.
+"""Sums and products of float16, rounded where TensorFlow rounds them.
 
 TensorFlow adds halves eight at a time (Eigen's packets): four rows of eight side by side, every sum rounded to a half;
 the four are added to the first, then what packets are left; the eight sums of that are added in float32; the elements
 after the last packet are added one by one. Rows above 1,600 elements are halved first, at a multiple of eight that is
 counted from the beginning of the whole matrix.
+
+A product of matrices of halves (Eigen's contraction) is added up term by term, each term and each sum rounded to a
+half; in columns after the last sixteen, four rows at a time, even and odd terms are added up apart. That of a single
+row is rounded only after a term has been added, and if it has 128 terms or more, every sixteen of them are added up by
+themselves. Columns after the last eight, and products of more than a thousand terms, may be a unit or two off: there
+TensorFlow goes by the registers and caches of the processor.
 """
 
 from __future__ import annotations
@@ -17,6 +23,7 @@ Halves = npt.NDArray[np.float16]
 
 _PACKET: Final = 8
 _LEAF: Final = 200 * _PACKET
+_FEW_TERMS: Final = 128
 
 
 def half_sums(values: Halves) -> Halves:
@@ -31,6 +38,48 @@ def half_sums(values: Halves) -> Halves:
         for first in np.unique(begins).tolist():
             sums[begins == first] = _sums(rows[begins == first], first)
     return sums.reshape(*values.shape[:-1], 1)
+
+
+def half_products(left: Halves, right: Halves) -> Halves:
+    """The product of two matrices, as TensorFlow's fused cells compute it."""
+    if len(left) == 1:
+        return _row_product(left, right)
+    whole = right.shape[1] - right.shape[1] % (2 * _PACKET)
+    fours = len(left) - len(left) % 4
+    product = np.empty((len(left), right.shape[1]), np.float16)
+    product[:, :whole] = _term_by_term(left, right[:, :whole])
+    product[:fours, whole:] = _in_two_sums(left[:fours], right[:, whole:])
+    product[fours:, whole:] = _term_by_term(left[fours:], right[:, whole:])
+    return product
+
+
+def _term_by_term(left: Halves, right: Halves, total: Any = None) -> Any:
+    """Added to `total` one after the other, each term and each sum rounded."""
+    sums = np.zeros((len(left), right.shape[1]), np.float16) if total is None else total
+    wide, factors = left.astype(np.float32), right.astype(np.float32)
+    for at in range(left.shape[1]):
+        sums = _rounded(sums.astype(np.float32) + _rounded(wide[:, at : at + 1] * factors[at]))
+    return sums
+
+
+def _in_two_sums(left: Halves, right: Halves) -> Any:
+    """The terms with even and those with odd numbers by themselves, but for those after the last eight."""
+    paired = left.shape[1] - left.shape[1] % 8
+    even, odd = (_term_by_term(left[:, first:paired:2], right[first:paired:2]) for first in (0, 1))
+    return _term_by_term(left[:, paired:], right[paired:], _rounded(even.astype(np.float32) + odd))
+
+
+def _row_product(row: Halves, right: Halves) -> Halves:
+    terms = row.shape[1]
+    step = 16 if terms >= _FEW_TERMS else max(terms, 1)
+    total = np.zeros((1, right.shape[1]), np.float16)
+    wide, factors = row.astype(np.float32), right.astype(np.float32)
+    for first in range(0, terms, step):
+        part = np.zeros(total.shape, np.float32)
+        for at in range(first, min(first + step, terms)):
+            part = _rounded(part + wide[:, at : at + 1] * factors[at]).astype(np.float32)
+        total = _rounded(total + part)
+    return total
 
 
 def _sums(rows: Halves, first: int) -> Any:

@@ -24,6 +24,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.blas import ONE_THREAD
+from tensorkeep.ops._half_sums import half_products
 from tensorkeep.ops._products import multiply
 from tensorkeep.ops._windows import Array, Ints, narrowed, widened
 
@@ -179,6 +180,8 @@ def _moved(average: Array, value: Array, part: float) -> Array:
 def lrn_kernel(
     images: Array, *, depth_radius: int = 5, bias: float = 1.0, alpha: float = 1.0, beta: float = 0.5
 ) -> Array:
+    if images.dtype == np.float16 and images.size:
+        return _half_lrn(images, depth_radius, bias, alpha, beta)
     x = widened(images)
     norms = _norms(x, depth_radius, bias, alpha)
     if beta == 1:
@@ -186,6 +189,27 @@ def lrn_kernel(
     if beta == 0.5:
         return narrowed(x / np.sqrt(norms), images.dtype)
     return narrowed(x * np.exp(np.log(norms) * np.float32(-beta)), images.dtype)
+
+
+def _half_lrn(x: Array, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
+    """Of halves, of which TensorFlow rounds every step."""
+    depth = x.shape[-1]
+    band = _band(depth, depth_radius, x.dtype)
+    norms = half_products(np.square(x).reshape(-1, depth), band).reshape(x.shape) * np.float16(alpha) + np.float16(bias)
+    power = np.float16(beta)
+    if power == 1:
+        return x * np.reciprocal(norms)  # type: ignore[no-any-return]
+    if power == 0.5:
+        return x * half_inverse_root(norms)
+    return x * np.exp(np.log(norms) * -power)  # type: ignore[no-any-return]
+
+
+def half_inverse_root(values: Array) -> Array:
+    """One over the square roots of halves: rounded once, but for those after the last eight, which are twice."""
+    roots = np.sqrt(values.reshape(-1).astype(np.float32))
+    alone = roots.size - roots.size % 8
+    roots[alone:] = roots[alone:].astype(np.float16)
+    return (np.float32(1) / roots).astype(np.float16).reshape(values.shape)
 
 
 @np.errstate(all="ignore")
@@ -204,11 +228,23 @@ def lrn_grad_kernel(
         shapes = [list(array.shape) for array in (gradient, images, output)]
         raise InvalidArgumentError(f"gradient, images and output have the shapes {shapes}: expected the same")
     dy, x, y = widened(gradient), widened(images), widened(output)
-    norms = _norms(x, depth_radius, bias, alpha)
+    norms = _window_sums(np.square(x), depth_radius) * np.float32(alpha) + np.float32(bias)
     is_zero, zero = dy == 0, x.dtype.type(0)
     direct = np.where(is_zero, zero, dy * np.exp(np.log(norms) * np.float32(-beta)))
-    shared = _sums_of_neighbors(np.where(is_zero, zero, dy * y / norms), depth_radius)
+    shared = _window_sums(np.where(is_zero, zero, dy * y / norms), depth_radius)
     return narrowed(direct + np.float32(-2 * alpha * beta) * x * shared, gradient.dtype)
+
+
+def _window_sums(array: Array, radius: int) -> Array:
+    """The sum of each element and its neighbors, along the last axis, of which no other element is part.
+
+    TensorFlow's gradient goes through the windows; its forward pass multiplies by a band, where NaN reaches all.
+    """
+    sums = array.copy()
+    for step in range(1, min(radius, array.shape[-1] - 1) + 1):
+        sums[..., step:] += array[..., :-step]
+        sums[..., :-step] += array[..., step:]
+    return sums
 
 
 def _norms(x: Array, depth_radius: int, bias: float, alpha: float) -> Array:

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import DType
+from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, get_op, op
@@ -23,7 +24,7 @@ from tensorkeep.ops._expressions import (
     unbroadcast,
     zeros_like,
 )
-from tensorkeep.ops._families import differentiated, unary
+from tensorkeep.ops._families import differentiated, of_equal_sizes, unary
 from tensorkeep.ops._shapes import broadcast, same
 
 _SIGNED = "{bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
@@ -248,7 +249,7 @@ def gradient_op(name: str, kernel: Callable[..., Any], gradient: Callable[..., A
     """An op that computes the gradient of another from that one's result and the gradient of it."""
     spec = op(f"{name}(y: T, dy: T) -> z: T", "T: {bfloat16, half, float, double, complex64, complex128}")
     spec.shape(same)
-    spec.kernel(kernel)
+    spec.kernel(of_equal_sizes(kernel))
     return differentiated(spec, gradient)
 
 
@@ -344,7 +345,13 @@ def _joined(real: Any, imag: Any) -> Tensor:
 
 
 complex_abs = _part("ComplexAbs", "y", "x")
-complex_abs.kernel(np.absolute)
+
+
+@complex_abs.kernel
+def complex_abs_kernel(x: Any, *, Tout: DType) -> Any:  # noqa: N803
+    if x.real.dtype != Tout.array_dtype:
+        raise InvalidArgumentError(f"Signature mismatch: parts of {x.real.dtype} in, {Tout.name} out")
+    return np.absolute(x)
 
 
 @complex_abs.gradient

@@ -32,8 +32,9 @@ from tensorkeep.ops._expressions import (
     times,
     zeros_like,
 )
+from tensorkeep.ops._families import of_equal_shapes
 from tensorkeep.ops._shapes import merged, merged_size, same, with_rank, with_rank_at_least
-from tensorkeep.ops._windows import narrowed, widened
+from tensorkeep.ops._windows import is_half, narrowed, widened
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Array = npt.NDArray[Any]
@@ -178,6 +179,7 @@ relu_grad = _gradient_op("ReluGrad", "T: realnumbertype")
 
 
 @relu_grad.kernel
+@of_equal_shapes
 def relu_grad_kernel(gradients: Array, features: Array) -> Any:
     return gradients * (features > _ZERO[features.dtype])
 
@@ -206,6 +208,7 @@ relu6_grad = _gradient_op("Relu6Grad", "T: realnumbertype")
 
 
 @relu6_grad.kernel
+@of_equal_shapes
 def relu6_grad_kernel(gradients: Array, features: Array) -> Any:
     dtype = features.dtype
     inside: Array = gradients * ((features > _ZERO[dtype]) & (features < _SIX[dtype]))
@@ -240,6 +243,7 @@ leaky_relu_grad = _gradient_op("LeakyReluGrad", "T: {half, bfloat16, float, doub
 
 
 @leaky_relu_grad.kernel
+@of_equal_shapes
 def leaky_relu_grad_kernel(gradients: Array, features: Array, *, alpha: float) -> Any:
     dtype = gradients.dtype
     slope = np.float32(alpha).astype(dtype)
@@ -258,6 +262,9 @@ elu.shape(same)
 
 @elu.kernel
 def elu_kernel(features: Array) -> Any:
+    if features.dtype == np.float16:  # of which TensorFlow rounds every step
+        less = np.exp(np.minimum(features, np.float16(0)).astype(np.float32)).astype(np.float16) - np.float16(1)
+        return np.where(features < 0, less, features)
     wide = widened(features)
     zero = _ZERO[wide.dtype]
     return narrowed(np.expm1(np.minimum(wide, zero)) + np.maximum(wide, zero), features.dtype)
@@ -272,6 +279,7 @@ elu_grad = _gradient_op("EluGrad", _FRACTIONS, second="outputs")
 
 
 @elu_grad.kernel
+@of_equal_shapes
 def elu_grad_kernel(gradients: Array, outputs: Array) -> Any:
     wide = widened(outputs)
     return narrowed(widened(gradients) * (np.fmin(wide, _ZERO[wide.dtype]) + wide.dtype.type(1)), gradients.dtype)
@@ -315,6 +323,7 @@ selu_grad = _gradient_op("SeluGrad", _FRACTIONS, second="outputs")
 
 
 @selu_grad.kernel
+@of_equal_shapes
 def selu_grad_kernel(gradients: Array, outputs: Array) -> Any:
     wide = widened(outputs)
     kind = wide.dtype.type
@@ -333,8 +342,21 @@ softplus.shape(same)
 
 @softplus.kernel
 def softplus_kernel(features: Array) -> Any:
+    if is_half(features.dtype):
+        return _half_softplus(features)
     wide = widened(features)
     return narrowed(np.logaddexp(wide, _ZERO[wide.dtype]), features.dtype)
+
+
+def _half_softplus(features: Array) -> Any:
+    """Of which TensorFlow rounds every step; beyond a limit that depends on the type it leaves out the logarithm."""
+    kind = features.dtype.type
+    # What Eigen calls the epsilon of a half is that of one with three bits more.
+    epsilon = 2.0**-13 if features.dtype == np.float16 else 2.0**-7
+    limit = kind(np.log(epsilon)) + kind(2)
+    powers = np.exp(features.astype(np.float32)).astype(kind)
+    softened = np.log1p(powers.astype(np.float32)).astype(kind)
+    return np.where(features > -limit, features, np.where(features < limit, powers, softened))
 
 
 @softplus.gradient
@@ -346,6 +368,7 @@ softplus_grad = _gradient_op("SoftplusGrad", _FRACTIONS)
 
 
 @softplus_grad.kernel
+@of_equal_shapes
 def softplus_grad_kernel(gradients: Array, features: Array) -> Any:
     wide = widened(features)
     return narrowed(widened(gradients) / (np.exp(-wide) + wide.dtype.type(1)), gradients.dtype)
@@ -381,6 +404,7 @@ softsign_grad = _gradient_op("SoftsignGrad", _FRACTIONS)
 
 
 @softsign_grad.kernel
+@of_equal_shapes
 def softsign_grad_kernel(gradients: Array, features: Array) -> Any:
     wide = widened(features)
     return narrowed(widened(gradients) / np.square(np.abs(wide) + wide.dtype.type(1)), gradients.dtype)

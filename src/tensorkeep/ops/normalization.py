@@ -348,6 +348,9 @@ def batch_norm_with_global_normalization_kernel(
     scale_after_normalization: bool,
 ) -> Any:
     _expect_vectors(t, m, v, beta, gamma)
+    if t.dtype == np.float16:  # of which TensorFlow rounds every step
+        inverse = arithmetic.half_inverse_root(v + np.float16(variance_epsilon))
+        return (t - m) * (inverse * gamma if scale_after_normalization else inverse) + beta
     inverse = _inverse_deviation(v, variance_epsilon)
     factor = inverse * widened(gamma) if scale_after_normalization else inverse
     return narrowed((widened(t) - widened(m)) * factor + widened(beta), t.dtype)

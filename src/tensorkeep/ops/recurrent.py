@@ -21,6 +21,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, op
+from tensorkeep.ops._half_sums import half_products
 from tensorkeep.ops._products import multiply
 from tensorkeep.ops._shapes import with_rank
 from tensorkeep.ops._window_shapes import times
@@ -52,11 +53,10 @@ class _Weights(NamedTuple):
         arrays: Sequence[Array],
         use_peephole: bool,
         order: tuple[int, ...] = _FIRST_ORDER,
-        forget_bias: float = 0.0,
-        cell_clip: float = 0.0,
     ) -> _Weights:
+        """Those of a gradient, which is computed in float32 and rounded once."""
         w, wci, wcf, wco, b = map(widened, arrays)
-        return cls(w, wci, wcf, wco, b, use_peephole, order, forget_bias, cell_clip)
+        return cls(w, wci, wcf, wco, b, use_peephole, order)
 
     @property
     def size(self) -> int:
@@ -73,13 +73,17 @@ class _Weights(NamedTuple):
 
 
 def _sigmoid(x: Array) -> Array:
+    if x.dtype == np.float16:  # of which TensorFlow rounds every step
+        power = np.exp(x)
+        return np.where(np.isinf(power), np.float16(1), power / (np.float16(1) + power))
     one = x.dtype.type(1)
     return one / (one + np.exp(-x))  # type: ignore[no-any-return]
 
 
 def _step(x: Array, cs_prev: Array, h_prev: Array, weights: _Weights) -> tuple[Array, ...]:
-    """One step: i, cs, f, o, ci, co, h."""
-    i, ci, f, o = weights.split(multiply(np.concatenate((x, h_prev), axis=1), weights.w) + weights.b)
+    """One step: i, cs, f, o, ci, co, h. Of halves every operation is rounded, as in TensorFlow."""
+    product = half_products if x.dtype == np.float16 else multiply
+    i, ci, f, o = weights.split(product(np.concatenate((x, h_prev), axis=1), weights.w) + weights.b)
     f = f + f.dtype.type(weights.forget_bias)
     if weights.use_peephole:
         i, f = i + cs_prev * weights.wci, f + cs_prev * weights.wcf
@@ -123,7 +127,10 @@ def _step_gradient(
     return _StepGradient(back, weights.join([di, dci, df, do]), *peepholes)
 
 
-def _check_cell(x: Array, cs_prev: Array, h_prev: Array, w: Array, b: Array) -> None:
+def _check_cell(x: Array, cs_prev: Array, h_prev: Array, weights: _Weights) -> None:
+    w, b = weights.w, weights.b
+    if x.ndim < 2 or not cs_prev.ndim:
+        raise InvalidArgumentError(f"x {list(x.shape)} and cs_prev {list(cs_prev.shape)} must be of rank 2")
     batch, size = x.shape[-2], cs_prev.shape[-1]
     fits = (
         cs_prev.shape == h_prev.shape == (batch, size)
@@ -136,6 +143,14 @@ def _check_cell(x: Array, cs_prev: Array, h_prev: Array, w: Array, b: Array) -> 
             f"b {list(b.shape)} do not go together: expected [batch, inputs], [batch, cell], [batch, cell], "
             "[inputs + cell, 4 * cell] and [4 * cell]"
         )
+    _check_shapes((size,), wci=weights.wci, wcf=weights.wcf, wco=weights.wco)
+
+
+def _check_shapes(shape: tuple[int, ...], **arrays: Array) -> None:
+    """Raises unless all arrays are of one shape: NumPy would broadcast others."""
+    others = {name: list(array.shape) for name, array in arrays.items() if array.shape != shape}
+    if others:
+        raise InvalidArgumentError(f"expected the shape {list(shape)}, got {others}")
 
 
 # ------------------------------------------------------------------------------------------------------ One step
@@ -175,10 +190,9 @@ def lstm_block_cell_kernel(
     cell_clip: float,
     use_peephole: bool,
 ) -> Any:
-    _check_cell(x, cs_prev, h_prev, w, b)
-    weights = _Weights.of((w, wci, wcf, wco, b), use_peephole, _FIRST_ORDER, forget_bias, cell_clip)
-    found = _step(widened(x), widened(cs_prev), widened(h_prev), weights)
-    return tuple(narrowed(array, x.dtype) for array in found)
+    weights = _Weights(w, wci, wcf, wco, b, use_peephole, _FIRST_ORDER, forget_bias, cell_clip)
+    _check_cell(x, cs_prev, h_prev, weights)
+    return _step(x, cs_prev, h_prev, weights)
 
 
 lstm_block_cell_grad = op(
@@ -216,11 +230,11 @@ def lstm_block_cell_grad_kernel(
     *,
     use_peephole: bool,
 ) -> Any:
-    _check_cell(x, cs_prev, h_prev, w, b)
+    weights = _Weights.of((w, wci, wcf, wco, b), use_peephole)
+    _check_cell(x, cs_prev, h_prev, weights)
+    _check_shapes(cs_prev.shape, i=i, cs=cs, f=f, o=o, ci=ci, co=co, cs_grad=cs_grad, h_grad=h_grad)
     kept = tuple(widened(array) for array in (i, cs, f, o, ci, co))
-    found = _step_gradient(
-        widened(cs_prev), kept, widened(cs_grad), widened(h_grad), _Weights.of((w, wci, wcf, wco, b), use_peephole)
-    )
+    found = _step_gradient(widened(cs_prev), kept, widened(cs_grad), widened(h_grad), weights)
     return tuple(narrowed(array, x.dtype) for array in found)
 
 
@@ -264,17 +278,16 @@ def block_lstm_shape(
 def _sequence(seq_len_max: Array, x: Array, cs_prev: Array, h_prev: Array, weights: _Weights) -> tuple[Array, ...]:
     if x.ndim != 3:
         raise InvalidArgumentError(f"x must be 3D, got {list(x.shape)}")
-    _check_cell(x, cs_prev, h_prev, weights.w, weights.b)
+    _check_cell(x, cs_prev, h_prev, weights)
     steps = _steps(seq_len_max, x)
-    dtype, inputs = x.dtype, widened(x)
-    found = tuple(np.zeros((*x.shape[:2], weights.size), inputs.dtype) for _ in range(7))
-    cs, h = widened(cs_prev), widened(h_prev)
+    found = tuple(np.zeros((*x.shape[:2], weights.size), x.dtype) for _ in range(7))
+    cs, h = cs_prev, h_prev
     for at in range(steps):
-        results = _step(inputs[at], cs, h, weights)
+        results = _step(x[at], cs, h, weights)
         for target, result in zip(found, results, strict=True):
             target[at] = result
         cs, h = results[1], results[6]
-    return tuple(narrowed(array, dtype) for array in found)
+    return found
 
 
 def _steps(seq_len_max: Array, x: Array) -> int:
@@ -300,7 +313,7 @@ def block_lstm_kernel(
     cell_clip: float,
     use_peephole: bool,
 ) -> Any:
-    weights = _Weights.of((w, wci, wcf, wco, b), use_peephole, _FIRST_ORDER, forget_bias, cell_clip)
+    weights = _Weights(w, wci, wcf, wco, b, use_peephole, _FIRST_ORDER, forget_bias, cell_clip)
     return _sequence(seq_len_max, x, cs_prev, h_prev, weights)
 
 
@@ -319,7 +332,7 @@ def block_lstm_v2_kernel(
     cell_clip: float,
     use_peephole: bool,
 ) -> Any:
-    weights = _Weights.of((w, wci, wcf, wco, b), use_peephole, _SECOND_ORDER, 0.0, cell_clip)
+    weights = _Weights(w, wci, wcf, wco, b, use_peephole, _SECOND_ORDER, 0.0, cell_clip)
     return _sequence(seq_len_max, x, cs_prev, h_prev, weights)
 
 
@@ -361,7 +374,11 @@ def _sequence_gradient(
     grads: tuple[Array, Array],
 ) -> tuple[Array, ...]:
     """From the last step to the first: each hands its state's gradient to the one before."""
-    _check_cell(x, cs_prev, h_prev, weights.w, weights.b)
+    if x.ndim != 3:
+        raise InvalidArgumentError(f"x must be rank 3 but is rank {x.ndim}")
+    _check_cell(x, cs_prev, h_prev, weights)
+    names = ("i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad")
+    _check_shapes((*x.shape[:2], weights.size), **dict(zip(names, (*kept, *grads), strict=True)))
     dtype, wide = weights.w.dtype, widened(x)
     outputs, (cs_grad, h_grad) = [widened(array) for array in kept], map(widened, grads)
     x_grad = np.zeros(wide.shape, dtype)
@@ -511,6 +528,7 @@ def gru_block_cell_grad_kernel(
     d_h: Array,
 ) -> Any:
     _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
+    _check_shapes(h_prev.shape, r=r, u=u, c=c, d_h=d_h)
     inputs, one = x.shape[1], x.dtype.type(1)
     d_c_bar = d_h * (one - u) * (one - c * c)
     from_c = multiply(d_c_bar, w_c.T)

@@ -59,6 +59,8 @@ def gradient_op(points: Any = ANY) -> list[Sample]:
         sample(np.float32([INF, 0.0, NAN, 2.0]), np.float32([0.0, 0.0, 1.0, INF]), gradient=False),
         sample(np.float32(0.5), np.float32(2.0)),
         sample(np.zeros((0, 2), np.float32), np.zeros((0, 2), np.float32)),
+        sample(np.float32([[0.5], [2.0]]), np.float32([3.0, -1.0]), gradient=False),  # by position, not broadcast
+        sample(np.float32([[0.5], [2.0]]), np.float32([3.0]), fails=True),
     ]
 
 
@@ -153,7 +155,7 @@ SAMPLES = {
     "InvGrad": gradient_op(),
     "TanhGrad": gradient_op(INSIDE),
     "SigmoidGrad": gradient_op(INSIDE),
-    "ComplexAbs": parts(),
+    "ComplexAbs": [*parts(), sample(np.zeros(2, np.complex128), Tout=np.float32, fails=True)],
     "Real": parts(),
     "Imag": parts(),
     "Angle": parts(),

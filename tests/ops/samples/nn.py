@@ -34,6 +34,7 @@ def _activation_gradient(*dtypes: Any, **attrs: Any) -> list[Sample]:
     samples = [sample(normal(2, 3, dtype=dtype), normal(2, 3, dtype=dtype), **attrs) for dtype in FRACTIONS]
     samples += [sample(whole(dtype)[::-1], whole(dtype), **attrs) for dtype in dtypes]
     samples += [sample(np.float32(2), np.float32(-1.5), **attrs), sample(*[np.zeros((0, 2), np.float32)] * 2, **attrs)]
+    samples.append(sample(normal(2, 3), normal(3), fails=True, **attrs))
     return [*samples, sample(AWKWARD[::-1], AWKWARD, gradient=False, **attrs)]
 
 
@@ -112,9 +113,14 @@ SAMPLES = {
         *(sample(normal(5), alpha=alpha) for alpha in (0.0, 0.3, 1.0, 1.5, -0.5)),
         sample(normal(5, dtype=np.float64), alpha=0.1),
     ],
-    "Elu": _activation(),
+    "Elu": [*_activation(), sample(normal(40, dtype=np.float16), tolerance=0.0, gradient=False)],
     "Selu": [*_activation(), sample(np.linspace(-9, 9, 77).astype(np.float16), tolerance=0, gradient=False)],
-    "Softplus": [*_activation(), sample(np.linspace(-120, 120, 49, dtype=np.float32))],
+    "Softplus": [
+        *_activation(),
+        sample(np.linspace(-120, 120, 49, dtype=np.float32)),
+        sample(np.linspace(-8, 8, 64).astype(ml_dtypes.bfloat16), tolerance=0.0, gradient=False),
+        sample(np.linspace(-8, 8, 64).astype(np.float16), tolerance=1e-3, gradient=False),
+    ],
     "Softsign": _activation(),
     "ReluGrad": _activation_gradient(*WHOLE),
     "Relu6Grad": _activation_gradient(*WHOLE),

@@ -13,6 +13,7 @@ from tests.ops.sample import Sample, sample
 GENERATOR = np.random.default_rng(6)
 HALVES = (np.float16, ml_dtypes.bfloat16)
 NOTHING = np.zeros(0, np.float32)
+ONE_NAN = np.array([[[[1, 2, np.nan, 4, 5, 6, 7]]]], np.float32)
 
 
 def normal(*shape: int, dtype: Any = np.float32) -> Any:
@@ -102,6 +103,21 @@ SAMPLES = {
         )
         for dtype in (np.float32, np.float64)
         for scale in (True, False)
+    ]
+    + [
+        sample(
+            normal(2, 3, 4, channels, dtype=np.float16),
+            normal(channels, dtype=np.float16),
+            positive(channels, dtype=np.float16),
+            normal(channels, dtype=np.float16),
+            normal(channels, dtype=np.float16),
+            variance_epsilon=0.01,
+            scale_after_normalization=scale,
+            tolerance=0.0,
+            gradient=False,
+        )
+        for channels in (3, 19)
+        for scale in (True, False)
     ],
     "BatchNormWithGlobalNormalizationGrad": [
         sample(
@@ -119,10 +135,18 @@ SAMPLES = {
         *(sample(normal(2, 2, 3, 7, dtype=dtype)) for dtype in (np.float32, np.float16)),
         sample(normal(1, 2, 3, 7), depth_radius=2, bias=2.0, alpha=0.1, beta=0.75),
         sample(normal(1, 2, 3, 7), depth_radius=1, beta=1.0),
+        *(
+            sample(
+                normal(*shape, dtype=np.float16), depth_radius=2, alpha=0.5, beta=beta, tolerance=0.0, gradient=False
+            )
+            for shape in ((2, 2, 3, 8), (1, 1, 1, 5), (1, 2, 2, 32))
+            for beta in (0.5, 0.75, 1.0)
+        ),
         sample(normal(2, 3, 7), fails=True),
     ],
     "LRNGrad": [
         sample(normal(1, 2, 3, 7), normal(1, 2, 3, 7), normal(1, 2, 3, 7)),
         sample(*(normal(1, 2, 3, 7) for _ in range(3)), depth_radius=2, bias=2.0, alpha=0.1, beta=0.75),
+        sample(normal(1, 1, 1, 7), ONE_NAN, normal(1, 1, 1, 7), depth_radius=2, gradient=False),
     ],
 }

@@ -34,6 +34,16 @@ def sequence(length: int = STEPS, dtype: Any = np.float32) -> tuple[Any, ...]:
     return np.int64(length), normal(STEPS, BATCH, INPUTS, dtype=dtype), *state(dtype), *weights(dtype)
 
 
+HALF_SIZES = ((1, 9, 4), (1, 150, 4), (6, 20, 6), (3, 200, 8))
+"""Numbers of rows, inputs and cells with which TensorFlow adds up the terms of products in different orders."""
+
+
+def halves(rows: int, inputs: int, cells: int) -> tuple[Any, ...]:
+    """A step of halves."""
+    shapes = ((rows, inputs), (rows, cells), (rows, cells), (inputs + cells, 4 * cells), *((cells,),) * 3, (4 * cells,))
+    return tuple(normal(*shape, dtype=np.float16) * np.float16(0.5) for shape in shapes)
+
+
 def kept(*lead: int) -> list[Any]:
     """Values such as the gates of a step or sequence may have."""
     return [GENERATOR.uniform(0.1, 0.9, (*lead, BATCH, CELL)).astype(np.float32) for _ in range(6)]
@@ -51,12 +61,15 @@ SAMPLES = {
         sample(*cell(), use_peephole=True),
         sample(*cell(), forget_bias=0.0, cell_clip=0.2),
         sample(*cell(), cell_clip=-1.0, use_peephole=True),
-        sample(*cell(np.float16), tolerance=1e-2),
+        *(sample(*cell(np.float16), use_peephole=p, tolerance=0.0, gradient=False) for p in (True, False)),
+        *(sample(*halves(*sizes), tolerance=0.0, gradient=False) for sizes in HALF_SIZES),
         sample(*cell()[:-1], normal(4 * CELL + 4), fails=True),
+        sample(*cell()[:-2], normal(1), normal(4 * CELL), fails=True),  # wco
     ],
     "LSTMBlockCellGrad": [
         sample(*cell(), *kept(), *state(), use_peephole=True),
         sample(*cell(), *kept(), *state(), use_peephole=False, unspecified=(2, 3, 4)),
+        sample(*cell(), *kept(), *state()[:1], normal(1, CELL), use_peephole=False, fails=True),
     ],
     "BlockLSTM": [
         sample(*sequence()),
@@ -64,11 +77,13 @@ SAMPLES = {
         # What TensorFlow computes beyond the longest sequence is left to chance, but for the states.
         sample(*sequence(3), cell_clip=0.3, gradient=False, unspecified=(0, 2, 3, 4, 5)),
         sample(*sequence(0), forget_bias=0.0, gradient=False, unspecified=(0, 2, 3, 4, 5)),
-        sample(*sequence(dtype=np.float16), tolerance=1e-2, gradient=False),
+        sample(*sequence(dtype=np.float16), tolerance=0.0, gradient=False),
+        sample(*sequence()[:-2], normal(CELL, 1), normal(4 * CELL), fails=True),  # wco
     ],
     "BlockLSTMV2": [
         sample(*sequence()),
         sample(*sequence(), use_peephole=True, cell_clip=0.5),
+        sample(*sequence(dtype=np.float16), use_peephole=True, tolerance=0.0, gradient=False),
         sample(*sequence(2), gradient=False, unspecified=(0, 2, 3, 4, 5)),
     ],
     "BlockLSTMGrad": [
@@ -82,5 +97,8 @@ SAMPLES = {
         for peephole in (True, False)
     ],
     "GRUBlockCell": [sample(*gru()), sample(*gru()[:-1], normal(CELL + 1), fails=True)],
-    "GRUBlockCellGrad": [sample(*gru(), *kept()[:3], normal(BATCH, CELL))],
+    "GRUBlockCellGrad": [
+        sample(*gru(), *kept()[:3], normal(BATCH, CELL)),
+        sample(*gru(), *kept()[:2], kept()[0][:1], normal(BATCH, CELL), fails=True),
+    ],
 }
