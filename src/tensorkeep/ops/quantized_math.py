@@ -17,6 +17,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import op, takes_attributes
 from tensorkeep.ops import _convolution, _pooling
 from tensorkeep.ops._shapes import SCALAR, broadcast, same, with_rank
+from tensorkeep.ops._windows import output_size
 from tensorkeep.ops.array import reshape_kernel, reshape_shape
 from tensorkeep.ops.convolution import conv2d_shape
 from tensorkeep.ops.joining import concat_v2_kernel, concat_v2_shape
@@ -39,6 +40,15 @@ def _scalars(*ends: Any) -> list[Any]:
         if np.ndim(end):
             raise InvalidArgumentError(f"the ends of a range must be scalars, got shape {list(np.shape(end))}")
     return [_FLOAT(end) for end in ends]
+
+
+def _ranges(*ends: Any) -> list[Any]:
+    """The ends of ranges that must hold more than one number: least, most, least, most."""
+    scalars = _scalars(*ends)
+    for low, high in zip(scalars[::2], scalars[1::2], strict=True):
+        if not high > low:
+            raise InvalidArgumentError(f"the maximum of a range must be larger than its minimum, got {low} to {high}")
+    return scalars
 
 
 def _round(values: Any) -> Any:
@@ -140,7 +150,7 @@ def quantized_matmul_kernel(
     transpose_b: bool,
     Toutput: DType,  # noqa: N803
 ) -> tuple[Any, Any, Any]:
-    ends = _scalars(min_a, max_a, min_b, max_b)
+    ends = _ranges(min_a, max_a, min_b, max_b)
     if np.ndim(a) != 2 or np.ndim(b) != 2:
         raise InvalidArgumentError(f"In[0] and In[1] must be matrices, got {list(np.shape(a))} and {list(np.shape(b))}")
     left, right = _offset(a, *ends[:2]), _offset(b, *ends[2:])
@@ -199,17 +209,50 @@ def quantized_conv2d_kernel(
     ends = _scalars(min_input, max_input, min_filter, max_filter)
     if any(dilation != 1 for dilation in dilations):
         raise InvalidArgumentError(f"Current implementation only supports dilations of 1, got {list(dilations)}")
+    if np.ndim(input) != 4 or np.ndim(filter) != 4:
+        raise InvalidArgumentError(
+            f"input and filter must be 4-dimensional, got {list(np.shape(input))} and {list(np.shape(filter))}"
+        )
+    if len(strides) != 4 or strides[1] != strides[2] or strides[0] != 1 or strides[3] != 1:
+        raise InvalidArgumentError(f"strides must be equal along height and width, and 1 elsewhere: {list(strides)}")
+    if not input.size or not filter.size:
+        raise InvalidArgumentError(
+            f"no dimension may be 0, got input {list(np.shape(input))} and filter {list(np.shape(filter))}"
+        )
+    zero = _quantized(0.0, ends[0], ends[1], input.dtype)
+    # Outside of the images is what stands for zero; TensorFlow cuts a number above its type to the type's bits.
+    most = np.iinfo(input.dtype).max
+    beyond = zero % (most + 1) - zero if zero > most else 0
+    images = _offset(input, *ends[:2])
+    for axis in (1, 2):
+        images = _under_windows(images, axis, filter.shape[axis - 1], strides[axis], padding, beyond)
     sums = _convolution.conv2d_kernel(
-        _offset(input, *ends[:2]).astype(np.float64),
+        images.astype(np.float64),
         _offset(filter, *ends[2:]).astype(np.float64),
         strides=strides,
-        padding=padding,
+        padding=b"VALID",
         explicit_paddings=(),
         data_format=b"NHWC",
         dilations=dilations,
     )
     low, high = _product_range(input, filter, ends, out_type.array_dtype)
     return np.rint(sums).astype(np.int64).astype(out_type.array_dtype), low, high
+
+
+def _under_windows(images: Any, axis: int, window: int, stride: int, padding: bytes, beyond: Any) -> Any:
+    """What the windows along an axis cover, from the first to the last; `beyond` is met outside of the images.
+
+    Where they leave elements over, half of those are before the first window, as Im2ColConvFunctor has it.
+    """
+    size = images.shape[axis]
+    count = output_size(size, window, stride, padding=padding) or 0
+    reach = max((count - 1) * stride + window, 0)
+    before = int((reach - size + (padding == b"VALID")) / 2)  # as C divides: toward zero
+    after = reach - size - before
+    widths = [(max(before, 0), max(after, 0)) if place == axis else (0, 0) for place in range(images.ndim)]
+    padded = np.pad(images, widths, constant_values=beyond)
+    first = max(-before, 0)
+    return padded[(slice(None),) * axis + (slice(first, first + reach),)]
 
 
 quantized_mul = op(
@@ -230,7 +273,7 @@ def quantized_mul_kernel(
     *,
     Toutput: DType,  # noqa: N803
 ) -> tuple[Any, Any, Any]:
-    ends = _scalars(min_x, max_x, min_y, max_y)
+    ends = _ranges(min_x, max_x, min_y, max_y)
     product = _offset(x, *ends[:2]) * _offset(y, *ends[2:])
     low, high = _product_range(x, y, ends, Toutput.array_dtype)
     return product.astype(Toutput.array_dtype), low, high
@@ -265,12 +308,6 @@ def quantized_bias_add_shape(input: Tensor, bias: Tensor, *ends: Tensor) -> Shap
     return same(input), SCALAR, SCALAR
 
 
-def _sum_range(ends: list[Any], room: int) -> tuple[Any, Any]:
-    """A range so much wider than either of the terms' that nothing can overflow."""
-    reach = max(abs(min(ends[0], ends[2])), abs(max(ends[1], ends[3]))) * _FLOAT(room)
-    return -reach, reach
-
-
 def _by_whole_steps(values: Any, span: list[Any], low: Any, high: Any, dtype: Any) -> Any:
     """Whole numbers in a wide range, in which each step of theirs is rounded to so many whole ones of the range."""
     zero, one = _quantized(_precise([0, 1], span[0], span[1], values.dtype).astype(np.float64), low, high, dtype)
@@ -294,9 +331,13 @@ def quantized_add_kernel(
     *,
     Toutput: DType,  # noqa: N803
 ) -> tuple[Any, Any, Any]:
-    ends, dtype = _scalars(min_x, max_x, min_y, max_y), Toutput.array_dtype
-    low, high = _sum_range(ends, 1 << 14)
+    ends, dtype = _ranges(min_x, max_x, min_y, max_y), Toutput.array_dtype
+    # A range so much wider than either of the terms' that nothing can overflow.
+    high = max(abs(min(ends[0], ends[2])), abs(max(ends[1], ends[3]))) * _FLOAT(1 << 14)
+    low = -high
     alone = 0 if np.size(x) == 1 else 1 if np.size(y) == 1 else None
+    if alone is None and not (np.size(x) and np.size(y)):
+        raise InvalidArgumentError(f"Must have some elements to add, got {list(np.shape(x))} and {list(np.shape(y))}")
     terms = [
         (_exactly if place == alone else _by_whole_steps)(values, span, low, high, dtype)
         for place, (values, span) in enumerate(((x, ends[:2]), (y, ends[2:])))
@@ -314,13 +355,15 @@ def quantized_bias_add_kernel(
             "Must provide as many biases as the last dimension of the input tensor: "
             f"{list(np.shape(bias))} vs. {list(np.shape(input))}"
         )
-    low, high = _sum_range(ends, 1 << 17)
-    dtype = out_type.array_dtype
+    high = max(ends[1], -ends[0], ends[3], -ends[2]) * _FLOAT(1 << 17)
+    low, dtype = -high, out_type.array_dtype
     terms = [
         _whole(_real(values, *span), low, high, dtype).astype(np.int64)
         for values, span in ((input, ends[:2]), (bias, ends[2:]))
     ]
-    return (terms[0] + terms[1]).astype(dtype), low, high
+    # The whole number that stands for zero is added, which by rounding is not always 0 (QuantizedAddUsingEigen).
+    zero = _clamped(0.0, low, high, dtype)
+    return (terms[0] + (terms[1] + zero)).astype(dtype), low, high
 
 
 # ---------------------------------------------------------------------------------------------------- Other ranges
@@ -506,6 +549,8 @@ def quantized_concat_v2_shape(values: list[Tensor], axis: Tensor, mins: list[Ten
 
 @quantized_concat.kernel
 def quantized_concat_kernel(concat_dim: Any, values: list[Any], mins: list[Any], maxes: list[Any]) -> Any:
+    if int(concat_dim) < 0:
+        raise InvalidArgumentError(f"Expected concatenating dimensions of 0 and more, but got {int(concat_dim)}")
     return quantized_concat_v2_kernel(values, concat_dim, mins, maxes)
 
 

@@ -67,6 +67,12 @@ def along_axis(x: Any, scales: Any, zero_points: Any, axis: int) -> tuple[Any, A
     return np.reshape(scales, shape), np.reshape(zero_points, shape)
 
 
+def _check_positive(*scales: Any) -> None:
+    for each in scales:
+        if not np.all(each > 0):
+            raise InvalidArgumentError(f"scales must be all positive, got {np.asarray(each).tolist()}")
+
+
 def _into(values: Any, scales: Any, zero_points: Any, least: int, most: int, dtype: Any) -> Any:
     """Numbers as whole ones: times the inverse scale, rounded half up, within the limits."""
     inverse = _FLOAT(1) / scales
@@ -114,6 +120,7 @@ def uniform_quantize_kernel(
 
 @uniform_dequantize.kernel
 def uniform_dequantize_kernel(input: Any, scales: Any, zero_points: Any, *, quantization_axis: int) -> Any:
+    _check_positive(scales)
     scales, zeros = along_axis(input, scales, zero_points, quantization_axis)
     return (input.astype(np.int32) - zeros).astype(_FLOAT) * scales
 
@@ -163,6 +170,7 @@ def uniform_requantize_kernel(
             f"input and output are quantised along different axes, {input_quantization_axis} and "
             f"{output_quantization_axis}"
         )
+    _check_positive(input_scales, output_scales)
     scales, zeros = along_axis(input, input_scales, input_zero_points, input_quantization_axis)
     new_scales, new_zeros = along_axis(input, output_scales, output_zero_points, output_quantization_axis)
     numbers = input.astype(np.int64) - zeros
@@ -248,6 +256,7 @@ def uniform_quantized_add_kernel(
         whole = np.empty(np.broadcast_shapes(lhs.shape, rhs.shape), bool)
     except ValueError:
         raise InvalidArgumentError(f"cannot broadcast {list(lhs.shape)} and {list(rhs.shape)}") from None
+    _check_positive(lhs_scales, rhs_scales, output_scales)
     scales, zeros = along_axis(whole, output_scales, output_zero_points, output_quantization_axis)
     limits = (output_quantization_min_val, output_quantization_max_val)
     total = -zeros.astype(np.int64)
@@ -315,6 +324,7 @@ def uniform_quantized_dot_kernel(
     _check_matrices(lhs, rhs)
     if lhs_quantization_axis != -1 or rhs_quantization_axis not in (-1, 1) or output_quantization_axis not in (-1, 1):
         raise InvalidArgumentError("lhs must be quantised as a whole, rhs and output as a whole or along axis 1")
+    _check_positive(lhs_scales, rhs_scales, output_scales)
     left_scales, left_zeros = along_axis(lhs, lhs_scales, lhs_zero_points, -1)
     right_scales, right_zeros = along_axis(rhs, rhs_scales, rhs_zero_points, rhs_quantization_axis)
     whole = np.empty((len(lhs), rhs.shape[1]), bool)
@@ -334,6 +344,7 @@ def uniform_quantized_dot_hybrid_kernel(
         raise InvalidArgumentError(
             f"rhs must be quantised as a whole or along axis 1, not along {rhs_quantization_axis}"
         )
+    _check_positive(rhs_scales)
     scales, zeros = along_axis(rhs, rhs_scales, rhs_zero_points, rhs_quantization_axis)
     whole, scale, zero = by_own_range(lhs)
     sums = _product(whole.astype(np.int64) - zero, rhs.astype(np.int64) - zeros)

@@ -28,15 +28,14 @@ IMAGE, FILTER = bytes_of(2, 5, 6, 3), bytes_of(3, 2, 3, 4)
 MANY, ROW = bytes_of(2, 8), bytes_of(8)
 WORDS = words_of(20)
 
-# TensorFlow gives one step more or less of 2**32 where a range begins above zero.
-ADDED = [(first, second) for first in RANGES[:3] for second in RANGES[:3]]
+EMPTY = (F(1), F(1))
 
 _PRODUCTS = [
     *(sample(MANY, ROW, *first, *second) for first in RANGES for second in RANGES[:2]),
     sample(bytes_of(16), bytes_of(), *ONE, *TWO),
     sample(bytes_of(), bytes_of(16), *ONE, *TWO),
-    sample(MANY[:0], ROW, *ONE, *TWO, oracle=False),
     sample(MANY, ROW, np.array([0, 1], F), F(2), *TWO, fails=True),
+    sample(MANY, ROW, *ONE, *EMPTY, fails=True),
 ]
 _POOLS = [
     *(sample(IMAGE, *ONE, ksize=[1, 2, 3, 1], strides=[1, 2, 1, 1], padding=padding) for padding in ("SAME", "VALID")),
@@ -56,21 +55,28 @@ SAMPLES = {
         *(sample(MATRIX, OTHER, *first, *second) for first in RANGES for second in RANGES),
         sample(bytes_of(4, 3), bytes_of(2, 4), *ONE, *TWO, transpose_a=True, transpose_b=True),
         sample(MATRIX, MATRIX, *ONE, *TWO, fails=True),
+        sample(MATRIX, OTHER, *EMPTY, *TWO, fails=True),
         sample(MATRIX, OTHER, F(0), np.zeros(2, F), *TWO, fails=True),
     ],
     "QuantizedConv2D": [
         *(
             sample(IMAGE, FILTER, *first, *TWO, strides=[1, stride, stride, 1], padding=padding)
-            for first in RANGES[:4]
+            for first in RANGES
             for stride in (1, 2)
             for padding in ("SAME", "VALID")
         ),
+        # Windows that leave elements over, half of them before the first.
+        *(
+            sample(bytes_of(1, 9, 10, 2), bytes_of(2, 1, 2, 3), *ONE, *TWO, strides=[1, 4, 4, 1], padding=padding)
+            for padding in ("SAME", "VALID")
+        ),
         sample(IMAGE, FILTER, *ONE, *TWO, strides=[1, 1, 1, 1], padding="SAME", dilations=[1, 2, 2, 1], fails=True),
+        sample(IMAGE, FILTER, *ONE, *TWO, strides=[1, 1, 2, 1], padding="SAME", fails=True),
     ],
-    "QuantizedMul": _PRODUCTS,
-    "QuantizedAdd": _PRODUCTS,
+    "QuantizedMul": [*_PRODUCTS, sample(MANY[:0], ROW, *ONE, *TWO, oracle=False)],
+    "QuantizedAdd": [*_PRODUCTS, sample(MANY[:0], ROW, *ONE, *TWO, fails=True)],
     "QuantizedBiasAdd": [
-        *(sample(MANY, ROW, *first, *second, out_type="qint32") for first, second in ADDED),
+        *(sample(MANY, ROW, *first, *second, out_type="qint32") for first in RANGES for second in RANGES),
         sample(quantized([[-3, 7], [127, -128]], "qint8"), quantized([5, -9], "qint8"), *ONE, *TWO, out_type="qint32"),
         sample(MANY, ROW[:3], *ONE, *TWO, out_type="qint32", fails=True),
     ],
@@ -95,6 +101,7 @@ SAMPLES = {
         sample(np.int32(0), [MATRIX, bytes_of(2, 4)], [F(-1), F(-1)], [F(3), F(3)], constant=(0,)),
         sample(np.int32(1), [words_of(2, 3), words_of(2, 2)], [F(-1), F(2)], [F(3), F(4)]),
         sample(np.int32(1), [MATRIX, bytes_of(2, 1)], [F(-1), F(-2)], [F(3), F(1)], fails=True),
+        sample(np.int32(-1), [MATRIX, bytes_of(3, 1)], [F(-1), F(-2)], [F(3), F(1)], fails=True),
     ],
     # Where TensorFlow has this one, it is oneDNN's.
     "QuantizedConcatV2": [

@@ -127,6 +127,7 @@ SAMPLES = {
         ),
         sample(numbers("qint8", 3, 0), SCALE, ZERO, Tout="float32", **limits("qint8")),
         sample(numbers("qint8", 3, 4), SCALES, ZEROS, Tout="float32", **limits("qint8"), fails=True),
+        sample(numbers("qint8", 3, 4), -SCALE, ZERO, Tout="float32", **limits("qint8"), fails=True),
     ],
     "UniformRequantize": [
         sample(
