@@ -94,7 +94,8 @@ def lower_upper(matrix: Array) -> tuple[Array, Array]:
 
 @ONE_THREAD
 def cholesky_gradient(factor: Array, gradient: Array) -> Array:
-    """The gradient of a matrix, as a symmetric one, by that of its Cholesky factor."""
+    """The gradient of a matrix, as a symmetric one, by that of its Cholesky factor, of which the lower half counts."""
+    factor = np.tril(factor)
     middle = np.tril(adjoint(factor) @ np.tril(gradient))
     each = np.arange(factor.shape[-1])
     middle[..., each, each] *= 0.5

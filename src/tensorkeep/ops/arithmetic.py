@@ -203,7 +203,7 @@ def _refuse_zeros(x: Any, y: Any) -> None:
         raise InvalidArgumentError("Integer division by zero")
 
 
-def _truncated(x: Any, y: Any) -> Any:
+def truncated_quotient(x: Any, y: Any) -> Any:
     """The quotient of whole numbers, rounded towards zero."""
     _refuse_zeros(x, y)
     quotient = np.floor_divide(x, y)
@@ -233,7 +233,7 @@ real_div = binary("RealDiv", real_div_kernel, real_div_gradient, types=_DIVISIBL
 
 
 def div_kernel(x: Any, y: Any) -> Any:
-    return _truncated(x, y) if x.dtype.kind in "iu" else np.divide(x, y)
+    return truncated_quotient(x, y) if x.dtype.kind in "iu" else np.divide(x, y)
 
 
 def div_gradient(op: Operation, dy: Any) -> Any:
@@ -281,7 +281,7 @@ floor_div = binary("FloorDiv", floor_div_kernel, None, types=_DIVISIBLE)
 
 
 def truncate_div_kernel(x: Any, y: Any) -> Any:
-    return _truncated(x, y) if x.dtype.kind in "iu" else np.trunc(np.divide(x, y))
+    return truncated_quotient(x, y) if x.dtype.kind in "iu" else np.trunc(np.divide(x, y))
 
 
 truncate_div = binary("TruncateDiv", truncate_div_kernel, None, types=_DIVISIBLE)

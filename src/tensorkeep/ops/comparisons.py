@@ -218,8 +218,8 @@ def clip_by_value_kernel(t: Any, clip_value_min: Any, clip_value_max: Any) -> An
             raise InvalidArgumentError(
                 f"{name} must be a scalar or of the shape of the input: {list(np.shape(limit))} vs. {list(np.shape(t))}"
             )
-    above = np.where(t < clip_value_min, clip_value_min, t)
-    return np.where(t > clip_value_max, clip_value_max, above)
+    below = np.where(t > clip_value_max, clip_value_max, t)
+    return np.where(below < clip_value_min, clip_value_min, below)  # the minimum wins where they cross
 
 
 @clip_by_value.gradient

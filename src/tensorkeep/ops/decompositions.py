@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.dtypes import DType
+from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
@@ -295,6 +295,8 @@ def eig_shape(input: Tensor, *, compute_v: bool) -> tuple[Shape, Shape]:
 @eig_op.kernel
 @ONE_THREAD
 def eig_kernel(input: Any, *, compute_v: bool, Tout: DType) -> tuple[Any, Any]:  # noqa: N803
+    if dtype_of_array(input.real.dtype) is not Tout.real_dtype:
+        raise InvalidArgumentError(f"Invalid output dtype {Tout.name} for an input of {input.dtype}")
     matrices, dtype = as_matrices(input), Tout.array_dtype
     try:
         if not compute_v:

@@ -120,6 +120,10 @@ def cholesky_grad_shape(l: Tensor, grad: Tensor) -> Shape:  # noqa: E741 - the s
 
 @cholesky_grad.kernel
 def cholesky_grad_kernel(l: Any, grad: Any) -> Any:  # noqa: E741 - the signature's name
+    if np.shape(l)[:-2] != np.shape(grad)[:-2]:
+        raise InvalidArgumentError(
+            f"All input tensors must have the same outer dimensions, got {list(np.shape(l))} and {list(np.shape(grad))}"
+        )
     return numeric.cholesky_gradient(as_matrices(l), as_matrices(grad)).astype(l.dtype, copy=False)
 
 

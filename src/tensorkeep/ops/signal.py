@@ -117,6 +117,11 @@ def _check_lengths(input: Any, fft_length: Any, rank: int) -> tuple[int, ...]:
     return lengths
 
 
+def _check_width(given: np.dtype[Any], wanted: DType) -> None:
+    if given != wanted.array_dtype:
+        raise InvalidArgumentError(f"Wrong types for a real FFT: parts of {given} in, of {wanted.name} out")
+
+
 def _refuse_shorter(shape: tuple[int, ...], wanted: tuple[int, ...]) -> None:
     """Each dimension must be as long as what is transformed of it, or empty."""
     for axis, (size, length) in enumerate(zip(shape[-len(wanted) :], wanted, strict=True)):
@@ -151,6 +156,7 @@ def _real_forward(rank: int) -> OpSpec:
 
     @spec.kernel
     def forward_kernel(input: Any, fft_length: Any, *, Tcomplex: DType) -> Any:  # noqa: N803
+        _check_width(input.dtype, Tcomplex.real_dtype)
         lengths, dtype = _check_lengths(input, fft_length, rank), Tcomplex.array_dtype
         _refuse_shorter(input.shape, lengths)
         halved = (*lengths[:-1], lengths[-1] // 2 + 1 if lengths[-1] else 0)
@@ -173,6 +179,7 @@ def _real_inverse(rank: int) -> OpSpec:
 
     @spec.kernel
     def inverse_kernel(input: Any, fft_length: Any, *, Treal: DType) -> Any:  # noqa: N803
+        _check_width(input.real.dtype, Treal)
         lengths, dtype = _check_lengths(input, fft_length, rank), Treal.array_dtype
         _refuse_shorter(input.shape, (*lengths[:-1], lengths[-1] // 2 + 1))
         check_allocation((*input.shape[:-rank], *lengths), dtype)

@@ -380,6 +380,8 @@ def tensor_strided_slice_update_kernel(
 
 def _replace(whole: Any, index: tuple[Any, ...], value: Any) -> None:
     target = np.shape(whole[index])
+    if 0 in target:
+        return  # TensorFlow does not look at the value then
     if np.ndim(value) > len(target):
         raise InvalidArgumentError(f"cannot assign a value of shape {list(np.shape(value))} to {list(target)}")
     whole[index] = value

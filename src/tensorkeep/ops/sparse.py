@@ -47,6 +47,7 @@ from tensorkeep.ops._sparse import (
     places,
     summed_rows,
 )
+from tensorkeep.ops.arithmetic import truncated_quotient
 from tensorkeep.ops.matmul import matmul, transposed
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -274,9 +275,7 @@ def sparse_dense_cwise_div_kernel(sp_indices: Any, sp_values: Any, sp_shape: Any
     there = _at_places(sp_indices, sp_values, sp_shape, dense)
     if sp_values.dtype.kind not in "iu":
         return sp_values / there
-    if not np.all(there):
-        raise InvalidArgumentError("Integer division by zero")
-    return (np.sign(sp_values) * np.sign(there) * (np.abs(sp_values) // np.abs(there))).astype(sp_values.dtype)
+    return truncated_quotient(sp_values, there)
 
 
 @sparse_dense_cwise_add.gradient

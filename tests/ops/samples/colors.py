@@ -43,6 +43,7 @@ SAMPLES = {
             sample((colors(2, 4, 5, 3) * 100).astype(dtype), F(2.5), F(10), F(90))
             for dtype in (np.uint8, np.int8, np.int16, np.int32, F, D)
         ],
+        sample(colors(2, 4, 5, 3), F(2), F(0.75), F(0.25)),  # limits that cross
         sample(colors(4, 3), F(2), F(0), F(1), fails=True),
     ],
     "AdjustContrastv2": [*adjusted(0.5, 2.0, 0.0, -1.5), sample(colors(3, 3, 7), F(0.5))],

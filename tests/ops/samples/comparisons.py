@@ -108,6 +108,8 @@ def clips() -> list[Sample]:
         sample(values.astype(np.float32), low, np.float32(1)),
         sample(values.astype(np.float32), np.float32(0), high),
         sample(np.float32([NAN, INF, -INF]), np.float32(-1), np.float32(2), gradient=False),
+        sample(values.astype(np.float32), np.float32(2), np.float32(-1), gradient=False),  # limits that cross
+        sample(values.astype(np.float32), high, low, gradient=False),
         sample(np.zeros((0,), np.float32), np.float32(-1), np.float32(2)),
         sample(np.uint8([1, 200, 7]), np.uint8(5), np.uint8(100)),
         sample(np.float32([[1, 2], [3, 4]]), np.float32([1, 2, 3]), np.float32(3), fails=True),

@@ -118,6 +118,9 @@ SAMPLES = {
             for shape in ((1, 1), (3, 3), (2, 3, 3), (0, 0))
             for dtype in (np.float32, np.float64)
         ),
+        # Of both matrices the lower half counts.
+        sample(positive(3, 3) + np.triu(numbers(3, 3, dtype=np.float64), 1), numbers(3, 3, dtype=np.float64)),
+        sample(np.eye(3)[None], numbers(2, 3, 3, dtype=np.float64), fails=True),
         sample(numbers(2, 3), numbers(2, 3), fails=True),
     ],
     "MatrixInverse": [
@@ -222,6 +225,7 @@ SAMPLES = {
     ],
     "SelfAdjointEig": [sample(np.diag([1.0, 2.0, 3.0]), gradient=False)],
     "Eig": [
+        sample(np.diag([1.0, 2.0, 4.0]), compute_v=False, Tout=np.complex64, fails=True),
         *(
             sample(
                 np.diag([1.0, 2.0, 4.0]) + np.triu(numbers(3, 3, dtype=np.float64), 1),

@@ -50,6 +50,7 @@ def forward_samples(rank: int) -> list[Any]:
         sample(numbers(*(2,) * (rank - 1)), np.ones(rank, np.int32), Tcomplex=np.complex64, fails=True),
         sample(numbers(*(2,) * rank), np.ones(rank + 1, np.int32), Tcomplex=np.complex64, fails=True),
         sample(numbers(*(2,) * rank), np.full(rank, 5, np.int32), Tcomplex=np.complex64, fails=True),
+        sample(numbers(*(2,) * rank), np.full(rank, 2, np.int32), Tcomplex=np.complex128, fails=True),
     ]
 
 
@@ -75,6 +76,7 @@ def inverse_samples(rank: int) -> list[Any]:
     return [
         *found,
         sample(numbers(*(2,) * (rank - 1), dtype=np.complex64), np.ones(rank, np.int32), Treal=np.float32, fails=True),
+        sample(numbers(*(2,) * rank, dtype=np.complex64), np.full(rank, 2, np.int32), Treal=np.float64, fails=True),
     ]
 
 

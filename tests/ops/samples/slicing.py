@@ -87,6 +87,7 @@ def _updates() -> list[Sample]:
             found.append(sample(x, *bounds, _cut(x, bounds, masks) * 2, **masks))
     found.append(sample(CUBE, ints(0), ints(1), ints(1), F(7), constant=(1, 2, 3)))
     found.append(sample(CUBE, ints(0, 1), ints(2, 3), ints(1, 1), np.ones((2, 1), F), constant=(1, 2, 3)))
+    found.append(sample(CUBE[:0], ints(0), ints(2), ints(1), np.ones((2, *CUBE.shape[1:]), F), gradient=False))
     found.append(sample(CUBE, ints(0), ints(1), ints(1), np.ones((5,), F), fails=True))
     return found
 

@@ -205,7 +205,10 @@ SAMPLES = {
         sample(*one.inputs, gradient=False, fails=one.fails, oracle=one.oracle) for one in with_dense()
     ],
     "SparseDenseCwiseMul": with_dense(),
-    "SparseDenseCwiseDiv": with_dense(),
+    "SparseDenseCwiseDiv": [
+        *with_dense(),
+        sample(INDICES, np.array([-(2**63), 2**63 - 1, -9, 9]), SHAPE, np.array([4, -1, 4, -4])[:, None][:3]),
+    ],
     "SparseAdd": [
         *(
             sample(INDICES, values(4, dtype), SHAPE, OTHERS, numbers(3, dtype=dtype), SHAPE, real(threshold))

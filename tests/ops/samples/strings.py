@@ -166,6 +166,12 @@ SAMPLES: dict[str, list[Sample]] = {
         sample(FLOATS, shortest=True),
         sample(FLOATS, precision=2, width=12),
         sample(FLOATS[:5], precision=3, width=9, fill=b"0"),
+        *(
+            sample(np.array([np.nan, -np.nan, np.inf, -np.inf]), width=width, fill=fill)
+            for width in (-1, 9)
+            for fill in (b"", b"0", b"+", b" ", b"-")
+            if width >= 0 or not fill
+        ),
         sample(np.array([1 + 2j, -0.5j]), precision=1),
         sample(np.array([1 + 2j, -0.5j], np.complex64)),
         *(sample(np.array([1, 0, 100], dtype)) for dtype in (np.int8, np.uint8, np.int16, np.uint16, np.uint32)),
