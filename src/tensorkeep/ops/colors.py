@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.dtypes import FLOAT32
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, not_differentiable, op
@@ -69,8 +69,8 @@ def _contrasted(images: Array, factor: Any) -> Array:
 @adjust_contrast.kernel
 def adjust_contrast_kernel(images: Any, contrast_factor: Any, min_value: Any, max_value: Any) -> Any:
     _check_image(images, None, contrast_factor=contrast_factor, min_value=min_value, max_value=max_value)
-    bounded = np.maximum(_contrasted(images, contrast_factor), np.float32(min_value))
-    return np.minimum(bounded, np.float32(max_value))
+    bounded = np.minimum(_contrasted(images, contrast_factor), np.float32(max_value))
+    return np.maximum(bounded, np.float32(min_value))  # which wins where they cross
 
 
 @adjust_contrast_v2.kernel
@@ -164,8 +164,10 @@ def color_shape(images: Tensor) -> Shape:
 
 
 def _check_colors(images: Array) -> None:
-    if not np.ndim(images) or images.shape[-1] != 3:
-        raise InvalidArgumentError(f"input must have 3 channels in its last dimension, got {list(np.shape(images))}")
+    if not np.ndim(images):
+        raise InvalidArgumentError("input must have at least one dimension, got a scalar")
+    if images.shape[-1] != 3:
+        raise FailedPreconditionError(f"input must have 3 channels in its last dimension, got {list(np.shape(images))}")
 
 
 def _hue_saturation_value(images: Array) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._beams import best_beams
@@ -38,18 +38,21 @@ def ctc_greedy_decoder_shape(inputs: Tensor, sequence_length: Tensor) -> tuple[S
     return Shape((None, 2)), Shape((None,)), Shape((2,)), Shape((batch, 1))
 
 
-def _check_lengths(inputs: Array, sequence_length: Array) -> None:
+def _check_lengths(
+    inputs: Array, sequence_length: Array, wrong_lengths: type[TensorKeepError] = FailedPreconditionError
+) -> None:
+    """Raises unless there is a length for each sequence. TensorFlow's decoders have another error than its loss."""
     if inputs.ndim != 3:
         raise InvalidArgumentError(f"inputs is not a 3-Tensor: {list(inputs.shape)}")
+    if not inputs.size:
+        raise InvalidArgumentError(f"inputs must not be empty, got shape {list(inputs.shape)}")
     if sequence_length.shape != inputs.shape[1:2]:
-        raise InvalidArgumentError(
+        raise wrong_lengths(
             f"len(sequence_length) != batch_size.  len(sequence_length):  {sequence_length.size} batch_size: "
             f"{inputs.shape[1]}"
         )
     if sequence_length.size and not 0 <= sequence_length.min() <= sequence_length.max() <= inputs.shape[0]:
-        raise InvalidArgumentError(
-            f"sequence_length {sequence_length.tolist()}: expected lengths of 0 to {inputs.shape[0]}"
-        )
+        raise wrong_lengths(f"sequence_length {sequence_length.tolist()}: expected lengths of 0 to {inputs.shape[0]}")
 
 
 @ctc_greedy_decoder.kernel
@@ -153,7 +156,7 @@ def ctc_loss_kernel(
     ctc_merge_repeated: bool,
     ignore_longer_outputs_than_inputs: bool,
 ) -> Any:
-    _check_lengths(inputs, sequence_length)
+    _check_lengths(inputs, sequence_length, InvalidArgumentError)
     losses = np.zeros(inputs.shape[1], inputs.dtype)
     gradient = np.zeros(inputs.shape, inputs.dtype)
     labels = _labels_of(labels_indices, labels_values, inputs.shape[1], inputs.shape[2])

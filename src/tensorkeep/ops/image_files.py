@@ -7,7 +7,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InternalError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import op
 from tensorkeep.ops import _bmp, _gif, _jpeg, _png, _webp
@@ -306,7 +306,7 @@ def encode_png_kernel(image: Any, *, compression: int) -> Any:
     if not 1 <= channels <= 4:
         raise InvalidArgumentError(f"image must have 1, 2, 3, or 4 channels, got {channels}")
     if not height or not width or height * width >= 2**29:
-        raise InvalidArgumentError(f"images of {height} by {width} pixels cannot be PNG files")
+        raise InternalError(f"images of {height} by {width} pixels cannot be PNG files")
     files = np.empty(batch, object)
     for place in np.ndindex(*batch):
         files[place] = _png.encode_png(image[place], compression)
@@ -318,7 +318,7 @@ def _checked_pixels(image: Array) -> Array:
         raise InvalidArgumentError(f"image must be 3-dimensional, got shape {list(np.shape(image))}")
     height, width, _ = image.shape
     if not height or not width or height > 65500 or width > 65500 or height * width >= 2**29:
-        raise InvalidArgumentError(f"JPEG encoding failed: an image of {height} by {width} pixels")
+        raise InternalError(f"JPEG encoding failed: an image of {height} by {width} pixels")
     return image
 
 

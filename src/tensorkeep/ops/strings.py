@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.dtypes import BOOL, COMPLEX64, COMPLEX128, STRING, DType
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, OutOfRangeError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import not_differentiable, op
@@ -101,7 +101,7 @@ def _axes(axes: Any, rank: int) -> list[int]:
     found: list[int] = []
     for axis in np.asarray(axes).reshape(-1).tolist():
         if not -rank <= axis < rank:
-            raise InvalidArgumentError(f"Invalid reduction dimension {axis} for input with {rank} dimension(s)")
+            raise OutOfRangeError(f"Invalid reduction dimension {axis} for input with {rank} dimension(s)")
         if axis % rank in found:
             raise InvalidArgumentError(f"Duplicate reduction dimension {axis}")
         found.append(axis % rank)
@@ -450,6 +450,9 @@ as_string = op(
 as_string.shape(same)
 
 
+_FILLED: Final = re.compile(rb"%([ +#0-]?)(\d*)")
+
+
 @as_string.kernel
 def as_string_kernel(
     input: Any,
@@ -489,9 +492,17 @@ def as_string_kernel(
 
 
 def _number(template: bytes, value: float) -> bytes:
-    if value != value and np.signbit(value):
-        return (template % value).replace(b"nan", b"-nan")
+    if not np.isfinite(value):
+        return _not_finite(template, value)
     return template % value
+
+
+def _not_finite(template: bytes, value: float) -> bytes:
+    """As C writes it: with the sign of NaN too, and filled up with spaces where zeros are asked for."""
+    flag, width = _FILLED.match(template).groups()  # type: ignore[union-attr]
+    sign = b"-" if np.signbit(value) else flag if flag in (b"+", b" ") else b""
+    text = sign + (b"nan" if value != value else b"inf")
+    return text.ljust(int(width or 0)) if flag == b"-" else text.rjust(int(width or 0))
 
 
 string_to_number = op(
