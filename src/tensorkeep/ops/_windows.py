@@ -218,7 +218,7 @@ def place_over_space(shape: Ints, window: Ints, sliding: Sliding) -> tuple[Layou
         )
     everywhere = place_windows(shape, layout.with_space((1,) * len(shape), window), sliding)
     for axis in (0, layout.channel):
-        if not everywhere[axis].is_trivial:
+        if not everywhere[axis].is_trivial or (sliding.dilations and sliding.dilations[axis] != 1):
             raise UnimplementedError(f"{sliding} moves along the batch or channels: only spatial axes are supported")
     return layout, tuple(everywhere[axis] for axis in layout.spatial)
 

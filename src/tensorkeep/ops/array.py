@@ -378,7 +378,9 @@ def broadcast_to_shape(input: Tensor, shape: Tensor) -> Shape:
 
 @broadcast_to.kernel
 def broadcast_to_kernel(input: Any, shape: Any) -> Any:
-    sizes = shape.reshape(-1).tolist()
+    if shape.ndim != 1:
+        raise InvalidArgumentError(f"shape must be a vector, got shape {list(shape.shape)}")
+    sizes = shape.tolist()
     check_allocation(sizes, input.dtype)
     try:
         return np.broadcast_to(input, sizes)

@@ -46,6 +46,8 @@ def _check_lengths(
         raise InvalidArgumentError(f"inputs is not a 3-Tensor: {list(inputs.shape)}")
     if not inputs.size:
         raise InvalidArgumentError(f"inputs must not be empty, got shape {list(inputs.shape)}")
+    if sequence_length.ndim != 1:
+        raise InvalidArgumentError(f"sequence_length is not a vector: {list(sequence_length.shape)}")
     if sequence_length.shape != inputs.shape[1:2]:
         raise wrong_lengths(
             f"len(sequence_length) != batch_size.  len(sequence_length):  {sequence_length.size} batch_size: "

@@ -252,6 +252,8 @@ def self_adjoint_eig_v2_shape(input: Tensor, *, compute_v: bool) -> tuple[Shape,
 @ONE_THREAD
 def self_adjoint_eig_v2_kernel(input: Any, *, compute_v: bool) -> tuple[Any, Any]:
     matrices, dtype = as_matrices(input), input.dtype
+    if not np.isfinite(np.tril(matrices)).all():
+        raise InvalidArgumentError("Self-adjoint eigen decomposition was not successful: NaN or infinity in the input.")
     try:
         if not compute_v:
             return np.linalg.eigvalsh(matrices).astype(dtype), np.zeros(0, dtype)

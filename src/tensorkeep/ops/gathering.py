@@ -262,6 +262,8 @@ def gather_nd_kernel(params: Any, indices: Any, *, bad_indices_policy: bytes) ->
     depth = indices.shape[-1]
     if depth > params.ndim:
         raise InvalidArgumentError(f"index innermost dimension length must be <= params rank; saw: {depth}")
+    if not params.size and np.prod(indices.shape[:-1]):
+        raise InvalidArgumentError(f"Requested more than 0 entries, but params is empty: {list(params.shape)}")
     places = np.moveaxis(indices, -1, 0)
     limits = np.array(params.shape[:depth], np.int64).reshape((depth,) + (1,) * (indices.ndim - 1))
     bad = ((places < 0) | (places >= limits)).any(axis=0)
@@ -396,6 +398,8 @@ def _unique(x: Any, axis: int, out_idx: DType) -> tuple[Any, Any, Any]:
     """The distinct elements along an axis as they first occur, which of them each element is, and their counts."""
     if axis < 0 or (axis == 0 and np.ndim(x) < 1):
         raise InvalidArgumentError(f"unique expects a 1D vector, got shape {list(np.shape(x))}")
+    if not x.shape[axis]:
+        return x, np.zeros(0, out_idx.array_dtype), np.zeros(0, out_idx.array_dtype)
     codes = x
     if x.ndim > 1:
         flat = _sortable(x.reshape(-1))

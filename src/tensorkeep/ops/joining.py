@@ -407,8 +407,10 @@ def _resolved_sizes(sizes: list[int], whole: int, count: int) -> list[int]:
 def split_v_kernel(value: Any, size_splits: Any, split_dim: Any, *, num_split: int) -> list[Any]:
     if np.ndim(split_dim):
         raise InvalidArgumentError(f"split_dim_tensor must have exactly one element, got {list(split_dim.shape)}")
+    if size_splits.ndim != 1:
+        raise InvalidArgumentError(f"size_splits must be a vector, got shape {list(size_splits.shape)}")
     at = normalized_axis(int(split_dim), np.ndim(value), "split_dim")
-    return _parts(value, at, _resolved_sizes(size_splits.reshape(-1).tolist(), value.shape[at], num_split))
+    return _parts(value, at, _resolved_sizes(size_splits.tolist(), value.shape[at], num_split))
 
 
 @split_v.gradient

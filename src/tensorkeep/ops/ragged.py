@@ -536,6 +536,9 @@ def ragged_fill_empty_rows_grad_shape(reverse_index_map: Tensor, grad_values: Te
 
 @ragged_fill_empty_rows_grad.kernel
 def ragged_fill_empty_rows_grad_kernel(reverse_index_map: Any, grad_values: Any) -> tuple[Any, Any]:
+    for name, array in (("reverse_index_map", reverse_index_map), ("grad_values", grad_values)):
+        if array.ndim != 1:
+            raise InvalidArgumentError(f"{name} must be a vector, saw: {list(array.shape)}")
     outside = (reverse_index_map < 0) | (reverse_index_map >= len(grad_values))
     if outside.any():
         raise InvalidArgumentError(

@@ -250,8 +250,10 @@ approx_top_k = op(
 
 @approx_top_k.shape
 def approx_top_k_shape(
-    input: Tensor, *, k: int, reduction_dimension: int, aggregate_to_topk: bool
+    input: Tensor, *, k: int, reduction_dimension: int, aggregate_to_topk: bool, recall_target: float
 ) -> tuple[Shape, Shape]:
+    if not 0 <= recall_target <= 1:
+        raise InvalidArgumentError(f"Invalid recall target: {recall_target}. Valid value range in [0, 1]")
     known = with_rank_at_least(input, 1)
     if known.dims is None:
         return UNKNOWN_SHAPE, UNKNOWN_SHAPE

@@ -471,8 +471,10 @@ def _reduced_shape(
     sizes, axes = constant_value(input_shape), constant_value(reduction_axes)
     if sizes is None or axes is None:
         return UNKNOWN_SHAPE
-    if not len(sizes):
+    if not np.size(sizes):
         raise InvalidArgumentError("Number of dims in shape tensor must not be 0")
+    if np.ndim(sizes) != 1:
+        raise InvalidArgumentError(f"input_shape should be a vector, got shape {list(np.shape(sizes))}")
     gone = {int(axis) % len(sizes) for axis in axes.reshape(-1)}
     kept = [1 if i in gone else int(size) for i, size in enumerate(sizes) if keep_dims or i not in gone]
     return Shape(tuple(kept))
@@ -481,6 +483,11 @@ def _reduced_shape(
 def _grouped(indices: Any, values: Any, shape: Any, axes: Any, keep_dims: bool, reduce: Any) -> tuple[Any, Any, Any]:
     """The places of the groups that have elements, what their elements reduce to, and the shape of them all."""
     check_parts(indices, values, shape, "input")
+    checked_sizes(shape)
+    if np.ndim(axes) > 1:
+        raise InvalidArgumentError(
+            f"Expected reduction_axes to be a scalar or a vector; got shape: {list(np.shape(axes))}"
+        )
     rank = len(shape)
     wanted = np.asarray(axes).reshape(-1).tolist()
     if any(not -rank <= axis < rank for axis in wanted):

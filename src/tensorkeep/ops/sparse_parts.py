@@ -243,6 +243,7 @@ def sparse_slice_shape(
 @sparse_slice.kernel
 def sparse_slice_kernel(indices: Any, values: Any, shape: Any, start: Any, size: Any) -> tuple[Any, Any, Any]:
     check_parts(indices, values, shape)
+    checked_sizes(shape)
     if start.shape != shape.shape or size.shape != shape.shape:
         raise InvalidArgumentError(
             f"Expected start and size to be vectors of length {len(shape)}, got {list(start.shape)} and "

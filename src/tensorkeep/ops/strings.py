@@ -585,8 +585,8 @@ def fingerprint_kernel(data: Any, method: Any) -> Any:
     rows = np.asarray(data)
     if not rows.ndim:
         raise InvalidArgumentError("`data` should have at least 1 dimension")
-    if rows.dtype == object and rows.ndim == 1:
-        return _fingerprint_bytes(rows)
+    if rows.dtype == object and rows.size == len(rows):
+        return _fingerprint_bytes(rows.reshape(-1))
     if rows.dtype == object:
         rows = fingerprints(rows)
     return _fingerprint_bytes(string_array((row.tobytes() for row in np.ascontiguousarray(rows)), (len(rows),)))

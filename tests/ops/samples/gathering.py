@@ -102,6 +102,7 @@ SAMPLES = {
         *(sample(x, longs()) for x in UNIQUE_INPUTS),
         *(sample(x, longs(0), constant=(1,)) for x in UNIQUE_INPUTS),
         sample(ROWS, longs(0), constant=(1,)),
+        sample(ROWS[:0], longs(0), constant=(1,)),
         sample(ROWS, ints(1), out_idx=np.int64),
         sample(ROWS, ints(-2), constant=(1,)),
         sample(strings([[b"a", b"b"], [b"a", b"b"]]), longs(0)),

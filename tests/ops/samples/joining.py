@@ -81,6 +81,7 @@ SAMPLES = {
         sample(np.int32(0), F(1), num_split=1, fails=True),
     ],
     "SplitV": [
+        sample(WIDE, ints(1, 3)[None], np.int32(1), num_split=2, fails=True),
         sample(WIDE, ints(1, 3), np.int32(1), num_split=2),
         sample(WIDE, ints(1, 3), np.int32(1), num_split=2, constant=(1, 2)),
         sample(WIDE, longs(1, -1), np.int32(-1), num_split=2, constant=(1, 2)),

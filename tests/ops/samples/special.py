@@ -54,6 +54,8 @@ def two(first: Any, second: Any, kinds: tuple[Any, ...] = (np.float32, np.float6
     ]
 
 
+HUGE = np.array([1e200, -1e300])
+
 SAMPLES = {
     "Erf": special(EVERYWHERE, (NAN, 0.0, 20.0, -20.0)),
     "Erfc": special(EVERYWHERE),
@@ -61,8 +63,8 @@ SAMPLES = {
     "Ndtri": special(BETWEEN, (NAN, 0.0, 1.0, -0.5, 2.0), kinds=PRECISE),
     "Dawsn": special(EVERYWHERE, (NAN, 0.0, 1e5), kinds=PRECISE),
     "Expint": special(POSITIVE, (NAN, 0.0, 50.0), kinds=PRECISE),
-    "FresnelSin": special(EVERYWHERE, (NAN, 0.0), kinds=PRECISE),
-    "FresnelCos": special(EVERYWHERE, (NAN, 0.0), kinds=PRECISE),
+    "FresnelSin": [*special(EVERYWHERE, (NAN, 0.0), kinds=PRECISE), sample(HUGE, gradient=False)],
+    "FresnelCos": [*special(EVERYWHERE, (NAN, 0.0), kinds=PRECISE), sample(HUGE, gradient=False)],
     "Spence": special(POSITIVE, (NAN, 0.0, -1.0), kinds=PRECISE),
     "Lgamma": special(EVERYWHERE, (NAN, INF, 0.0, -3.0, 1.0, 2.0), gradient_kinds=PRECISE, kinds=WITH_HALF),
     "Digamma": special(

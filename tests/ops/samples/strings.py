@@ -106,6 +106,7 @@ SAMPLES: dict[str, list[Sample]] = {
             sample(data, strings(b"farmhash64"), constant=(1,))
             for data in (texts(b"", b"abc", b"x" * 300), WORDS, np.arange(6).reshape(2, 3), np.array([True, False]))
         ),
+        sample(strings([[b"a"], [b""]]), strings(b"farmhash64")),
         sample(np.zeros((0, 2)), strings(b"farmhash64")),
         sample(np.zeros((2, 0)), strings(b"farmhash64")),
         sample(np.float32(3), strings(b"farmhash64"), fails=True),
