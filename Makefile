@@ -3,6 +3,7 @@
 PYTHON ?= python3
 FUZZ_SECONDS ?= 60
 MINUTES ?= 10
+COUNT ?= 20
 SEED ?=
 JOBS ?= auto
 
@@ -14,12 +15,12 @@ PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test bench lint format docs fuzz soak protos man clean
+.PHONY: help demo test bench lint format docs fuzz soak vary protos man clean
 
 help:  ## print this list
 	@echo "tensorkeep: make TARGET"
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
-	@echo "Variables: PYTHON=$(PYTHON) JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) MINUTES=$(MINUTES) SEED=$(SEED) PYTEST_ARGS=$(PYTEST_ARGS)"
+	@echo "Variables: PYTHON=$(PYTHON) JOBS=$(JOBS) FUZZ_SECONDS=$(FUZZ_SECONDS) MINUTES=$(MINUTES) COUNT=$(COUNT) SEED=$(SEED) PYTEST_ARGS=$(PYTEST_ARGS)"
 
 demo: $(VENV)/.stamp-core  ## save and read checkpoints, train and run a graph; needs no TensorFlow
 	@$(RUN) examples/demo.py
@@ -53,6 +54,10 @@ fuzz: $(VENV)/.stamp-fuzz  ## feed damaged bytes to every decoder, FUZZ_SECONDS 
 
 soak: $(VENV)/.stamp-core  ## kill savers at random for MINUTES, and compare what survives; SEED repeats a schedule
 	@$(RUN) -m tests.soak --minutes $(MINUTES) $(if $(SEED),--seed $(SEED))
+
+vary: $(VENV)/.stamp-test  ## compare every op with TensorFlow on COUNT random inputs each; SEED draws others
+	@echo "vary: $(COUNT) variations of each op"
+	@$(RUN) -m tests.interop.random_inputs --count $(COUNT) $(if $(SEED),--seed $(SEED))
 
 protos: $(VENV)/.stamp-protos  ## compile the protocol buffer schemas anew
 	@echo "protos: compiling src/tensorkeep/proto/schemas"

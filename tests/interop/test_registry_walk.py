@@ -63,17 +63,17 @@ class Twin:
         return self.graph.get_tensor_by_name(tensor.name)
 
     def run(self, tensors: list[Any]) -> list[Any]:
-        feeds = {self.tensor(key): _marked(key.dtype, value) for key, value in self.node.feeds.items()}
+        feeds = {self.tensor(key): marked(key.dtype, value) for key, value in self.node.feeds.items()}
         with v1.Session(graph=self.graph) as session:
-            return [_plain(result) for result in session.run(tensors, feeds)]
+            return [plain(result) for result in session.run(tensors, feeds)]
 
 
-def _marked(dtype: Any, value: Any) -> Any:
+def marked(dtype: Any, value: Any) -> Any:
     """An array as TensorFlow's Python takes it: whole numbers of a quantised type with its name on them."""
     return value.astype([(dtype.name, value.dtype)]) if dtype.quantized else value
 
 
-def _plain(result: Any) -> Any:
+def plain(result: Any) -> Any:
     """A result without the name of a quantised type."""
     names = getattr(getattr(result, "dtype", None), "names", None)
     return result[names[0]] if names else result
