@@ -6,6 +6,7 @@ Programs and values are those of its hash_table_test.py, embedding_test.py and a
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,8 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep import load_saved_model, open_checkpoint
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError
+from tensorkeep.saved_model.pruning import prune_to_signature
+from tensorkeep.saved_model.rewriting import rewrite_model
 
 Parts = tf.hash_table.FixedSizeHashTablePartitioner
 KEYS = [0, 1, 2, 60000, 60001, -7]
@@ -440,6 +443,17 @@ def test_an_optimizer_that_has_no_rule_for_tables_says_so(optimizer: Any) -> Non
         optimizer().minimize(tf.reduce_sum(distributed(1).lookup([1])))
 
 
+def test_a_table_that_is_cut_stands_for_its_parts() -> None:
+    table, other = distributed(2, (1,)), distributed(2, (1,), name="o")
+    loss = tf.reduce_sum(table.lookup([1, 40000])) + tf.reduce_sum(other.lookup([1]))
+    _, rows, untouched = run(
+        tf.train.GradientDescentOptimizer(0.5).minimize(loss, var_list=[table]),
+        table.lookup([1, 40000]),
+        other.lookup([1]),
+    )
+    assert (rows[:, 0].tolist(), untouched.tolist()) == ([-0.5, -0.5], [[0.0]])
+
+
 def test_slots_of_ones_own_are_rows_too() -> None:
     table = distributed(2)
     slot = table.create_slot([3], tf.int64, tf.ones_initializer(tf.int64), name="steps")
@@ -803,17 +817,38 @@ def test_a_meta_graph_as_deeprec_writes_it_saves_and_restores_tables(tmp_path: P
         assert sorted(reader.read("t/ids").tolist()) == sorted(KEYS)
 
 
-def test_a_saved_model_answers_with_the_rows_of_tables(tmp_path: Path) -> None:
+def served(folder: Path) -> str:
+    """A SavedModel that looks ids up in a table."""
     table, ids = distributed(2), tf.placeholder(tf.int64, [None])
     with tf.hash_table.ReadOnlyHook():
         rows = tf.nn.embedding_lookup(table, ids)
     with tf.Session() as session:
         session.run(tf.global_variables_initializer())
         session.run(table.scatter_update([5, 40000], [[1.0, 2.0], [3.0, 4.0]]))
-        tf.saved_model.simple_save(session, str(tmp_path / "served"), {"ids": ids}, {"rows": rows})
-    with load_saved_model(tmp_path / "served") as model:
-        found = model.signatures["serving_default"](ids=[40000, 6, 5])["rows"]
-    assert found.tolist() == [[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]]
+        tf.saved_model.simple_save(session, str(folder / "served"), {"ids": ids}, {"rows": rows})
+    return str(folder / "served")
+
+
+def test_a_saved_model_answers_with_the_rows_of_tables(tmp_path: Path) -> None:
+    path = served(tmp_path)
+    rewrite_model(path, tmp_path / "pruned", partial(prune_to_signature, key="serving_default"))
+    for folder in (path, tmp_path / "pruned"):
+        with load_saved_model(folder) as model:
+            found = model.signatures["serving_default"](ids=[40000, 6, 5])["rows"]
+        assert found.tolist() == [[3.0, 4.0], [0.0, 0.0], [1.0, 2.0]]
+
+
+def test_tables_are_not_frozen() -> None:
+    """They would be empty: nothing restores them in a frozen graph."""
+    rows = tf.identity(distributed(2).lookup([1]), name="rows")
+    graph_def = tf.get_default_graph().as_graph_def()
+    with tf.Session() as session:
+        session.run(tf.global_variables_initializer())
+        session.run(rows)
+        with pytest.raises(
+            UnimplementedError, match="hash tables cannot be frozen, for lookups add to them: t/HashTab"
+        ):
+            tf.graph_util.convert_variables_to_constants(session, graph_def, ["rows"])
 
 
 def test_a_table_as_a_tensor_is_its_handle() -> None:

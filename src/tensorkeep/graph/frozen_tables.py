@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.dtypes import DType, dtype_of_number
-from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.freezing import EVERYTHING, MOST_BYTES, Selection
 from tensorkeep.graph.pruning import source_of
 from tensorkeep.proto.messages import GraphDef, NodeDef
@@ -67,6 +67,19 @@ class TableRows:
 def tables_of(graph_def: GraphDef, selection: Selection = EVERYTHING) -> list[TableNode]:
     """The embedding variables among the nodes of a graph, in their order."""
     return [_table(node) for node in graph_def.node if node.op == HANDLE and node.name in selection]
+
+
+def check_no_hash_tables(graph_def: GraphDef, selection: Selection = EVERYTHING) -> None:
+    """UnimplementedError, with all names, if a graph that is to be frozen has hash tables of DeepRec's.
+
+    A lookup gives them keys, and rows that a function makes: as constants, they could not do what they did.
+    """
+    names = [node.name for node in graph_def.node if node.op == "HashTableOp" and node.name in selection]
+    if names:
+        raise UnimplementedError(
+            f"hash tables cannot be frozen, for lookups add to them: {', '.join(names)}. Export a SavedModel, or keep "
+            "them out of what is frozen by their names"
+        )
 
 
 def _table(node: NodeDef) -> TableNode:
@@ -285,4 +298,4 @@ class _Lookup:
         return self._names(f"{self._node.name}/frozen_lookup/{name}")
 
 
-__all__ = ["TableNode", "TableRows", "freeze_tables", "tables_of"]
+__all__ = ["TableNode", "TableRows", "check_no_hash_tables", "freeze_tables", "tables_of"]

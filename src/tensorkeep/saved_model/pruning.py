@@ -10,7 +10,7 @@ from typing import Any, Final
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.freezing import variables_of
-from tensorkeep.graph.frozen_tables import tables_of
+from tensorkeep.graph.frozen_tables import check_no_hash_tables, tables_of
 from tensorkeep.graph.pruning import extract_sub_graph, source_of
 from tensorkeep.metagraph.op_list import stripped_op_list
 from tensorkeep.proto.messages import (
@@ -89,7 +89,7 @@ def _prune(keys: Collection[str], meta_graph: MetaGraphDef) -> None:
 def _narrowed(meta_graph: MetaGraphDef, nodes: set[str]) -> GraphDef:
     """The graph that some nodes need, with a saver that saves and restores the variables in it."""
     pruned = _with_variables(meta_graph, meta_graph.graph_def, nodes)
-    if not any(node.op in (*VARIABLE_OPS, "KvVarHandleOp") for node in pruned.node):
+    if not any(node.op in (*VARIABLE_OPS, "KvVarHandleOp", "HashTableOp") for node in pruned.node):
         meta_graph.ClearField("saver_def")
         meta_graph.ClearField("incr_saver_def")
         return pruned
@@ -242,6 +242,7 @@ def frozen_meta_graph(meta_graph: MetaGraphDef, loaded: Session | LoadedValues, 
 
 
 def _refuse_kept_tables(graph_def: GraphDef) -> None:
+    check_no_hash_tables(graph_def)
     if tables := tables_of(graph_def):
         raise InvalidArgumentError(
             f"the embedding variables {', '.join(node.name for node in tables)} cannot stay variables: a frozen model "

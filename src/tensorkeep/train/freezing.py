@@ -30,7 +30,7 @@ from tensorkeep.graph.freezing import (
     convert_variables_to_constants,
     variables_of,
 )
-from tensorkeep.graph.frozen_tables import TableNode, TableRows, freeze_tables, tables_of
+from tensorkeep.graph.frozen_tables import TableNode, TableRows, check_no_hash_tables, freeze_tables, tables_of
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph, import_graph
 from tensorkeep.graph.pruning import extract_sub_graph
@@ -305,6 +305,7 @@ def _frozen(
     options: FreezeOptions,
     tables: Mapping[str, TableRows] = MappingProxyType({}),
 ) -> GraphDef:
+    check_no_hash_tables(sub_graph, options.selection)
     LOG.info("Froze %d variables.", len(values) + len(tables))
     frozen = convert_variables_to_constants(sub_graph, values, most_bytes=options.most_bytes)
     frozen = freeze_tables(frozen, tables, most_bytes=options.most_bytes)

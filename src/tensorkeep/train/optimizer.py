@@ -36,7 +36,7 @@ from tensorkeep.variables.composed import ComposedVariable
 from tensorkeep.variables.creation import is_embedding_variable, is_resource_variable
 from tensorkeep.variables.embedding_slots import counts_of
 from tensorkeep.variables.global_step import get_or_create_global_step
-from tensorkeep.variables.hash_table import is_hash_table
+from tensorkeep.variables.hash_table import DistributedHashTable, is_hash_table
 from tensorkeep.variables.partitioned import PartitionedVariable
 from tensorkeep.variables.variable import Variable
 
@@ -141,6 +141,9 @@ class Optimizer:
             var_list = list(var_list) if isinstance(var_list, PartitionedVariable) else [var_list]
         flat: list[Any] = []
         for variable in var_list:
+            if isinstance(variable, DistributedHashTable):
+                flat.extend(variable.partitions)
+                continue
             for part in variable.parts if isinstance(variable, ComposedVariable) else [variable]:
                 flat.extend(part if isinstance(part, PartitionedVariable | list | tuple) else [part])
         if not flat:
