@@ -8,10 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import re2
 import tensorflow as tf
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions import files, script, strings
+from tensorkeep.ops._google_re2 import LibraryExpression
 from tensorkeep.ops._re2 import Expression, Rewrite
 from tests.interop.programs import build, our_names, tensorflow_1, v1
 
@@ -148,6 +150,8 @@ ATOMS = [
 ]
 REPEATS = ["", "", "", "*", "+", "?", "*?", "+?", "{2}", "{1,2}", "{0,}"]
 TEXTS = ["", "a", "ab", "aab abc", "aaa\nb", "éa b", "AaBb", "a1b2c3", "..a", "xyz", "ab\n", "abababab"]
+BROKEN_TEXTS = [b"a\xffb", b"\xc3", b"\xe2\x82a", b"\xed\xa0\x80ab"]  # which are no UTF-8
+LOOSE_TEXTS = [b"a\xf4\x90\x80\x80", b"\xe0\x80\x80b"]  # which are none either, but RE2's "." takes them
 REWRITES = ["-", r"<\0>", r"\1x", r"\\", r"q\2", "\\", r"\z"]
 
 
@@ -161,23 +165,29 @@ def some_pattern(choice: random.Random) -> str:
     return "".join(parts)
 
 
+def engines(pattern: bytes, monkeypatch: pytest.MonkeyPatch) -> list[Expression | LibraryExpression]:
+    """Python's engine where that is safe, always ours, and RE2, alone and beside Python's."""
+    machine, library = Expression(pattern), LibraryExpression(re2, pattern)
+    monkeypatch.setattr(machine, "_is_cheap", lambda *_: False, raising=False)
+    monkeypatch.setattr(library, "_by_python", None)
+    return [Expression(pattern), machine, library, LibraryExpression(re2, pattern)]
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_any_pattern_matches_and_replaces_as_in_tensorflow(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     choice = random.Random(seed)
-    texts = [text.encode() for text in TEXTS]
+    texts = [*(text.encode() for text in TEXTS), *BROKEN_TEXTS, *LOOSE_TEXTS]
     for _ in range(60):
         pattern, rewrite, everywhere = some_pattern(choice), choice.choice(REWRITES), choice.random() < 0.7
         replaced = tf.raw_ops.StaticRegexReplace(
             input=texts, pattern=pattern, rewrite=rewrite, replace_global=everywhere
         ).numpy()
         matches = tf.raw_ops.StaticRegexFullMatch(input=texts, pattern=pattern).numpy()
-        for is_cheap in (True, False):  # by Python's engine where that is safe, and always by ours
-            compiled = Expression(pattern.encode())
-            if not is_cheap:
-                monkeypatch.setattr(compiled, "_is_cheap", lambda *_: False, raising=False)
-            ours = [compiled.replaced(text, Rewrite(rewrite.encode()), everywhere) for text in texts]
-            assert ours == replaced.tolist(), (pattern, rewrite, everywhere)
-            assert [compiled.matches(text) for text in texts] == matches.tolist(), pattern
+        for compiled in engines(pattern.encode(), monkeypatch):
+            count = len(texts) if isinstance(compiled, LibraryExpression) else -len(LOOSE_TEXTS)
+            ours = [compiled.replaced(text, Rewrite(rewrite.encode()), everywhere) for text in texts[:count]]
+            assert ours == replaced.tolist()[:count], (pattern, rewrite, everywhere)
+            assert [compiled.matches(text) for text in texts[:count]] == matches.tolist()[:count], pattern
 
 
 BAD_PATTERNS = [
@@ -203,7 +213,40 @@ BAD_PATTERNS = [
 
 @pytest.mark.parametrize("pattern", BAD_PATTERNS)
 def test_what_is_no_pattern_for_tensorflow_is_none_for_us(pattern: str) -> None:
-    with pytest.raises(tf.errors.InvalidArgumentError):
+    with pytest.raises(tf.errors.InvalidArgumentError) as theirs:
         tf.raw_ops.StaticRegexFullMatch(input="a", pattern=pattern)
     with pytest.raises(InvalidArgumentError, match="Invalid pattern"):
         Expression(pattern.encode())
+    with pytest.raises(InvalidArgumentError) as by_library:
+        LibraryExpression(re2, pattern.encode())
+    assert str(by_library.value).rstrip("=") in theirs.value.message  # "(?<=", where TensorFlow's older RE2 has "(?<"
+
+
+LETTERS = [
+    "k",
+    "K",
+    "\u212a",
+    "s",
+    "\u017f",
+    "ß",
+    "ẞ",
+    "\u03b1",
+    "Ω",
+    "\u2126",
+    "ж",
+    "Ж",
+    "ǆ",
+    "ǅ",
+    "Ǆ",
+    "٣",
+    "中",
+    "1",
+]
+
+
+@pytest.mark.parametrize("pattern", ["(?i)k", "(?i)[s-t]", "(?i)ß", "(?i)ω", "(?i)Ǆ", r"\p{Greek}", r"\P{Lu}", r"\pN"])
+def test_with_the_library_letters_are_what_they_are_for_tensorflow(pattern: str) -> None:
+    texts = [letter.encode() for letter in LETTERS]
+    theirs = tf.raw_ops.StaticRegexFullMatch(input=texts, pattern=pattern).numpy()
+    compiled = LibraryExpression(re2, pattern.encode())
+    assert [compiled.matches(text) for text in texts] == theirs.tolist()

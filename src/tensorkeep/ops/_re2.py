@@ -10,9 +10,10 @@ takes over. Both find what RE2 finds: the leftmost match, and of several there t
 
 from __future__ import annotations
 
+import codecs
 import re
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any, Final, TypeAlias
@@ -50,6 +51,26 @@ _POSIX: Final = {
 _ESCAPES: Final = {"a": 7, "f": 12, "n": 10, "r": 13, "t": 9, "v": 11}
 
 Ranges: TypeAlias = tuple[tuple[int, int], ...]
+
+
+def _odd_bytes(error: UnicodeError) -> tuple[str | bytes, int]:
+    """Shows halves of surrogate pairs, characters for RE2, as such, and other bytes as "surrogateescape" does.
+
+    Not so U+DC80 to U+DCFF, which could not be told from those bytes: they are three bytes that are no UTF-8.
+    """
+    if isinstance(error, UnicodeEncodeError):
+        char = error.object[error.start]
+        is_byte = _INVALID[0] <= ord(char) <= _INVALID[1]
+        return char.encode("utf-8", "surrogateescape" if is_byte else "surrogatepass"), error.start + 1
+    assert isinstance(error, UnicodeDecodeError)
+    if half := _HALF.match(error.object, error.start):
+        return half[0].decode("utf-8", "surrogatepass"), half.end()
+    return chr(0xDC00 + error.object[error.start]), error.start + 1
+
+
+_HALF: Final = re.compile(rb"\xed[\xa0-\xb1\xb4-\xbf][\x80-\xbf]")  # but U+DC80 to U+DCFF
+_ODD: Final = "tensorkeep.re2"
+codecs.register_error(_ODD, _odd_bytes)
 
 
 # ---------------------------------------------------------------------------------------------------- Syntax trees
@@ -158,6 +179,7 @@ class _Parser:
         self.groups = 0
         self.flags: frozenset[str] = frozenset()
         self.depth = 0
+        self.asks_unicode = False  # for letters of both cases or of a category: Unicode's tables, of Python's version
 
     def parse(self) -> Node:
         node = self._choice()
@@ -282,6 +304,7 @@ class _Parser:
             raise self._error(f"invalid perl operator: (?{self.pattern[self.at : self.at + 1]}")
         self.at = found.end()
         self.flags = (self.flags | frozenset(found[1])) - frozenset(found[2] or "")
+        self.asks_unicode |= "i" in self.flags
         return found[3] == ":"
 
     def _escape(self, start: int) -> Node:
@@ -302,6 +325,7 @@ class _Parser:
 
     def _unicode_class(self, start: int) -> Ranges:
         """What stands behind \\p or \\P: one letter, or a name in braces. Scripts are not known."""
+        self.asks_unicode = True
         found = re.compile(r"(\w)|\{(\^?)(\w+)\}").match(self.pattern, self.at)
         ranges = None if found is None else _category(found[1] or found[3])
         if found is None or ranges is None:
@@ -605,12 +629,14 @@ class Expression:
     """A compiled pattern."""
 
     def __init__(self, pattern: bytes) -> None:
-        parser = _Parser(pattern.decode("utf-8", "surrogateescape"))
+        parser = _Parser(pattern.decode("utf-8", _ODD))
         try:
             self._tree = parser.parse()
             self.groups = parser.groups
+            self.asks_unicode = parser.asks_unicode
             self._retries = _retries(self._tree, is_last=True)
             self._python = re.compile(_python_text(self._tree))
+            self._may_be_empty = _may_be_empty(self._tree)
         except (re.error, RecursionError, OverflowError, MemoryError) as error:
             raise InvalidArgumentError(f"Invalid pattern: {parser.pattern[:200]}, error: {error}") from None
 
@@ -618,12 +644,16 @@ class Expression:
     def _machine(self) -> _Machine:
         return _Machine(self._tree, self.groups)
 
-    def _is_cheap(self, text: str, power: float) -> bool:
+    def _is_cheap(self, text: str | bytes, power: float) -> bool:
         return power < float("inf") and len(text) ** power <= _MOST_STEPS
+
+    def is_quick(self, text: bytes) -> bool:
+        """Whether Python's engine, which is the quickest, can be trusted with replacing in a text."""
+        return self._is_cheap(text, self._retries + 1)
 
     def matches(self, text: bytes) -> bool:
         """Whether the whole text matches."""
-        decoded = text.decode("utf-8", "surrogateescape")
+        decoded = text.decode("utf-8", _ODD)
         if self._is_cheap(decoded, self._retries):
             return self._python.fullmatch(decoded) is not None
         return self._machine.search(decoded, 0, whole=True) is not None
@@ -640,7 +670,11 @@ class Expression:
         """The text with its first match, or all of them, rewritten."""
         if rewrite.highest > self.groups or not (everywhere or rewrite.is_valid):
             return text
-        decoded = text.decode("utf-8", "surrogateescape")
+        decoded = text.decode("utf-8", _ODD)
+        if not self._may_be_empty and self._is_cheap(decoded, self._retries + 1):
+            # Python and RE2 disagree about matches of nothing alone.
+            replaced = self._python.sub(rewrite.template, decoded, 0 if everywhere else 1)
+            return replaced.encode("utf-8", _ODD)
         parts: list[str] = []
         at, last = 0, -1
         while at <= len(decoded) and (found := self._search(decoded, at)) is not None:
@@ -655,7 +689,7 @@ class Expression:
             if not everywhere:
                 break
         parts.append(decoded[at:])
-        return "".join(parts).encode("utf-8", "surrogateescape")
+        return "".join(parts).encode("utf-8", _ODD)
 
 
 class Rewrite:
@@ -664,7 +698,7 @@ class Rewrite:
     def __init__(self, rewrite: bytes) -> None:
         self.parts: list[str | int] = []
         self.is_valid = True
-        text = rewrite.decode("utf-8", "surrogateescape")
+        text = rewrite.decode("utf-8", _ODD)
         at = 0
         while at < len(text):
             if text[at] != "\\":
@@ -687,13 +721,16 @@ class Rewrite:
             part if isinstance(part, str) else text[edges[2 * part] : edges[2 * part + 1]] for part in self.parts
         )
 
+    @cached_property
+    def template(self) -> str:
+        """The same as Python writes it."""
+        told = (f"\\g<{part}>" if isinstance(part, int) else part.replace("\\", r"\\") for part in self.parts)
+        return "".join(told)
 
-@lru_cache(maxsize=256)
-def expression(pattern: bytes) -> Expression:
-    """The compiled pattern; InvalidArgumentError if it is none."""
-    return Expression(pattern)
+    @cached_property
+    def _byte_parts(self) -> list[bytes | int]:
+        return [part if isinstance(part, int) else part.encode("utf-8", _ODD) for part in self.parts]
 
-
-@lru_cache(maxsize=256)
-def rewriting(rewrite: bytes) -> Rewrite:
-    return Rewrite(rewrite)
+    def applied_to_bytes(self, text: bytes, span: Callable[[int], tuple[int, int]]) -> bytes:
+        """What replaces a match in bytes; `span` says where a group lies, (-1, -1) if it matches nothing."""
+        return b"".join(part if isinstance(part, bytes) else text[slice(*span(part))] for part in self._byte_parts)

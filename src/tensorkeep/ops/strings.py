@@ -17,8 +17,8 @@ from tensorkeep.errors import InvalidArgumentError, OutOfRangeError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.ops._google_re2 import expression, rewriting
 from tensorkeep.ops._hashes import fingerprints, keyed_hashes, old_hashes
-from tensorkeep.ops._re2 import expression, rewriting
 from tensorkeep.ops._sampling import check_scalars
 from tensorkeep.ops._shapes import broadcast, same, with_rank, with_rank_at_least
 from tensorkeep.ops._string_arrays import string_array
