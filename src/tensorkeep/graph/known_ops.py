@@ -579,8 +579,6 @@ XlaCustomCallV2(operands: operand_dtypes) -> results: result_dtypes; call_target
 XlaDequantize(input: uint32) -> output: bfloat16; min_range: float; max_range: float; mode: string; transpose_output: bool; stateful
 XlaDot(lhs: T, rhs: T) -> output: T; T: numbertype; dimension_numbers: string; precision_config: string
 XlaDotV2(lhs: LhsT, rhs: RhsT) -> output: preferred_element_type; LhsT: numbertype; RhsT: numbertype; dimension_numbers: string; precision_config: string; preferred_element_type: numbertype
-XlaDynamicSlice(input: T, start_indices: Tindices, size_indices: Tindices) -> output: T; T: type; Tindices: {int32, int64}
-XlaDynamicUpdateSlice(input: T, update: T, indices: Tindices) -> output: T; T: type; Tindices: {int32, int64}
 XlaEinsum(a: T, b: T) -> product: T; equation: string; T: {complex64, bfloat16, float}
 XlaGather(operand: T, start_indices: Tindices, slice_sizes: Tindices) -> output: T; dimension_numbers: string; indices_are_sorted: bool; T: {float, double, int32, uint8, int16, int8, complex64, int64, qint8, quint8, qint32, bfloat16, qint16, quint16, uint16, complex128, half, uint32, uint64, bool}; Tindices: {int32, int64}
 XlaHostCompute(inputs: Tinputs) -> outputs: Toutputs; Tinputs: list(type) >= 0; Toutputs: list(type) >= 0; ancestors: list(string) >= 0; shapes: list(shape) >= 0; shape_inference_graph: func; key: string; send_key: string = ''; recv_key: string = ''; cost_estimate_ns: int = 1000000; tpu_core: int = 0; stateful

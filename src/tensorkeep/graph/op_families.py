@@ -320,6 +320,7 @@ OP_FAMILIES: Final = {
     """,
     "slicing": """
         ResourceStridedSliceAssign Slice StridedSlice StridedSliceAssign StridedSliceGrad TensorStridedSliceUpdate
+        XlaDynamicSlice XlaDynamicUpdateSlice
     """,
     "softmax": """
         L2Loss LogSoftmax Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits

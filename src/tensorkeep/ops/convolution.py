@@ -209,24 +209,13 @@ def conv3d_shape(
     input: Tensor, filter: Tensor, *, strides: Ints, padding: bytes, data_format: bytes, dilations: Ints
 ) -> Shape:
     dims, filters = dims_of(input, 5), dims_of(filter, 5)
-    merged_size(dims[layout(data_format, 5).channel], filters[3])
+    _check_groups(dims[layout(data_format, 5).channel], filters[3], filters[4])
     sliding = {"strides": strides, "padding": padding, "dilations": dilations}
     return _output_shape(dims, filters, filters[4], data_format, sliding)
 
 
-@conv3d.kernel
-def conv3d_kernel(
-    input: Array, filter: Array, *, strides: Ints, padding: bytes, data_format: bytes, dilations: Ints
-) -> Any:
-    _expect_no_groups(input.shape[1 if data_format == b"NCDHW" else -1], filter.shape[3])
-    return arithmetic.conv3d_kernel(
-        input, filter, strides=strides, padding=padding, data_format=data_format, dilations=dilations
-    )
-
-
-def _expect_no_groups(channels: int, filters: int) -> None:
-    if channels != filters:
-        raise InvalidArgumentError(f"input and filter must have the same depth: {channels} vs {filters}")
+# With groups too, which TensorFlow has in functions that XLA compiles only: so does Keras export them.
+conv3d.kernel(takes_attributes(*_ATTRIBUTES_3D)(arithmetic.conv3d_kernel))
 
 
 @conv3d.gradient

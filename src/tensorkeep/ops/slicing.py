@@ -1,7 +1,8 @@
-"""Parts of tensors: Slice, and StridedSlice with its masks, its gradient and its assignments."""
+"""Parts of tensors: Slice, XLA's slices, and StridedSlice with its masks, its gradient and its assignments."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -71,6 +72,62 @@ def slice_gradient(op: Operation, dy: Any) -> Any:
     before = reshape(begin, column)
     after = reshape(minus(minus(shape_of(whole, out_type=index), taken), begin), column)
     return get_op("Pad")(dy, concat([before, after], 1)), None, None
+
+
+# ---------------------------------------------------------------------------------------------------- XLA's slices
+
+# TensorFlow runs these in functions that XLA compiles only; `keras.ops.slice_update` makes such functions. A part that
+# would end outside is moved inside: clamping as in XLA's "Operation Semantics", DynamicSlice and DynamicUpdateSlice.
+xla_dynamic_slice = op(
+    "XlaDynamicSlice(input: T, start_indices: Tindices, size_indices: Tindices) -> output: T",
+    "T: type",
+    "Tindices: {int32, int64}",
+)
+
+
+@xla_dynamic_slice.shape
+def xla_dynamic_slice_shape(input: Tensor, start_indices: Tensor, size_indices: Tensor) -> Shape:
+    sizes = constant_integers(size_indices)
+    return unknown_of_rank(input.static_shape.rank) if sizes is None else Shape(tuple(sizes))
+
+
+@xla_dynamic_slice.kernel
+def xla_dynamic_slice_kernel(input: Any, start_indices: Any, size_indices: Any) -> Any:
+    return input[_clamped_part(np.shape(input), start_indices, size_indices.tolist())]
+
+
+xla_dynamic_update_slice = op(
+    "XlaDynamicUpdateSlice(input: T, update: T, indices: Tindices) -> output: T", "T: type", "Tindices: {int32, int64}"
+)
+
+
+@xla_dynamic_update_slice.shape
+def xla_dynamic_update_slice_shape(input: Tensor, update: Tensor, indices: Tensor) -> Shape:
+    return input.static_shape
+
+
+@xla_dynamic_update_slice.kernel
+def xla_dynamic_update_slice_kernel(input: Any, update: Any, indices: Any) -> Any:
+    part = _clamped_part(np.shape(input), indices, np.shape(update))
+    updated = np.array(input)
+    updated[part] = update
+    return updated
+
+
+def _clamped_part(dims: tuple[int, ...], starts: Any, sizes: Sequence[int]) -> tuple[slice, ...]:
+    """The part of these sizes that begins at `starts`, or as near to them as it fits in."""
+    if np.shape(starts) != (len(dims),) or len(sizes) != len(dims):
+        raise InvalidArgumentError(
+            f"a part needs a start and a size for each dimension: the input has shape {list(dims)}, the starts "
+            f"{list(np.shape(starts))}, and the part has sizes {list(sizes)}"
+        )
+    for axis, (size, whole) in enumerate(zip(sizes, dims, strict=True)):
+        if not 0 <= size <= whole:
+            raise InvalidArgumentError(f"a part of size {size} does not fit dimension {axis}, of size {whole}")
+    begins = [
+        min(max(start, 0), whole - size) for start, size, whole in zip(starts.tolist(), sizes, dims, strict=True)
+    ]
+    return tuple(slice(begin, begin + size) for begin, size in zip(begins, sizes, strict=True))
 
 
 # ---------------------------------------------------------------------------------------------------- StridedSlice

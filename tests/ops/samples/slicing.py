@@ -92,7 +92,7 @@ def _updates() -> list[Sample]:
     return found
 
 
-SAMPLES = {
+SAMPLES: dict[str, list[Sample]] = {
     "Slice": [
         sample(CUBE, ints(0, 1, 2), ints(2, 1, 2)),
         sample(CUBE, ints(0, 1, 2), ints(2, 1, 2), constant=(1, 2)),
@@ -119,6 +119,25 @@ SAMPLES = {
     ],
     "StridedSliceGrad": _gradients(),
     "TensorStridedSliceUpdate": _updates(),
+}
+
+XLA = {
+    "gradient": False,
+    "oracle": False,
+}  # TensorFlow runs them in compiled functions only: test_compiled_functions.py
+SAMPLES |= {
+    "XlaDynamicSlice": [
+        sample(CUBE, ints(0, 1, 2), ints(2, 1, 2), **XLA),
+        sample(CUBE, longs(9, -1, 2), longs(1, 2, 2), constant=(2,), **XLA),
+        sample(EMPTY, ints(0, 0), ints(0, 2), constant=(1, 2), **XLA),
+        sample(F(1), np.zeros(0, np.int32), np.zeros(0, np.int32), constant=(2,), **XLA),
+    ],
+    "XlaDynamicUpdateSlice": [
+        sample(CUBE, np.ones((1, 2, 2), F), ints(0, 1, 2), **XLA),
+        sample(CUBE, np.ones((1, 2, 2), F), longs(9, -1, 2), constant=(2,), **XLA),
+        sample(EMPTY, EMPTY[:, :1], ints(0, 1), **XLA),
+        sample(F(1), F(2), np.zeros(0, np.int32), **XLA),
+    ],
 }
 
 ELSEWHERE = {
