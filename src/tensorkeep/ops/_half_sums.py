@@ -1,9 +1,9 @@
-"""Sums and products of float16, rounded where TensorFlow rounds them.
+"""Sums of float16 and bfloat16, and products of float16, rounded where TensorFlow rounds them.
 
 TensorFlow adds halves eight at a time (Eigen's packets): four rows of eight side by side, every sum rounded to a half;
 the four are added to the first, then what packets are left; the eight sums of that are added in float32; the elements
-after the last packet are added one by one. Rows above 1,600 elements are halved first, at a multiple of eight that is
-counted from the beginning of the whole matrix.
+after the last packet are added one by one. Rows above 1,600 elements (of bfloat16, 1,024) are halved first, at a
+multiple of eight that is counted from the beginning of the whole matrix.
 
 A product of matrices of halves (Eigen's contraction) is added up term by term, each term and each sum rounded to a
 half; in columns after the last sixteen, four rows at a time, even and odd terms are added up apart. That of a single
@@ -16,13 +16,15 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-Halves = npt.NDArray[np.float16]
+Halves = npt.NDArray[Any]  # of float16; sums also of bfloat16
 
 _PACKET: Final = 8
-_LEAF: Final = 200 * _PACKET
+# LeafSize in Eigen's TensorReduction.h, times the packet.
+_LEAVES: Final = {np.dtype(np.float16): 200 * _PACKET, np.dtype(ml_dtypes.bfloat16): 128 * _PACKET}
 _FEW_TERMS: Final = 128
 
 
@@ -30,8 +32,8 @@ def half_sums(values: Halves) -> Halves:
     """The sums along the last axis, which stays as one of size 1."""
     count = values.shape[-1]
     rows = values.reshape(-1, count)
-    sums = np.empty(len(rows), np.float16)
-    if count <= _LEAF:
+    sums = np.empty(len(rows), values.dtype)
+    if count <= _LEAVES[values.dtype]:
         sums[:] = _sums(rows, 0)
     else:
         begins = np.arange(len(rows)) * count % _PACKET
@@ -85,15 +87,16 @@ def _row_product(row: Halves, right: Halves) -> Halves:
 def _sums(rows: Halves, first: int) -> Any:
     """Of rows that begin so many elements after a multiple of eight."""
     count = rows.shape[1]
-    if count > _LEAF:
+    if count > _LEAVES[rows.dtype]:
         split = -(-(first + -(-count // 2)) // _PACKET) * _PACKET
         left = _sums(rows[:, : split - first], first)
-        return _rounded(left.astype(np.float32) + _sums(rows[:, split - first :], split % _PACKET))
+        right = _sums(rows[:, split - first :], split % _PACKET).astype(np.float32)
+        return (left.astype(np.float32) + right).astype(rows.dtype)
     packed = _packet_sums(rows[:, : count - count % _PACKET])
     rest = np.zeros(len(rows), np.float32)
     for at in range(count - count % _PACKET, count):
-        rest = _rounded(rest + rows[:, at]).astype(np.float32)
-    return _rounded(rest + packed)
+        rest = _nearest(rest + rows[:, at].astype(np.float32), rows.dtype)
+    return (rest + packed).astype(rows.dtype)
 
 
 def _packet_sums(rows: Halves) -> Any:
@@ -101,14 +104,19 @@ def _packet_sums(rows: Halves) -> Any:
     fours = rows.shape[1] - rows.shape[1] % (4 * _PACKET)
     sums = np.zeros((len(rows), 4, _PACKET), np.float32)
     for at in range(0, fours, 4 * _PACKET):
-        sums = _rounded(sums + rows[:, at : at + 4 * _PACKET].reshape(sums.shape)).astype(np.float32)
+        sums = _nearest(sums + rows[:, at : at + 4 * _PACKET].reshape(sums.shape).astype(np.float32), rows.dtype)
     total = sums[:, 0]
     for place in range(1, 4):
-        total = _rounded(total + sums[:, place]).astype(np.float32)
+        total = _nearest(total + sums[:, place], rows.dtype)
     for at in range(fours, rows.shape[1], _PACKET):
-        total = _rounded(total + rows[:, at : at + _PACKET]).astype(np.float32)
-    return _rounded(total.sum(axis=1)).astype(np.float32)
+        total = _nearest(total + rows[:, at : at + _PACKET].astype(np.float32), rows.dtype)
+    return _nearest(total.sum(axis=1), rows.dtype)
 
 
 def _rounded(values: Any) -> Any:
     return values.astype(np.float16)
+
+
+def _nearest(values: Any, dtype: np.dtype[Any]) -> Any:
+    """The nearest numbers of a type of 16 bits, as float32 numbers."""
+    return values.astype(dtype).astype(np.float32)

@@ -134,7 +134,16 @@ log1p = unary("Log1p", np.log1p, of_input(lambda x: reciprocal(plus(1, x))))
 
 
 def sigmoid_kernel(x: Any) -> Any:
+    if x.dtype.itemsize == 2:
+        return _sigmoid_of_halves(x)
     return np.reciprocal(np.exp(np.negative(x)) + x.dtype.type(1))
+
+
+def _sigmoid_of_halves(x: Any) -> Any:
+    """Every step is rounded, as in TensorFlow: tests/interop/test_half_types.py compares all halves."""
+    powers = np.exp(x.astype(np.float32)).astype(x.dtype)
+    shares = powers / (powers + x.dtype.type(1))
+    return np.where(np.isinf(powers), x.dtype.type(1), shares)
 
 
 def sigmoid_gradient(op: Operation, dy: Any) -> Any:
@@ -142,7 +151,7 @@ def sigmoid_gradient(op: Operation, dy: Any) -> Any:
         return sigmoid_grad(conj(op.outputs[0]), dy)
 
 
-sigmoid = unary("Sigmoid", in_float32(sigmoid_kernel), sigmoid_gradient)
+sigmoid = unary("Sigmoid", sigmoid_kernel, sigmoid_gradient)
 
 
 # ---------------------------------------------------------------------------------------------------- Trigonometry

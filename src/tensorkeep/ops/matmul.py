@@ -69,12 +69,20 @@ def _unfit(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> InvalidArgum
 
 
 def _product(a: Any, b: Any) -> Any:
-    """The product of any type; of the half types it is rounded once."""
+    """The product of any type; of the half types it is rounded once: of bfloat16 towards zero, as by TensorFlow."""
     if a.dtype.char in _BLAS:
         return multiply(a, b)
     if a.dtype in _HALF:
-        return multiply(a.astype(np.float32), b.astype(np.float32)).astype(a.dtype)
+        product = multiply(a.astype(np.float32), b.astype(np.float32))
+        return product.astype(np.float16) if a.dtype == np.float16 else _truncated(product)
     return np.matmul(a, b)
+
+
+def _truncated(values: Any) -> Any:
+    """Numbers of float32 as bfloat16, without the bits that it does not have; NaN stays NaN."""
+    values = np.ascontiguousarray(values, np.float32)
+    upper = (values.view(np.uint32) >> 16).astype(np.uint16).view(ml_dtypes.bfloat16)
+    return np.where(np.isnan(values), ml_dtypes.bfloat16(np.nan), upper)
 
 
 @matmul_op.gradient

@@ -33,6 +33,7 @@ from tensorkeep.ops._expressions import (
     span,
     times,
 )
+from tensorkeep.ops._half_sums import half_sums
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _EXTREMES: Final = (
@@ -109,8 +110,17 @@ def sum_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
     axes = axes_of(reduction_indices, input.ndim)
     dtype = input.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
-        return _SUM(input.astype(np.float32), axes, keepdims=keep_dims).astype(dtype)
+        return _totals_of_halves(input, axes, keep_dims).astype(dtype)
     return _SUM(input, axes, dtype, keepdims=keep_dims)
+
+
+def _totals_of_halves(input: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
+    """Sums of floats of 16 bits, in float32; of float16 along the last axes, rounded where TensorFlow rounds them."""
+    kept = input.ndim - len(axes)
+    if input.dtype != np.float16 or not input.size or not kept or sorted(axes) != list(range(kept, input.ndim)):
+        return _SUM(input.astype(np.float32), axes, keepdims=keep_dims)
+    totals = half_sums(input.reshape(*input.shape[:kept], -1))[..., 0].astype(np.float32)
+    return totals.reshape(*totals.shape, *[1] * len(axes)) if keep_dims else totals
 
 
 sum_ = reduction("Sum", sum_kernel)
@@ -174,8 +184,7 @@ def mean_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
             return total.astype(dtype)
         return (np.sign(total) * (np.abs(total) // wide(count))).astype(dtype)
     if dtype.itemsize == 2:
-        total = _SUM(input.astype(np.float32), axes, keepdims=keep_dims)
-        return (total / np.float32(count)).astype(dtype)
+        return (_totals_of_halves(input, axes, keep_dims) / np.float32(count)).astype(dtype)
     return _SUM(input, axes, keepdims=keep_dims) / dtype.type(count)
 
 

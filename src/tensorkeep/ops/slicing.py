@@ -124,9 +124,7 @@ def _clamped_part(dims: tuple[int, ...], starts: Any, sizes: Sequence[int]) -> t
     for axis, (size, whole) in enumerate(zip(sizes, dims, strict=True)):
         if not 0 <= size <= whole:
             raise InvalidArgumentError(f"a part of size {size} does not fit dimension {axis}, of size {whole}")
-    begins = [
-        min(max(start, 0), whole - size) for start, size, whole in zip(starts.tolist(), sizes, dims, strict=True)
-    ]
+    begins = [min(max(start, 0), whole - size) for start, size, whole in zip(starts.tolist(), sizes, dims, strict=True)]
     return tuple(slice(begin, begin + size) for begin, size in zip(begins, sizes, strict=True))
 
 

@@ -33,7 +33,7 @@ def softmax_shape(logits: Tensor) -> Shape:
 
 @softmax.kernel
 def softmax_kernel(logits: Array) -> Any:
-    if logits.dtype == np.float16 and logits.size:
+    if logits.dtype.itemsize == 2 and logits.size:
         _, powers, sums = _half_powers(logits)
         return powers * np.reciprocal(sums)
     _, powers, sums = _powers(widened(logits))
@@ -57,7 +57,7 @@ def _powers(logits: Array) -> tuple[Array, Array, Array]:
 def _half_powers(logits: Array) -> tuple[Array, Array, Array]:
     """The same of halves, of which TensorFlow rounds every step to a half."""
     shifted = logits - np.maximum.reduce(logits, axis=-1, keepdims=True)
-    powers = np.exp(shifted.astype(np.float32)).astype(np.float16)
+    powers = np.exp(shifted.astype(np.float32)).astype(logits.dtype)
     return shifted, powers, half_sums(powers)
 
 
@@ -73,9 +73,9 @@ log_softmax.shape(softmax_shape)
 
 @log_softmax.kernel
 def log_softmax_kernel(logits: Array) -> Any:
-    if logits.dtype == np.float16 and logits.size:
+    if logits.dtype.itemsize == 2 and logits.size:
         shifted, _, sums = _half_powers(logits)
-        return shifted - np.log(sums.astype(np.float32)).astype(np.float16)
+        return shifted - np.log(sums.astype(np.float32)).astype(sums.dtype)
     shifted, _, sums = _powers(widened(logits))
     shifted -= np.log(sums)
     return narrowed(shifted, logits.dtype)
@@ -116,7 +116,7 @@ def softmax_cross_entropy_with_logits_kernel(features: Array, labels: Array) -> 
             f"logits and labels must be either 2-dimensional, or broadcasted to be 2-dimensional: "
             f"logits_size={list(features.shape)} labels_size={list(labels.shape)}"
         )
-    if dtype == np.float16 and logits.size:
+    if dtype.itemsize == 2 and logits.size:
         losses, chances = _half_losses(logits)
         return half_sums(targets * losses)[:, 0], chances - targets
     targets = widened(targets)
@@ -131,7 +131,7 @@ def softmax_cross_entropy_with_logits_kernel(features: Array, labels: Array) -> 
 def _half_losses(logits: Array) -> tuple[Array, Array]:
     """The loss of each class if it is the right one, and its chance, of halves, rounded where TensorFlow rounds."""
     shifted, powers, sums = _half_powers(logits)
-    return np.log(sums.astype(np.float32)).astype(np.float16) - shifted, powers / sums
+    return np.log(sums.astype(np.float32)).astype(sums.dtype) - shifted, powers / sums
 
 
 @softmax_cross_entropy_with_logits.gradient
@@ -184,7 +184,7 @@ def sparse_softmax_cross_entropy_with_logits_kernel(features: Array, labels: Arr
         return fused
     _check_labels(labels, features.shape[1])
     chosen = np.arange(0, features.size, features.shape[1]) + labels  # counted through all rows: one index is faster
-    if dtype == np.float16:
+    if dtype.itemsize == 2:
         all_losses, powers = _half_losses(features) if features.size else (features, features)
         losses = all_losses.take(chosen)
     else:
