@@ -484,11 +484,11 @@ def test_ctrl_c_while_the_program_is_imported_is_a_word_too() -> None:
 
 
 _SIGNALS_ITSELF = """
-import os, signal, sys
+import signal, sys
 class Impatient:
     def find_spec(self, name, path=None, target=None):
         if name == {module!r}:
-            os.kill(os.getpid(), signal.SIGINT)
+            signal.raise_signal(signal.SIGINT)  # to this thread: another one may be there already
 sys.meta_path.insert(0, Impatient())
 sys.argv[1:] = {arguments!r}
 from tensorkeep.cli.start import main

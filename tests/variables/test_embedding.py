@@ -452,8 +452,9 @@ def test_rows_that_do_not_fit_into_memory_are_in_a_file(strategy: Any, tmp_path:
     with tf.Session() as session:
         saver.restore(session, prefix)
         assert session.run(rows, {keys: list(range(64))}).tolist() == everything.tolist()
-    assert tf.train.load_variable(prefix, "emb-keys").shape == (64,)
-    assert tf.train.load_variable(prefix, "emb-freqs").tolist() == [1] * 64
+    in_memory = int((tiers == 0).sum())  # those of the file lie in records beside the checkpoint, as with DeepRec
+    assert tf.train.load_variable(prefix, "emb-keys").shape == (in_memory,)
+    assert tf.train.load_variable(prefix, "emb-freqs").tolist() == [1] * in_memory
 
 
 @pytest.mark.parametrize(("before", "after"), [(None, None), (3, 2), (None, 2), (2, None)])

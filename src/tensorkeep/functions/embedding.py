@@ -283,22 +283,25 @@ def embedding_lookup_sparse(
                 tables, distinct, partition_strategy, max_norm=max_norm, counts=counts, blocknums=blocks
             )
         sparse_gradient = is_fast and not allow_fast_lookup
-        return combined_rows(rows, places, sp_ids, sp_weights, combiner, scope, sparse_gradient)
+        return combined_rows(rows, places, segment_ids, sp_ids, sp_weights, combiner, scope, sparse_gradient)
 
 
 def combined_rows(
     rows: Any,
     places: Tensor,
+    segment_ids: Tensor,
     sp_ids: SparseTensor,
     sp_weights: SparseTensor | None,
     combiner: str,
     scope: str,
     sparse_gradient: bool = False,
 ) -> Tensor:
-    """For each row of sparse ids the combination of their rows; `places` says which of `rows` each id has."""
+    """For each row of sparse ids the combination of their rows.
+
+    `places` says which of `rows` each id has, `segment_ids` which row of the ids it is in.
+    """
     if combiner == "tile":
         return _tiled(gather(rows, places), sp_ids, sp_weights, scope)
-    segment_ids = sp_ids.indices[:, 0]
     if sp_weights is not None:
         return _weighted(rows, places, segment_ids, sp_weights.values, combiner, scope)
     combine = {"sum": sparse_segment_sum, "mean": sparse_segment_mean, "sqrtn": sparse_segment_sqrt_n}[combiner]

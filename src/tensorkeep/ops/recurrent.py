@@ -143,7 +143,8 @@ def _check_cell(x: Array, cs_prev: Array, h_prev: Array, weights: _Weights) -> N
             f"b {list(b.shape)} do not go together: expected [batch, inputs], [batch, cell], [batch, cell], "
             "[inputs + cell, 4 * cell] and [4 * cell]"
         )
-    _check_shapes((size,), wci=weights.wci, wcf=weights.wcf, wco=weights.wco)
+    if weights.use_peephole:  # otherwise TensorFlow does not look at them
+        _check_shapes((size,), wci=weights.wci, wcf=weights.wcf, wco=weights.wco)
 
 
 def _check_shapes(shape: tuple[int, ...], **arrays: Array) -> None:

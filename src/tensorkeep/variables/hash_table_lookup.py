@@ -257,7 +257,7 @@ def embedding_lookup_sparse(
         else:
             distinct, places, counts = unique_with_counts(sp_ids.values)
         rows, found = embedding_lookup(hash_table, distinct, default_value, counts)
-        return combined_rows(rows, places, sp_ids, sp_weights, combiner, scope), found
+        return combined_rows(rows, places, sp_ids.indices[:, 0], sp_ids, sp_weights, combiner, scope), found
 
 
 LOOK_UP.append(embedding_lookup)
