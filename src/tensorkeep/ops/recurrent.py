@@ -127,7 +127,8 @@ def _step_gradient(
     return _StepGradient(back, weights.join([di, dci, df, do]), *peepholes)
 
 
-def _check_cell(x: Array, cs_prev: Array, h_prev: Array, weights: _Weights) -> None:
+def _check_cell(x: Array, cs_prev: Array, h_prev: Array, weights: _Weights, *, skips_unused: bool = False) -> None:
+    """Raises unless the arrays go together. `skips_unused`: weights of peepholes are looked at if there are any."""
     w, b = weights.w, weights.b
     if x.ndim < 2 or not cs_prev.ndim:
         raise InvalidArgumentError(f"x {list(x.shape)} and cs_prev {list(cs_prev.shape)} must be of rank 2")
@@ -143,7 +144,7 @@ def _check_cell(x: Array, cs_prev: Array, h_prev: Array, weights: _Weights) -> N
             f"b {list(b.shape)} do not go together: expected [batch, inputs], [batch, cell], [batch, cell], "
             "[inputs + cell, 4 * cell] and [4 * cell]"
         )
-    if weights.use_peephole:  # otherwise TensorFlow does not look at them
+    if weights.use_peephole or not skips_unused:
         _check_shapes((size,), wci=weights.wci, wcf=weights.wcf, wco=weights.wco)
 
 
@@ -192,7 +193,7 @@ def lstm_block_cell_kernel(
     use_peephole: bool,
 ) -> Any:
     weights = _Weights(w, wci, wcf, wco, b, use_peephole, _FIRST_ORDER, forget_bias, cell_clip)
-    _check_cell(x, cs_prev, h_prev, weights)
+    _check_cell(x, cs_prev, h_prev, weights, skips_unused=True)  # as TensorFlow, for single steps only
     return _step(x, cs_prev, h_prev, weights)
 
 
