@@ -19,7 +19,7 @@ from benchmarks.timing import Contender, Report, medians, spread, table, take_tu
 from tensorkeep import EmbeddingTable, SaveOptions, embedding, load_tensors, open_checkpoint, save_checkpoint
 from tensorkeep.embedding.buckets import order_of
 from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.io.filesystem import Durability
+from tensorkeep.io.files.filesystem import Durability
 
 DIM = 16
 TOUCHED = 50  # one key in so many is in the delta

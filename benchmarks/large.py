@@ -15,7 +15,7 @@ import tensorflow as tf
 
 import tensorkeep as tk
 from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
-from tensorkeep.io.parallel import default_threads, in_parallel
+from tensorkeep.io.machine.parallel import default_threads, in_parallel
 
 Array = npt.NDArray[Any]
 

@@ -17,7 +17,7 @@ import tensorflow
 import tensorkeep.v1
 from benchmarks.saver_model import VARIABLES, Model
 from benchmarks.timing import Contender, Report, back_memory, medians, spread, table, take_turns
-from tensorkeep.io.filesystem import Durability
+from tensorkeep.io.files.filesystem import Durability
 
 THEIRS = tensorflow.compat.v1
 OURS: Any = tensorkeep.v1

@@ -50,7 +50,7 @@ def _serve(name: str, folder: Path, count: int) -> None:
     tf = importlib.import_module(_MODULES[name])
     options = {}
     if name == "tensorkeep":
-        options["durability"] = importlib.import_module("tensorkeep.io.filesystem").Durability.CACHE
+        options["durability"] = importlib.import_module("tensorkeep.io.files.filesystem").Durability.CACHE
     model = Model(tf, count, 4, **options)
     for line in sys.stdin:
         work = line.strip()

@@ -44,8 +44,8 @@ from tensorkeep.checkpoint.bundle import Entry
 from tensorkeep.checkpoint.codec import decode_objects
 from tensorkeep.checkpoint.slices import box_shape, slice_key
 from tensorkeep.dtypes import ALL_DTYPES, DType
-from tensorkeep.io.crc32c import crc32c, mask, masked_crc32c
-from tensorkeep.io.varint_arrays import decode_varints
+from tensorkeep.io.coding.crc32c import crc32c, mask, masked_crc32c
+from tensorkeep.io.coding.varint_arrays import decode_varints
 from tensorkeep.proto.messages import (
     BundleEntryProto,
     BundleHeaderProto,

@@ -13,7 +13,7 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.html_tables import html_table
+from tensorkeep.io.showing.html_tables import html_table
 from tests.support.golden import golden
 
 MODEL = golden("g29_keras_dense") / "model"

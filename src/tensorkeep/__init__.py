@@ -79,9 +79,9 @@ if TYPE_CHECKING:
         UnknownError,
         WrongTypeError,
     )
-    from tensorkeep.io.filesystem import Durability, FileSystem
-    from tensorkeep.io.local import LocalFileSystem
-    from tensorkeep.io.memory import MemoryFileSystem
+    from tensorkeep.io.files.filesystem import Durability, FileSystem
+    from tensorkeep.io.files.local import LocalFileSystem
+    from tensorkeep.io.files.memory import MemoryFileSystem
     from tensorkeep.runtime.limits import Limits
     from tensorkeep.saved_model.fingerprint import OnFingerprint
     from tensorkeep.saved_model.loading import load_saved_model
@@ -134,9 +134,9 @@ _NAMES = {
         OutOfRangeError PermissionDeniedError ResourceExhaustedError StorageError TensorKeepError
         UnauthenticatedError UnavailableError UnimplementedError UnknownError WrongTypeError
     """,
-    "io.filesystem": "Durability FileSystem",
-    "io.local": "LocalFileSystem",
-    "io.memory": "MemoryFileSystem",
+    "io.files.filesystem": "Durability FileSystem",
+    "io.files.local": "LocalFileSystem",
+    "io.files.memory": "MemoryFileSystem",
     "saved_model.fingerprint": "OnFingerprint",
     "runtime.limits": "Limits",
     "saved_model.loading": "load_saved_model",

@@ -14,8 +14,8 @@ import numpy as np
 
 from tensorkeep import MemoryFileSystem
 from tensorkeep.checkpoint.slices import TensorSlice, slice_key
-from tensorkeep.io.crc32c import mask, masked_crc32c
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.crc32c import mask, masked_crc32c
+from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.proto.messages import (
     BundleEntryProto,
     BundleHeaderProto,

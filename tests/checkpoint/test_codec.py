@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tensorkeep import ArraySource, DataLossError, UnimplementedError, Variant
 from tensorkeep.checkpoint.codec import CHUNK, check_shape, decode_objects, write_tensor
 from tensorkeep.dtypes import ALL_DTYPES, DType
-from tensorkeep.io.crc32c import crc32c, mask
+from tensorkeep.io.coding.crc32c import crc32c, mask
 
 STRING, VARIANT, FLOAT = DType.of("string"), DType.of("variant"), DType.of("float32")
 

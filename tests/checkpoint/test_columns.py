@@ -19,7 +19,7 @@ from tensorkeep.checkpoint.bundle_writer import BundleWriter
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.checkpoint.small_tensors import Heads, head_of, is_usual, spans, tail_of
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tests.native.implementations import IMPLEMENTATIONS, implementation, is_turned_off
 
 NUMBERS = st.sampled_from([0, 1, 0x7F, 0x80, 0x3FFF, 0x4000, 2**21, 2**28 - 1, 2**35, 2**55]) | st.integers(0, 2**20)

@@ -17,9 +17,9 @@ from tensorkeep.checkpoint.opening import latest_checkpoint, load_tensors
 from tensorkeep.checkpoint.saving import SaveOptions, ShardBySize, save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.errors import AlreadyExistsError, DataLossError, NotFoundError
-from tensorkeep.io.filesystem import Durability, FileSystem, is_temporary
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem, is_temporary
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import (
     Change,
     CrashingFileSystem,

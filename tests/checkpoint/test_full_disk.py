@@ -33,10 +33,10 @@ from tensorkeep.errors import (
     ResourceExhaustedError,
     TensorKeepError,
 )
-from tensorkeep.io import system
-from tensorkeep.io.filesystem import Durability, FileSystem
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.io.machine import system
 from tensorkeep.testing.filesystems import CrashingFileSystem, FailingFileSystem
 from tests.testing.scenarios import (
     NEW,

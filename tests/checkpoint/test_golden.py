@@ -39,7 +39,7 @@ from tensorkeep import (
     write_checkpoint_state,
 )
 from tensorkeep.checkpoint.naming import parse_shard_pattern
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import SavedTensorSlices, TrackableObjectGraph, VariantTensorDataProto, parse
 from tensorkeep.proto.text import parse_text
 from tensorkeep.table.table import Table

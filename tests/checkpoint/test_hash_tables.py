@@ -17,7 +17,7 @@ from tensorkeep.checkpoint.bundle_writer import BundleWriter
 from tensorkeep.checkpoint.merge import merge_bundles
 from tensorkeep.checkpoint.slices import HashSlice, TensorSlice, slice_key
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.io.crc32c import masked_crc32c
+from tensorkeep.io.coding.crc32c import masked_crc32c
 from tensorkeep.proto.messages import BundleEntryProto, serialize
 from tensorkeep.table.table import Table
 from tests.checkpoint.crafting import DT_FLOAT, DT_INT64, bundle

@@ -37,8 +37,8 @@ from tensorkeep import (
     save_checkpoint,
 )
 from tensorkeep.checkpoint.slices import slice_key
-from tensorkeep.io.crc32c import crc32c, mask
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.crc32c import crc32c, mask
+from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.proto.messages import BundleEntryProto, SavedTensorSlices, TrackableObjectGraph, serialize
 from tensorkeep.table.format import BlockHandle, Footer
 from tests.checkpoint.crafting import (

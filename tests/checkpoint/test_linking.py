@@ -15,7 +15,7 @@ from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 
 @pytest.fixture

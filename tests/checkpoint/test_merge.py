@@ -24,7 +24,7 @@ from tensorkeep import (
     open_checkpoint,
     save_checkpoint,
 )
-from tensorkeep.io.crc32c import crc32c
+from tensorkeep.io.coding.crc32c import crc32c
 from tensorkeep.testing.filesystems import CountingFileSystem
 from tensorkeep.testing.strategies import arrays, assert_identical, cut, partitions, shapes, storable_dtypes
 from tests.checkpoint.crafting import entry, header, put, same, table

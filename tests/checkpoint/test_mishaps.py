@@ -34,8 +34,8 @@ from tensorkeep import (
     save_checkpoint,
     write_checkpoint_state,
 )
-from tensorkeep.io.filesystem import RandomAccessFile, remove_abandoned, temporary_path
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import RandomAccessFile, remove_abandoned, temporary_path
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.testing.filesystems import FileSystemWrapper
 from tests.checkpoint.crafting import bundle, entry
 

@@ -15,7 +15,7 @@ from tensorkeep.checkpoint.checking import check_checkpoint
 from tensorkeep.checkpoint.opening import load_tensors
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, ShardByName, save_checkpoint
 from tensorkeep.errors import AlreadyExistsError
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 from tests.support.processes import run_together, the_one_value
 
 ROUNDS = 15

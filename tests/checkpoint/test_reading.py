@@ -33,7 +33,7 @@ from tensorkeep import (
 )
 from tensorkeep.checkpoint.slices import slice_key
 from tensorkeep.dtypes import ALL_DTYPES
-from tensorkeep.io.crc32c import crc32c
+from tensorkeep.io.coding.crc32c import crc32c
 from tensorkeep.testing.filesystems import CountingFileSystem
 from tests.checkpoint.crafting import block as raw_block
 from tests.checkpoint.crafting import bundle, entry, header, peak_memory, put, same, table_of_blocks

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tensorkeep import BundleReader, DataLossError, MemoryFileSystem, save_checkpoint
 from tensorkeep.checkpoint.regions import read_box, read_rows
-from tensorkeep.io.filesystem import RandomAccessFile
+from tensorkeep.io.files.filesystem import RandomAccessFile
 from tests.checkpoint.crafting import peak_memory, same
 
 GAP = 4096  # bytes that are read along rather than skipped

@@ -11,7 +11,7 @@ import pytest
 import tensorkeep as tk
 from tensorkeep.cli.output import Form, Output
 from tensorkeep.cli.progress import ProgressBar
-from tensorkeep.io.terminal import Terminal
+from tensorkeep.io.showing.terminal import Terminal
 from tests.cli.conftest import Program, assert_explained
 
 

@@ -13,7 +13,7 @@ import tensorkeep as tk
 from tensorkeep.cli.fitting import Column, fit, shortened, width_of
 from tensorkeep.cli.main import run
 from tensorkeep.cli.output import Form, Output
-from tensorkeep.io.terminal import Terminal
+from tensorkeep.io.showing.terminal import Terminal
 from tests.support.golden import golden
 
 NAME, NUMBER = Column("name", is_name=True), Column("count", is_number=True)

@@ -20,7 +20,7 @@ from tensorkeep._version import __version__
 from tensorkeep.cli import catalog, main, print_tensor
 from tensorkeep.cli.command import EXIT_CODES
 from tensorkeep.cli.output import Form, Output, shown, size_text
-from tensorkeep.io.terminal import Terminal
+from tensorkeep.io.showing.terminal import Terminal
 from tensorkeep.proto.messages import SavedModel
 from tests.cli.conftest import Program
 

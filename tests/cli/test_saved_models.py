@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
-from tensorkeep.io.records import encode_record
+from tensorkeep.io.coding.records import encode_record
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.saved_model.warmup import read_warmup_requests

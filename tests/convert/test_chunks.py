@@ -11,8 +11,8 @@ import numpy as np
 from tensorkeep.convert.arrays import stretches
 from tensorkeep.convert.converting import AHEAD
 from tensorkeep.convert.hub import VALID
-from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.io.parallel import read_ahead
+from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.io.machine.parallel import read_ahead
 
 
 def test_no_more_chunks_are_read_than_stay_valid() -> None:

@@ -33,7 +33,7 @@ from tensorkeep.errors import (
     NotFoundError,
     TensorKeepError,
 )
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tests.support.golden import golden
 

@@ -14,7 +14,7 @@ from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.convert import ConvertOptions, convert, open_tensors
 from tensorkeep.edit import Selection
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 TENSORS = {
     "dense/kernel": np.arange(6, dtype=np.float32).reshape(2, 3),

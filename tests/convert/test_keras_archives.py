@@ -18,7 +18,7 @@ import pytest
 
 from tensorkeep.convert import ConvertOptions, convert, open_tensors
 from tensorkeep.errors import DataLossError, TensorKeepError, UnimplementedError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 KERNEL = np.arange(6, dtype=np.float32).reshape(2, 3)
 BIAS = np.float32([1, 2, 3])

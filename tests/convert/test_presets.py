@@ -28,7 +28,7 @@ from tensorkeep.convert import (
 )
 from tensorkeep.edit import AddScope, RenameExactly, RenamePattern, Selection
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 Array = npt.NDArray[Any]
 RNG = np.random.default_rng(7)

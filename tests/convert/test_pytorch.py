@@ -30,8 +30,8 @@ from tensorkeep.errors import (
     TensorKeepError,
     UnimplementedError,
 )
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 FILES = Path(__file__).parent / "pytorch_files"  # made by PyTorch 2.13; see make.py there
 WHOLE = np.arange(24).reshape(2, 3, 4)

@@ -16,7 +16,7 @@ from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.convert import ConvertOptions, convert, open_tensors
 from tensorkeep.convert.safetensors import SAFETENSORS
 from tensorkeep.errors import AlreadyExistsError, DataLossError, UnimplementedError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 TENSORS = {
     "b/float64": np.arange(3.0),

@@ -16,8 +16,8 @@ from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, save_che
 from tensorkeep.edit import average
 from tensorkeep.edit.averaging import Averages, Mean
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 COUNT = (9 << 20) // 4 + 3  # several stretches, and a part of one
 

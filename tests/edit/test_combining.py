@@ -13,7 +13,7 @@ from tensorkeep.checkpoint.opening import load_tensors
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, save_checkpoint
 from tensorkeep.edit import Conflict, average, exponential_weights, interpolate, merge
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tensorkeep.checkpoint.saving import CheckpointFormat, save_checkpoint
 from tensorkeep.checkpoint.v1 import SliceFileReader
 from tensorkeep.edit import EditOptions, convert_format, dedupe, names_to_objects, objects_to_names, split
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tests.support.golden import golden
 
 TENSORS = {f"layer/w{number}": np.full(100, number, np.float32) for number in range(4)}

@@ -15,7 +15,7 @@ from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, ShardByN
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.edit import EditOptions, RenamePattern, Selection, Stored, drop, keep, rename, write_plan
 from tensorkeep.errors import AlreadyExistsError, DataLossError, InvalidArgumentError, MissingFileError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tensorkeep.testing.strategies import arrays, assert_identical, cut, partitions, storable_dtypes
 

@@ -13,7 +13,7 @@ from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.embedding.writing import save_embeddings
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 
 @pytest.fixture

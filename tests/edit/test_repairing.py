@@ -18,8 +18,8 @@ from tensorkeep.embedding.record_files import remove_checkpoint_with_records
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.writing import save_embeddings
 from tensorkeep.errors import DataLossError, NotFoundError
-from tensorkeep.io.filesystem import temporary_path
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import temporary_path
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 
 GOLDEN = Path(__file__).parents[1] / "golden" / "g35_corrupt_v2"

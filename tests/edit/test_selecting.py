@@ -12,7 +12,7 @@ from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.edit import Selection, drop, keep, optimizer_state, rename, strip_optimizer, swap_averages
 from tensorkeep.edit.names import RenamePattern
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 
 @pytest.fixture

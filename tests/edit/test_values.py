@@ -12,7 +12,7 @@ from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.edit import EditOptions, Selection, cast, set_tensors
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 TENSORS = {"w": np.array([1.5, -2.25], np.float32), "step": np.int64(7), "name": np.array(b"x", object)}
 

@@ -12,8 +12,8 @@ from tensorkeep.embedding.record_files import record_files, remove_checkpoint_wi
 from tensorkeep.embedding.rewriting import Rewrite
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.writing import save_embeddings
-from tensorkeep.io.filesystem import FileSystem, atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem, atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 
 def save(fs: FileSystem, prefix: str, *stems: str) -> None:

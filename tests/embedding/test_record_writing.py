@@ -17,7 +17,7 @@ from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.embedding.writing import StoredForm, save_embeddings
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 KEYS = [1, 5, 1001, 7, 3005]
 

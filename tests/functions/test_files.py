@@ -11,7 +11,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.functions.files import matching_files, read_file, write_file
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.ops.constants import placeholder
 from tensorkeep.runtime.session import Session
 

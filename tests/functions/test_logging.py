@@ -18,7 +18,7 @@ from tensorkeep.functions.logging import Print, add_check_numerics_ops, print_v2
 from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.ops.constants import placeholder
 from tensorkeep.runtime.session import Session
 

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tensorkeep.checkpoint.saving import save_checkpoint
-from tensorkeep.io.filesystem import atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel
 
 

@@ -15,7 +15,7 @@ from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.inspect.comparing import Comparison, Drift, compare, drift
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 
 def _compared(first: dict[str, Any], second: dict[str, Any], **options: Any) -> Comparison:

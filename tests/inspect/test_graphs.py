@@ -6,8 +6,8 @@ import pytest
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.inspect.graphs import read_graphs, summarize, summarize_graphs
-from tensorkeep.io.filesystem import atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import MetaGraphDef
 from tests.inspect.models import graph_of, meta_graph_of, model_of
 

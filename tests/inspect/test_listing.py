@@ -13,7 +13,7 @@ from tensorkeep import inspect
 from tensorkeep.checkpoint.saving import SaveOptions, ShardByName, save_checkpoint
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect import listing as lean
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tests.support.golden import ROOT
 
 INDEXES = sorted(

@@ -19,7 +19,7 @@ from tensorkeep.inspect.manifests import (
     read_manifest,
     write_manifest,
 )
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 FILES = {"saved_model.pb": b"graph", "variables/variables.index": b"index", "assets/vocabulary": b"", ".git/HEAD": b"x"}
 

@@ -14,8 +14,8 @@ from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.embedding.writing import table_tensors
 from tensorkeep.inspect.page import gather, html
-from tensorkeep.io.filesystem import atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tests.inspect.models import model_of
 
 HOSTILE = [

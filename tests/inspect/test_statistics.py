@@ -14,7 +14,7 @@ from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.inspect.health import Ailment, examine
 from tensorkeep.inspect.statistics import TensorStatistics, checkpoint_statistics, tensor_statistics
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 
 def _statistics(value: object, **options: float) -> TensorStatistics:

@@ -11,8 +11,8 @@ from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.inspect.health import examine
 from tensorkeep.inspect.statistics import checkpoint_statistics
 from tensorkeep.inspect.watching import Watched, bytes_of, phase
-from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.io.progress import Told
+from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.io.showing.progress import Told
 
 TENSORS = {"a": np.arange(300_000, dtype=np.float64), "b": np.ones(7, np.float32), "c": np.array([b"text"], object)}
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import tensorflow as tf
 
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.proto.messages import AttrValue, FunctionDef, MetaGraphDef, NodeDef, SavedModel, serialize
 
 v1 = tf.compat.v1

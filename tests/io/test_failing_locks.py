@@ -13,8 +13,8 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.io import system
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine import system
 
 
 @pytest.fixture(autouse=True)

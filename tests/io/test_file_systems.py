@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.conformance import FileSystemConformance
 from tensorkeep.testing.filesystems import CountingFileSystem, CrashingFileSystem, PowerCutFileSystem
 

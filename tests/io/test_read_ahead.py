@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tensorkeep.io.parallel import read_ahead
+from tensorkeep.io.machine.parallel import read_ahead
 
 
 @pytest.mark.parametrize("depth", [1, 2, 5])

@@ -12,8 +12,8 @@ ROOT = Path(__file__).parents[2]
 
 FILES = (
     "tests/io/test_file_systems.py",
-    "tests/io/test_local.py",
-    "tests/io/test_mapped_memory.py",
+    "tests/io/files/test_local.py",
+    "tests/io/machine/test_mapped_memory.py",
     "tests/checkpoint/test_opening.py",
     "tests/checkpoint/test_saving.py",
     "tests/checkpoint/test_latest.py",

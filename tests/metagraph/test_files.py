@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError, MissingFileError
-from tensorkeep.io.filesystem import atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.metagraph.files import loaded, read_meta_graph_file, write_exported, write_meta_graph_file
 from tensorkeep.proto.messages import GraphDebugInfo, MetaGraphDef
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash

@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.native import blocks
 from tensorkeep.table.block import MOST_EXPANSION, Block
 from tensorkeep.table.block_loading import load_block

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.io.crc32c import crc32c
+from tensorkeep.io.coding.crc32c import crc32c
 from tensorkeep.native import checksums
 from tensorkeep.native.checksums import crc32c_of_stretches
 from tests.native.implementations import IMPLEMENTATIONS, implementation, present

@@ -13,7 +13,7 @@ from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.functions.array import stack
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tests.ops.embedding_graphs import gathered, graph, handle, initializer, keys, session
 
 ROWS = np.array([[0.5, -1.0], [1.5, 2.0], [-2.5, 3.0]], np.float32)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, STRING
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.ops._example_columns import parse_columns
 from tensorkeep.ops._example_rows import parse_rows, parse_single
 from tensorkeep.ops._example_tensors import fits

@@ -16,8 +16,8 @@ from tensorkeep.graph.function_graph import traced
 from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.io.filesystem import atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
 from tests.ops.embedding_graphs import graph, keys
 from tests.ops.samples.hash_tables import ELSEWHERE

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.io.blas import BlasThreads, ThreadFunctions
+from tensorkeep.io.machine.blas import BlasThreads, ThreadFunctions
 from tensorkeep.ops import _products
 from tensorkeep.ops._products import multiply
 

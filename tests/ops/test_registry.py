@@ -11,7 +11,7 @@ import pytest
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.graph.capabilities import Allowed, possible_capabilities
 from tensorkeep.graph.opspec import registered_ops
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
 from tensorkeep.testing.filesystems import Change, FileSystemWrapper
 from tests.ops.sample import Sample, all_samples, shown_elsewhere

@@ -12,7 +12,7 @@ from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph_def import export_graph, import_graph
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tests.ops.embedding_graphs import gathered, graph, handle, initializer, keys, session
 
 ROWS = [[0.0, 10.0], [1.0, 11.0], [2.0, 12.0]]

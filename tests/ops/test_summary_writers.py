@@ -7,8 +7,8 @@ import pytest
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.io.records import read_records
+from tensorkeep.io.coding.records import read_records
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.ops.summary_writers import (
     close_summary_writer,
     create_summary_file_writer,

@@ -15,8 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.records import encode_record
+from tensorkeep.io.coding.records import encode_record
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, contents_of, identify_proto, kind_of_file, wrong_file
 from tensorkeep.proto.messages import (
     FingerprintDef,

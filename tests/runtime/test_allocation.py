@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
-from tensorkeep.io.machine import available_memory
+from tensorkeep.io.machine.resources import available_memory
 from tensorkeep.runtime.allocation import check_allocation
 
 

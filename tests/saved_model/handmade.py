@@ -15,8 +15,8 @@ from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.io.filesystem import atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, SavedModel, TrackableObjectGraph, serialize
 from tensorkeep.shapes import Shape
 

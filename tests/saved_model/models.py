@@ -16,8 +16,8 @@ from tensorkeep.functions.products import matmul
 from tensorkeep.graph.building import building, device
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.builder import GraphOptions, SavedModelBuilder
 from tensorkeep.saved_model.loader import load

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, NodeDef, SavedModel, serialize
 
 

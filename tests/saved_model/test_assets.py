@@ -11,8 +11,8 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import get_collection
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import Durability
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import Durability
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef, SavedModel
 from tensorkeep.saved_model.assets import add_assets, asset_name, asset_path_of, copy_assets, have_same_contents
 from tensorkeep.saved_model.layout import asset_files

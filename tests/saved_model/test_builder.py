@@ -10,8 +10,8 @@ from tensorkeep.functions.grouping import no_op
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import get_collection
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.directories import files_below
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.directories import files_below
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.builder import BuilderStateError, GraphOptions, SavedModelBuilder

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tensorkeep.errors import DataLossError, UnimplementedError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.chunked import ChunkInfo, ChunkMetadata, FieldIndex
 from tensorkeep.proto.messages import SavedModel, serialize
 from tensorkeep.saved_model.editing import strip_devices

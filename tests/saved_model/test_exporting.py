@@ -17,7 +17,7 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.graph_def import export_graph
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.saved_model.exporting import from_checkpoint, from_function
 from tensorkeep.shapes import Shape
 from tensorkeep.variables.variable import Variable

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import tensorkeep as tk
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.saved_model import Input, from_layers, layers
 from tensorkeep.saved_model.layers import (
     GRU,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError
-from tensorkeep.io.filesystem import Durability, atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import Durability, atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel, TensorInfo, serialize
 from tensorkeep.proto.text import format_text
 from tensorkeep.saved_model.layout import (

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tensorkeep.errors import PermissionDeniedError
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.editing import rename_asset, rename_signature
 from tensorkeep.saved_model.links import links_out
 from tensorkeep.saved_model.rewriting import extract_assets, freeze_model, replace_asset, rewrite_model

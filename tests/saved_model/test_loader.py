@@ -7,7 +7,7 @@ import pytest
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import atomic_write
+from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.proto.messages import serialize
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.layout import get_asset_tensors, read_saved_model

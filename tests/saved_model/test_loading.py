@@ -19,8 +19,8 @@ from tensorkeep.errors import (
     PermissionDeniedError,
     TensorKeepError,
 )
-from tensorkeep.io.filesystem import atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.saved_model.constants import INIT_OP_SIGNATURE_KEY
 from tensorkeep.saved_model.editing import (

@@ -19,7 +19,7 @@ from tensorkeep.functions.tracing import function
 from tensorkeep.functions.type_specs import TensorSpec
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.layout import read_saved_model

@@ -11,8 +11,8 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, Unimplemented
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import serialize
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.layout import read_saved_model

@@ -12,9 +12,9 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.capabilities import Capability
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.io.filesystem import FileSystem, atomic_write
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem, atomic_write
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.saved_model.permissions import ModelFiles, Permissions
 
 

@@ -14,7 +14,7 @@ from tensorkeep.functions.math import add_n, multiply, square
 from tensorkeep.functions.reductions import reduce_sum
 from tensorkeep.graph.building import building, device
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.builder import SavedModelBuilder

@@ -9,9 +9,9 @@ import pytest
 
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
-from tensorkeep.io.directories import files_below
-from tensorkeep.io.filesystem import atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.directories import files_below
+from tensorkeep.io.files.filesystem import atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.saved_model.editing import drop_meta_graph, rename_asset, rename_signature
 from tensorkeep.saved_model.fingerprint import OnFingerprint, checked_fingerprint
 from tensorkeep.saved_model.layout import read_saved_model, signature_keys

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.io.numpy_files import write_npy
+from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.io.files.numpy_files import write_npy
 from tensorkeep.proto.messages import Example, parse
 from tensorkeep.saved_model.run_inputs import (
     BadInputError,
@@ -20,7 +20,7 @@ from tensorkeep.saved_model.run_inputs import (
     parse_expressions,
     parse_inputs,
 )
-from tests.io.test_numpy_files import npz, stored
+from tests.io.files.test_numpy_files import npz, stored
 
 
 def test_files_with_and_without_names():

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.io.numpy_files import read_numpy_file
+from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.io.files.numpy_files import read_numpy_file
 from tensorkeep.runtime.composite_values import RaggedTensorValue, SparseTensorValue
 from tensorkeep.saved_model.exporting import from_function
 from tensorkeep.saved_model.running import (

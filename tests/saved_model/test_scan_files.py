@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.saved_model.scan_hdf5 import attribute_texts
 from tensorkeep.saved_model.scan_pickles import is_pickle
 from tensorkeep.saved_model.scan_report import ScanReport

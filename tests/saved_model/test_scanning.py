@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
 from tensorkeep.graph.capabilities import tensorflow_ops
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import GraphDef, SavedModel, serialize
 from tensorkeep.proto.text import format_text
 from tensorkeep.proto.wire import encode_bytes_field

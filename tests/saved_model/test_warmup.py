@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.io.filesystem import atomic_write
+from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.proto.messages import Example, MetaGraphDef
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.saved_model.layout import read_saved_model

@@ -5,8 +5,8 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Sequence
 
-from tensorkeep.io.riegeli import riegeli_hash
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.riegeli import riegeli_hash
+from tensorkeep.io.coding.varint import encode_varint
 
 BLOCK = 1 << 16
 

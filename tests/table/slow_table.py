@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tensorkeep.io.crc32c import masked_crc32c
-from tensorkeep.io.memory import MemoryFileSystem
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.crc32c import masked_crc32c
+from tensorkeep.io.coding.varint import encode_varint
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.table.table import Table
 from tensorkeep.table.table_writer import TableOptions, TableWriter
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.crc32c import masked_crc32c
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.crc32c import masked_crc32c
+from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.table.block import Block
 from tensorkeep.table.format import BlockHandle, Footer, seal_block
 from tensorkeep.table.table_writer import TableOptions

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.table.format import MAGIC
 from tensorkeep.table.table import Table
 from tests.support.golden import ROOT, golden

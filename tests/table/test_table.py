@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.table.format import BlockHandle
 from tensorkeep.table.table import Table
 from tensorkeep.table.table_writer import TableOptions, TableWriter, short_successor, shortest_separator

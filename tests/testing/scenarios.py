@@ -16,8 +16,8 @@ from tensorkeep.checkpoint.opening import load_tensors, open_checkpoint
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, ShardBySize, Sharding, save_checkpoint
 from tensorkeep.checkpoint.state import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.errors import NotFoundError
-from tensorkeep.io.filesystem import Durability, FileSystem, is_temporary
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem, is_temporary
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import Change, CrashingFileSystem
 
 Array = npt.NDArray[Any]

@@ -12,8 +12,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOption
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, ShardBySize, save_checkpoint
 from tensorkeep.checkpoint.v1 import SliceFileReader
 from tensorkeep.dtypes import ALL_DTYPES, DType
-from tensorkeep.io.filesystem import Durability, FileSystem
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.testing.conformance import CheckpointFormatConformance
 from tensorkeep.testing.strategies import Saveable
 

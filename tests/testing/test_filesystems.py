@@ -12,8 +12,8 @@ from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, ShardBySize, save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.errors import ResourceExhaustedError
-from tensorkeep.io.filesystem import FileSystem, atomic_write, remove_abandoned
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem, atomic_write, remove_abandoned
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import (
     Change,
     CountingFileSystem,

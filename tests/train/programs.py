@@ -8,8 +8,8 @@ from typing import Any
 from tensorkeep.checkpoint.state import write_checkpoint_state
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Operation
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.variables.global_step import get_or_create_global_step
 from tensorkeep.variables.listing import global_variables
 

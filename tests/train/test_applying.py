@@ -9,7 +9,7 @@ import pytest
 
 from tensorkeep import latest_checkpoint, read_checkpoint_state, save_checkpoint
 from tensorkeep.errors import MissingFileError, NotFoundError
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tensorkeep.train.applying import retain
 from tensorkeep.train.folder import CheckpointFolder, scan

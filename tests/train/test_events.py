@@ -12,8 +12,8 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.io.machine import host_name
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.io.machine.resources import host_name
 from tensorkeep.proto.messages import Event, GraphDef, MetaGraphDef, SessionLog, Summary, SummaryMetadata
 from tensorkeep.runtime.session import Session
 from tensorkeep.train.events import FileWriter, FileWriterCache, summary_iterator

@@ -23,8 +23,8 @@ from tensorkeep import (
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.writing import save_embeddings
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, StorageError
-from tensorkeep.io.filesystem import FileSystem, atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem, atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import CrashingFileSystem, FailingFileSystem, SimulatedCrash
 from tensorkeep.train.folder import CheckpointFolder, scan, step_of
 from tensorkeep.train.ledger import ledger_path, read_ledger

@@ -17,7 +17,7 @@ from tensorkeep.graph.files import read_graph
 from tensorkeep.graph.freezing import Selection, variables_of
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph, import_graph
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, parse, serialize
 from tensorkeep.runtime.session import Session
 from tensorkeep.train.freezing import FreezeOptions, freeze, freeze_meta_graph, freeze_with_saver

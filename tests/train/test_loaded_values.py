@@ -13,7 +13,7 @@ from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.freezing import variables_of
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import MetaGraphDef, SaverDef
 from tensorkeep.train.freezing import FreezeOptions, freeze_with_saver
 from tensorkeep.train.loaded_values import LoadedValues

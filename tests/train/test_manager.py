@@ -22,7 +22,7 @@ from tensorkeep.embedding.writing import save_embeddings
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import atomic_write
+from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.runtime.session import Session
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tensorkeep.train.manager import CheckpointManager, ManagerOptions

@@ -29,7 +29,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import atomic_write
+from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.runtime.session import Session
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tensorkeep.train.load_status import InitializationOnlyStatus, NameBasedSaverStatus, UnmatchedObjectsError

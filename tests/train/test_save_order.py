@@ -11,8 +11,8 @@ import pytest
 
 from tensorkeep.checkpoint.state import read_checkpoint_state
 from tensorkeep.errors import StorageError
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import Change, FileSystemWrapper
 from tensorkeep.train.objects import Checkpoint
 from tensorkeep.train.retention import KeepAll, KeepRecent, RetentionPolicy

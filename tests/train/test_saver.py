@@ -15,8 +15,8 @@ from tensorkeep.checkpoint.state import read_checkpoint_state
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import FileSystem, atomic_write
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem, atomic_write
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
 from tensorkeep.testing.filesystems import CrashingFileSystem, FileSystemWrapper, SimulatedCrash
 from tensorkeep.train.retention import KeepLatest, KeepRecent, RetentionPolicy

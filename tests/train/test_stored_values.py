@@ -11,7 +11,7 @@ import tensorkeep as tk
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.freezing import VariableNode
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import MetaGraphDef, VariableDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 from tensorkeep.train.stored_values import by_any_name, parts_of_meta_graph, read_stored, stored_values

@@ -14,7 +14,7 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.files import read_graph
 from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.train.basic_loops import basic_train_loop
 from tensorkeep.train.events import summary_iterator
 from tensorkeep.train.supervisor import Supervisor

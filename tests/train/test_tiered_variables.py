@@ -16,9 +16,9 @@ from tensorkeep.embedding.ordered import in_order
 from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.embedding.stored_rows import Fields
 from tensorkeep.inspect.folders import list_checkpoints
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tensorkeep.train.saver_recipe import SaverRecipe

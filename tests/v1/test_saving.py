@@ -24,7 +24,7 @@ from tensorkeep.errors import (
     StorageError,
     WrongTypeError,
 )
-from tensorkeep.io.local import LocalFileSystem
+from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.train.retention import KeepBest, KeepLatest
 
 

@@ -20,7 +20,7 @@ from tensorkeep.checkpoint.hash_tables import FLAG
 from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.proto.messages import BundleEntryProto, BundleHeaderProto, TensorShapeProto, parse, serialize
 from tensorkeep.proto.wire import encode_bytes_field
 from tensorkeep.shapes import MAX_RANK

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.io.varint_arrays import varint_groups
+from tensorkeep.io.coding.varint_arrays import varint_groups
 
 Integers = npt.NDArray[np.int64]
 Checksums = npt.NDArray[np.uint32]

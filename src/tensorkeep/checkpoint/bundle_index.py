@@ -14,7 +14,7 @@ from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices import TensorSlice, slice_key
 from tensorkeep.checkpoint.small_tensors import Heads, has_usual_tail, head_of, is_usual, tail_of
 from tensorkeep.errors import DataLossError, FailedPreconditionError, TensorKeepError
-from tensorkeep.io.filesystem import RandomAccessFile
+from tensorkeep.io.files.filesystem import RandomAccessFile
 from tensorkeep.table.block import MOST_EXPANSION
 from tensorkeep.table.block_loading import load_block
 from tensorkeep.table.table import Table

@@ -39,11 +39,11 @@ from tensorkeep.errors import (
     TensorKeepError,
     UnimplementedError,
 )
-from tensorkeep.io.crc32c import combine, crc32c, unmask
-from tensorkeep.io.filesystem import FileSystem, PathLike, RandomAccessFile, path_text
-from tensorkeep.io.large_arrays import ReadBuffer, empty_array
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.parallel import in_parallel
+from tensorkeep.io.coding.crc32c import combine, crc32c, unmask
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, RandomAccessFile, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine.large_arrays import ReadBuffer, empty_array
+from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.shapes import element_count
 
 __all__ = ["BundleReader"]

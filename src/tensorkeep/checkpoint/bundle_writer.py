@@ -40,9 +40,9 @@ from tensorkeep.errors import (
     MissingFileError,
     TensorKeepError,
 )
-from tensorkeep.io.crc32c import mask
-from tensorkeep.io.crc32c_arrays import mask_array
-from tensorkeep.io.filesystem import (
+from tensorkeep.io.coding.crc32c import mask
+from tensorkeep.io.coding.crc32c_arrays import mask_array
+from tensorkeep.io.files.filesystem import (
     Buffer,
     Durability,
     FileSystem,
@@ -51,7 +51,7 @@ from tensorkeep.io.filesystem import (
     path_text,
     prepare_directory,
 )
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.native.checksums import crc32c_of_stretches
 from tensorkeep.table.table_writer import TableWriter
 

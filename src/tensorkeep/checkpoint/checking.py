@@ -12,12 +12,12 @@ from tensorkeep.checkpoint.naming import data_path
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError, ResourceExhaustedError, TensorKeepError
-from tensorkeep.io.amounts import some_of
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.html_tables import html_table
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.parallel import in_parallel
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine.parallel import in_parallel
+from tensorkeep.io.showing.amounts import some_of
+from tensorkeep.io.showing.html_tables import html_table
+from tensorkeep.io.showing.progress import Progress
 
 __all__ = ["CheckpointReport", "TensorProblem", "check_checkpoint", "file_problems"]
 

@@ -20,10 +20,10 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.sources import ArraySource, Variant
 from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import DataLossError, UnimplementedError
-from tensorkeep.io.crc32c import crc32c, mask
-from tensorkeep.io.filesystem import Buffer
-from tensorkeep.io.varint import decode_varint, encode_varint
-from tensorkeep.io.varint_arrays import decode_varints, encode_varints
+from tensorkeep.io.coding.crc32c import crc32c, mask
+from tensorkeep.io.coding.varint import decode_varint, encode_varint
+from tensorkeep.io.coding.varint_arrays import decode_varints, encode_varints
+from tensorkeep.io.files.filesystem import Buffer
 from tensorkeep.shapes import element_count
 
 Array = npt.NDArray[Any]

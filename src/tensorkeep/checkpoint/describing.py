@@ -22,8 +22,8 @@ from tensorkeep.checkpoint.slices import box_shape, slice_key
 from tensorkeep.checkpoint.v1 import SliceFileReader
 from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import InternalError, MissingFileError, NotFoundError, WrongTypeError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["CheckpointDescription"]
 

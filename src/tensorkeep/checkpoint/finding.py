@@ -31,8 +31,8 @@ from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.checkpoint.state import read_checkpoint_state
 from tensorkeep.checkpoint.v1 import SliceFileReader
 from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError, TensorKeepError
-from tensorkeep.io.filesystem import FileSystem, PathLike, is_temporary, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, is_temporary, path_text
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = [
     "checkpoint_exists",

@@ -20,8 +20,8 @@ from tensorkeep.checkpoint.slices import whole_box
 from tensorkeep.checkpoint.state import STATE_FILE, CheckpointState, read_checkpoint_state, read_known_state
 from tensorkeep.checkpoint.tiling import copies_for
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = [
     "Verification",

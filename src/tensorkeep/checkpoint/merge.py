@@ -14,8 +14,8 @@ from tensorkeep.checkpoint.merged_hash_tables import MergedHashTables
 from tensorkeep.checkpoint.naming import data_path, index_path
 from tensorkeep.checkpoint.tiling import check_disjoint
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["merge_bundles"]
 

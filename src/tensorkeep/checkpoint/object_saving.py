@@ -22,8 +22,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
 
 __all__ = ["load_objects", "save_objects"]

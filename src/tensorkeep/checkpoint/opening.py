@@ -16,8 +16,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorIn
 from tensorkeep.checkpoint.slices import Part
 from tensorkeep.checkpoint.state import STATE_FILE, read_checkpoint_state
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["latest_checkpoint", "list_tensors", "load_tensor", "load_tensors", "open_checkpoint"]
 

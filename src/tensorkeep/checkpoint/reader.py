@@ -24,11 +24,11 @@ from tensorkeep.errors import (
     TensorKeepError,
     UnimplementedError,
 )
-from tensorkeep.io.amounts import counted, some_of
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.html_tables import html_table
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.parallel import in_parallel
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine.parallel import in_parallel
+from tensorkeep.io.showing.amounts import counted, some_of
+from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.shapes import element_count
 
 __all__ = ["CheckpointReader", "Checksums", "ReadOptions", "TensorInfo", "local_path"]

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.slices import Box, box_shape
-from tensorkeep.io.filesystem import RandomAccessFile
+from tensorkeep.io.files.filesystem import RandomAccessFile
 from tensorkeep.shapes import element_count
 
 Array = npt.NDArray[Any]

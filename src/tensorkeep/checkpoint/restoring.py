@@ -45,8 +45,8 @@ from tensorkeep.checkpoint.wanted import (
     wanted_tensors,
 )
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["RestorePlan", "plan_restore", "restore_arrays"]
 

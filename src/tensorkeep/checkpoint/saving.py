@@ -18,8 +18,8 @@ from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray, plain_dtype
 from tensorkeep.checkpoint.v1 import SliceFileWriter
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, TensorKeepError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["CheckpointFormat", "Piece", "SaveOptions", "ShardByName", "ShardBySize", "Sharding", "save_checkpoint"]
 

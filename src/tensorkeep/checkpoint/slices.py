@@ -1,7 +1,7 @@
 """Slices: boxes within a tensor, as partitioned variables are stored and as parts of a tensor are asked for.
 
 As text, and so in messages:  an item per dimension joined by ":", "-" for all of it or "start,length".
-As a table key (see io/ordered_code.py):
+As a table key (see io/coding/ordered_code.py):
 
     slice key = number(0) string(name) number(rank) ( signed(start) signed(length) )*      all of it: start 0, length -1
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.io.ordered_code import encode_number, encode_signed, encode_string
+from tensorkeep.io.coding.ordered_code import encode_number, encode_signed, encode_string
 from tensorkeep.proto.messages import TensorSliceProto
 
 __all__ = ["Box", "HashSlice", "Part", "TensorSlice", "box_shape", "slice_key", "whole_box"]

@@ -19,9 +19,9 @@ from tensorkeep.checkpoint.bundle import encode_type_and_shape
 from tensorkeep.checkpoint.bundle_columns import Columns, decode_entries
 from tensorkeep.checkpoint.regions import GAP, SPAN
 from tensorkeep.dtypes import dtype_of_plain_array
-from tensorkeep.io.crc32c_arrays import unmask_array
-from tensorkeep.io.filesystem import Buffer
-from tensorkeep.io.varint import decode_varint
+from tensorkeep.io.coding.crc32c_arrays import unmask_array
+from tensorkeep.io.coding.varint import decode_varint
+from tensorkeep.io.files.filesystem import Buffer
 from tensorkeep.native.checksums import crc32c_of_stretches
 
 Array = npt.NDArray[Any]

@@ -14,9 +14,9 @@ from typing import Final
 
 from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.paths import is_absolute, joined
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.paths import is_absolute, joined
 from tensorkeep.proto import messages
 from tensorkeep.proto.text import format_text, parse_text
 

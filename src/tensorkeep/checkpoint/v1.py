@@ -33,8 +33,9 @@ from tensorkeep.errors import (
     TensorKeepError,
     UnimplementedError,
 )
-from tensorkeep.io.crc32c import crc32c
-from tensorkeep.io.filesystem import (
+from tensorkeep.io.coding.crc32c import crc32c
+from tensorkeep.io.coding.snappy import MAX_EXPANSION
+from tensorkeep.io.files.filesystem import (
     Durability,
     FileSystem,
     PathLike,
@@ -43,9 +44,8 @@ from tensorkeep.io.filesystem import (
     path_text,
     prepare_directory,
 )
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.parallel import in_parallel
-from tensorkeep.io.snappy import MAX_EXPANSION
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.proto.messages import SavedSliceMeta, SavedTensorSlices, parse, serialize
 from tensorkeep.proto.tensor_values import decode_values, encode_values
 from tensorkeep.proto.wire import encode_bytes_field, fields

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from tensorkeep.checkpoint.latest import recorded_checkpoint
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["Waiting", "new_checkpoints"]
 

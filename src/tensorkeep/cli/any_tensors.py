@@ -15,7 +15,7 @@ from tensorkeep.checkpoint.naming import IN_MODEL, OBJECT_GRAPH_KEY, index_path,
 from tensorkeep.cli.output import Output, counted
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 
 if TYPE_CHECKING:
     from tensorkeep.checkpoint.reader import CheckpointReader

@@ -157,7 +157,7 @@ def _unknown(word: str) -> UnknownCommandError:
 
 def _is_there(word: str) -> bool:
     """Whether there is a file or folder of that name. Commands that are known need not import what tells it."""
-    is_there: bool = import_module("tensorkeep.io.local").LOCAL.exists(word)
+    is_there: bool = import_module("tensorkeep.io.files.local").LOCAL.exists(word)
     return is_there
 
 

@@ -16,8 +16,8 @@ from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.edit.plan import EditOptions, TargetExistsError, Written
 from tensorkeep.edit.selecting import NameChanges
 from tensorkeep.errors import AlreadyExistsError, DataLossError, InvalidArgumentError
-from tensorkeep.io.filesystem import path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.local import LOCAL
 
 _MOST_SHOWN = 20
 

@@ -12,7 +12,7 @@ from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Column, Output, shown
 from tensorkeep.cli.progress import watching
 from tensorkeep.inspect.folders import FolderEntry, list_checkpoints
-from tensorkeep.io.amounts import duration_text
+from tensorkeep.io.showing.amounts import duration_text
 
 _COLUMNS = (
     Column("checkpoint", "cyan"),

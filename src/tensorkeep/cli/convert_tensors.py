@@ -31,7 +31,7 @@ from tensorkeep.convert.rules import AnyRule, CastTo
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.edit.names import RenameExactly
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
-from tensorkeep.io.amounts import some_of
+from tensorkeep.io.showing.amounts import some_of
 
 _EXPLAINED = (
     Column("tensor", is_name=True),

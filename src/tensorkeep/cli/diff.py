@@ -22,7 +22,7 @@ from tensorkeep.inspect.graph_differences import GraphComparison, compare_all_gr
 from tensorkeep.inspect.graphs import read_graphs
 from tensorkeep.inspect.plotting import line_plot
 from tensorkeep.inspect.watching import Watched, bytes_of
-from tensorkeep.io.progress import Told
+from tensorkeep.io.showing.progress import Told
 
 _MOST_NODES = 20  # of a kind that are printed
 _COLUMNS = (

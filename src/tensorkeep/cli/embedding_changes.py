@@ -23,7 +23,7 @@ from tensorkeep.embedding.quantising import plan_quantising, quantise_checkpoint
 from tensorkeep.embedding.repairing import compare_keys, repair_checkpoint
 from tensorkeep.embedding.repartitioning import plan_repartitioning, repartition_checkpoint
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.showing.progress import Progress
 
 
 def _add_repartition(parser: Parser) -> None:

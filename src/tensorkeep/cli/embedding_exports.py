@@ -19,7 +19,7 @@ from tensorkeep.embedding.formats.resp import RedisHashes, RedisStrings, export_
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 
 
 @dataclass(frozen=True)

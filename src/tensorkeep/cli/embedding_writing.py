@@ -11,7 +11,7 @@ from tensorkeep.cli.command import DONE, Parser
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.errors import AlreadyExistsError
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.showing.progress import Progress
 
 
 def add_places(parser: Parser) -> None:

@@ -6,8 +6,8 @@ from typing import Final
 
 from tensorkeep.checkpoint.naming import index_path, parse_data_path
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
-from tensorkeep.io.filesystem import atomic_write, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import atomic_write, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, kind_of_file
 
 _REPLACEABLE: Final = (FileKind.HTML, FileKind.JSON, FileKind.TEXT, FileKind.EMPTY, FileKind.UNKNOWN)

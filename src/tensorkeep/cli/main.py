@@ -14,7 +14,7 @@ from tensorkeep.cli.catalog import COMMANDS, load_command, members, sections, sp
 from tensorkeep.cli.command import EXIT_CODES, FAILED, INTERRUPTED, PIPE_CLOSED, WRONG_ARGUMENTS
 from tensorkeep.cli.output import Form, Output
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
-from tensorkeep.io.terminal import abandon, or_nowhere, terminal_of
+from tensorkeep.io.showing.terminal import abandon, or_nowhere, terminal_of
 
 _EXAMPLES = (
     "what export/1                                   # what is this?",

@@ -10,9 +10,9 @@ from typing import Any
 from tensorkeep.cli.command import DONE, Parser
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError
-from tensorkeep.io.directories import is_empty_directory, replace_directory
-from tensorkeep.io.filesystem import path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.directories import is_empty_directory, replace_directory
+from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.saved_model.layout import read_saved_model, signature_keys
 from tensorkeep.saved_model.rewriting import Edit, rewrite_model

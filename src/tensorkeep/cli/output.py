@@ -10,8 +10,8 @@ from enum import Enum
 from typing import Any, Final, TextIO
 
 from tensorkeep.cli.fitting import GAP, Column, fit, shortened, width_of, wrapped
-from tensorkeep.io.amounts import counted, size_text
-from tensorkeep.io.terminal import NO_TERMINAL, Terminal
+from tensorkeep.io.showing.amounts import counted, size_text
+from tensorkeep.io.showing.terminal import NO_TERMINAL, Terminal
 
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
 _UNPRINTABLE: Final = {**{code: f"\\x{code:02x}" for code in (*range(32), 127, *range(128, 160))}, 9: "\\t", 10: "\\n"}

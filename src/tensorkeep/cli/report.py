@@ -13,7 +13,7 @@ from tensorkeep.cli.progress import watching
 from tensorkeep.convert.hub import TensorSource
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.inspect.page import PageData, gather, html
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.showing.progress import Progress
 
 
 def _add_arguments(parser: Parser) -> None:

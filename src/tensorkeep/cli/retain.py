@@ -12,7 +12,7 @@ from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Column, Output, counted, shown, size_text
 from tensorkeep.cli.sizes import size_of
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.amounts import some_of
+from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.train.applying import Retained, retain
 from tensorkeep.train.retention import AnyOf, KeepAll, KeepBest, KeepBytes, KeepEvery, KeepLatest, Record, Rule
 

@@ -9,8 +9,8 @@ from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.model_changes import report_files
 from tensorkeep.cli.output import Output, size_text
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError, MissingFileError, NotFoundError
-from tensorkeep.io.filesystem import path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.editing import asset_names
 from tensorkeep.saved_model.layout import asset_path, join, read_saved_model
 from tensorkeep.saved_model.rewriting import extract_assets, replace_asset

@@ -9,7 +9,7 @@ from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.model_changes import report_files
 from tensorkeep.cli.output import Output, counted, shown, size_text
 from tensorkeep.errors import AlreadyExistsError
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.constants import EXTRA_ASSETS_DIRECTORY, SERVING, WARMUP_FILENAME
 from tensorkeep.saved_model.layout import join, meta_graph_with_tags, read_saved_model
 from tensorkeep.saved_model.naming import split_tags

@@ -20,7 +20,7 @@ from tensorkeep.inspect.manifests import (
     sign_model,
     write_manifest,
 )
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 
 _LONGEST_PASSWORD: Final = 1 << 12
 

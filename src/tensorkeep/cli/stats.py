@@ -16,7 +16,7 @@ from tensorkeep.inspect.health import Ailment, Finding, HealthReport, examine, e
 from tensorkeep.inspect.selecting import selected
 from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, checkpoint_statistics
 from tensorkeep.inspect.watching import Watched, bytes_of
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.showing.progress import Progress, Told
 
 _BARS = " ▁▂▃▄▅▆▇█"
 _COLUMNS = (

@@ -11,7 +11,7 @@ from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.cli.progress import ProgressBar, watching
 from tensorkeep.inspect.folders import checkpoints_of
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.layout import contains_saved_model, variables_path
 
 

@@ -17,7 +17,7 @@ from tensorkeep.checkpoint.slices import Box, box_shape
 from tensorkeep.convert.hub import VALID, StoredArray
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import RandomAccessFile
+from tensorkeep.io.files.filesystem import RandomAccessFile
 from tensorkeep.shapes import element_count
 
 Array: TypeAlias = npt.NDArray[Any]

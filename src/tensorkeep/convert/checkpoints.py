@@ -20,8 +20,8 @@ from tensorkeep.checkpoint.variable_names import VariableNames, variable_names
 from tensorkeep.convert.arrays import stretches
 from tensorkeep.convert.hub import Array, SinkOptions, Tensors, TensorSink, TensorSource, listed
 from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
-from tensorkeep.io.crc32c import crc32c, unmask
-from tensorkeep.io.filesystem import FileSystem, prepare_directory
+from tensorkeep.io.coding.crc32c import crc32c, unmask
+from tensorkeep.io.files.filesystem import FileSystem, prepare_directory
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.saved_model.layout import contains_saved_model
 

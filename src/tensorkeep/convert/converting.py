@@ -35,11 +35,11 @@ from tensorkeep.edit.names import Selection
 from tensorkeep.edit.plan import Made
 from tensorkeep.edit.records import stems_with_records
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, UnimplementedError
-from tensorkeep.io.amounts import some_of
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.parallel import read_ahead
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine.parallel import read_ahead
+from tensorkeep.io.showing.amounts import some_of
+from tensorkeep.io.showing.progress import Progress, Told
 
 _LARGE: Final = 8 << 20  # bytes; from here on it pays to have another thread read
 AHEAD: Final = VALID - 2  # chunks that are read, or being read, beside the one being written: fewer than stay valid

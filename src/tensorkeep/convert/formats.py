@@ -18,7 +18,7 @@ from tensorkeep.convert.parquet import PARQUET
 from tensorkeep.convert.pytorch import PYTORCH
 from tensorkeep.convert.safetensors import SAFETENSORS
 from tensorkeep.errors import InvalidArgumentError, MissingFileError, NotFoundError
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.identification import REMEDIES, FileKind, kind_of_file
 
 FORMATS: Final[tuple[Format, ...]] = (

@@ -17,7 +17,7 @@ from tensorkeep.convert.hub import Array, ModelOptions, OpenTensors, SinkOptions
 from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.graph.files import read_graph, write_graph
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.proto.tensors import array_of_tensor

@@ -35,8 +35,8 @@ from tensorkeep.convert.keras_names import VARS, named_variables
 from tensorkeep.dtypes import ALL_DTYPES, STRING, DType
 from tensorkeep.embedding.formats.streams import Input
 from tensorkeep.errors import DataLossError, StorageError, TensorKeepError, UnimplementedError
-from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write, prepare_directory, temporary_path
-from tensorkeep.io.local import LocalFileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write, prepare_directory, temporary_path
+from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.shapes import element_count
 
 _MAGIC: Final = b"\x89HDF\r\n\x1a\n"

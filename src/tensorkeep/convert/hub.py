@@ -20,8 +20,8 @@ from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.plan import Made
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
-from tensorkeep.io.amounts import some_of
-from tensorkeep.io.filesystem import Durability, FileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem
+from tensorkeep.io.showing.amounts import some_of
 
 Array: TypeAlias = npt.NDArray[Any]
 Tensors: TypeAlias = Mapping[str, Made]

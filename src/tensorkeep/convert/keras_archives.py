@@ -23,8 +23,8 @@ from tensorkeep.convert.keras_names import NamedVariables, named_variables
 from tensorkeep.convert.zip_files import Member, members_of, names_in_archive
 from tensorkeep.embedding.formats.streams import Input
 from tensorkeep.errors import DataLossError, TensorKeepError
-from tensorkeep.io.archives import unpacked
-from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.files.archives import unpacked
+from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 
 _CONFIG: Final = "config.json"
 _METADATA: Final = "metadata.json"

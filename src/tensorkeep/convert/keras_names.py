@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from tensorkeep.io.amounts import counted, some_of
+from tensorkeep.io.showing.amounts import counted, some_of
 
 VARS: Final = "vars"
 _OPTIMIZER: Final = "optimizer"

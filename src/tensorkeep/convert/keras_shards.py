@@ -24,7 +24,7 @@ from tensorkeep.convert.hub import OpenTensors, TensorSource, head_of
 from tensorkeep.convert.keras_names import named_variables
 from tensorkeep.convert.shards import files_in_index
 from tensorkeep.errors import DataLossError, TensorKeepError
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 
 _ENDING: Final = ".weights.json"
 _PART: Final = ".weights.h5"

@@ -34,7 +34,7 @@ from tensorkeep.convert.writing import BufferedFile
 from tensorkeep.convert.zip_files import ArchiveWriter, Member, members_of, names_in_archive
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.errors import DataLossError, PermissionDeniedError, TensorKeepError
-from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 from tensorkeep.shapes import element_count
 
 _MAGIC: Final = b"\x93NUMPY"

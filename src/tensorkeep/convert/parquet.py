@@ -11,7 +11,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
 from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 
 
 class ParquetFormat:

@@ -23,8 +23,8 @@ from tensorkeep.convert.hub import Array, TensorSource, listed
 from tensorkeep.convert.shards import parsed_object
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
+from tensorkeep.io.files.local import LOCAL
 
 _FORMAT: Final = 1
 _MOST_REPORT: Final = 1 << 30

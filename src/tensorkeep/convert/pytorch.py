@@ -34,7 +34,7 @@ from tensorkeep.convert.writing import BufferedFile, FilesSink
 from tensorkeep.convert.zip_files import ArchiveWriter, members_of
 from tensorkeep.dtypes import BOOL, FLOAT64, INT64, DType
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 from tensorkeep.shapes import element_count
 
 _ZIP: Final = b"PK\x03\x04"

@@ -22,7 +22,7 @@ from tensorkeep.convert.shards import Assigned, assigned, open_shards, parsed_ob
 from tensorkeep.convert.writing import FileSink, FilesSink, Planned
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 from tensorkeep.shapes import element_count
 
 _TYPES: Final[Mapping[str, str]] = {

@@ -16,8 +16,8 @@ from tensorkeep.checkpoint.saving import Piece, ShardBySize
 from tensorkeep.convert.hub import OpenTensors, StoredArray, Tensors
 from tensorkeep.edit.plan import Made
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
-from tensorkeep.io.paths import is_plain_name
+from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.files.paths import is_plain_name
 
 _INDEX_ENDING: Final = ".index.json"
 _MOST_INDEX: Final = 100_000_000  # bytes

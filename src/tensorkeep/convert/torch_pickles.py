@@ -14,7 +14,7 @@ from typing import IO, Any, Final, cast
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError, PermissionDeniedError, UnimplementedError
-from tensorkeep.io.filesystem import RandomAccessFile
+from tensorkeep.io.files.filesystem import RandomAccessFile
 
 _MOST_NAMES: Final = 1_000_000
 _DEEPEST: Final = 32

@@ -10,7 +10,7 @@ from typing import Final, Protocol
 from tensorkeep.checkpoint.bundle_writer import delete_quietly
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.hub import SinkOptions
-from tensorkeep.io.filesystem import Buffer, Durability, FileSystem, TemporaryFile, prepare_directory
+from tensorkeep.io.files.filesystem import Buffer, Durability, FileSystem, TemporaryFile, prepare_directory
 
 _PUSH: Final = 64 << 20  # bytes after which the system is told to begin with moving them to the disk
 _BUFFER: Final = 1 << 20  # bytes; smaller pieces are collected

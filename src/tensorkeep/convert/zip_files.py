@@ -17,8 +17,8 @@ from tensorkeep.convert.hub import head_of
 from tensorkeep.convert.writing import BufferedFile
 from tensorkeep.embedding.formats.streams import Input
 from tensorkeep.errors import DataLossError, TensorKeepError
-from tensorkeep.io.archives import ZIP_ERRORS
-from tensorkeep.io.filesystem import Buffer, FileSystem, RandomAccessFile
+from tensorkeep.io.files.archives import ZIP_ERRORS
+from tensorkeep.io.files.filesystem import Buffer, FileSystem, RandomAccessFile
 
 _LOCAL: Final = struct.Struct("<4s22xHH")
 _EARLIEST: Final = (1980, 1, 1, 0, 0, 0)  # the time of every member: equal tensors make equal files

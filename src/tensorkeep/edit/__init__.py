@@ -44,7 +44,7 @@ if _TYPE_CHECKING:
         swap_averages,
     )
     from tensorkeep.edit.values import cast, set_tensors
-    from tensorkeep.io.progress import Progress
+    from tensorkeep.io.showing.progress import Progress
 
 _NAMES = {
     "combining": "Conflict average exponential_weights interpolate merge",

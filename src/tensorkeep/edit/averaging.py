@@ -21,9 +21,9 @@ from tensorkeep.checkpoint.bundle import Entry
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.streams import in_step
-from tensorkeep.io.crc32c import combine
-from tensorkeep.io.large_arrays import ReadBuffer
-from tensorkeep.io.parallel import ahead, default_threads
+from tensorkeep.io.coding.crc32c import combine
+from tensorkeep.io.machine.large_arrays import ReadBuffer
+from tensorkeep.io.machine.parallel import ahead, default_threads
 from tensorkeep.native.means import fused_mean
 
 Array = npt.NDArray[Any]

@@ -18,8 +18,8 @@ from tensorkeep.edit.averaging import Averages
 from tensorkeep.edit.names import listed
 from tensorkeep.edit.plan import EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
 
 _DEFAULT: Final = EditOptions()
 _MOST_LISTED: Final = 10

@@ -17,9 +17,9 @@ from tensorkeep.checkpoint.variable_names import variable_names
 from tensorkeep.edit.object_keys import object_graph_origin
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
-from tensorkeep.io.amounts import counted, some_of
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.amounts import counted, some_of
 
 _DEFAULT: Final = EditOptions()
 

@@ -12,7 +12,7 @@ from itertools import islice
 from typing import Protocol
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.io.amounts import some_of
+from tensorkeep.io.showing.amounts import some_of
 
 _MOST_LISTED = 10
 _MOST_COMPARED = 10_000  # names; more would take seconds

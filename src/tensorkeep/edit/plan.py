@@ -26,9 +26,9 @@ from tensorkeep.dtypes import DType
 from tensorkeep.edit.records import records_to_carry
 from tensorkeep.embedding.record_files import link_records
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress, Told
 from tensorkeep.shapes import element_count
 
 Array: TypeAlias = npt.NDArray[Any]

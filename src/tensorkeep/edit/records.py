@@ -15,7 +15,7 @@ from tensorkeep.embedding.record_writing import check_no_records
 from tensorkeep.embedding.ssd_records import has_records
 from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.errors import FailedPreconditionError
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 
 __all__ = ["records_to_carry", "stems_with_records"]
 

@@ -20,9 +20,9 @@ from tensorkeep.edit.object_keys import followed
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.embedding.leftovers import files_of_save, is_parts_folder, remove_files_of_save, unclaimed_records
 from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
-from tensorkeep.io.directories import file_size, files_below
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, is_temporary, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.directories import file_size, files_below
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, is_temporary, path_text
+from tensorkeep.io.files.local import LOCAL
 
 _DEFAULT: Final = EditOptions()
 _HOUR: Final = 3600.0

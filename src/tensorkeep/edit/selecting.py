@@ -16,8 +16,8 @@ from tensorkeep.edit.names import Renaming, Selection, renamed
 from tensorkeep.edit.object_keys import chosen_keys, followed
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
 
 _DEFAULT: Final = EditOptions()
 

@@ -21,8 +21,8 @@ from tensorkeep.edit.names import Selection
 from tensorkeep.edit.object_keys import chosen_keys
 from tensorkeep.edit.plan import Array, EditOptions, Made, Origin, Stored, Written, write_plan
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.shapes import element_count
 
 _DEFAULT: Final = EditOptions()

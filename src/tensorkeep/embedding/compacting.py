@@ -22,9 +22,9 @@ from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_VALUES
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredEmbedding
 from tensorkeep.errors import DataLossError, NotFoundError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress
 
 __all__ = ["compact_checkpoint", "full_and_newest_delta", "plan_compacting"]
 

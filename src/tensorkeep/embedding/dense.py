@@ -12,8 +12,8 @@ from tensorkeep.embedding.ordered import in_order
 from tensorkeep.embedding.stored import find_embedding, stored_embeddings
 from tensorkeep.embedding.stored_rows import Fields
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["read_dense"]
 

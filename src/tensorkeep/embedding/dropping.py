@@ -6,9 +6,9 @@ from collections.abc import Collection
 
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress
 
 __all__ = ["drop_slots"]
 

@@ -22,8 +22,8 @@ from tensorkeep.embedding.stored_column import StoredColumn
 from tensorkeep.embedding.stored_rows import Fields, TensorRows
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.embedding.through import Compared, Placed, Target, read_through
-from tensorkeep.io.large_arrays import empty_array
-from tensorkeep.io.parallel import in_parallel
+from tensorkeep.io.machine.large_arrays import empty_array
+from tensorkeep.io.machine.parallel import in_parallel
 
 __all__ = ["FilledTable", "fill_table"]
 

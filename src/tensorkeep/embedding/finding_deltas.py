@@ -16,8 +16,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.naming import DELTA_KEYS
 from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["DELTA_BASE", "DELTA_FOLDER", "check_goes_over_model", "check_goes_with", "later_full", "newest_delta"]
 

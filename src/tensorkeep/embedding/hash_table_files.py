@@ -29,7 +29,7 @@ from tensorkeep.embedding.hash_table import (
 from tensorkeep.embedding.hash_table_admission import AdmitFrequent
 from tensorkeep.embedding.rows import SharedRows
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
-from tensorkeep.io.filesystem import Durability, FileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem
 
 Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]

@@ -13,8 +13,8 @@ from tensorkeep.embedding.naming import KEYS, RECORD_FOLDER, VALUES, record_path
 from tensorkeep.embedding.record_files import is_record_file
 from tensorkeep.embedding.stored import stems_in
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.io.directories import files_below
-from tensorkeep.io.filesystem import FileSystem, is_temporary
+from tensorkeep.io.files.directories import files_below
+from tensorkeep.io.files.filesystem import FileSystem, is_temporary
 
 __all__ = ["files_of_save", "is_parts_folder", "remove_files_of_save", "remove_parts_of", "unclaimed_records"]
 

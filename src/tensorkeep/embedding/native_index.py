@@ -15,7 +15,7 @@ from tensorkeep.embedding.index import ABSENT, Keys, RowNumbers
 from tensorkeep.embedding.initial import default_rows
 from tensorkeep.embedding.reused import new_rows
 from tensorkeep.errors import ResourceExhaustedError
-from tensorkeep.io.parallel import in_parallel
+from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.native.embedding import Functions, place
 from tensorkeep.native.library import address
 

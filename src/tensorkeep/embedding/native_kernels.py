@@ -16,7 +16,7 @@ from tensorkeep.embedding.native_index import NativeIndex, in_parts, parts_of
 from tensorkeep.embedding.reused import new_rows
 from tensorkeep.embedding.rules import Rule
 from tensorkeep.errors import FailedPreconditionError, ResourceExhaustedError
-from tensorkeep.io.parallel import default_threads, in_parallel
+from tensorkeep.io.machine.parallel import default_threads, in_parallel
 from tensorkeep.native.embedding import STEP_RULES, Functions, functions, place
 from tensorkeep.native.library import address, native
 

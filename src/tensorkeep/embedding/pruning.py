@@ -14,9 +14,9 @@ from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding
 from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress
 
 __all__ = [
     "KeepByNorm",

@@ -23,9 +23,9 @@ from tensorkeep.embedding.ordered import OrderedColumn, in_order
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored_rows import Fields
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress
 
 __all__ = ["Precision", "plan_quantising", "quantise_checkpoint"]
 

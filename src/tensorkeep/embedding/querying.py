@@ -15,8 +15,8 @@ from tensorkeep.embedding.finding_deltas import check_goes_with
 from tensorkeep.embedding.incremental import StoredDelta, stored_deltas
 from tensorkeep.embedding.stored import StoredColumn, find_embedding, stored_embeddings
 from tensorkeep.embedding.stored_rows import Batch
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["FoundRows", "look_up"]
 

@@ -19,8 +19,8 @@ from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.embedding.naming import KEYS, RECORD_FOLDER, VALUES, record_folder, record_path
 from tensorkeep.embedding.stored import stems_in
 from tensorkeep.errors import MissingFileError, TensorKeepError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = [
     "delete_records",

@@ -11,8 +11,8 @@ from tensorkeep.embedding.record_files import delete_records, files_of_records, 
 from tensorkeep.embedding.record_writing import check_no_records
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.ssd_records import has_records
-from tensorkeep.io.filesystem import Durability, FileSystem
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem
+from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["fold_records", "make_way_for_records"]
 

@@ -20,7 +20,7 @@ from tensorkeep.embedding.naming import record_folder, record_path
 from tensorkeep.embedding.snapshot import ColumnInfo, TableSnapshot
 from tensorkeep.embedding.ssd_records import FILE_BYTES, has_records, padded, record_size
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
-from tensorkeep.io.filesystem import Durability, FileSystem, TemporaryFile, prepare_directory
+from tensorkeep.io.files.filesystem import Durability, FileSystem, TemporaryFile, prepare_directory
 
 __all__ = ["WithoutRecords", "check_no_records", "positions_of_records", "write_records"]
 

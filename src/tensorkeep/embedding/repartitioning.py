@@ -9,9 +9,9 @@ from tensorkeep.embedding.buckets import BUCKETS, buckets_of_partition
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredEmbedding
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress
 
 __all__ = ["RepartitionReport", "plan_repartitioning", "repartition_checkpoint"]
 

@@ -42,9 +42,9 @@ from tensorkeep.embedding.stored import (
 from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.errors import DataLossError, InvalidArgumentError, WrongTypeError
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.parallel import read_ahead
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine.parallel import read_ahead
 
 __all__ = ["ColumnReport", "restore_column", "restore_table"]
 

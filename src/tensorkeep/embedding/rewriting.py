@@ -39,9 +39,9 @@ from tensorkeep.embedding.record_files import link_records
 from tensorkeep.embedding.stored import StoredEmbedding, stored_embeddings
 from tensorkeep.embedding.stored_rows import Batch, Fields
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.parallel import read_ahead
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.machine.parallel import read_ahead
+from tensorkeep.io.showing.progress import Progress, Told
 from tensorkeep.shapes import element_count
 
 __all__ = ["Rewrite", "column_tensors", "opened_for_tools"]

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle_reader import BundleReader
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.io.large_arrays import empty_array
+from tensorkeep.io.machine.large_arrays import empty_array
 
 __all__ = ["SequentialTensor"]
 

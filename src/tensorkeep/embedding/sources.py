@@ -11,7 +11,7 @@ from tensorkeep.embedding.ordered import OrderedColumn
 from tensorkeep.embedding.stored import StoredEmbedding, find_embedding
 from tensorkeep.embedding.stored_column import StoredColumn, dense_column
 from tensorkeep.errors import NotFoundError
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 
 __all__ = ["open_source"]
 

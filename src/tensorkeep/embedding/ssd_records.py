@@ -24,7 +24,7 @@ from tensorkeep.embedding.buckets import BUCKETS, bucket_offsets, order_of
 from tensorkeep.embedding.naming import record_folder, record_path
 from tensorkeep.embedding.stored_rows import Batch, Fields, rows_at_once, stretches
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 
 __all__ = [
     "FILE_BYTES",

@@ -16,9 +16,9 @@ from tensorkeep.embedding.pruning import row_norms
 from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
 from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding
 from tensorkeep.embedding.stored_rows import ALL_FIELDS, Batch
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress, Told
 
 __all__ = ["EmbeddingStatistics", "Histogram", "embedding_statistics"]
 

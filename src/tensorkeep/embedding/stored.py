@@ -34,9 +34,9 @@ from tensorkeep.embedding.ssd_records import RecordFiles, RecordRows, has_record
 from tensorkeep.embedding.stored_column import StoredColumn
 from tensorkeep.embedding.stored_rows import KeyedRows, RowNames, TensorRows
 from tensorkeep.errors import DataLossError, NotFoundError
-from tensorkeep.io.amounts import some_of
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.amounts import some_of
 
 __all__ = ["StoredColumn", "StoredEmbedding", "find_embedding", "stored_embeddings"]
 

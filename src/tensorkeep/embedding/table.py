@@ -42,8 +42,8 @@ from tensorkeep.embedding.snapshot import ColumnInfo
 from tensorkeep.embedding.taken import Snapshots, TakenSnapshot
 from tensorkeep.embedding.tiers import Tier
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.io.amounts import counted, size_text
-from tensorkeep.io.html_tables import html_table
+from tensorkeep.io.showing.amounts import counted, size_text
+from tensorkeep.io.showing.html_tables import html_table
 
 Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]

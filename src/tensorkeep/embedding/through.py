@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle import Entry
 from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.io.crc32c import combine
-from tensorkeep.io.parallel import in_parallel
+from tensorkeep.io.coding.crc32c import combine
+from tensorkeep.io.machine.parallel import in_parallel
 
 __all__ = ["Compared", "Placed", "Target", "read_through"]
 

@@ -21,7 +21,7 @@ from tensorkeep.embedding.kernels import Kernels
 from tensorkeep.embedding.options import Cache, FileTier
 from tensorkeep.embedding.rows import ColumnStore, RowStore, SharedRows
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.mapped_memory import MappedMemory
+from tensorkeep.io.machine.mapped_memory import MappedMemory
 
 Array: TypeAlias = npt.NDArray[Any]
 RowNumbers: TypeAlias = npt.NDArray[np.int64]

@@ -39,9 +39,9 @@ from tensorkeep.embedding.record_writing import (
 from tensorkeep.embedding.snapshot import TableSnapshot, column_of
 from tensorkeep.embedding.taken import TakenSnapshot
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.parallel import read_ahead
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine.parallel import read_ahead
 
 __all__ = ["StoredForm", "add_embedding", "embedding_tensors", "save_embeddings", "table_tensors"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from tensorkeep.errors import DataLossError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write, prepare_directory
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write, prepare_directory
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import GraphDef, parse, serialize
 from tensorkeep.proto.text import format_text, parse_text

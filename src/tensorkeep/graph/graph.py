@@ -19,8 +19,8 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Not
 from tensorkeep.graph.attrs import Attr, decode_attr, shape_of_proto, write_attr
 from tensorkeep.graph.scopes import ControlFlowContext, NameTable, Scopes
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.io.amounts import counted
-from tensorkeep.io.html_tables import html_table
+from tensorkeep.io.showing.amounts import counted
+from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

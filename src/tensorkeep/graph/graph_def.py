@@ -27,7 +27,7 @@ from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
 from tensorkeep.graph.schema import AttrSchema, OpSchema
 from tensorkeep.graph.undoing import all_or_nothing
 from tensorkeep.graph.versions import check_versions, merge_versions, versions_of
-from tensorkeep.io.machine import collector_paused
+from tensorkeep.io.machine.resources import collector_paused
 from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef, OpDef, OpList
 
 _FIELDS: Final = {  # of an AttrValue, by the kind of attribute

@@ -13,9 +13,9 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.streams import in_step
-from tensorkeep.io.amounts import counted
-from tensorkeep.io.blas import inner_product
-from tensorkeep.io.html_tables import html_table
+from tensorkeep.io.machine.blas import inner_product
+from tensorkeep.io.showing.amounts import counted
+from tensorkeep.io.showing.html_tables import html_table
 
 Array = npt.NDArray[Any]
 

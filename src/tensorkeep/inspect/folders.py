@@ -17,9 +17,9 @@ from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect.health import HealthReport, examine
 from tensorkeep.inspect.listing import file_size
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.saved_model.layout import contains_saved_model
 from tensorkeep.train.folder import scan, step_of

@@ -11,8 +11,8 @@ from tensorkeep.checkpoint.naming import META_SUFFIX, index_path, meta_path, pre
 from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.inspect.listing import list_checkpoint
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel, parse
 from tensorkeep.proto.text import parse_text

@@ -13,10 +13,10 @@ from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.comparing import OpenedTensors, Tensors
 from tensorkeep.inspect.statistics import ABSURD, TensorStatistics, tensor_statistics
 from tensorkeep.inspect.watching import Watched, bytes_of, phase
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.html_tables import html_table
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.html_tables import html_table
+from tensorkeep.io.showing.progress import Progress, Told
 from tensorkeep.saved_model.layout import contains_saved_model, variables_path
 
 

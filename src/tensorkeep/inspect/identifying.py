@@ -23,10 +23,10 @@ from tensorkeep.checkpoint.state import STATE_FILE
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect.folders import is_plain_checkpoint, stored_problems, table_sizes
 from tensorkeep.inspect.listing import CheckpointListing, file_size, list_checkpoint
-from tensorkeep.io.amounts import counted
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.html_tables import html_table
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.amounts import counted
+from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.identification import REMEDIES, FileKind, Identity, contents_of, identify_proto
 from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, parse
 from tensorkeep.proto.text import parse_text

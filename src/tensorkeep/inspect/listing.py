@@ -19,9 +19,9 @@ from tensorkeep.checkpoint.naming import IN_MODEL, data_path, index_path, prefix
 from tensorkeep.checkpoint.slices import slice_key
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.amounts import counted, size_text
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.amounts import counted, size_text
 from tensorkeep.shapes import element_count
 from tensorkeep.table.table import Table
 
@@ -77,7 +77,7 @@ class CheckpointListing:
         """What a notebook shows: the first tensors."""
         rows = ((item.name, item.dtype, list(item.shape), _size(item.nbytes)) for item in self.tensors)
         caption = f"{self.path} ({self.format}): {counted(len(self.tensors), 'tensor')}, {size_text(self.nbytes)}"
-        tables = import_module("tensorkeep.io.html_tables")  # which a program that lists tensors does without
+        tables = import_module("tensorkeep.io.showing.html_tables")  # which a program that lists tensors does without
         shown: str = tables.html_table(caption, ("name", "type", "shape", "bytes"), rows, len(self.tensors))
         return shown
 

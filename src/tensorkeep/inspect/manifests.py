@@ -19,13 +19,13 @@ from tensorkeep.checkpoint.finding import checkpoint_or_parts_exist
 from tensorkeep.checkpoint.naming import meta_path
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.inspect.listing import list_checkpoint
-from tensorkeep.io.directories import file_size, files_below
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.model_signatures import sign_files, verified_statement
-from tensorkeep.io.parallel import in_parallel
-from tensorkeep.io.paths import stays_inside
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.files.directories import file_size, files_below
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.model_signatures import sign_files, verified_statement
+from tensorkeep.io.files.paths import stays_inside
+from tensorkeep.io.machine.parallel import in_parallel
+from tensorkeep.io.showing.progress import Progress, Told
 
 _STATEMENT: Final = "https://in-toto.io/Statement/v1"
 _PREDICATE: Final = "https://model_signing/signature/v1.0"

@@ -26,11 +26,11 @@ from tensorkeep.inspect.reader_listing import list_opened, list_variables
 from tensorkeep.inspect.scopes import Scope, scope_tree
 from tensorkeep.inspect.statistics import TensorStatistics
 from tensorkeep.inspect.watching import phase
-from tensorkeep.io.amounts import counted, size_text
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.html_tables import html_table
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.amounts import counted, size_text
+from tensorkeep.io.showing.html_tables import html_table
+from tensorkeep.io.showing.progress import Progress
 from tensorkeep.proto.messages import MetaGraphDef
 
 _BINS: Final = 30

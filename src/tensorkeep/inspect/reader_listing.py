@@ -14,9 +14,9 @@ from tensorkeep.checkpoint.variable_names import VariableNames, variable_names
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.comparing import OpenedTensors
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, bundle_files, file_size
-from tensorkeep.io.amounts import counted, some_of
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.amounts import counted, some_of
 
 
 def list_with_reader(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointListing:

@@ -11,9 +11,9 @@ from typing import Final
 
 from tensorkeep.checkpoint.naming import index_path, meta_path
 from tensorkeep.errors import MissingFileError, TensorKeepError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.globbing import has_wildcards, matching_paths
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.globbing import has_wildcards, matching_paths
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto, kind_of_file
 from tensorkeep.saved_model.layout import contains_saved_model
 from tensorkeep.saved_model.scan_files import scan_other

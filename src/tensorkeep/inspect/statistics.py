@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.histograms import Histogram
 from tensorkeep.inspect.comparing import Tensors
-from tensorkeep.io.blas import inner_product
+from tensorkeep.io.machine.blas import inner_product
 
 Array = npt.NDArray[Any]
 

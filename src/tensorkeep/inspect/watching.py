@@ -10,7 +10,7 @@ import numpy as np
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.inspect.comparing import Tensors
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.showing.progress import Progress, Told
 
 
 class Watched:

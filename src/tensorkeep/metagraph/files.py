@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 
 from tensorkeep.errors import DataLossError, MissingFileError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.places import text_of
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.places import text_of
 from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import GraphDebugInfo, MetaGraphDef, parse, serialize
 from tensorkeep.proto.text import format_text, parse_text

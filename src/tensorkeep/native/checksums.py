@@ -9,8 +9,8 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.io.crc32c import crc32c_of_each
-from tensorkeep.io.filesystem import Buffer
+from tensorkeep.io.coding.crc32c import crc32c_of_each
+from tensorkeep.io.files.filesystem import Buffer
 from tensorkeep.native.library import address, native, readable
 
 Integers = npt.NDArray[np.int64]

@@ -19,7 +19,7 @@ from typing import Any, Final, cast
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.io.machine import environment_variable
+from tensorkeep.io.machine.resources import environment_variable
 
 SWITCH: Final = "TENSORKEEP_NATIVE"
 

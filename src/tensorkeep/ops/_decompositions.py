@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.blas import ONE_THREAD
+from tensorkeep.io.machine.blas import ONE_THREAD
 
 Array = npt.NDArray[Any]
 

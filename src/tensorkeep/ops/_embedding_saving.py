@@ -16,7 +16,7 @@ from tensorkeep.embedding.snapshot import TableSnapshot
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.embedding.taken import TakenSnapshot
 from tensorkeep.embedding.writing import StoredForm, add_embedding
-from tensorkeep.io.filesystem import Durability, FileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem
 
 if TYPE_CHECKING:
     from tensorkeep.ops._embedding import EmbeddingResource

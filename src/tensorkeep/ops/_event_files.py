@@ -10,9 +10,9 @@ import threading
 from collections.abc import Callable
 from typing import Final
 
-from tensorkeep.io.filesystem import FileSystem, WritableFile
-from tensorkeep.io.machine import host_name
-from tensorkeep.io.records import encode_record
+from tensorkeep.io.coding.records import encode_record
+from tensorkeep.io.files.filesystem import FileSystem, WritableFile
+from tensorkeep.io.machine.resources import host_name
 from tensorkeep.proto.messages import Event, SourceMetadata, serialize
 
 _VERSION: Final = "brain.Event:2"

@@ -23,7 +23,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.blas import ONE_THREAD
+from tensorkeep.io.machine.blas import ONE_THREAD
 from tensorkeep.ops._half_sums import half_products
 from tensorkeep.ops._products import multiply
 from tensorkeep.ops._windows import Array, Ints, narrowed, widened

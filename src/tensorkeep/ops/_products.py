@@ -16,7 +16,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.io.blas import BLAS, ONE_THREAD, WAKES_THREADS, BlasThreads, all_threads, one_thread
+from tensorkeep.io.machine.blas import BLAS, ONE_THREAD, WAKES_THREADS, BlasThreads, all_threads, one_thread
 
 Array = npt.NDArray[Any]
 

@@ -7,7 +7,7 @@ from struct import Struct
 from typing import Any, Final
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.varint import decode_varint, encode_varint
+from tensorkeep.io.coding.varint import decode_varint, encode_varint
 from tensorkeep.proto.descriptors import Field
 from tensorkeep.proto.wire import FIXED32, FIXED64, LENGTH_DELIMITED, VARINT, encode_tag
 

@@ -9,8 +9,8 @@ from typing import Any
 
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.record_files import RecordCompression, read_record_file
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.record_files import RecordCompression, read_record_file
 from tensorkeep.ops._queues import Queue
 from tensorkeep.proto.wire import encode_bytes_field, encode_varint_field, fields
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType, dtype_of_array, dtype_of_number
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
-from tensorkeep.io.varint_arrays import decode_varints, encode_varints
+from tensorkeep.io.coding.varint_arrays import decode_varints, encode_varints
 from tensorkeep.ops._example_tensors import listed
 from tensorkeep.ops._examples import Array
 from tensorkeep.ops._sparse import check_inside, check_parts, places

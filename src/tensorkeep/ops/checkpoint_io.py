@@ -34,7 +34,7 @@ from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import not_differentiable, op
-from tensorkeep.io.filesystem import Durability, FileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.ops._sampling import check_scalars
 from tensorkeep.ops._shapes import with_rank
 from tensorkeep.ops._string_arrays import string_array

@@ -11,7 +11,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, get_op, op
-from tensorkeep.io.blas import ONE_THREAD
+from tensorkeep.io.machine.blas import ONE_THREAD
 from tensorkeep.ops import _decompositions as numeric
 from tensorkeep.ops._expressions import (
     cast,

@@ -24,7 +24,7 @@ from tensorkeep.embedding.restoring_deltas import restore_delta
 from tensorkeep.embedding.snapshot import TableSnapshot
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import not_differentiable, op
-from tensorkeep.io.filesystem import Durability, FileSystem
+from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.ops._embedding import EmbeddingResource, embedding_of
 from tensorkeep.ops._recording import Recorder, known_row_changes, row_changes
 from tensorkeep.ops.checkpoint_io import SliceSpec, access_in_force, add_values, opened_whole, text_of

@@ -19,7 +19,7 @@ from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import not_differentiable, op, takes_attributes
-from tensorkeep.io.machine import is_switched_on
+from tensorkeep.io.machine.resources import is_switched_on
 from tensorkeep.ops._embedding import (
     TABLE_ATTRIBUTES,
     EmbeddingResource,

@@ -11,9 +11,9 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.opspec import op
-from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
-from tensorkeep.io.globbing import matching_paths
-from tensorkeep.io.places import place_of
+from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
+from tensorkeep.io.files.globbing import matching_paths
+from tensorkeep.io.files.places import place_of
 from tensorkeep.ops._sampling import check_scalars
 from tensorkeep.ops._string_arrays import string_array
 from tensorkeep.runtime.context import KernelContext

@@ -13,7 +13,7 @@ from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, op
-from tensorkeep.io.blas import WAKES_THREADS
+from tensorkeep.io.machine.blas import WAKES_THREADS
 from tensorkeep.ops._expressions import cast, conj, constant, reduce_sum, reshape, shape_of
 from tensorkeep.ops._products import multiply
 from tensorkeep.ops._shapes import broadcast_shapes, merge_shapes, merged_size, with_rank, with_rank_at_least

@@ -14,7 +14,7 @@ from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
-from tensorkeep.io.parallel import processors
+from tensorkeep.io.machine.parallel import processors
 from tensorkeep.ops import _distributions as distributions
 from tensorkeep.ops._expressions import first_size, shape_of
 from tensorkeep.ops._gamma import gamma_sample_derivative

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.opspec import get_op, op
-from tensorkeep.io.blas import inner_product
+from tensorkeep.io.machine.blas import inner_product
 from tensorkeep.native.losses import fused_sparse_cross_entropy
 from tensorkeep.ops._expressions import minus, negated, plus, reduce_sum, times
 from tensorkeep.ops._half_sums import half_sums

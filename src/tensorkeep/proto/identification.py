@@ -18,8 +18,8 @@ from typing import Any, Final
 from google.protobuf.descriptor import FieldDescriptor
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.crc32c import masked_crc32c
-from tensorkeep.io.filesystem import FileSystem, RandomAccessFile
+from tensorkeep.io.coding.crc32c import masked_crc32c
+from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 from tensorkeep.proto.messages import (
     CheckpointState,
     FingerprintDef,

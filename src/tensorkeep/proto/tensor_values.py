@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.varint_arrays import decode_varints, encode_varints
+from tensorkeep.io.coding.varint_arrays import decode_varints, encode_varints
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.wire import FIXED32, FIXED64, VARINT, encode_bytes_field, fields
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.varint import decode_varint, encode_varint
+from tensorkeep.io.coding.varint import decode_varint, encode_varint
 
 __all__ = [
     "FIXED32",

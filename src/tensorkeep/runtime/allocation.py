@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
-from tensorkeep.io.machine import available_memory
+from tensorkeep.io.machine.resources import available_memory
 from tensorkeep.runtime.limits import current_meter
 from tensorkeep.shapes import MAX_RANK
 

@@ -11,8 +11,8 @@ from typing import Any, Final, Protocol, TypeVar
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.graph import Operation
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.local import LocalFileSystem
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.runtime.resources import ResourceManager
 
 LOG: Final = logging.getLogger("tensorkeep")

@@ -15,7 +15,7 @@ from time import monotonic
 from typing import Final, TypeVar
 
 from tensorkeep.errors import DeadlineExceededError, InvalidArgumentError, ResourceExhaustedError
-from tensorkeep.io.machine import resident_memory
+from tensorkeep.io.machine.resources import resident_memory
 
 Item = TypeVar("Item")
 _REMEDY: Final = "If you trust the model, raise it (limits=tk.Limits({0}=...), {1}), or None for no limit"

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
-from tensorkeep.io.large_arrays import copied, empty_array, owns_memory
+from tensorkeep.io.machine.large_arrays import copied, empty_array, owns_memory
 from tensorkeep.runtime.deferred import Deferred
 from tensorkeep.shapes import Shape
 

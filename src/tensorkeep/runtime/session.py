@@ -14,8 +14,8 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Res
 from tensorkeep.graph.capabilities import Allowed, Capability
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.opspec import UNKNOWN_DTYPE
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.local import LocalFileSystem
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.runtime.calling import Functions
 from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, KernelContext, Surroundings, log_line

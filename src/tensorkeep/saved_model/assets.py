@@ -17,8 +17,8 @@ from tensorkeep.dtypes import STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.collections import add_to_collection
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.io.directories import copy_file
-from tensorkeep.io.filesystem import Durability, FileSystem
+from tensorkeep.io.files.directories import copy_file
+from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.proto.anything import public_any
 from tensorkeep.proto.messages import AssetFileDef, CollectionDef
 from tensorkeep.saved_model.constants import ASSETS_DIRECTORY, ASSETS_KEY

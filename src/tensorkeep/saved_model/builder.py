@@ -16,9 +16,9 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Wro
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import add_to_collection, get_collection
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.io.directories import StagedDirectory, is_empty_directory
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.directories import StagedDirectory, is_empty_directory
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel, SignatureDef, serialize
 from tensorkeep.runtime.session import Session

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, Final
 
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.varint import encode_varint
 
 _BYTES: Final = 2  # the wire type of what has a length
 _NUMBER: Final = 0

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.riegeli import RiegeliReader
+from tensorkeep.io.coding.riegeli import RiegeliReader
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.chunked import ChunkMetadata, join_chunks
 from tensorkeep.proto.messages import MessageType, parse
 

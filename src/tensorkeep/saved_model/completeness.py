@@ -11,7 +11,7 @@ from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.errors import DataLossError, MissingFileError, TensorKeepError
 from tensorkeep.graph.pruning import needed_nodes, source_of
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef
 from tensorkeep.saved_model.layout import asset_files, asset_path, signature_keys, variables_path
 from tensorkeep.saved_model.table_fills import initial_operations

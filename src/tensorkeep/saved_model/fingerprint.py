@@ -20,8 +20,8 @@ from uuid import UUID
 
 from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import FingerprintDef, SavedModel, parse
 from tensorkeep.saved_model.canonical import canonical_bytes
 from tensorkeep.saved_model.constants import FINGERPRINT_FILENAME

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 
 from tensorkeep.checkpoint.finding import checkpoint_exists
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.constants import SERVING

@@ -20,7 +20,7 @@ from tensorkeep.graph.freezing import VariableNode, variables_of
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.graph_def import import_graph
 from tensorkeep.graph.pruning import extract_sub_graph, needed_nodes, source_of
-from tensorkeep.io.filesystem import PathLike
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.resources import VariableResource

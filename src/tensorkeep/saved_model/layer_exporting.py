@@ -11,8 +11,8 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions.array import identity
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
 from tensorkeep.saved_model.exporting import from_function
 from tensorkeep.saved_model.layers.combining import apply_layers, checked_layers, first_takes

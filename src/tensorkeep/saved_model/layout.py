@@ -16,9 +16,9 @@ from typing import Final
 from tensorkeep.checkpoint.naming import IN_MODEL
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError, UnimplementedError
 from tensorkeep.graph.prefixes import prepend_name_scope
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.paths import stays_inside
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.paths import stays_inside
 from tensorkeep.proto.identification import FileKind, wrong_file
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef, SavedModel, SignatureDef, TensorInfo, parse
 from tensorkeep.proto.text import parse_text

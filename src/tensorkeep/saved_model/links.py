@@ -10,7 +10,7 @@ import posixpath
 from collections.abc import Collection, Iterable
 
 from tensorkeep.errors import PermissionDeniedError
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 
 
 def leads_out(path: str, directory: str, fs: FileSystem) -> bool:

@@ -8,8 +8,8 @@ from typing import Final
 import tensorkeep.ops.every  # noqa: F401 - a model may use any op
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.capabilities import Capability
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.saved_model.completeness import require_complete

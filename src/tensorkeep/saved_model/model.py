@@ -11,9 +11,9 @@ from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import NotFoundError
 from tensorkeep.graph.attrs import shape_of_proto
 from tensorkeep.graph.graph import is_index
-from tensorkeep.io.amounts import counted
-from tensorkeep.io.filesystem import PathLike
-from tensorkeep.io.html_tables import html_table
+from tensorkeep.io.files.filesystem import PathLike
+from tensorkeep.io.showing.amounts import counted
+from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.messages import FingerprintDef, NodeDef
 from tensorkeep.saved_model.describing import ModelDescription, describe
 from tensorkeep.saved_model.graph_running import GraphRunner

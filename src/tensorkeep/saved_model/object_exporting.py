@@ -27,8 +27,8 @@ from tensorkeep.graph.freezing import VariableNode
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
-from tensorkeep.io.directories import StagedDirectory
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
+from tensorkeep.io.files.directories import StagedDirectory
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, SavedModel, serialize
 from tensorkeep.saved_model.assets import copy_assets

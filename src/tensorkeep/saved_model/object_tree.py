@@ -11,7 +11,7 @@ from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.functions.tracing import ConcreteFunction, Function
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.saved_model.assets import asset_name, asset_path_of, have_same_contents
 from tensorkeep.saved_model.object_assets import Asset
 from tensorkeep.saved_model.object_tables import TABLE_OPS, SavedTable, saved_table

@@ -15,7 +15,7 @@ from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
 from tensorkeep.graph.capabilities import Allowed, Capability, possible_capabilities
 from tensorkeep.graph.graph import Operation
 from tensorkeep.graph.opspec import capabilities_of, find_op
-from tensorkeep.io.filesystem import FileSystem, RandomAccessFile, WritableFile
+from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile, WritableFile
 from tensorkeep.runtime.context import log_line
 
 _BY_NAME: Final = {word: item for item in Capability for word in (item.value, item.name.lower(), item.identifier)}

@@ -25,9 +25,9 @@ from tensorkeep.checkpoint.sources import ArrayLike, ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tensorkeep.graph.freezing import EVERYTHING, Selection
-from tensorkeep.io.directories import StagedDirectory, copy_file, copy_tree, is_empty_directory
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.directories import StagedDirectory, copy_file, copy_tree, is_empty_directory
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.proto.preserving import serialize_preserving
 from tensorkeep.saved_model.constants import ASSETS_DIRECTORY, FINGERPRINT_FILENAME, VARIABLES_DIRECTORY

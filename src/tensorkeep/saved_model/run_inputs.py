@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError, WrongTypeError
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.numpy_files import read_numpy_file
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.numpy_files import read_numpy_file
 from tensorkeep.proto.messages import Example, serialize
 from tensorkeep.saved_model.safe_expressions import evaluate
 

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Final, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.machine import available_memory
+from tensorkeep.io.machine.resources import available_memory
 from tensorkeep.runtime.limits import Limits
 
 Number = TypeVar("Number", int, float)

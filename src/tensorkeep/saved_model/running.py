@@ -12,10 +12,10 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
-from tensorkeep.io.filesystem import Durability, FileSystem, prepare_directory
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.numpy_files import write_npy, write_npz
-from tensorkeep.io.paths import is_plain_name
+from tensorkeep.io.files.filesystem import Durability, FileSystem, prepare_directory
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.numpy_files import write_npy, write_npz
+from tensorkeep.io.files.paths import is_plain_name
 from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.saved_model.layout import NoSuchSignatureError

@@ -15,7 +15,7 @@ from typing import Final
 
 from tensorkeep.errors import DataLossError
 from tensorkeep.graph.capabilities import Capability
-from tensorkeep.io.archives import ArchiveMember, archive_members
+from tensorkeep.io.files.archives import ArchiveMember, archive_members
 from tensorkeep.proto.identification import FileKind, identify_proto
 from tensorkeep.saved_model.scan_hdf5 import attribute_texts
 from tensorkeep.saved_model.scan_keras import python_in_json

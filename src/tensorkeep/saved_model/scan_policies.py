@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.layout import read_file
 from tensorkeep.saved_model.naming import split_names
 from tensorkeep.saved_model.scan_report import ScanPolicy

@@ -13,8 +13,8 @@ from typing import Final
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
 from tensorkeep.graph.capabilities import Capability
 from tensorkeep.graph.collections import GraphKeys
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto
 from tensorkeep.proto.messages import (
     AssetFileDef,

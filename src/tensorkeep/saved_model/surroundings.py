@@ -11,7 +11,7 @@ from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
 from tensorkeep.runtime.resources import ResourceManager

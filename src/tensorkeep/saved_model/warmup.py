@@ -13,9 +13,9 @@ import numpy as np
 from tensorkeep.dtypes import STRING, dtype_in_graph
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.attrs import shape_of_proto
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.records import encode_record, read_records
+from tensorkeep.io.coding.records import encode_record, read_records
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import Example, MetaGraphDef, SignatureDef, parse, serialize
 from tensorkeep.proto.serving import PredictionLog
 from tensorkeep.proto.tensors import tensor_of_array

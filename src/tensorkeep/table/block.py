@@ -13,7 +13,7 @@ import struct
 from collections.abc import Iterator
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.varint import decode_varint
+from tensorkeep.io.coding.varint import decode_varint
 
 EMPTY_BLOCK = struct.pack("<II", 0, 1)
 MOST_EXPANSION = 64  # with a restart every 16 entries, honest keys take less than 16 times the size of their block

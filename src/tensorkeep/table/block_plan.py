@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.io.varint import encode_varint
+from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.native import blocks
 
 Lengths = npt.NDArray[np.int64]

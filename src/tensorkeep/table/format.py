@@ -16,10 +16,10 @@ from dataclasses import dataclass
 from typing import Final
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.crc32c import crc32c, mask, unmask
-from tensorkeep.io.filesystem import RandomAccessFile
-from tensorkeep.io.snappy import decompress
-from tensorkeep.io.varint import decode_varint, encode_varint
+from tensorkeep.io.coding.crc32c import crc32c, mask, unmask
+from tensorkeep.io.coding.snappy import decompress
+from tensorkeep.io.coding.varint import decode_varint, encode_varint
+from tensorkeep.io.files.filesystem import RandomAccessFile
 
 MAGIC: Final = bytes.fromhex("57fb808b247547db")
 FOOTER_SIZE: Final = 48

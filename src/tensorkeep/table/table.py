@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.io.filesystem import RandomAccessFile
+from tensorkeep.io.files.filesystem import RandomAccessFile
 from tensorkeep.table.block import Block
 from tensorkeep.table.format import BlockHandle, Footer, read_block
 

@@ -11,7 +11,7 @@ from typing import Protocol
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.filesystem import Buffer
+from tensorkeep.io.files.filesystem import Buffer
 from tensorkeep.table.block import EMPTY_BLOCK
 from tensorkeep.table.block_plan import BlockPlan, lengths_of
 from tensorkeep.table.format import BlockHandle, Footer, seal_block

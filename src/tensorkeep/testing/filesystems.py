@@ -24,8 +24,8 @@ from enum import Enum
 from typing import Final, NamedTuple, TypeVar
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.io.filesystem import Buffer, FileSystem, RandomAccessFile, WritableFile
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import Buffer, FileSystem, RandomAccessFile, WritableFile
+from tensorkeep.io.files.memory import MemoryFileSystem
 
 __all__ = [
     "Change",

@@ -19,8 +19,8 @@ from typing import Final
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError, TensorKeepError
 from tensorkeep.graph.freezing import Selection
-from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import GraphDef, MessageType, MetaGraphDef, SaverDef, parse, serialize
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.freezing import freeze_saved_model

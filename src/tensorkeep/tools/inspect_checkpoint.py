@@ -21,7 +21,7 @@ import numpy as np
 
 from tensorkeep.checkpoint.describing import CheckpointDescription
 from tensorkeep.errors import InternalError, TensorKeepError
-from tensorkeep.io.terminal import abandon
+from tensorkeep.io.showing.terminal import abandon
 
 _USAGE: Final = (
     "Usage: inspect_checkpoint --file_name=checkpoint_file_name [--tensor_name=tensor_to_print] [--all_tensors] "

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 
 from tensorkeep.errors import MissingFileError, NotFoundError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.train.folder import CheckpointFolder, scan
 from tensorkeep.train.ledger import read_ledger
 from tensorkeep.train.retention import History, Record, Rule, unmeasured

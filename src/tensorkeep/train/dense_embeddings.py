@@ -18,7 +18,7 @@ from tensorkeep.checkpoint.views import ReaderView
 from tensorkeep.checkpoint.wanted import Wanted
 from tensorkeep.dtypes import dtype_of_array
 from tensorkeep.errors import NotFoundError
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.train.embedding_files import find_embedding, read_dense, stored_embeddings
 
 Array = npt.NDArray[Any]

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.naming import KEYS
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 
 if TYPE_CHECKING:
     from tensorkeep.embedding.stored import StoredEmbedding

@@ -12,7 +12,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import control_dependencies, device
 from tensorkeep.graph.graph import Operation
 from tensorkeep.graph.opspec import get_op
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.shapes import Shape
 from tensorkeep.train.embedding_files import stored_embeddings
 from tensorkeep.variables.embedding import EmbeddingVariable

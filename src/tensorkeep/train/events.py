@@ -12,9 +12,9 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.records import read_records
+from tensorkeep.io.coding.records import read_records
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.metagraph.exporting import create_meta_graph_def
 from tensorkeep.ops._event_files import EventFile
 from tensorkeep.proto.messages import (

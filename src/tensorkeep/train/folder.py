@@ -23,9 +23,9 @@ from tensorkeep.checkpoint.naming import INDEX_SUFFIX, is_record_prefix
 from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
 from tensorkeep.embedding.record_files import delete_records
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
-from tensorkeep.io.amounts import some_of
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.train.ledger import Entry, describe, is_present, read_ledger, remaining_files, write_ledger
 from tensorkeep.train.retention import History, Record, RetentionPolicy, checked_metrics, checked_policy, unmeasured
 

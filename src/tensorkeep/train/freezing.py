@@ -34,8 +34,8 @@ from tensorkeep.graph.frozen_tables import TableNode, TableRows, check_no_hash_t
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph, import_graph
 from tensorkeep.graph.pruning import extract_sub_graph
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.ops._embedding import EmbeddingResource
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, OpList, SaverDef
 from tensorkeep.runtime.resources import VariableResource

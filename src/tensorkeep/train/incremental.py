@@ -21,7 +21,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import saveable_objects
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.train.embedding_files import later_full, newest_delta

@@ -17,8 +17,8 @@ from tensorkeep.checkpoint.latest import checkpoint_named
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import device
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.ops.checkpoint_io import restore_v2
 from tensorkeep.train.embedding_initializing import embedding_shapes, initialize_from, slots_of_shards
 from tensorkeep.variables.embedding import EmbeddingVariable

@@ -34,10 +34,10 @@ from tensorkeep.checkpoint.naming import (
 from tensorkeep.checkpoint.state import STATE_FILE
 from tensorkeep.embedding.record_files import is_record_file, record_files
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
-from tensorkeep.io.crc32c import crc32c
-from tensorkeep.io.directories import file_size
-from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write
-from tensorkeep.io.paths import is_plain_name
+from tensorkeep.io.coding.crc32c import crc32c
+from tensorkeep.io.files.directories import file_size
+from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
+from tensorkeep.io.files.paths import is_plain_name
 from tensorkeep.train.retention import Record
 
 __all__ = ["Entry", "files_of", "read_ledger", "write_ledger"]

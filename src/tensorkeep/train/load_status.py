@@ -10,7 +10,7 @@ from tensorkeep.checkpoint.object_graph import describe_objects, node_names
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.building import device
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.train.object_saver import Restoration, in_graph
 from tensorkeep.train.saver import Saver
 from tensorkeep.train.saver_graph import BulkSaverBuilder

@@ -19,8 +19,8 @@ from tensorkeep.checkpoint.naming import META_SUFFIX
 from tensorkeep.checkpoint.state import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.embedding.record_files import delete_records, record_files
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.train.folder import CheckpointFolder
 from tensorkeep.train.ledger import files_of
 from tensorkeep.train.objects import Checkpoint, CheckpointOptions

@@ -21,7 +21,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
-from tensorkeep.io.filesystem import PathLike
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.train.coordinator import Coordinator
 from tensorkeep.train.hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from tensorkeep.train.queue_runner import start_queue_runners

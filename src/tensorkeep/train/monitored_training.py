@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.io.filesystem import PathLike
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.train.hooks import SessionRunHook
 from tensorkeep.train.monitored import MonitoredSession
 from tensorkeep.train.recording_hooks import CheckpointSaverHook, Metrics, StepCounterHook, SummarySaverHook

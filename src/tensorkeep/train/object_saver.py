@@ -42,7 +42,7 @@ from tensorkeep.functions.strings import regex_full_match, string_join
 from tensorkeep.graph.building import building, control_dependencies, current_graph, device, init_scope, is_building
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.saveable import Saveable, SaveSpec
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.ops.checkpoint_io import (
     CheckpointAccess,
     checkpoint_access,

@@ -26,8 +26,8 @@ from tensorkeep.checkpoint.state import write_checkpoint_state
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, MissingFileError, UnimplementedError
 from tensorkeep.graph.building import colocate_with, current_graph, device, init_scope, is_building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.train.load_status import CheckpointLoadStatus, InitializationOnlyStatus, NameBasedSaverStatus
 from tensorkeep.train.object_saver import ObjectSaver, Restoration, in_graph, save_arrays
 from tensorkeep.train.save_order import begin_save

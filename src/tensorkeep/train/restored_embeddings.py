@@ -14,7 +14,7 @@ from tensorkeep.embedding.naming import DELTA_KEYS, KEYS, split_parts
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation
-from tensorkeep.io.filesystem import FileSystem
+from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.train.embedding_files import find_embedding, stored_deltas, stored_embeddings
 from tensorkeep.train.restored_hash_tables import HashTablePlan
 

@@ -13,7 +13,7 @@ from types import TracebackType
 from typing import Final, NamedTuple
 
 from tensorkeep.checkpoint.state import STATE_FILE
-from tensorkeep.io.filesystem import Durability, FileSystem, prepare_directory
+from tensorkeep.io.files.filesystem import Durability, FileSystem, prepare_directory
 
 __all__ = ["SaveOrder", "SaveTurn", "begin_save", "do_alone"]
 

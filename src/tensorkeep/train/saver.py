@@ -38,9 +38,9 @@ from tensorkeep.embedding.record_folding import make_way_for_records
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.building import operation_of
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.machine import collector_paused
+from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text, prepare_directory
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine.resources import collector_paused
 from tensorkeep.metagraph.files import write_debug_info
 from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access
 from tensorkeep.proto.messages import SaverDef

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
 from tensorkeep.graph.building import current_graph
-from tensorkeep.io.filesystem import PathLike
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.train.scaffold import Scaffold
 from tensorkeep.train.session_manager import SessionManager
 

@@ -15,8 +15,8 @@ from tensorkeep.errors import DeadlineExceededError, FailedPreconditionError, In
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import get_collection
 from tensorkeep.graph.graph import Graph
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.runtime.session import Session
 
 LOG: Final = logging.getLogger("tensorkeep")

@@ -17,7 +17,7 @@ from tensorkeep.checkpoint.restoring import exact_outcome, plan_restore, stored_
 from tensorkeep.checkpoint.wanted import Policy, Wanted
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Operation
-from tensorkeep.io.machine import collector_paused
+from tensorkeep.io.machine.resources import collector_paused
 from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access, is_large
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.resources import VariableResource

@@ -19,7 +19,7 @@ from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_colle
 from tensorkeep.graph.files import write_graph
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.io.filesystem import PathLike, path_text
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.metagraph.exporting import create_meta_graph_def
 from tensorkeep.proto.messages import SessionLog
 from tensorkeep.train.coordinator import Coordinator, LooperThread

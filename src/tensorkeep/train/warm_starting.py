@@ -14,8 +14,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.conversion import convert
-from tensorkeep.io.filesystem import FileSystem, PathLike
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
 from tensorkeep.train.initializing import init_from_checkpoint
 from tensorkeep.train.remapping import Axis, RemappedMatrix
 from tensorkeep.variables.assignments import assign

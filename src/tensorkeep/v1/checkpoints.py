@@ -11,7 +11,7 @@ from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.checkpoint.waiting import Waiting, new_checkpoints
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.record_files import remove_checkpoint_with_records
-from tensorkeep.io.filesystem import PathLike
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import CheckpointState, SaverDef
 from tensorkeep.train import initializing, warm_starting
 from tensorkeep.train.initializing import AssignmentMap

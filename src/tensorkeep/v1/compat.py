@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 import tensorkeep.v1 as v1
-from tensorkeep.io.text_and_bytes import as_bytes, as_text, path_to_bytes
-from tensorkeep.io.text_and_bytes import as_text_of_any as as_str_any
-from tensorkeep.io.text_and_bytes import path_to_text as path_to_str
+from tensorkeep.io.coding.text_and_bytes import as_bytes, as_text, path_to_bytes
+from tensorkeep.io.coding.text_and_bytes import as_text_of_any as as_str_any
+from tensorkeep.io.coding.text_and_bytes import path_to_text as path_to_str
 from tensorkeep.v1.framework import dimension_at_index, dimension_value
 
 bytes_or_text_types = (bytes, str)

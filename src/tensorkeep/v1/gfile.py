@@ -7,8 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from tensorkeep.io import gfile
-from tensorkeep.io.gfile_object import GFile
+from tensorkeep.io.files import gfile
+from tensorkeep.io.files.gfile_object import GFile
 
 FastGFile = Open = GFile
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from tensorkeep.io import gfile
-from tensorkeep.io.gfile_object import GFile
+from tensorkeep.io.files import gfile
+from tensorkeep.io.files.gfile_object import GFile
 
 
 def copy(src: Any, dst: Any, overwrite: bool = False) -> None:

@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import Any, ClassVar
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.filesystem import path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.record_files import RecordCompression, RecordFileWriter, read_record_file
+from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.record_files import RecordCompression, RecordFileWriter, read_record_file
 
 
 class TFRecordCompressionType:

@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.collections import GraphKeys
-from tensorkeep.io.filesystem import PathLike
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import Event
 from tensorkeep.train import (
     events,

@@ -36,7 +36,7 @@ from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.prefixes import strip_name_scope
 from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.io.machine import is_switched_on
+from tensorkeep.io.machine.resources import is_switched_on
 from tensorkeep.ops._expressions import constant
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.shapes import Shape

@@ -31,10 +31,10 @@ from tensorkeep.errors import (
     UnavailableError,
     UnimplementedError,
 )
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.machine import environment_variable
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.machine.resources import environment_variable
+from tensorkeep.io.showing.progress import Progress, Told
 
 __all__ = ["MaxComputeReport", "MaxComputeTable", "export_maxcompute"]
 

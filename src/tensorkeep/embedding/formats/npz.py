@@ -18,9 +18,9 @@ from tensorkeep.embedding.formats.streams import Output, exporting, writing
 from tensorkeep.embedding.ordered import filtered_in_order, in_order
 from tensorkeep.embedding.stored import StoredColumn
 from tensorkeep.embedding.stored_rows import Batch, Fields
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress, Told
 
 __all__ = ["export_npz"]
 

@@ -25,9 +25,9 @@ from tensorkeep.embedding.formats.streams import (
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.stored_rows import Batch
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress, Told
 
 __all__ = ["export_parquet", "import_parquet", "parquet_paths", "read_parquet"]
 

@@ -17,9 +17,9 @@ import numpy.typing as npt
 
 from tensorkeep.embedding.formats.streams import exporting, writing
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.filesystem import FileSystem, PathLike, path_text
-from tensorkeep.io.local import LOCAL
-from tensorkeep.io.progress import Progress, Told
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress, Told
 
 __all__ = ["RedisHashes", "RedisLayout", "RedisStrings", "export_resp"]
 

@@ -17,7 +17,7 @@ from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding, find_embe
 from tensorkeep.embedding.stored_rows import ALL_FIELDS, Batch
 from tensorkeep.embedding.writing import save_embeddings
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.io.filesystem import (
+from tensorkeep.io.files.filesystem import (
     Buffer,
     Durability,
     FileSystem,

@@ -17,8 +17,8 @@ from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.dtypes import FLOAT32, STRING, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, TensorKeepError
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.strategies import (
     STORABLE,
     Saveable,

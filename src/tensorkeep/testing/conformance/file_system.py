@@ -17,7 +17,7 @@ from tensorkeep.errors import (
     StorageError,
     TensorKeepError,
 )
-from tensorkeep.io.filesystem import Durability, FileSystem, atomic_write, remove_abandoned, temporary_path
+from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write, remove_abandoned, temporary_path
 
 __all__ = ["FileSystemConformance"]
 

@@ -20,8 +20,8 @@ from tensorkeep.convert.hub import SinkOptions, TensorFormat
 from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.edit.plan import Made
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, TensorKeepError
-from tensorkeep.io.filesystem import FileSystem
-from tensorkeep.io.memory import MemoryFileSystem
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tensorkeep.testing.strategies import STORABLE, arrays, assert_identical
 

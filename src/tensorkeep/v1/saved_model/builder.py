@@ -8,7 +8,7 @@ from typing import Any
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
-from tensorkeep.io.filesystem import PathLike
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.saved_model import builder
 from tensorkeep.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING

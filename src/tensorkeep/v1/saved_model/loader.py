@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tensorkeep.io.filesystem import PathLike
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import MetaGraphDef
 from tensorkeep.saved_model import loader
 from tensorkeep.saved_model.layout import contains_saved_model

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tensorkeep.io.filesystem import PathLike
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.saved_model.editing import replace_method_name
 from tensorkeep.saved_model.layout import read_saved_model
 from tensorkeep.saved_model.rewriting import write_model_file

@@ -1,0 +1,225 @@
+"""Files and folders with TensorFlow's manners: what `tf.gfile` and `tf.io.gfile` stand on.
+
+Paths are those of `places`; errors are TensorFlow's. Names in a folder come sorted. Two things are safer than there:
+a file copied onto itself keeps its contents, and a folder is removed without what symbolic links in it lead to.
+"""
+
+from __future__ import annotations
+
+import os
+import posixpath
+import stat as modes
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any, Final
+
+from tensorkeep.errors import (
+    AlreadyExistsError,
+    FailedPreconditionError,
+    InvalidArgumentError,
+    MissingFileError,
+    NotFoundError,
+    TensorKeepError,
+)
+from tensorkeep.io.files.directories import copy_file
+from tensorkeep.io.files.filesystem import Durability
+from tensorkeep.io.files.globbing import matching_paths
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.files.places import explained, place_of, text_of
+from tensorkeep.io.files.schemes import SCHEMES
+
+__all__ = [
+    "FileStatistics",
+    "copy",
+    "exists",
+    "glob",
+    "is_directory",
+    "join",
+    "list_directory",
+    "make_directories",
+    "make_directory",
+    "registered_schemes",
+    "remove",
+    "remove_tree",
+    "rename",
+    "statistics",
+    "walk",
+]
+
+_SECOND: Final = 10**9
+
+
+@dataclass(frozen=True, slots=True)
+class FileStatistics:
+    """Size, time of the last change (nanoseconds since 1970, of a whole second), and kind of a file."""
+
+    length: int
+    mtime_nsec: int
+    is_directory: bool
+
+
+def exists(path: Any) -> bool:
+    """Whether there is a file or folder."""
+    return os.path.exists(place_of(path))
+
+
+def is_directory(path: Any) -> bool:
+    """Whether there is a folder; a path of a store that is not there leads to none."""
+    given = text_of(path)
+    try:
+        return os.path.isdir(place_of(given))
+    except TensorKeepError:
+        return False
+
+
+def statistics(path: Any) -> FileStatistics:
+    """What is known of a file or folder."""
+    with explained(path):
+        found = os.stat(place_of(path))
+    return FileStatistics(found.st_size, int(found.st_mtime) * _SECOND, modes.S_ISDIR(found.st_mode))
+
+
+def list_directory(path: Any) -> list[str]:
+    """The names in a folder, sorted."""
+    if not is_directory(path):
+        raise MissingFileError(f"Could not find directory {path}")
+    with explained(path):
+        return sorted(os.listdir(place_of(path)))
+
+
+def glob(pattern: str | Iterable[Any]) -> list[str]:
+    """The paths that match a pattern or, one after the other, several."""
+    patterns = [pattern] if isinstance(pattern, str) else pattern
+    return [path for each in patterns for path in _matching(text_of(each))]
+
+
+def _matching(pattern: str) -> list[str]:
+    place_of(pattern)  # a store that is not there holds no files to match
+    return matching_paths(pattern, exists=exists, names_in=_names_in)
+
+
+def _names_in(path: str) -> list[str]:
+    return list_directory(path) if is_directory(path) else []
+
+
+def make_directory(path: Any) -> None:
+    """Makes a folder in one that is there. Fine if there is something of that name already."""
+    if place := place_of(path):
+        with explained(path):
+            try:
+                os.mkdir(place)
+            except FileExistsError:
+                return
+
+
+def make_directories(path: Any) -> None:
+    """Makes a folder and those above it. Fine if it is there already."""
+    missing, place = [], place_of(path)
+    while place and not os.path.exists(place):
+        missing.append(place)
+        place = posixpath.dirname(place)
+    if place and not os.path.isdir(place):
+        raise FailedPreconditionError(f"{place} is not a directory")
+    for folder in reversed(missing):
+        make_directory(folder)
+
+
+def remove(path: Any) -> None:
+    """Removes a file."""
+    with explained(path):
+        os.unlink(place_of(path))
+
+
+def rename(source: Any, target: Any, overwrite: bool = False) -> None:
+    """Gives a file or folder another name."""
+    origin, place = place_of(source), place_of(target)
+    _check_free(place, overwrite)
+    with explained(source):
+        os.replace(origin, place)
+
+
+def copy(source: Any, target: Any, overwrite: bool = False) -> None:
+    """Copies a file, with its permissions. The copy appears whole or not at all."""
+    origin, place = place_of(source), os.path.realpath(place_of(target))
+    _check_free(place, overwrite)
+    with explained(source):
+        mode = os.stat(origin).st_mode
+    if modes.S_ISDIR(mode):
+        raise InvalidArgumentError(f"{text_of(source)}; Is a directory: only files are copied")
+    with explained(target):
+        _copy_over(origin, place, modes.S_IMODE(mode))
+
+
+def _copy_over(origin: str, place: str, mode: int) -> None:
+    """Replaces a file; into what is no file, such as a pipe or a device, the bytes are written."""
+    os.stat(posixpath.dirname(place))  # so that a folder that is missing is the system's to report
+    if not os.path.exists(place):
+        copy_file(LOCAL, origin, place, Durability.CACHE)
+        os.chmod(place, mode)
+    elif not os.path.isfile(place):
+        with open(origin, "rb") as reader, open(place, "wb") as writer:
+            while piece := reader.read(1 << 20):
+                writer.write(piece)
+    elif not os.path.samefile(origin, place):
+        kept = modes.S_IMODE(os.stat(place).st_mode)
+        copy_file(LOCAL, origin, place, Durability.CACHE)
+        os.chmod(place, kept)
+
+
+def _check_free(place: str, overwrite: bool) -> None:
+    if not overwrite and os.path.exists(place):
+        raise AlreadyExistsError("file already exists")
+
+
+def remove_tree(path: Any) -> None:
+    """Removes a file, or a folder and all that is in it; of symbolic links, the links."""
+    place = place_of(path)
+    if not os.path.lexists(place):
+        raise MissingFileError(f"{text_of(path)} not found")
+    with explained(path):
+        _remove_below(place)
+
+
+def _remove_below(place: str) -> None:
+    if os.path.islink(place) or not os.path.isdir(place):
+        os.unlink(place)
+        return
+    for name in os.listdir(place):
+        _remove_below(posixpath.join(place, name))
+    os.rmdir(place)
+
+
+def walk(
+    top: Any, top_down: bool = True, on_error: Callable[[TensorKeepError], object] | None = None
+) -> Iterator[tuple[str, list[str], list[str]]]:
+    """For a folder and each one below it: its path, the names of folders in it, and those of files.
+
+    A caller that goes from the top may take names out of the list of folders, and they are not entered. A folder that
+    is not there is reported to `on_error`, and passed over.
+    """
+    path = text_of(top) if isinstance(top, str | bytes | os.PathLike) else str(top)
+    try:
+        names = list_directory(path)
+    except NotFoundError as error:
+        if on_error is not None:
+            on_error(error)
+        return
+    kinds = {name: is_directory(posixpath.join(path, name)) for name in names}
+    folders = [name for name in names if kinds[name]]
+    here = (path, folders, [name for name in names if not kinds[name]])
+    if top_down:
+        yield here
+    for folder in folders:
+        yield from walk(posixpath.join(path, folder), top_down, on_error)
+    if not top_down:
+        yield here
+
+
+def join(path: Any, *paths: Any) -> Any:
+    """Parts of a path as one: text if they are text, bytes if they are bytes."""
+    return posixpath.join(path, *paths)
+
+
+def registered_schemes() -> list[str]:
+    """The schemes of paths that lead somewhere."""
+    return list(SCHEMES)

@@ -1,0 +1,84 @@
+"""Memory that lies in a file, for what is larger than the machine's own."""
+
+from __future__ import annotations
+
+import errno
+import mmap
+import os
+import tempfile
+import threading
+import weakref
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.errors import StorageError
+from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.system_errors import COMMON, numbered
+from tensorkeep.io.machine.system import delete_when_closed
+
+Bytes = npt.NDArray[np.uint8]
+
+
+class MappedMemory:
+    """Pieces of a file that nobody else sees and that is gone with the process, whatever ends it.
+
+    A piece is given back when no array refers to it any more, and is then used again.
+    """
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder = path_text(folder)
+        self._lock = threading.Lock()
+        self._size = 0
+        self._free: dict[int, list[int]] = {}
+        try:
+            os.makedirs(folder, exist_ok=True)
+            descriptor, path = tempfile.mkstemp(prefix=".tensorkeep-", suffix=".rows", dir=folder)
+            self._descriptor = delete_when_closed(descriptor, path)
+        except OSError as error:
+            raise _explained(error, folder) from error
+        weakref.finalize(self, os.close, self._descriptor)
+
+    @property
+    def nbytes(self) -> int:
+        """The size of the file."""
+        return self._size
+
+    def allocate(self, size: int) -> Bytes:
+        """So many bytes, whatever they hold. ResourceExhaustedError if the disk has no room for them."""
+        size = max(-(-size // mmap.ALLOCATIONGRANULARITY), 1) * mmap.ALLOCATIONGRANULARITY
+        with self._lock:
+            free = self._free.get(size)
+            offset = free.pop() if free else self._extended(size)
+        try:
+            mapped = mmap.mmap(self._descriptor, size, offset=offset)
+        except OSError as error:
+            self._give_back(size, offset)
+            raise _explained(error, self._folder) from error
+        weakref.finalize(mapped, self._give_back, size, offset)
+        return np.frombuffer(mapped, np.uint8)
+
+    def _extended(self, size: int) -> int:
+        """Room at the end of the file. It is really there: a write to memory could not say that it is not."""
+        offset = self._size
+        try:
+            if hasattr(os, "posix_fallocate"):
+                os.posix_fallocate(self._descriptor, offset, size)
+            else:
+                os.ftruncate(self._descriptor, offset + size)
+        except OSError as error:
+            raise _explained(error, self._folder) from error
+        self._size += size
+        return offset
+
+    def _give_back(self, size: int, offset: int) -> None:
+        # Without the lock, which the thread in which the garbage is found may hold; dictionaries and lists have theirs.
+        self._free.setdefault(size, []).append(offset)
+
+
+def _explained(error: OSError, folder: str) -> StorageError:
+    what = f'cannot keep rows in a file in "{folder}": {error.strerror or error}'
+    kind = COMMON.get(error.errno or 0, StorageError)
+    if error.errno == errno.ENOSPC:
+        what += "; free some space or choose another folder"
+    return numbered(kind(what) if issubclass(kind, StorageError) else StorageError(what), error, folder)

@@ -1,0 +1,145 @@
+"""Doing several things at once: reading and checksums let other threads run, so threads are enough."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Callable, Generator, Iterable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from math import ceil
+from typing import Any, Final, Generic, TypeVar
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.machine.resources import environment_variable, processor_quota
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+THREADS: Final = "TENSORKEEP_THREADS"
+"""The variable of the environment that says how many threads anything of ours may use."""
+
+_MOST_THREADS: Final = 8  # memory bandwidth is used up long before processors are
+
+
+def processors() -> int:
+    """How many processors this process may run on, whatever share of their time it may use."""
+    affinity = getattr(os, "sched_getaffinity", None)
+    return len(affinity(0)) if affinity else os.cpu_count() or 1
+
+
+def thread_limit() -> int:
+    """How many threads may compute at once: what TENSORKEEP_THREADS says, or as many as can really run.
+
+    These are as many as there are processors, or as the quota of the container has time for.
+    """
+    quota = processor_quota()
+    return _wanted_threads() or min(processors(), ceil(quota) if quota else processors())
+
+
+def default_threads() -> int:
+    """How many threads work that passes over memory has: the limit, within reason unless it was set."""
+    return _wanted_threads() or min(thread_limit(), _MOST_THREADS)
+
+
+def _wanted_threads() -> int | None:
+    """What TENSORKEEP_THREADS says, if it says anything."""
+    text = environment_variable(THREADS)
+    if not text:
+        return None
+    if not (text.isdecimal() and int(text)):
+        raise InvalidArgumentError(f'{THREADS} is "{text}", expected a number of threads, 1 or more')
+    return int(text)
+
+
+def in_parallel(work: Callable[[T], R], items: Iterable[T], threads: int | None = None) -> Sequence[R]:
+    """The results of `work` on every item, in order. The first error ends it, and is raised."""
+    todo = list(items)
+    threads = min(threads or default_threads(), len(todo))
+    if threads <= 1:
+        return [work(item) for item in todo]
+    with ThreadPoolExecutor(threads) as pool:
+        return list(pool.map(work, todo))
+
+
+def ahead(work: Callable[[T], R], items: Iterable[T]) -> Generator[R, None, None]:
+    """The results of `work` on every item, in order; other threads work on the next few while one is used.
+
+    The items themselves are taken by the thread that asks for results. Where it would have to wait for one, it works
+    too: so there are as many threads as processors, and none has to be woken to go on.
+    """
+    threads = default_threads()
+    if threads <= 1:
+        yield from map(work, items)
+        return
+    waiting: deque[_Task[R]] = deque()
+    with ThreadPoolExecutor(threads - 1) as pool:
+        try:
+            for item in items:
+                task = partial(work, item)
+                waiting.append(_Task(task, pool.submit(task)))
+                if len(waiting) > threads:
+                    yield _first_result(waiting)
+            while waiting:
+                yield _first_result(waiting)
+        finally:
+            for left in waiting:
+                left.future.cancel()
+
+
+@dataclass
+class _Task(Generic[R]):
+    """Work that a pool has been given."""
+
+    work: Callable[[], R]
+    future: Future[R]
+
+    def is_claimed(self) -> bool:
+        """Whether it is for the caller to do, for no thread has begun with it."""
+        return not self.future.done() and self.future.cancel()
+
+    def do(self) -> None:
+        """Does it here. An error waits for its turn, as one in another thread does."""
+        self.future = Future()
+        try:
+            self.future.set_result(self.work())
+        except Exception as error:
+            self.future.set_exception(error)
+
+
+def _first_result(waiting: deque[_Task[R]]) -> R:
+    first = waiting[0]
+    while not first.future.done():
+        task = next((task for task in waiting if task.is_claimed()), None)
+        if task is None:
+            break
+        task.do()
+    waiting.popleft()
+    return first.future.result()
+
+
+def read_ahead(pieces: Iterable[T], depth: int = 1) -> Generator[T, None, None]:
+    """The same pieces, made by another thread: `depth` of them before they are asked for.
+
+    An error of theirs is raised here, when their turn comes. Whoever stops early, closes the iterator: then the thread
+    has ended when `close` returns, and the pieces are closed too if they can be.
+    """
+    source = iter(pieces)
+    end: Any = object()
+    waiting: deque[Future[Any]] = deque()
+    with ThreadPoolExecutor(1) as pool:
+        try:
+            waiting.extend(pool.submit(next, source, end) for _ in range(depth))
+            while True:
+                waiting.append(pool.submit(next, source, end))
+                piece = waiting.popleft().result()
+                if piece is end:
+                    return
+                yield piece
+        finally:
+            for future in waiting:
+                future.cancel()
+            pool.shutdown()
+            if isinstance(source, Generator):
+                source.close()
