@@ -24,7 +24,7 @@ import numpy as np
 import tensorkeep as tk
 import tensorkeep.v1 as tf
 from tensorkeep.cli.main import main as tensorkeep
-from tensorkeep.graph.files import read_graph
+from tensorkeep.graph.messages.files import read_graph
 
 T = TypeVar("T")
 

@@ -10,7 +10,7 @@ from typing import Any
 from fuzz.harness import NUMBERS, golden_files
 from tensorkeep import MemoryFileSystem, TensorKeepError
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph, import_graph
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.proto.messages import GraphDef, Message, SavedModel, parse, serialize
 from tensorkeep.saved_model.layout import read_saved_model
 from tensorkeep.saved_model.loading import load_saved_model

@@ -1,6 +1,6 @@
-"""Writes the signatures of all TensorFlow ops that have no paragraph of their own to `graph/known_ops.py`.
+"""Writes the signatures of all TensorFlow ops that have no paragraph of their own to `graph/registry/known_ops.py`.
 
-And, to `graph/op_families.py`, in which file of `ops/` the paragraphs of the others are; to `graph/op_outputs.py`, how
+And, to `graph/registry/op_families.py`, in which file of `ops/` the paragraphs of the others are; to `graph/registry/op_outputs.py`, how
 many tensors ops give.
 
     python tools/compile_known_ops.py
@@ -20,8 +20,8 @@ import textwrap
 from pathlib import Path
 
 import tensorkeep
-from tensorkeep.graph.opspec import registered_ops
-from tensorkeep.graph.schema import OpSchema
+from tensorkeep.graph.registry.opspec import registered_ops
+from tensorkeep.graph.registry.schema import OpSchema
 from tensorkeep.ops import every  # noqa: F401 - registers every op
 from tensorkeep.proto.messages import OpList
 

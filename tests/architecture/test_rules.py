@@ -111,7 +111,7 @@ ALLOWED = [
         "graph/building.py",
         "from contextvars import ContextVar\ncurrent = ContextVar('current')",
     ),
-    (rules.ambient_defaults, "graph/attrs.py", "import threading\ndefault = 3\nlock = threading.Lock()"),
+    (rules.ambient_defaults, "graph/messages/attrs.py", "import threading\ndefault = 3\nlock = threading.Lock()"),
     (rules.thick_facade, "v1/train.py", "from __future__ import annotations\nfrom tensorkeep.train.saver import Saver"),
     (rules.thick_facade, "v1/train.py", "def f(x):\n    'Says what.'\n" + "    x += 1\n" * 10),
     (rules.thick_facade, "train/saver.py", "def f(x):\n" + "    x += 1\n" * 11),

@@ -11,7 +11,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.embedding.rules import RULES
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import training
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape

@@ -20,8 +20,8 @@ from tensorkeep.functions.gradients import gradients
 from tensorkeep.functions.tensor_array import TensorArray
 from tensorkeep.graph.building import building, control_dependencies, device
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.graph_def import export_graph, import_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.proto.messages import CondContextDef, WhileContextDef

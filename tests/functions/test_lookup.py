@@ -23,7 +23,7 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.ops.constants import placeholder
 from tensorkeep.runtime.resources import ResourceManager

@@ -10,7 +10,7 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Wro
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph import building as build
 from tensorkeep.graph.graph import Graph, Operation
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.constants import identity, no_op, placeholder
 from tensorkeep.shapes import Shape
 

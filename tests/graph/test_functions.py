@@ -12,8 +12,8 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.functions import find_function, function_body, function_def
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import import_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import arithmetic
 from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.proto.messages import FunctionDef, GraphDef

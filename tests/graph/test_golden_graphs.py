@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tensorkeep.graph.attrs import decode_attr
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph, import_graph
+from tensorkeep.graph.messages.attrs import decode_attr
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, NodeDef, OpList, SavedModel, parse
 from tensorkeep.proto.text import parse_text
 from tests.support.colocation import placed_nodes

@@ -8,7 +8,7 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Not
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
 from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.shapes import Shape

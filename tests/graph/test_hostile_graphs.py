@@ -15,7 +15,7 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph, import_graph
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.proto.messages import AttrValue, GraphDef
 from tensorkeep.runtime.session import Session
 

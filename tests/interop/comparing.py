@@ -11,7 +11,7 @@ import tensorflow as tf
 import tensorkeep.v1 as ours
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.graph.constants import constant_value
-from tensorkeep.graph.graph_def import export_graph, import_graph
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.proto.messages import GraphDef
 from tests.interop.generated import Program
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes

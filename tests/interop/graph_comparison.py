@@ -8,7 +8,7 @@ import numpy as np
 import tensorflow as tf
 
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensors import array_of_tensor
 

@@ -9,8 +9,8 @@ import tensorflow as tf
 from tensorflow.python.framework import meta_graph as their_meta_graph
 
 import tensorkeep.v1 as ours
-from tensorkeep.graph.attrs import decode_attr
 from tensorkeep.graph.devices import canonical_device
+from tensorkeep.graph.messages.attrs import decode_attr
 from tensorkeep.metagraph.exporting import export_scoped_meta_graph
 from tensorkeep.metagraph.importing import Imported, import_meta_graph
 from tensorkeep.proto.messages import CondContextDef, Message, MetaGraphDef, WhileContextDef

@@ -23,7 +23,7 @@ from typing import Any
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tests.interop.known_differences import KNOWN
 from tests.interop.side_by_side import Report, compare
 from tests.ops.sample import all_samples

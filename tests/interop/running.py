@@ -13,7 +13,7 @@ import tensorflow as tf
 
 import tensorkeep.ops
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.runtime import compiler
 from tensorkeep.runtime.liveness import UnstructuredError

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
 from tests.interop.test_registry_walk import Twin, marked, plain
 from tests.ops.sample import Sample

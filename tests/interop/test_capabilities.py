@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tensorkeep.graph.capabilities import asked_attributes, classed_ops
-from tensorkeep.graph.op_families import OP_FAMILIES
-from tensorkeep.graph.stateful_ops import STATEFUL_OPS
+from tensorkeep.graph.registry.capabilities import asked_attributes, classed_ops
+from tensorkeep.graph.registry.op_families import OP_FAMILIES
+from tensorkeep.graph.registry.stateful_ops import STATEFUL_OPS
 from tools import compile_known_ops
 
 OPS = {proto.name: proto for proto in compile_known_ops.tensorflow_op_list().op}

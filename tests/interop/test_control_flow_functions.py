@@ -19,8 +19,8 @@ from tensorkeep.functions.structures import flatten
 from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import import_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.proto.messages import CondContextDef, GraphDef, WhileContextDef
 from tensorkeep.runtime.session import Session

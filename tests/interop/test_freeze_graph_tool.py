@@ -16,7 +16,7 @@ from tensorflow.python.tools import freeze_graph as their_tool
 
 import tensorkeep.v1 as tk
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.freezing import variables_of
+from tensorkeep.graph.rewriting.freezing import variables_of
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.tools import freeze_graph as our_tool
 from tests.interop.freezing_programs import PROGRAMS

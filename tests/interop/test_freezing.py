@@ -14,10 +14,10 @@ import tensorflow as tf
 
 import tensorkeep.v1 as tk
 from tensorkeep.graph.building import building
-from tensorkeep.graph.freezing import Selection, variables_of
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import import_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.rewriting.freezing import Selection, variables_of
 from tensorkeep.proto.messages import GraphDef, serialize
 from tensorkeep.runtime.session import Session
 from tensorkeep.train.freezing import FreezeOptions, freeze

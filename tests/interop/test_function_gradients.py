@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph, import_graph
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.runtime.session import Session
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes

@@ -11,12 +11,12 @@ import tensorflow as tf
 
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.functions.gradients import gradients
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.building import building
 from tensorkeep.graph.functions import function_body, function_def
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph, import_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.constants import placeholder
 from tensorkeep.ops.functional import device_index, fake_param, for_, if_, partitioned_call
 from tensorkeep.ops.tensor_list import tensor_list_get_item, tensor_list_reserve

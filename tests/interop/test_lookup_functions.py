@@ -18,8 +18,8 @@ from tensorkeep.functions import control_flow, lookup
 from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
 from tests.interop.programs import build, our_names, tensorflow_1, v1
 

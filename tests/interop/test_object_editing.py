@@ -12,7 +12,7 @@ import pytest
 import tensorflow as tf
 
 import tensorkeep as tk
-from tensorkeep.graph.freezing import Selection
+from tensorkeep.graph.rewriting.freezing import Selection
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.saved_model.editing import (
     add_output,

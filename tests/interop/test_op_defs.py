@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from tensorkeep.graph.known_ops import KNOWN_OPS
-from tensorkeep.graph.op_outputs import OUTPUT_COUNTS
-from tensorkeep.graph.opspec import find_op, registered_ops
-from tensorkeep.graph.schema import OpSchema, parse_schema
+from tensorkeep.graph.registry.known_ops import KNOWN_OPS
+from tensorkeep.graph.registry.op_outputs import OUTPUT_COUNTS
+from tensorkeep.graph.registry.opspec import find_op, registered_ops
+from tensorkeep.graph.registry.schema import OpSchema, parse_schema
 from tensorkeep.proto.messages import OpDef
 from tests.ops.walking import import_all_ops
 from tools import compile_known_ops

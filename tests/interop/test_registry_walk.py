@@ -11,9 +11,9 @@ import tensorflow as tf
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building
-from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.graph.opspec import registered_ops
-from tensorkeep.graph.schema import OpSchema
+from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.graph.registry.opspec import registered_ops
+from tensorkeep.graph.registry.schema import OpSchema
 from tensorkeep.proto.messages import OpDef
 from tensorkeep.runtime.session import Session
 from tests.ops.sample import Sample, all_samples

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
 from tests.interop.test_array_functions import CUBE, X, check, matrix
 

@@ -16,8 +16,8 @@ from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops import scatter_updates, state
 from tensorkeep.ops.constants import identity, placeholder

@@ -12,8 +12,8 @@ from tensorkeep.errors import TensorKeepError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
 from tests.interop.running import assert_all_close
 from tests.interop.test_control_flow_functions import check

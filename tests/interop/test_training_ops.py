@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.dtypes import DType
-from tensorkeep.graph.opspec import registered_ops
+from tensorkeep.graph.registry.opspec import registered_ops
 from tensorkeep.ops import training
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape

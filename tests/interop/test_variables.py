@@ -15,7 +15,7 @@ from tensorkeep.functions import random as random_functions
 from tensorkeep.graph import building, collections
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph, import_graph
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.variables import assignments, global_step, initializers, listing, partitioned, partitioners, scopes
 from tensorkeep.variables.variable import Variable

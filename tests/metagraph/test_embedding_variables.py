@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.proto.messages import MetaGraphDef
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays_of
 
 from tensorkeep.dtypes import DType
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.native.updates import FUSED, fused_update
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape

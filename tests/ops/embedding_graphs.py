@@ -12,7 +12,7 @@ from tensorkeep.dtypes import FLOAT32, INT64, DType
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.ops.embedding import initialize_kv_variable, initialize_kv_variable_v2, kv_var_handle
 from tensorkeep.runtime.session import Session

@@ -9,7 +9,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 
 PREFIXES = pytest.mark.parametrize("prefix", ["", "Addons>"])
 

@@ -11,7 +11,7 @@ import pytest
 import tensorkeep as tk
 import tensorkeep.v1 as tf
 from tensorkeep.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.proto.boosted_trees import DebugOutput, TreeEnsemble
 from tensorkeep.proto.messages import serialize
 from tensorkeep.proto.text import parse_text

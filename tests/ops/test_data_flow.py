@@ -11,7 +11,7 @@ from tensorkeep.errors import AbortedError, InvalidArgumentError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
 from tests.ops.walking import import_all_ops
 

@@ -9,7 +9,7 @@ from tensorkeep.errors import UnimplementedError
 from tensorkeep.functions.array import placeholder
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import detection
 from tensorkeep.runtime.session import Session
 

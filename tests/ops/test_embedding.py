@@ -18,9 +18,9 @@ from tensorkeep.errors import (
 )
 from tensorkeep.functions.gradients import gradients
 from tensorkeep.functions.reductions import reduce_sum
-from tensorkeep.graph.capabilities import Capability, capabilities_of_node
-from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.graph.registry.capabilities import Capability, capabilities_of_node
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.constants import placeholder
 from tensorkeep.runtime.session import Session
 from tests.ops.embedding_graphs import gathered, graph, handle, initializer, keys, session

@@ -12,7 +12,7 @@ from tensorkeep.embedding.naming import NINE
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.functions.array import stack
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tests.ops.embedding_graphs import gathered, graph, handle, initializer, keys, session
 

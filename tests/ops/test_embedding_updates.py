@@ -11,7 +11,7 @@ from tensorkeep.dtypes import FLOAT32
 from tensorkeep.embedding.rules import RULES
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tests.ops.embedding_graphs import gathered, graph, handle, initializer, keys, session
 from tests.ops.samples.embedding import RULES as NAMES
 

@@ -11,11 +11,11 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.function_graph import traced
 from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session

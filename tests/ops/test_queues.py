@@ -12,7 +12,7 @@ from tensorkeep.errors import CancelledError, FailedPreconditionError, InvalidAr
 from tensorkeep.functions.queues import FIFOQueue
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
 from tests.ops.walking import import_all_ops
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.graph.capabilities import Allowed, possible_capabilities
-from tensorkeep.graph.opspec import registered_ops
+from tensorkeep.graph.registry.capabilities import Allowed, possible_capabilities
+from tensorkeep.graph.registry.opspec import registered_ops
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
 from tensorkeep.testing.filesystems import Change, FileSystemWrapper

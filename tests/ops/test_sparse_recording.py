@@ -10,8 +10,8 @@ import pytest
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, NotFoundError
-from tensorkeep.graph.graph_def import export_graph, import_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tests.ops.embedding_graphs import gathered, graph, handle, initializer, keys, session
 

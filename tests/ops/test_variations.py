@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.dtypes import DType, dtype_of_array
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tests.ops.sample import all_samples, sample
 from tests.ops.variations import CHANGES, Variation, variations
 from tests.ops.walking import import_all_ops

@@ -18,8 +18,8 @@ import ml_dtypes
 import numpy as np
 
 from tensorkeep.dtypes import DType, dtype_of_array
-from tensorkeep.graph.opspec import get_op
-from tensorkeep.graph.schema import AttrSchema, OpSchema
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.registry.schema import AttrSchema, OpSchema
 from tests.ops.sample import Sample, quantized
 
 Chance: TypeAlias = np.random.Generator

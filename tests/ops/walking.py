@@ -17,7 +17,7 @@ from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.constants import placeholder
 from tests.ops.sample import Sample
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import tensorkeep.ops.comparisons  # noqa: F401 - registers its ops
 from tensorkeep.graph.building import control_dependencies
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import arithmetic, control_flow
 from tensorkeep.ops.constants import identity
 

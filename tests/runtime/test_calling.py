@@ -10,12 +10,12 @@ import pytest
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, PermissionDeniedError, ResourceExhaustedError
 from tensorkeep.functions.constants import constant
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.building import building, control_dependencies
-from tensorkeep.graph.capabilities import Capability
 from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.capabilities import Capability
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.ops.functional import (
     case,

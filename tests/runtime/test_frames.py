@@ -14,7 +14,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import control_flow, math, state
 from tensorkeep.ops.constants import control_trigger, identity, placeholder
 from tensorkeep.runtime import compiler

@@ -9,7 +9,7 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, VariableDef, parse
 from tensorkeep.runtime.session import Session
 from tests.ops.walking import import_all_ops

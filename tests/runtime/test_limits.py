@@ -12,7 +12,7 @@ import tensorkeep as tk
 import tensorkeep.v1 as tf
 from tensorkeep.errors import DeadlineExceededError, InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.runtime.limits import Limits, Meter, limited, step
 from tensorkeep.runtime.session import Session

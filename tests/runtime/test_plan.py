@@ -8,7 +8,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.ops import array, control_flow
 from tensorkeep.ops.constants import identity, no_op, placeholder
 from tensorkeep.runtime.plan import make_plan

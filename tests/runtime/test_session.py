@@ -20,10 +20,10 @@ from tensorkeep.errors import (
 from tensorkeep.functions import composites
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph import building as build
-from tensorkeep.graph.capabilities import Capability
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.capabilities import Capability
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.runtime.placement import Devices
 from tensorkeep.runtime.resources import ResourceManager

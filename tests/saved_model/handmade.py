@@ -9,12 +9,12 @@ import numpy as np
 
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.dtypes import DType
-from tensorkeep.graph.attrs import shape_to_proto
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.attrs import shape_to_proto
+from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, SavedModel, TrackableObjectGraph, serialize

@@ -15,8 +15,8 @@ from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.saved_model.exporting import from_checkpoint, from_function
 from tensorkeep.shapes import Shape

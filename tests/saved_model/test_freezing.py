@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.freezing import Selection, variables_of
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.graph.rewriting.freezing import Selection, variables_of
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.freezing import freeze_saved_model
 from tensorkeep.saved_model.layout import meta_graph_with_tags, read_saved_model

@@ -10,7 +10,7 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.freezing import Selection
+from tensorkeep.graph.rewriting.freezing import Selection
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel, SignatureDef
 from tensorkeep.proto.preserving import serialize_preserving

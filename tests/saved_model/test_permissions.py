@@ -9,9 +9,9 @@ import pytest
 import tensorkeep.ops.every  # noqa: F401 - what ops do is known once they are imported
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
 from tensorkeep.graph.building import building
-from tensorkeep.graph.capabilities import Capability
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.capabilities import Capability
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.filesystem import FileSystem, atomic_write
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.memory import MemoryFileSystem

@@ -14,9 +14,9 @@ from tensorkeep.errors import PermissionDeniedError
 from tensorkeep.functions.array import placeholder
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
-from tensorkeep.graph.capabilities import Capability
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.graph.registry.capabilities import Capability
+from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.builder import GraphOptions, SavedModelBuilder
 from tensorkeep.saved_model.scanning import scan_model

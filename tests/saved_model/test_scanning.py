@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
-from tensorkeep.graph.capabilities import tensorflow_ops
+from tensorkeep.graph.registry.capabilities import tensorflow_ops
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import GraphDef, SavedModel, serialize
 from tensorkeep.proto.text import format_text

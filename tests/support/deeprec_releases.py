@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.dtypes import DType
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, NodeDef, OpDef, VariableDef
 from tensorkeep.proto.tensors import tensor_of_array
 

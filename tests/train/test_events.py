@@ -11,7 +11,7 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.io.machine.resources import host_name
 from tensorkeep.proto.messages import Event, GraphDef, MetaGraphDef, SessionLog, Summary, SummaryMetadata

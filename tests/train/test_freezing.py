@@ -13,10 +13,10 @@ import tensorkeep as tk
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
-from tensorkeep.graph.files import read_graph
-from tensorkeep.graph.freezing import Selection, variables_of
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph, import_graph
+from tensorkeep.graph.messages.files import read_graph
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
+from tensorkeep.graph.rewriting.freezing import Selection, variables_of
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, parse, serialize
 from tensorkeep.runtime.session import Session

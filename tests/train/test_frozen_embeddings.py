@@ -11,8 +11,8 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep.cli.main import main
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.freezing import Selection
-from tensorkeep.graph.frozen_tables import tables_of
+from tensorkeep.graph.rewriting.freezing import Selection
+from tensorkeep.graph.rewriting.frozen_tables import tables_of
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.saved_model.freezing import freeze_saved_model

@@ -13,7 +13,7 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_REMOVED, DELTA_VALUES
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops._embedding import EmbeddingResource
 from tensorkeep.v1.sessions import core_session
 from tests.support.deeprec import unset_switches

@@ -12,7 +12,7 @@ import tensorkeep.v1 as tf
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
-from tensorkeep.graph.freezing import variables_of
+from tensorkeep.graph.rewriting.freezing import variables_of
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import MetaGraphDef, SaverDef
 from tensorkeep.train.freezing import FreezeOptions, freeze_with_saver

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import tensorkeep as tk
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.freezing import VariableNode
+from tensorkeep.graph.rewriting.freezing import VariableNode
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import MetaGraphDef, VariableDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape

@@ -12,8 +12,8 @@ from tensorkeep.errors import AbortedError, DataLossError, FailedPreconditionErr
 from tensorkeep.functions.summaries import scalar
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import GraphKeys, get_collection
-from tensorkeep.graph.files import read_graph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.files import read_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.train.basic_loops import basic_train_loop
 from tensorkeep.train.events import summary_iterator

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 
 without_gradient = op("TestWithoutGradient(x: float) -> y: float")
 

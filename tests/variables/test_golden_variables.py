@@ -8,7 +8,7 @@ import pytest
 
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.proto.messages import MetaGraphDef, VariableDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.variables.variable import Variable

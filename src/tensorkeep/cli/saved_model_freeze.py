@@ -9,7 +9,7 @@ from tensorkeep.cli.model_arguments import add_run_initializers
 from tensorkeep.cli.model_changes import add_change, changes_between, check_place, report_change, write_directory
 from tensorkeep.cli.output import Output
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.freezing import Selection
+from tensorkeep.graph.rewriting.freezing import Selection
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.saved_model.layout import read_saved_model
 from tensorkeep.saved_model.rewriting import freeze_model, frozen_model

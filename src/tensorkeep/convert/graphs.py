@@ -16,7 +16,7 @@ from tensorkeep.convert.checkpoints import CheckpointTensors
 from tensorkeep.convert.hub import Array, ModelOptions, OpenTensors, SinkOptions, TensorSource
 from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import AlreadyExistsError
-from tensorkeep.graph.files import read_graph, write_graph
+from tensorkeep.graph.messages.files import read_graph, write_graph
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef

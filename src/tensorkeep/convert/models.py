@@ -7,7 +7,7 @@ from typing import Any
 from tensorkeep.checkpoint.naming import meta_path, prefix_of_file
 from tensorkeep.convert.hub import ModelOptions
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.files import read_graph
+from tensorkeep.graph.messages.files import read_graph
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef

@@ -17,7 +17,7 @@ from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape, plain_shape
 from tensorkeep.ops import array, constants, gathering, joining, ordering, padding
 from tensorkeep.ops._indexing import static_value

@@ -17,7 +17,7 @@ from tensorkeep.graph.building import chosen_name, control_dependencies, graph_o
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops._expressions import minus, plus, rank_of, real_dtype, reflected, shape_of, size_of, times
 from tensorkeep.ops._indexing import item, static_value

@@ -14,12 +14,12 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.control_flow import Assert, Branch, cond, smart_cond
 from tensorkeep.functions.structures import flatten, map_structure, pack_sequence_as
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.function_graph import FunctionGraph, traced
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import functional
 from tensorkeep.ops._expressions import cast
 from tensorkeep.ops.constants import identity

@@ -18,7 +18,7 @@ from tensorkeep.graph.building import chosen_name, colocate_with, name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 
 
 def _values(t: Any, name: str) -> Tensor:

@@ -14,7 +14,7 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import add, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape, plain_shape
 from tensorkeep.ops.constants import const
 from tensorkeep.proto.messages import TensorProto

@@ -38,7 +38,7 @@ from tensorkeep.graph.building import colocate_with, name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops._expressions import cast, concat, first_size, span, zeros
 from tensorkeep.ops.control_flow import (
     enter,

@@ -26,7 +26,7 @@ from tensorkeep.functions.windows import (
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops import convolution as ops
 from tensorkeep.shapes import Shape

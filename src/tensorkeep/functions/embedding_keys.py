@@ -15,7 +15,7 @@ from tensorkeep.functions.math import range as span
 from tensorkeep.graph.building import colocate_with, device
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.joining import parallel_dynamic_stitch
 

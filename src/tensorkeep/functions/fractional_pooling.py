@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorkeep.graph.opspec import OpSpec
+from tensorkeep.graph.registry.opspec import OpSpec
 from tensorkeep.ops import fractional_pooling as ops
 
 

@@ -16,13 +16,13 @@ from tensorkeep.dtypes import INT32, RESOURCE, VARIANT, DType
 from tensorkeep.errors import UnimplementedError
 from tensorkeep.functions.gradient_loops import zeros_like_variable
 from tensorkeep.functions.gradients import gradients, is_trainable
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.building import add, building
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.functions import FunctionBody, find_function, function_body, function_def
 from tensorkeep.graph.graph import Graph, HandleShape, Operation, Tensor, held_behind, held_shape
-from tensorkeep.graph.opspec import OpSpec
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import OpSpec
 from tensorkeep.ops._expressions import constant, plus, zeros_like
 from tensorkeep.ops.comparisons import less
 from tensorkeep.ops.constants import identity, placeholder

@@ -44,7 +44,7 @@ from tensorkeep.functions.structures import flatten
 from tensorkeep.graph.building import colocate_with, control_dependencies, unique_name
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor, held_behind, held_shape
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops._expressions import zeros
 from tensorkeep.ops.constants import control_trigger, identity
 from tensorkeep.ops.control_flow import merge, switch

@@ -23,7 +23,7 @@ from tensorkeep.graph.building import chosen_name, colocate_with, device, graph_
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops._expressions import concat, ones, shape_of, zeros_like
 from tensorkeep.ops.functional import call_gradient
 

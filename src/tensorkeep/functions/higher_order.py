@@ -28,7 +28,7 @@ from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import is_composite
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops._expressions import first_size, minus, plus, shape_of
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape

@@ -24,7 +24,7 @@ from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_colle
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import lookup as lookup_ops
 from tensorkeep.ops._expressions import cast, plain, size_of, span
 from tensorkeep.ops._indexing import static_value

@@ -29,7 +29,7 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import convert, register_conversion
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops import arithmetic, casting, comparisons, cumulative
 from tensorkeep.ops import math as math_ops

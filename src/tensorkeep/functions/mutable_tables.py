@@ -12,7 +12,7 @@ from tensorkeep.graph.building import chosen_name, colocate_with, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.ops import lookup as lookup_ops
 

@@ -34,7 +34,7 @@ from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops import nn, ranking
 from tensorkeep.ops import softmax as softmax_ops

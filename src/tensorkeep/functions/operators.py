@@ -12,7 +12,7 @@ from tensorkeep.functions.math import logical_xor, truediv
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import arithmetic, casting, comparisons
 from tensorkeep.ops.math import neg
 

@@ -11,7 +11,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions.array import either, scope_of, stack, zeros
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import patches
 from tensorkeep.ops._indexing import item, static_value
 

@@ -16,7 +16,7 @@ from tensorkeep.functions.reductions import reduce_all
 from tensorkeep.graph.building import chosen_name, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension
 from tensorkeep.ops import random as random_ops
 from tensorkeep.ops import stateless_random

@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorkeep.dtypes import RESOURCE
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import readers
 
 

@@ -15,7 +15,7 @@ from tensorkeep.functions.math import add, cast
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import arithmetic, comparisons, reductions
 from tensorkeep.ops import math as math_ops
 from tensorkeep.ops._expressions import every_axis, real_dtype, span, zeros

@@ -29,7 +29,7 @@ from tensorkeep.functions.math import range as range_of
 from tensorkeep.functions.slicing import repeat
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops._indexing import static_value
 
 

@@ -11,7 +11,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import graph_of
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import OpSpec
+from tensorkeep.graph.registry.opspec import OpSpec
 from tensorkeep.ops import script as script_ops
 from tensorkeep.runtime.context import PYTHON_FUNCTIONS
 

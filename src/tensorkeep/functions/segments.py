@@ -11,7 +11,7 @@ from tensorkeep.functions.array import scope_of
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import arithmetic, segments
 from tensorkeep.ops import math as math_ops
 from tensorkeep.ops._expressions import concat, constant, minus, ones, over, rank_of, reshape

@@ -33,7 +33,7 @@ from tensorkeep.functions.embedding_keys import is_embedding_variable, keys_of
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops import gathering, scatter, slicing
 from tensorkeep.ops._indexing import item, static_value

@@ -42,7 +42,7 @@ from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
-from tensorkeep.graph.opspec import OpSpec
+from tensorkeep.graph.registry.opspec import OpSpec
 from tensorkeep.ops import sparse, sparse_crosses, sparse_parts
 from tensorkeep.ops._indexing import static_value
 from tensorkeep.runtime.composite_values import SparseTensorValue

@@ -16,7 +16,7 @@ from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops import strings as string_ops
 from tensorkeep.ops._expressions import constant as number
 from tensorkeep.ops._expressions import minus, rank_of

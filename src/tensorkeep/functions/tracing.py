@@ -22,13 +22,13 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTyp
 from tensorkeep.functions.array import identity, placeholder
 from tensorkeep.functions.structures import flatten, map_structure, pack_sequence_as
 from tensorkeep.functions.type_specs import TensorSpec, TypeSpec
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.function_graph import FunctionGraph
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.proto.messages import FunctionDef
 
 _READING: Final = frozenset(

@@ -13,13 +13,13 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError, WrongTypeError
-from tensorkeep.graph.attrs import Attr
 from tensorkeep.graph.devices import canonical_device, merge_devices
 from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.messages.attrs import Attr
 from tensorkeep.graph.scopes import ControlDependencies, ControlFlowContext, DeviceFunction
 
 if TYPE_CHECKING:
-    from tensorkeep.graph.opspec import OpSpec
+    from tensorkeep.graph.registry.opspec import OpSpec
 
 _CURRENT: Final[ContextVar[tuple[Graph, ...]]] = ContextVar("the graphs being built, the innermost last", default=())
 _FALLBACK: list[Callable[[], Graph]] = []

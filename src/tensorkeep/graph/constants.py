@@ -14,7 +14,7 @@ import numpy.typing as npt
 from tensorkeep.dtypes import VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Graph, Operation, Tensor, held_shape
-from tensorkeep.graph.opspec import capabilities_of, flatten, group, keyword_names
+from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, keyword_names
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

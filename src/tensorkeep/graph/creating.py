@@ -10,12 +10,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.attrs import Attr, decode_attr
 from tensorkeep.graph.building import add
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.graph_def import check_inputs
-from tensorkeep.graph.opspec import OpSpec, find_op, get_op, spec_of_op_def
-from tensorkeep.graph.schema import ArgSchema, OpSchema
+from tensorkeep.graph.messages.attrs import Attr, decode_attr
+from tensorkeep.graph.messages.graph_def import check_inputs
+from tensorkeep.graph.registry.opspec import OpSpec, find_op, get_op, spec_of_op_def
+from tensorkeep.graph.registry.schema import ArgSchema, OpSchema
 from tensorkeep.graph.undoing import all_or_nothing
 from tensorkeep.proto.messages import AttrValue, OpDef, parse, serialize
 

@@ -8,7 +8,7 @@ from typing import Any
 from tensorkeep.graph.building import building, unique_name
 from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph, HandleShape, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.proto.messages import FunctionDef
 
 

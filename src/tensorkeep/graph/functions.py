@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
-from tensorkeep.graph.attrs import Attr, FunctionRef, decode_attr, encode_attr, shape_to_proto
 from tensorkeep.graph.graph import MOST_TENSORS, Graph, HandleShape, Operation, Tensor, is_index
-from tensorkeep.graph.graph_def import import_graph
-from tensorkeep.graph.opspec import find_op
-from tensorkeep.graph.schema import ArgSchema, OpSchema
+from tensorkeep.graph.messages.attrs import Attr, FunctionRef, decode_attr, encode_attr, shape_to_proto
+from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.graph.registry.opspec import find_op
+from tensorkeep.graph.registry.schema import ArgSchema, OpSchema
 from tensorkeep.proto.messages import AttrValue, FunctionDef, GraphDef, NameAttrList, NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
-from tensorkeep.graph.attrs import Attr, decode_attr, shape_of_proto, write_attr
+from tensorkeep.graph.messages.attrs import Attr, decode_attr, shape_of_proto, write_attr
 from tensorkeep.graph.scopes import ControlFlowContext, NameTable, Scopes
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.io.showing.amounts import counted
@@ -25,7 +25,7 @@ from tensorkeep.proto.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 if TYPE_CHECKING:
-    from tensorkeep.graph.opspec import OpSpec
+    from tensorkeep.graph.registry.opspec import OpSpec
 
 FUNCTIONS_SINCE: Final = 12  # the version of GraphDef that first had functions
 PRODUCER: Final = 2474  # the version of GraphDef that TensorFlow 2.21 writes

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from tensorkeep.graph.attrs import Attr
     from tensorkeep.graph.graph import Operation, Tensor
+    from tensorkeep.graph.messages.attrs import Attr
 
 DeviceFunction = Callable[["Operation"], str | None]
 

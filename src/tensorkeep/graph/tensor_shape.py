@@ -11,7 +11,7 @@ from operator import add, floordiv, mod, mul, sub
 from typing import Any, SupportsIndex, overload
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.attrs import shape_of_proto, shape_to_proto
+from tensorkeep.graph.messages.attrs import shape_of_proto, shape_to_proto
 from tensorkeep.proto.messages import TensorShapeProto
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import tensorkeep.ops.every  # noqa: F401 - a graph may have any op
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.functions import attrs_key, find_function, function_body, shape_key
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.proto.messages import FunctionDef, GraphDef
 from tensorkeep.shapes import Shape
 

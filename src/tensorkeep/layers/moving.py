@@ -9,7 +9,7 @@ from tensorkeep.functions.control_flow import smart_cond
 from tensorkeep.functions.math import cast, maximum, minimum, sqrt
 from tensorkeep.graph.building import colocate_with, control_dependencies, name_scope
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.variables.assignments import assign, assign_sub
 
 

@@ -8,9 +8,9 @@ from typing import Any
 from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph.collections import GraphKeys, collection_keys, get_collection
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.prefixes import strip_name_scope
-from tensorkeep.graph.rewrite import strip_defaults_in_place
+from tensorkeep.graph.rewriting.default_attrs import strip_defaults_in_place
 from tensorkeep.metagraph.collections import LOG, encode_collection, is_included, proto_functions
 from tensorkeep.metagraph.op_list import foreign_ops, stripped_op_list
 from tensorkeep.metagraph.scoping import other_saver_nodes, part_of_graph

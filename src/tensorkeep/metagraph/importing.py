@@ -10,7 +10,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building, current_graph, unique_name
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection, saveable_objects
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.prefixes import strip_name_scope
 from tensorkeep.metagraph.collections import LOG, UNBOUND_PREFIX, CollectionDecoder
 from tensorkeep.metagraph.exporting import UNBOUND_INPUTS

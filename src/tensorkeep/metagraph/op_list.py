@@ -7,7 +7,7 @@ from functools import cache
 from typing import Final
 
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.opspec import find_op
+from tensorkeep.graph.registry.opspec import find_op
 from tensorkeep.proto.messages import FunctionDef, GraphDef, NodeDef, OpDef, OpList
 
 _CALLS: Final = ("PartitionedCall", "StatefulPartitionedCall")

@@ -21,7 +21,7 @@ from tensorkeep.embedding.options import Cache, FileTier, Memory
 from tensorkeep.embedding.table import EmbeddingTable
 from tensorkeep.embedding.writing import StoredForm
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, WrongTypeError
-from tensorkeep.graph.capabilities import STORED_IN_FILES
+from tensorkeep.graph.registry.capabilities import STORED_IN_FILES
 from tensorkeep.io.machine.resources import is_switched_on
 from tensorkeep.ops._embedding_saving import SavedTables, saved_tables
 from tensorkeep.ops._recording import Recorder

@@ -20,7 +20,7 @@ from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.constants import const
 from tensorkeep.proto.tensors import tensor_of_array

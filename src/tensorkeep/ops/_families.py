@@ -8,7 +8,7 @@ from types import EllipsisType
 from typing import Any, TypeVar, cast
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops._shapes import broadcast, same
 
 Function = TypeVar("Function", bound=Callable[..., Any])

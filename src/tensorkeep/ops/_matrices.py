@@ -11,7 +11,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops._expressions import concat, constant, minus, ones, rank_of, times, zeros
 from tensorkeep.ops.diagonals import matrix_diag, matrix_set_diag
 

@@ -14,7 +14,7 @@ from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops._expressions import (
     concat,
     constant,

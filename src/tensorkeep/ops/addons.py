@@ -13,7 +13,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._dimensions import at_least, merge_sizes, part, replaced, size_at
 from tensorkeep.ops._shapes import merged, same, with_rank
 from tensorkeep.shapes import Shape

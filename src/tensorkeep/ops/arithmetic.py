@@ -11,7 +11,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._expressions import (
     all_known_and_equal,
     cast,

@@ -13,7 +13,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops._dimensions import (
     UNKNOWN_VECTOR,

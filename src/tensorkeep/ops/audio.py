@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._dimensions import of_rank
 from tensorkeep.ops._media import wav_of_samples
 from tensorkeep.ops._products import multiply

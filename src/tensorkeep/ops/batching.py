@@ -9,9 +9,9 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

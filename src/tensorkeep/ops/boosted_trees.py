@@ -12,7 +12,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._shapes import SCALAR, merged, with_rank
 from tensorkeep.ops._trees import Ensemble, QuantileStreams
 from tensorkeep.runtime.context import KernelContext

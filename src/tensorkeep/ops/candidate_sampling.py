@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops._philox import PhiloxGenerator, by_c_library, long_integers, unit_doubles
 from tensorkeep.ops._picking import Picker
 from tensorkeep.ops._sampling import stream_of

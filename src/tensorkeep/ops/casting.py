@@ -9,7 +9,7 @@ import numpy as np
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import UnimplementedError
 from tensorkeep.graph.graph import Operation
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._expressions import cast as cast_to
 from tensorkeep.ops._shapes import same
 

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._philox import PhiloxGenerator, unit_singles
 from tensorkeep.ops._shapes import unknown
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape

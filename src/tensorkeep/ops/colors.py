@@ -11,7 +11,7 @@ from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._dimensions import at_least, merge_sizes, replaced
 from tensorkeep.ops._expressions import cast, constant, minus, over, plain, plus, times
 from tensorkeep.ops._indexing import dense, item, stack

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
 from tensorkeep.ops._expressions import reduce_sum, reshape, shape_of, unbroadcast, zeros, zeros_like
 from tensorkeep.ops._families import binary, unary
 from tensorkeep.ops._shapes import broadcast, broadcast_shapes, merge_shapes, same

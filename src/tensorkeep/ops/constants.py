@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.attrs import shape_of_proto
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.messages.attrs import shape_of_proto
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._shapes import same
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensors import array_of_tensor

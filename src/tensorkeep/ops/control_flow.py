@@ -14,7 +14,7 @@ from typing import Any
 
 from tensorkeep.errors import AbortedError, InvalidArgumentError
 from tensorkeep.graph.graph import HandleShape, Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._shapes import SCALAR, same
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

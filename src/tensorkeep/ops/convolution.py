@@ -13,7 +13,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op, takes_attributes
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op, takes_attributes
 from tensorkeep.ops import _convolution as arithmetic
 from tensorkeep.ops._expressions import shape_of
 from tensorkeep.ops._shapes import merged_size, same

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._beams import best_beams
 from tensorkeep.ops._expressions import times
 from tensorkeep.ops._shapes import merged_size, with_rank

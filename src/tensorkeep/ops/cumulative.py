@@ -9,7 +9,7 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
 from tensorkeep.ops._expressions import minus, negated, plus, times
 from tensorkeep.ops._shapes import SCALAR, merge_shapes, with_rank
 from tensorkeep.runtime.allocation import check_allocation

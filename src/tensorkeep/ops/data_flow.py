@@ -13,7 +13,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import HandleShape, Tensor, held_behind
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._shapes import SCALAR, with_rank
 from tensorkeep.ops._tensor_arrays import StackResource, TensorArrayResource, zeros_of
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape

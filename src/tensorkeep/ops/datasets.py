@@ -16,8 +16,8 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.attrs import FunctionRef
-from tensorkeep.graph.opspec import OpSpec, op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops._shapes import scalar
 from tensorkeep.ops.functional import truth
 from tensorkeep.runtime.allocation import check_allocation

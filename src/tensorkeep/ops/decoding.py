@@ -15,7 +15,7 @@ from tensorkeep.dtypes import BOOL, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._csv import column, split_record
 from tensorkeep.ops._example_tensors import listed
 from tensorkeep.ops._json_examples import example_of_json

@@ -10,7 +10,7 @@ from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
 from tensorkeep.io.machine.blas import ONE_THREAD
 from tensorkeep.ops import _decompositions as numeric
 from tensorkeep.ops._expressions import (

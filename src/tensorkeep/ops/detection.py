@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._boxes import Array, Kept, Limits, Overlap, keep_best, overlap_of_boxes, overlap_of_table, padded
 from tensorkeep.ops._dimensions import constant_integer, merge_sizes, of_rank
 from tensorkeep.ops._shapes import SCALAR, with_rank

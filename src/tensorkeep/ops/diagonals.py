@@ -21,7 +21,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import colocate_with
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
 from tensorkeep.ops._expressions import concat, minus, rank_of, shape_of, zeros, zeros_like
 from tensorkeep.ops._shapes import merge_shapes, merged_size, smaller_size, unknown, with_rank_at_least
 from tensorkeep.runtime.allocation import check_allocation

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._dimensions import constant_integers, merge_sizes, of_rank
 from tensorkeep.ops._distributions import standard_normal, uniform
 from tensorkeep.ops._philox import WORDS, PhiloxGenerator, unit_singles

@@ -22,7 +22,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.ops._expressions import (
     concat,
     conj,

@@ -17,7 +17,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op, takes_attributes
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op, takes_attributes
 from tensorkeep.ops._embedding import TABLE_ATTRIBUTES, EmbeddingResource, embedding_of, owner_of, settings_of
 from tensorkeep.ops._embedding_counts import COUNTS
 from tensorkeep.ops._expressions import constant

@@ -23,7 +23,7 @@ from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES
 from tensorkeep.embedding.restoring_deltas import restore_delta
 from tensorkeep.embedding.snapshot import TableSnapshot
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.ops._embedding import EmbeddingResource, embedding_of
 from tensorkeep.ops._recording import Recorder, known_row_changes, row_changes

@@ -18,7 +18,7 @@ from tensorkeep.embedding.restoring import restore_column
 from tensorkeep.embedding.stored import stored_embeddings
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op, takes_attributes
+from tensorkeep.graph.registry.opspec import not_differentiable, op, takes_attributes
 from tensorkeep.io.machine.resources import is_switched_on
 from tensorkeep.ops._embedding import (
     TABLE_ATTRIBUTES,

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tensorkeep.embedding.rules import RULES
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops._embedding import EmbeddingResource, embedding_of
 from tensorkeep.runtime.resources import VariableResource
 

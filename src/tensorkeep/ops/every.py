@@ -11,8 +11,8 @@ from pkgutil import iter_modules
 from typing import Final
 
 from tensorkeep import ops
-from tensorkeep.graph.op_families import OP_FAMILIES
-from tensorkeep.graph.opspec import load_ops_with
+from tensorkeep.graph.registry.op_families import OP_FAMILIES
+from tensorkeep.graph.registry.opspec import load_ops_with
 
 _FAMILY: Final = {name: family for family, names in OP_FAMILIES.items() for name in names.split()}
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.io.files.globbing import matching_paths
 from tensorkeep.io.files.places import place_of

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
 from tensorkeep.ops._fractional_windows import Cells, output_size, pooling_sequence
 from tensorkeep.ops._philox import PhiloxStream
 from tensorkeep.ops._shapes import with_rank

@@ -9,10 +9,10 @@ import numpy as np
 
 from tensorkeep.dtypes import RESOURCE, DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.functions import result_shapes
 from tensorkeep.graph.graph import Operation, Tensor, held_behind
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._shapes import SCALAR
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._convolution import conv2d_kernel
 from tensorkeep.ops._shapes import with_rank
 from tensorkeep.ops.padding import mirror_pad_kernel

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
 from tensorkeep.ops._embedding import embedding_of
 from tensorkeep.ops._expressions import constant, reshape, shape_of, times
 from tensorkeep.runtime.allocation import check_allocation

@@ -19,7 +19,7 @@ from tensorkeep.embedding.hash_table_files import (
 )
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._hash_tables import TensibleResource, admission_of, table_of, variable_of
 from tensorkeep.ops.checkpoint_io import access_in_force, opened_whole, range_of_keys, text_of, texts_of
 from tensorkeep.runtime.context import LOG, KernelContext

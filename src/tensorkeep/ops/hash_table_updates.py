@@ -15,7 +15,7 @@ import numpy.typing as npt
 from tensorkeep.embedding.hash_table import NOT_ADMITTED
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops._hash_tables import TensibleResource, rows_to_change, variable_of
 from tensorkeep.ops._shapes import SCALAR
 from tensorkeep.ops.training import UPDATES, rounds

@@ -17,10 +17,10 @@ from tensorkeep.dtypes import DType
 from tensorkeep.embedding.hash_table import NOT_ADMITTED, places_of
 from tensorkeep.embedding.hash_table_admission import AdmitFrequent, AdmitNobody, AdmitUnlisted
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
 from tensorkeep.ops._expressions import constant
 from tensorkeep.ops._hash_tables import (
     AdmissionResource,

@@ -9,7 +9,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InternalError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops import _bmp, _gif, _jpeg, _png, _webp
 from tensorkeep.ops._dimensions import of_rank
 from tensorkeep.ops._jpeg import Array, JpegOptions

@@ -12,7 +12,7 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._dimensions import (
     add,
     at_least,

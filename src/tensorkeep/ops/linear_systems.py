@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
 from tensorkeep.io.machine.blas import ONE_THREAD
 from tensorkeep.ops import _decompositions as numeric
 from tensorkeep.ops._expressions import (

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.ops._shapes import same, scalar
 from tensorkeep.ops._text import summarized

@@ -10,7 +10,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import HandleShape, Tensor
-from tensorkeep.graph.opspec import OpSpec, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops._families import two_generations
 from tensorkeep.ops._shapes import with_rank, with_rank_at_least
 from tensorkeep.ops._tables import DenseTable, StaticTable, Table, TextColumns

@@ -11,7 +11,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
 from tensorkeep.ops._expressions import (
     conj,
     constant,

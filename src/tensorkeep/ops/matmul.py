@@ -12,7 +12,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.io.machine.blas import WAKES_THREADS
 from tensorkeep.ops._expressions import cast, conj, constant, reduce_sum, reshape, shape_of
 from tensorkeep.ops._products import multiply

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._ragged import checked_splits, splits_of
 from tensorkeep.ops._shapes import with_rank
 from tensorkeep.shapes import Shape

@@ -15,7 +15,7 @@ from tensorkeep.dtypes import ALL_DTYPES, INT32
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
 from tensorkeep.ops._expressions import (
     concat,
     constant,

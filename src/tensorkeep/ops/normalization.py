@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
 from tensorkeep.ops import _normalization as arithmetic
 from tensorkeep.ops._shapes import merged_size
 from tensorkeep.ops._window_shapes import dims_of

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._dimensions import (
     at_least,
     at_most,

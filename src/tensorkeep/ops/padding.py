@@ -10,7 +10,7 @@ from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.ops._dimensions import add, merge_sizes, of_rank, size_at, subtract, unknown_of_rank
 from tensorkeep.ops._expressions import rank_of, reshape, shape_of
 from tensorkeep.ops._indexing import stack

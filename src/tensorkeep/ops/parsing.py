@@ -10,7 +10,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._example_columns import FEWEST, parse_columns
 from tensorkeep.ops._example_rows import by_key, parse_rows, parse_single
 from tensorkeep.ops._example_tensors import (

@@ -12,7 +12,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.ops._dimensions import add, at_least, divide, multiply, of_rank, part, subtract, unknown_of_rank
 from tensorkeep.ops._expressions import cast, concat, constant, minus, ones, plus, reshape, shape_of, times
 from tensorkeep.ops._indexing import dense, item

@@ -13,7 +13,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, op, takes_attributes
+from tensorkeep.graph.registry.opspec import get_op, op, takes_attributes
 from tensorkeep.ops import _pooling as arithmetic
 from tensorkeep.ops._expressions import shape_of, zeros_like
 from tensorkeep.ops._shapes import merged_size, with_rank

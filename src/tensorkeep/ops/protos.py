@@ -11,7 +11,7 @@ import numpy.typing as npt
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._proto_values import TENSOR_TYPES, encoded, is_scalar, packed_values, value_of, wire_type
 from tensorkeep.ops._shapes import merge_shapes
 from tensorkeep.proto.descriptors import Field, MessageType, message_type

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._dimensions import at_least, merge_sizes, normalized_axis, size_at
 from tensorkeep.ops._shapes import SCALAR, merged, same, with_rank
 from tensorkeep.shapes import Shape

@@ -9,7 +9,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._dimensions import at_least, merge_sizes, size_at
 from tensorkeep.ops._shapes import SCALAR
 from tensorkeep.shapes import Shape

@@ -14,7 +14,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op, takes_attributes
+from tensorkeep.graph.registry.opspec import op, takes_attributes
 from tensorkeep.ops import _convolution, _pooling
 from tensorkeep.ops._shapes import SCALAR, broadcast, same, with_rank
 from tensorkeep.ops._windows import output_size

@@ -13,7 +13,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, not_differentiable, op, takes_attributes
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op, takes_attributes
 from tensorkeep.ops._families import two_generations
 from tensorkeep.ops._queues import AtRandom, ByPriority, FirstIn, Order, Queue
 from tensorkeep.ops._shapes import SCALAR

@@ -11,7 +11,7 @@ from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._crosses import Column, bucketed, column_of, common_rows, crossed, hashed, joined, sparse_columns
 from tensorkeep.ops._expressions import reshape, shape_of
 from tensorkeep.ops._ragged import checked_splits, ranges, rows_of, splits_of

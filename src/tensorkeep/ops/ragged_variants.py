@@ -10,7 +10,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._expressions import constant, shape_of
 from tensorkeep.ops._ragged import RaggedVariant, checked_splits, split_apart, stacked, variant_array
 from tensorkeep.ops._shapes import with_rank, with_rank_at_least

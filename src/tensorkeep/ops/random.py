@@ -13,7 +13,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.io.machine.parallel import processors
 from tensorkeep.ops import _distributions as distributions
 from tensorkeep.ops._expressions import first_size, shape_of

@@ -13,7 +13,7 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._dimensions import normalized_axis, replaced
 from tensorkeep.ops._expressions import (
     cast,

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops._queues import Queue
 from tensorkeep.ops._readers import Reader, Records, lines, names, pieces, record_files, whole_files
 from tensorkeep.ops._sampling import check_scalars

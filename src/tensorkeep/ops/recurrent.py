@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops._half_sums import half_products
 from tensorkeep.ops._products import multiply
 from tensorkeep.ops._shapes import with_rank

@@ -13,7 +13,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import colocate_with, device
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
 from tensorkeep.ops._expressions import (
     cast,
     concat,

@@ -19,7 +19,7 @@ from tensorkeep.errors import (
     UnimplementedError,
 )
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._dimensions import at_most
 from tensorkeep.ops._tables import LINE_NUMBER, WHOLE_LINE, TextColumns
 from tensorkeep.runtime.context import KernelContext

@@ -11,7 +11,7 @@ from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
 from tensorkeep.ops._dimensions import at_least, part
 from tensorkeep.ops._expressions import cast, negated, over, plus, shape_of, times, zeros_like
 from tensorkeep.ops._shapes import same

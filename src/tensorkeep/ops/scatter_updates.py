@@ -17,7 +17,7 @@ import numpy.typing as npt
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops._shapes import merge_shapes, with_rank_at_least
 from tensorkeep.ops.state import check_indices, element_shape, initialized_variable_of, shape_text
 from tensorkeep.runtime.resources import VariableResource

@@ -19,7 +19,7 @@ from tensorkeep.errors import (
     UnknownError,
 )
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

@@ -11,7 +11,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
 from tensorkeep.ops._expressions import (
     cast,
     concat,

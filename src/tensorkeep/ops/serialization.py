@@ -11,7 +11,7 @@ import numpy as np
 from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._example_tensors import listed
 from tensorkeep.ops._examples import Array
 from tensorkeep.ops._shapes import scalar, unknown, with_rank

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._shapes import merged_size, with_rank
 from tensorkeep.shapes import Shape
 

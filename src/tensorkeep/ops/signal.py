@@ -13,7 +13,7 @@ from tensorkeep.graph.building import graph_of, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
 from tensorkeep.ops._expressions import (
     cast,
     concat,

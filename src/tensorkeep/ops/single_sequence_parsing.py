@@ -11,7 +11,7 @@ import numpy as np
 from tensorkeep.dtypes import FLOAT32, INT64, STRING, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._example_rows import joined
 from tensorkeep.ops._example_tensors import (
     check_lengths,

@@ -12,7 +12,7 @@ from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.ops._dimensions import constant_integers, merge_sizes, of_rank, size_at, subtract, unknown_of_rank
 from tensorkeep.ops._expressions import concat, minus, rank_of, reduce_sum, reshape, shape_of, zeros_like
 from tensorkeep.ops._indexing import stack, static_value

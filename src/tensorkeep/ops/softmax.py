@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.io.machine.blas import inner_product
 from tensorkeep.native.losses import fused_sparse_cross_entropy
 from tensorkeep.ops._expressions import minus, negated, plus, reduce_sum, times

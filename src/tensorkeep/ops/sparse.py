@@ -15,7 +15,7 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
 from tensorkeep.ops._expressions import (
     cast,
     concat,

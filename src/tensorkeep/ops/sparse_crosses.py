@@ -14,7 +14,7 @@ import numpy as np
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._crosses import bucketed, crossed, hashed, joined, salted, sparse_columns
 from tensorkeep.shapes import Shape
 

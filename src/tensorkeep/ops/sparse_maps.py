@@ -11,7 +11,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._example_tensors import listed
 from tensorkeep.ops._examples import Array
 from tensorkeep.ops._shapes import with_rank

@@ -10,7 +10,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._expressions import first_size, gather, shape_of, span
 from tensorkeep.ops._shapes import merge_shapes, merged_size, with_rank
 from tensorkeep.ops._sparse import check_inside, check_parts, checked_sizes, order_of, picked

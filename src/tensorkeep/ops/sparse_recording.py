@@ -22,7 +22,7 @@ from tensorkeep.dtypes import RESOURCE, DType
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES, DELTA_VERSIONS, KEYS
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._embedding import EmbeddingResource, embedding_of
 from tensorkeep.ops._recording import known_row_changes, row_changes
 from tensorkeep.ops.checkpoint_io import (

@@ -17,7 +17,7 @@ from tensorkeep.errors import InternalError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor, held_behind, held_shape
-from tensorkeep.graph.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
 from tensorkeep.ops._expressions import constant, size_of
 from tensorkeep.ops._shapes import SCALAR, merge_shapes, with_rank
 from tensorkeep.runtime.allocation import check_allocation

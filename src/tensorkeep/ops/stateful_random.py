@@ -17,7 +17,7 @@ import numpy as np
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops import _distributions as distributions
 from tensorkeep.ops._philox import AUTO_SELECT, BLOCKS_PER_OUTPUT, PHILOX, THREEFRY, PhiloxGenerator
 from tensorkeep.ops._sampling import check_scalars, sizes_of, stated_shape

@@ -16,7 +16,7 @@ from tensorkeep.dtypes import BOOL, COMPLEX64, COMPLEX128, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, OutOfRangeError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._google_re2 import expression, rewriting
 from tensorkeep.ops._hashes import fingerprints, keyed_hashes, old_hashes
 from tensorkeep.ops._sampling import check_scalars

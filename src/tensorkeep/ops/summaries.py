@@ -11,8 +11,8 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.graph.attrs import shape_to_proto
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.messages.attrs import shape_to_proto
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops._media import wav_of_samples
 from tensorkeep.ops._png import encode_png
 from tensorkeep.ops._shapes import scalar

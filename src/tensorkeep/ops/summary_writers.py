@@ -11,7 +11,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem, prepare_directory
 from tensorkeep.io.machine.resources import process_number
 from tensorkeep.ops._event_files import EventFile

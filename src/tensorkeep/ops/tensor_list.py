@@ -15,7 +15,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor, held_behind, held_shape
-from tensorkeep.graph.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
 from tensorkeep.ops._expressions import shape_of, zeros_like
 from tensorkeep.ops._shapes import SCALAR, scalar
 from tensorkeep.ops._tensor_lists import (

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor, held_behind
-from tensorkeep.graph.opspec import OpSpec, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.native.rules import adagrad, adam, adam_rate, ftrl, gradient_descent
 from tensorkeep.native.updates import fused_update
 from tensorkeep.ops._shapes import SCALAR

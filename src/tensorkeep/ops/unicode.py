@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._encodings import Decoded, check_replacement, codec_of, decode_all, encode, is_character
 from tensorkeep.ops._ragged import checked_splits, splits_of
 from tensorkeep.ops._shapes import same, with_rank

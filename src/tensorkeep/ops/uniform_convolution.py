@@ -17,7 +17,7 @@ from numpy.lib.stride_tricks import sliding_window_view
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op, takes_attributes
+from tensorkeep.graph.registry.opspec import op, takes_attributes
 from tensorkeep.ops._dimensions import unknown_of_rank
 from tensorkeep.ops.uniform_quantized import along_axis, attributes_of, by_own_range, requantized
 from tensorkeep.proto.convolution_dimensions import UniformQuantizedConvolutionDimensionNumbersAttr

@@ -14,7 +14,7 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops._dimensions import merge_sizes, size_at
 from tensorkeep.ops._shapes import broadcast, same, with_rank
 from tensorkeep.shapes import Shape

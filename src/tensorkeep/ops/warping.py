@@ -12,7 +12,7 @@ from tensorkeep.errors import InvalidArgumentError, OutOfRangeError, WrongTypeEr
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.ops._dimensions import merge_sizes, of_rank
 from tensorkeep.ops._expressions import concat, constant, ones, over, reshape, shape_of
 from tensorkeep.ops._indexing import dense, item

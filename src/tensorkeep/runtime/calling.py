@@ -9,10 +9,10 @@ from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, UnimplementedError
-from tensorkeep.graph.attrs import FunctionRef
-from tensorkeep.graph.capabilities import Allowed
 from tensorkeep.graph.functions import FunctionBody, attrs_key, find_function, function_body
 from tensorkeep.graph.graph import Graph, Operation
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.capabilities import Allowed
 from tensorkeep.proto.messages import FunctionDef
 from tensorkeep.runtime.compiler import Compiler
 from tensorkeep.runtime.context import KernelContext, Surroundings

@@ -25,9 +25,9 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.dtypes import STRING
-from tensorkeep.graph.capabilities import Allowed
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import group, keyword_names
+from tensorkeep.graph.registry.capabilities import Allowed
+from tensorkeep.graph.registry.opspec import group, keyword_names
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Loop, LoopVariable, Step, Steps, Structure, structure
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded

@@ -9,8 +9,8 @@ from threading import Lock
 from typing import Any, Final, Protocol, TypeVar
 
 from tensorkeep.dtypes import DType
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.graph import Operation
+from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.runtime.resources import ResourceManager

@@ -7,10 +7,10 @@ from typing import Any
 
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import PermissionDeniedError, TensorKeepError
-from tensorkeep.graph.attrs import FunctionRef
-from tensorkeep.graph.capabilities import Allowed, Capability
 from tensorkeep.graph.graph import Operation
-from tensorkeep.graph.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.capabilities import Allowed, Capability
+from tensorkeep.graph.registry.opspec import capabilities_of, flatten, group, kernel_of, keyword_names
 from tensorkeep.runtime.context import KernelContext, Surroundings
 from tensorkeep.runtime.deferred import loaded
 from tensorkeep.runtime.program import as_strings

@@ -13,8 +13,8 @@ from dataclasses import dataclass
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import capabilities_of
 from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
+from tensorkeep.graph.registry.opspec import capabilities_of
 
 _FRAME_OPS = ("Switch", "Merge", "Enter", "Exit", "NextIteration")
 _CHECKS = frozenset(("Abort", "CheckNumerics", "CheckNumericsV2", "EnsureShape"))  # their point is that they may fail

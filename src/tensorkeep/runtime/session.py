@@ -11,9 +11,9 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, RESOURCE, STRING, VARIANT, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, ResourceExhaustedError, WrongTypeError
-from tensorkeep.graph.capabilities import Allowed, Capability
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import UNKNOWN_DTYPE
+from tensorkeep.graph.registry.capabilities import Allowed, Capability
+from tensorkeep.graph.registry.opspec import UNKNOWN_DTYPE
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.runtime.calling import Functions

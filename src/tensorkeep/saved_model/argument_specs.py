@@ -9,8 +9,8 @@ from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import UnimplementedError
-from tensorkeep.graph.attrs import shape_to_proto
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.messages.attrs import shape_to_proto
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.proto.messages import FunctionSpec, StructuredValue
 

@@ -10,7 +10,7 @@ from tensorkeep.checkpoint.finding import checkpoint_exists
 from tensorkeep.checkpoint.naming import index_path
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.errors import DataLossError, MissingFileError, TensorKeepError
-from tensorkeep.graph.pruning import needed_nodes, source_of
+from tensorkeep.graph.rewriting.pruning import needed_nodes, source_of
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef
 from tensorkeep.saved_model.layout import asset_files, asset_path, signature_keys, variables_path

@@ -12,8 +12,8 @@ from functools import partial
 
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.pruning import source_of
-from tensorkeep.graph.rewrite import strip_defaults_in_place
+from tensorkeep.graph.rewriting.default_attrs import strip_defaults_in_place
+from tensorkeep.graph.rewriting.pruning import source_of
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel, SignatureDef, TensorInfo
 from tensorkeep.saved_model.constants import ASSETS_KEY, PREDICT_METHOD_NAME
 from tensorkeep.saved_model.layout import (

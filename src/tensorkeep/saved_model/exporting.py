@@ -25,12 +25,12 @@ from tensorkeep.functions.ragged_tensor import RaggedTensor
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.composites import SparseTensor
-from tensorkeep.graph.files import read_graph
-from tensorkeep.graph.freezing import variables_of
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.graph.opspec import get_op
-from tensorkeep.graph.pruning import needed_nodes, source_of
+from tensorkeep.graph.messages.files import read_graph
+from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.rewriting.freezing import variables_of
+from tensorkeep.graph.rewriting.pruning import needed_nodes, source_of
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.metagraph.exporting import export_meta_graph

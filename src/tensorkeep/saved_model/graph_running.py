@@ -16,10 +16,10 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.finding import checkpoint_exists
 from tensorkeep.embedding.finding_deltas import check_goes_over_model
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.graph.freezing import VariableNode, variables_of
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.graph_def import import_graph
-from tensorkeep.graph.pruning import extract_sub_graph, needed_nodes, source_of
+from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.graph.rewriting.freezing import VariableNode, variables_of
+from tensorkeep.graph.rewriting.pruning import extract_sub_graph, needed_nodes, source_of
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.plan import make_plan

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.graph.building import building
-from tensorkeep.graph.freezing import VariableNode
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.rewriting.freezing import VariableNode
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, NodeDef
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime.session import Session

@@ -10,9 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
-from tensorkeep.graph.capabilities import Capability, capabilities_of_node, tensorflow_ops
 from tensorkeep.graph.graph import Operation
-from tensorkeep.graph.opspec import find_op
+from tensorkeep.graph.registry.capabilities import Capability, capabilities_of_node, tensorflow_ops
+from tensorkeep.graph.registry.opspec import find_op
 from tensorkeep.proto.messages import AttrValue, FunctionDef, GraphDef, NodeDef
 from tensorkeep.saved_model.permissions import Permissions
 

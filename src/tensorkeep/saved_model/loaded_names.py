@@ -23,8 +23,8 @@ from functools import cache
 from typing import Final
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.graph.attrs import decode_attr
-from tensorkeep.graph.op_outputs import OUTPUT_COUNTS
+from tensorkeep.graph.messages.attrs import decode_attr
+from tensorkeep.graph.registry.op_outputs import OUTPUT_COUNTS
 from tensorkeep.proto.messages import FunctionDef, FunctionDefLibrary, NodeDef
 
 _WRAPPED: Final = re.compile(r"^__inference_(.*)_\d+$")

@@ -7,7 +7,7 @@ from typing import Final
 
 import tensorkeep.ops.every  # noqa: F401 - a model may use any op
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.graph.capabilities import Capability
+from tensorkeep.graph.registry.capabilities import Capability
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel

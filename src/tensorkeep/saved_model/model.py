@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import NotFoundError
-from tensorkeep.graph.attrs import shape_of_proto
 from tensorkeep.graph.graph import is_index
+from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.io.showing.amounts import counted
 from tensorkeep.io.showing.html_tables import html_table

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tensorkeep.graph.freezing import VariableNode
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.rewriting.freezing import VariableNode
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 
 

@@ -20,12 +20,12 @@ from tensorkeep.functions.array import placeholder
 from tensorkeep.functions.constants import constant
 from tensorkeep.functions.tracing import ConcreteFunction, Function
 from tensorkeep.functions.type_specs import TensorSpec
-from tensorkeep.graph.attrs import FunctionRef, shape_to_proto
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import add_to_collection
-from tensorkeep.graph.freezing import VariableNode
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.attrs import FunctionRef, shape_to_proto
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.rewriting.freezing import VariableNode
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.io.files.directories import StagedDirectory
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text

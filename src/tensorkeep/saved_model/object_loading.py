@@ -20,11 +20,11 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.functions.structures import flatten, map_structure
 from tensorkeep.functions.tracing import ConcreteFunction, Function, argument_names, outermost_graph
 from tensorkeep.functions.type_specs import TensorSpec
-from tensorkeep.graph.attrs import shape_of_proto
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.attrs import shape_of_proto
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, NameAttrList, SavedConcreteFunction

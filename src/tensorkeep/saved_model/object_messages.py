@@ -9,8 +9,8 @@ from typing import Any, Final
 from tensorkeep.functions.structures import flatten
 from tensorkeep.functions.tracing import ConcreteFunction, Function
 from tensorkeep.functions.type_specs import TensorSpec
-from tensorkeep.graph.attrs import shape_to_proto
 from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.graph.messages.attrs import shape_to_proto
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.proto.messages import MetaGraphDef, SavedObject, StructuredValue
 from tensorkeep.saved_model.argument_specs import (

@@ -22,7 +22,7 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.function_graph import FunctionGraph
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.proto.messages import FunctionDef, SavedObjectGraph
 from tensorkeep.saved_model.argument_specs import (

@@ -15,8 +15,8 @@ from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.objects import VARIABLE_VALUE, ObjectGraph
 from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
-from tensorkeep.graph.attrs import shape_of_proto
 from tensorkeep.graph.graph import HandleShape
+from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.saved_model.object_graph import SavedObjects

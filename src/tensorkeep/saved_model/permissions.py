@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
-from tensorkeep.graph.capabilities import Allowed, Capability, possible_capabilities
 from tensorkeep.graph.graph import Operation
-from tensorkeep.graph.opspec import capabilities_of, find_op
+from tensorkeep.graph.registry.capabilities import Allowed, Capability, possible_capabilities
+from tensorkeep.graph.registry.opspec import capabilities_of, find_op
 from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile, WritableFile
 from tensorkeep.runtime.context import log_line
 

@@ -9,9 +9,9 @@ from typing import Any, Final
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.collections import GraphKeys
-from tensorkeep.graph.freezing import variables_of
-from tensorkeep.graph.frozen_tables import check_no_hash_tables, tables_of
-from tensorkeep.graph.pruning import extract_sub_graph, source_of
+from tensorkeep.graph.rewriting.freezing import variables_of
+from tensorkeep.graph.rewriting.frozen_tables import check_no_hash_tables, tables_of
+from tensorkeep.graph.rewriting.pruning import extract_sub_graph, source_of
 from tensorkeep.metagraph.op_list import stripped_op_list
 from tensorkeep.proto.messages import (
     CollectionDef,

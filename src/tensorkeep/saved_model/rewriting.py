@@ -24,7 +24,7 @@ from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
-from tensorkeep.graph.freezing import EVERYTHING, Selection
+from tensorkeep.graph.rewriting.freezing import EVERYTHING, Selection
 from tensorkeep.io.files.directories import StagedDirectory, copy_file, copy_tree, is_empty_directory
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
 from tensorkeep.io.files.local import LOCAL

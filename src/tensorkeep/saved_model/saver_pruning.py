@@ -12,7 +12,7 @@ from typing import Final
 import numpy as np
 
 from tensorkeep.dtypes import STRING
-from tensorkeep.graph.pruning import source_of
+from tensorkeep.graph.rewriting.pruning import source_of
 from tensorkeep.proto.messages import GraphDef, NodeDef
 from tensorkeep.proto.tensors import array_of_tensor, tensor_of_array
 

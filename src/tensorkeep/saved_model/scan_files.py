@@ -14,7 +14,7 @@ from __future__ import annotations
 from typing import Final
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.graph.capabilities import Capability
+from tensorkeep.graph.registry.capabilities import Capability
 from tensorkeep.io.files.archives import ArchiveMember, archive_members
 from tensorkeep.proto.identification import FileKind, identify_proto
 from tensorkeep.saved_model.scan_hdf5 import attribute_texts

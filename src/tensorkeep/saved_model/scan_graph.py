@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Final
 
 from tensorkeep.dtypes import STRING
-from tensorkeep.graph.capabilities import Capability, capabilities_of_node, tensorflow_ops
+from tensorkeep.graph.registry.capabilities import Capability, capabilities_of_node, tensorflow_ops
 from tensorkeep.proto.messages import GraphDef, NodeDef
 from tensorkeep.saved_model.scan_paths import TOP, Origin, OwnFiles, Paths, Source, called
 from tensorkeep.saved_model.scan_report import NOT_ALLOWED, Finding, Findings

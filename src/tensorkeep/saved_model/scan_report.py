@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tensorkeep._version import __version__
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.capabilities import Capability
+from tensorkeep.graph.registry.capabilities import Capability
 
 NOT_ALLOWED: Final = "not-allowed"
 NOT_SCANNED: Final = "not-scanned"

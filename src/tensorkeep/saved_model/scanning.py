@@ -11,8 +11,8 @@ from contextlib import suppress
 from typing import Final
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, TensorKeepError
-from tensorkeep.graph.capabilities import Capability
 from tensorkeep.graph.collections import GraphKeys
+from tensorkeep.graph.registry.capabilities import Capability
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import DataLossError, TensorKeepError
-from tensorkeep.graph.capabilities import tensorflow_ops
+from tensorkeep.graph.registry.capabilities import tensorflow_ops
 from tensorkeep.proto.messages import (
     FunctionDefLibrary,
     MetaGraphDef,

@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 
 from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.graph.attrs import shape_of_proto
+from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.proto.messages import SignatureDef, TensorInfo
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.saved_model.structures import CompositeSpec, decode_type_spec, sparse_spec

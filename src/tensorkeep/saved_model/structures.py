@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import INT64, RESOURCE, VARIANT, DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError
-from tensorkeep.graph.attrs import shape_of_proto
+from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.proto.messages import StructuredValue, TypeSpecProto
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.composite_values import IndexedSlicesValue, RaggedTensorValue, SparseTensorValue

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from tensorkeep.graph.collections import GraphKeys
-from tensorkeep.graph.pruning import needed_nodes, source_of
+from tensorkeep.graph.rewriting.pruning import needed_nodes, source_of
 from tensorkeep.proto.messages import CollectionDef, MetaGraphDef, SignatureDef, VariableDef, parse
 from tensorkeep.saved_model.layout import init_op_name, signature_keys
 from tensorkeep.saved_model.tensor_info import tensor_names

@@ -12,7 +12,7 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, dtype_in_graph
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.attrs import shape_of_proto
+from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.io.coding.records import encode_record, read_records
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write
 from tensorkeep.io.files.local import LOCAL

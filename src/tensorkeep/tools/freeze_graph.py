@@ -18,7 +18,7 @@ from typing import Final
 
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError, TensorKeepError
-from tensorkeep.graph.freezing import Selection
+from tensorkeep.graph.rewriting.freezing import Selection
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import GraphDef, MessageType, MetaGraphDef, SaverDef, parse, serialize

@@ -11,7 +11,7 @@ from tensorkeep.embedding.naming import KEYS, slot_stem
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import control_dependencies, device
 from tensorkeep.graph.graph import Operation
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.shapes import Shape
 from tensorkeep.train.embedding_files import stored_embeddings

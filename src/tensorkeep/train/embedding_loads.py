@@ -17,10 +17,10 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import RESOURCE
 from tensorkeep.errors import FailedPreconditionError
-from tensorkeep.graph.capabilities import Allowed, Capability
-from tensorkeep.graph.frozen_tables import TableRows
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.graph.registry.capabilities import Allowed, Capability
+from tensorkeep.graph.rewriting.frozen_tables import TableRows
 from tensorkeep.ops._embedding import EmbeddingResource
 from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access
 from tensorkeep.proto.messages import GraphDef

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.coding.records import read_records
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.files.local import LOCAL

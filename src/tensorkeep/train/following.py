@@ -15,10 +15,10 @@ from typing import Final, TypeAlias
 
 from tensorkeep.dtypes import RESOURCE, DType
 from tensorkeep.errors import ResourceExhaustedError, TensorKeepError
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.functions import find_function, function_body
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import group
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import group
 from tensorkeep.runtime.plan import CONTROL_FLOW, make_plan
 
 VARIABLES: Final = frozenset(("Variable", "VariableV2", "VarHandleOp"))

@@ -21,8 +21,10 @@ from tensorkeep.checkpoint.finding import checkpoint_exists, what_else_is_there
 from tensorkeep.checkpoint.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError
-from tensorkeep.graph.capabilities import Allowed, Capability
-from tensorkeep.graph.freezing import (
+from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
+from tensorkeep.graph.registry.capabilities import Allowed, Capability
+from tensorkeep.graph.rewriting.freezing import (
     EVERYTHING,
     MOST_BYTES,
     Selection,
@@ -30,10 +32,14 @@ from tensorkeep.graph.freezing import (
     convert_variables_to_constants,
     variables_of,
 )
-from tensorkeep.graph.frozen_tables import TableNode, TableRows, check_no_hash_tables, freeze_tables, tables_of
-from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph, import_graph
-from tensorkeep.graph.pruning import extract_sub_graph
+from tensorkeep.graph.rewriting.frozen_tables import (
+    TableNode,
+    TableRows,
+    check_no_hash_tables,
+    freeze_tables,
+    tables_of,
+)
+from tensorkeep.graph.rewriting.pruning import extract_sub_graph
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.ops._embedding import EmbeddingResource

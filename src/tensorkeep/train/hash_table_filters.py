@@ -17,14 +17,14 @@ from tensorkeep.functions.array import shape as shape_of
 from tensorkeep.functions.grouping import group
 from tensorkeep.functions.math import cast, square
 from tensorkeep.functions.reductions import reduce_sum
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.collections import add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.function_graph import traced
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.train.hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
 from tensorkeep.variables.global_step import get_or_create_global_step
 from tensorkeep.variables.hash_table import HashTable

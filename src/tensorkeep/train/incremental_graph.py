@@ -20,7 +20,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.functions.grouping import group
 from tensorkeep.graph.building import control_dependencies, device, name_scope
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.checkpoint_io import restore_v2, save_v2

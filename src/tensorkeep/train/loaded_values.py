@@ -23,11 +23,11 @@ from tensorkeep.errors import (
     TensorKeepError,
 )
 from tensorkeep.graph.constants import constant_value
-from tensorkeep.graph.freezing import VariableNode
-from tensorkeep.graph.frozen_tables import TableNode, TableRows
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.graph_def import import_graph
-from tensorkeep.graph.opspec import flatten, group, kernel_of, keyword_names
+from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.graph.registry.opspec import flatten, group, kernel_of, keyword_names
+from tensorkeep.graph.rewriting.freezing import VariableNode
+from tensorkeep.graph.rewriting.frozen_tables import TableNode, TableRows
 from tensorkeep.ops.checkpoint_io import SliceSpec, checked_info
 from tensorkeep.proto.messages import GraphDef, OpList, SaverDef
 from tensorkeep.shapes import Shape

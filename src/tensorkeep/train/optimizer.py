@@ -29,7 +29,7 @@ from tensorkeep.graph.collections import GraphKeys, get_collection, get_collecti
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import find_op, get_op
+from tensorkeep.graph.registry.opspec import find_op, get_op
 from tensorkeep.train.slots import create_slot, create_slot_with_initializer, create_zeros_slot
 from tensorkeep.variables.assignments import assign_add
 from tensorkeep.variables.composed import ComposedVariable

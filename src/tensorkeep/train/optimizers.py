@@ -15,7 +15,7 @@ from tensorkeep.graph.building import colocate_with, control_dependencies, devic
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.train.optimizer import Optimizer, RuleOptimizer
 from tensorkeep.variables.assignments import assign, assign_sub, scatter_add
 from tensorkeep.variables.initializers import Constant, Ones

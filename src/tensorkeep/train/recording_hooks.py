@@ -10,8 +10,8 @@ from typing import Any, Final, TypeAlias
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
-from tensorkeep.graph.files import write_graph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.files import write_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.metagraph.exporting import create_meta_graph_def
 from tensorkeep.proto.messages import SessionLog, Summary

@@ -24,7 +24,7 @@ from tensorkeep.graph.building import chosen_name, control_dependencies, current
 from tensorkeep.graph.collections import collection_keys, get_collection
 from tensorkeep.graph.devices import DeviceSpec
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import Saveable, SaveableObject, SaveSpec
 from tensorkeep.ops.checkpoint_io import (
     merge_v2_checkpoints,

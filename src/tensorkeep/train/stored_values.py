@@ -20,7 +20,7 @@ from tensorkeep.checkpoint.objects import ObjectGraph, RenamedReader
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.slices import TensorSlice
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.freezing import VariableNode
+from tensorkeep.graph.rewriting.freezing import VariableNode
 from tensorkeep.proto.messages import MetaGraphDef, VariableDef, parse
 
 Array = npt.NDArray[Any]

@@ -16,9 +16,9 @@ from tensorkeep.functions.lookup import tables_initializer
 from tensorkeep.functions.summaries import merge_all
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
-from tensorkeep.graph.files import write_graph
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.files import write_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.metagraph.exporting import create_meta_graph_def
 from tensorkeep.proto.messages import SessionLog

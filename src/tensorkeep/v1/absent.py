@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tensorkeep.graph.opspec import find_op
+from tensorkeep.graph.registry.opspec import find_op
 
 _CORE: Final = "variables, tf.layers, tf.losses, the optimizers of tf.train and tf.train.MonitoredTrainingSession"
 _LOAD: Final = "tensorkeep.load_saved_model runs what it exported"
@@ -30,8 +30,8 @@ INSTEAD: Final[dict[str, str]] = {
     "CoalescedScope packs into one variable are saved by tensorkeep.variables.saveable.CoalescedVariable",
     "keras": f"use {_CORE}; {_LOAD}, and tensorkeep.saved_model.from_layers builds models of layers",
     "lite": "graphs are frozen by tf.graph_util and `tensorkeep saved-model freeze`, for a converter of your choice",
-    "load_library": "ops of one's own are written in Python: tensorkeep.graph.opspec",
-    "load_op_library": "ops of one's own are written in Python: tensorkeep.graph.opspec",
+    "load_library": "ops of one's own are written in Python: tensorkeep.graph.registry.opspec",
+    "load_op_library": "ops of one's own are written in Python: tensorkeep.graph.registry.opspec",
     "mixed_precision": "cast by tf.cast",
     "mlir": "graphs run as they are",
     "profiler": "use a profiler of Python: a compiled run is a Python function",

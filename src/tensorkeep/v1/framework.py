@@ -17,7 +17,7 @@ from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert, register_conversion
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.graph_def import import_graph
+from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.tensor_shape import Dimension
 from tensorkeep.proto.messages import GraphDef, OpList, TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import Any
 
-from tensorkeep.graph import pruning
-from tensorkeep.graph.freezing import Selection
-from tensorkeep.graph.pruning import extract_sub_graph, must_run_on_cpu
+from tensorkeep.graph.rewriting import pruning
+from tensorkeep.graph.rewriting.freezing import Selection
+from tensorkeep.graph.rewriting.pruning import extract_sub_graph, must_run_on_cpu
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.train.freezing import FreezeOptions, freeze
 from tensorkeep.v1.framework import import_graph_def
@@ -29,7 +29,7 @@ def remove_training_nodes(input_graph: GraphDef, protected_nodes: Sequence[str] 
     """The graph without nodes that only training needs, as TensorFlow does it.
 
     What took the value of a CheckNumerics loses that input, and library and versions are lost:
-    `tensorkeep.graph.pruning.remove_training_nodes` keeps them.
+    `tensorkeep.graph.rewriting.pruning.remove_training_nodes` keeps them.
     """
     return pruning.remove_training_nodes_as_tensorflow(input_graph, protected_nodes or ())
 

@@ -10,8 +10,8 @@ from tensorkeep.graph import building, collections
 from tensorkeep.graph.creating import create_operation
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.graph_def import export_graph
-from tensorkeep.graph.versions import versions_of
+from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.graph.messages.versions import versions_of
 from tensorkeep.proto.messages import GraphDef, VersionDef
 from tensorkeep.runtime.elements import element_of
 from tensorkeep.variables.scope import variable_state

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.errors import WrongTypeError
-from tensorkeep.graph.opspec import OpSpec
-from tensorkeep.graph.schema import AttrSchema
+from tensorkeep.graph.registry.opspec import OpSpec
+from tensorkeep.graph.registry.schema import AttrSchema
 from tensorkeep.shapes import Shape
 
 _REDUCTIONS: Final = ("All", "Any", "EuclideanNorm", "Max", "Mean", "Min", "Prod", "Sum")

@@ -5,7 +5,7 @@ Every name here but these few is that of an op, so nothing else may be imported:
 
 from __future__ import annotations
 
-from tensorkeep.graph.opspec import find_op
+from tensorkeep.graph.registry.opspec import find_op
 from tensorkeep.v1.op_functions import RawOp, function_of
 
 

@@ -22,7 +22,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.metagraph.collections import register_proto_function
 from tensorkeep.metagraph.exporting import export_meta_graph

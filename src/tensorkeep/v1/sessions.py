@@ -11,7 +11,7 @@ from weakref import WeakSet
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import building, leave_graph, open_graph
 from tensorkeep.graph.graph import Graph as CoreGraph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.runtime.placement import Devices
 from tensorkeep.runtime.session import Session as CoreSession

@@ -13,7 +13,7 @@ from tensorkeep.functions.array import concat, expand_dims, ones_like, reshape, 
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.ops import scatter_updates as specs
 from tensorkeep.ops import state
 

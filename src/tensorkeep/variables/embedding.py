@@ -32,8 +32,8 @@ from tensorkeep.graph.building import (
 from tensorkeep.graph.collections import GraphKeys, add_to_collections
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
 from tensorkeep.graph.prefixes import strip_name_scope
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.io.machine.resources import is_switched_on

@@ -13,7 +13,7 @@ from typing import Any, Final
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.building import control_dependencies, device
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.ops._expressions import constant
 from tensorkeep.shapes import Shape

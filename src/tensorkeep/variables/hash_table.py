@@ -24,7 +24,6 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.functions.grouping import group
 from tensorkeep.functions.math import add_n
 from tensorkeep.functions.math import range as span
-from tensorkeep.graph.attrs import FunctionRef
 from tensorkeep.graph.building import (
     chosen_name,
     colocate_with,
@@ -37,7 +36,8 @@ from tensorkeep.graph.conversion import convert, register_conversion
 from tensorkeep.graph.function_graph import traced
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.messages.attrs import FunctionRef
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.joining import parallel_dynamic_stitch
 from tensorkeep.shapes import Shape

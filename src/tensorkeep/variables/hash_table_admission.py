@@ -22,7 +22,7 @@ from tensorkeep.graph.building import chosen_name, control_dependencies, current
 from tensorkeep.graph.collections import add_to_collections
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.shapes import Shape
 from tensorkeep.variables.hash_table import SLICE_SIZE, HashTable, checked_slicer

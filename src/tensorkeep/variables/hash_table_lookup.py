@@ -20,7 +20,7 @@ from tensorkeep.graph.collections import GraphKeys, get_collection_ref
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.variables.hash_table import LOOK_UP, DistributedHashTable, HashTable
 from tensorkeep.variables.hash_table_admission import BloomFilterAdmitStrategy
 

@@ -14,7 +14,7 @@ from typing import Any, Final
 from tensorkeep.functions.array import stack
 from tensorkeep.graph.building import colocate_with, control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.variables.hash_table import (
     SLICE_SIZE,

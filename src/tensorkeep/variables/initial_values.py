@@ -13,7 +13,7 @@ from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph.building import add
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 
 Sources: TypeAlias = Callable[[Operation], Iterator[Operation]]
 

@@ -18,7 +18,7 @@ from tensorkeep.functions.random import random_normal, random_uniform, truncated
 from tensorkeep.functions.slicing import slice as part_of
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import sizes_of
 
 _TRUNCATED: Final = 0.87962566103423978  # the deviation of normal numbers none of which is beyond two deviations

@@ -15,7 +15,7 @@ from tensorkeep.functions.slicing import boolean_mask
 from tensorkeep.graph.building import colocate_with, current_graph, device, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import get_op
+from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.variables.variable import is_variable_initialized
 
 _REFERENCES: Final = ("Variable", "VariableV2", "AutoReloadVariable")

@@ -18,8 +18,8 @@ from tensorkeep.graph.collections import add_to_collections
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.opspec import OpSpec, get_op
 from tensorkeep.graph.prefixes import strip_name_scope
+from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops import scatter_updates as scatter
 from tensorkeep.ops.constants import identity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.graph.opspec import registered_ops
+from tensorkeep.graph.registry.opspec import registered_ops
 from tensorkeep.ops import training
 
 assert training

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph, import_graph
-from tensorkeep.graph.rewrite import strip_default_attrs
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
+from tensorkeep.graph.rewriting.default_attrs import strip_default_attrs
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, parse
 from tests.support.golden import golden
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tensorkeep.errors import DataLossError
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write, prepare_directory
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, wrong_file

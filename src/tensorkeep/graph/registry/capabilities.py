@@ -18,11 +18,11 @@ from functools import cache
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.computing_ops import COMPUTING_OPS
-from tensorkeep.graph.effect_ops import EFFECT_GROUPS, Capability
-from tensorkeep.graph.known_ops import KNOWN_OPS
-from tensorkeep.graph.op_families import OP_FAMILIES
-from tensorkeep.graph.stateful_ops import STATEFUL_OPS
+from tensorkeep.graph.registry.computing_ops import COMPUTING_OPS
+from tensorkeep.graph.registry.effect_ops import EFFECT_GROUPS, Capability
+from tensorkeep.graph.registry.known_ops import KNOWN_OPS
+from tensorkeep.graph.registry.op_families import OP_FAMILIES
+from tensorkeep.graph.registry.stateful_ops import STATEFUL_OPS
 from tensorkeep.proto.messages import AttrValue, NodeDef
 
 _NOTHING: Final[frozenset[Capability]] = frozenset()
@@ -64,8 +64,8 @@ def state_capabilities(name: str, needs: Capability | Iterable[Capability] | Non
             )
     elif name in tensorflow_ops():
         raise InvalidArgumentError(
-            f"{name} is an op of TensorFlow that has no capability class: add it to graph/computing_ops.py or "
-            "graph/stateful_ops.py if it only computes, else to graph/effect_ops.py"
+            f"{name} is an op of TensorFlow that has no capability class: add it to graph/registry/computing_ops.py or "
+            "graph/registry/stateful_ops.py if it only computes, else to graph/registry/effect_ops.py"
         )
     else:
         listed = (needs,) if isinstance(needs, Capability) else needs

@@ -11,22 +11,22 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.attrs import encode_attr, write_shape
 from tensorkeep.graph.building import building, name_scope, place_imported, share_devices
 from tensorkeep.graph.graph import MOST_TENSORS, Graph, Operation, Tensor, is_index
-from tensorkeep.graph.import_arguments import (
+from tensorkeep.graph.messages.attrs import encode_attr, write_shape
+from tensorkeep.graph.messages.import_arguments import (
     mapped_names,
     open_scope,
     replacements,
     tensor_name_parts,
     wanted_names,
 )
-from tensorkeep.graph.older_forms import bring_up_to_date
-from tensorkeep.graph.opspec import OpaqueSpec, OpSpec, find_op, spec_of_op_def
+from tensorkeep.graph.messages.older_forms import bring_up_to_date
+from tensorkeep.graph.messages.versions import check_versions, merge_versions, versions_of
 from tensorkeep.graph.ordering import LOOP_BACK, MERGES, topological
-from tensorkeep.graph.schema import AttrSchema, OpSchema
+from tensorkeep.graph.registry.opspec import OpaqueSpec, OpSpec, find_op, spec_of_op_def
+from tensorkeep.graph.registry.schema import AttrSchema, OpSchema
 from tensorkeep.graph.undoing import all_or_nothing
-from tensorkeep.graph.versions import check_versions, merge_versions, versions_of
 from tensorkeep.io.machine.resources import collector_paused
 from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef, OpDef, OpList
 

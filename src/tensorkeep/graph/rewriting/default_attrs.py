@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tensorkeep.graph.attrs import encode_attr
-from tensorkeep.graph.opspec import find_op
+from tensorkeep.graph.messages.attrs import encode_attr
+from tensorkeep.graph.registry.opspec import find_op
 from tensorkeep.proto.messages import AttrValue, GraphDef, NodeDef
 
 

@@ -8,7 +8,7 @@ from typing import Final
 
 from tensorkeep.dtypes import RESOURCE
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.opspec import find_op
+from tensorkeep.graph.registry.opspec import find_op
 from tensorkeep.proto.messages import AttrValue, FunctionDef, NameAttrList, NodeDef, TensorProto
 
 

@@ -32,20 +32,20 @@ from typing import Any, Final, TypeAlias, TypeVar
 
 from tensorkeep.dtypes import DType, make_dtype
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError, UnimplementedError, WrongTypeError
-from tensorkeep.graph.attrs import Attr
 from tensorkeep.graph.building import add, check_name, colocate_with, graph_of, unique_name
-from tensorkeep.graph.capabilities import (
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.graph.messages.attrs import Attr
+from tensorkeep.graph.messages.full_types import has_full_types, write_full_types
+from tensorkeep.graph.registry.capabilities import (
     Capability,
     capabilities_of_op,
     capabilities_with,
     state_capabilities,
     tensorflow_ops,
 )
-from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.full_types import has_full_types, write_full_types
-from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.known_ops import KNOWN_OPS
-from tensorkeep.graph.schema import ArgSchema, OpSchema, parse_schema
+from tensorkeep.graph.registry.known_ops import KNOWN_OPS
+from tensorkeep.graph.registry.schema import ArgSchema, OpSchema, parse_schema
 from tensorkeep.proto.messages import NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -500,7 +500,7 @@ def op(*signature: str, needs: Capability | Iterable[Capability] | None = None) 
     """Registers an op by its signature. A name can be registered once.
 
     `needs` says what an op of one's own does besides computing; `()` is nothing. Without it nobody knows: sessions that
-    allow no IO and loaded models refuse the op. What TensorFlow's ops do is in a table, `graph/capabilities.py`.
+    allow no IO and loaded models refuse the op. What TensorFlow's ops do is in a table, `graph/registry/capabilities.py`.
     """
     spec = OpSpec(signature)
     if spec.name in _REGISTRY:

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from tensorkeep.dtypes import DType
-from tensorkeep.graph.full_types import has_full_types, write_full_types
-from tensorkeep.graph.schema import parse_schema
+from tensorkeep.graph.messages.full_types import has_full_types, write_full_types
+from tensorkeep.graph.registry.schema import parse_schema
 from tensorkeep.proto.messages import FullTypeDef
 from tensorkeep.proto.text import format_text
 

@@ -18,8 +18,8 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.attrs import shape_of_proto
-from tensorkeep.graph.converting import Conversion
+from tensorkeep.graph.messages.attrs import shape_of_proto
+from tensorkeep.graph.rewriting.converting import Conversion
 from tensorkeep.proto.messages import GraphDef, NodeDef
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape

@@ -12,14 +12,9 @@ from hypothesis import strategies as st
 import tensorkeep as tk
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
-from tensorkeep.graph.files import read_graph
-from tensorkeep.graph.freezing import (
-    Selection,
-    VariableNode,
-    convert_variables_to_constants,
-    variables_of,
-)
-from tensorkeep.graph.pruning import extract_sub_graph
+from tensorkeep.graph.messages.files import read_graph
+from tensorkeep.graph.rewriting.freezing import Selection, VariableNode, convert_variables_to_constants, variables_of
+from tensorkeep.graph.rewriting.pruning import extract_sub_graph
 from tensorkeep.proto.messages import FunctionDef, GraphDef, NodeDef, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.shapes import Shape

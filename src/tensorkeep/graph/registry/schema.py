@@ -27,7 +27,7 @@ import numpy as np
 
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.attrs import Attr, FunctionRef, decode_attr, encode_attr
+from tensorkeep.graph.messages.attrs import Attr, FunctionRef, decode_attr, encode_attr
 from tensorkeep.proto.messages import FullTypeDef, FullTypeId, OpDef, TensorProto
 from tensorkeep.proto.text import format_text, parse_text
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.attrs import AttrPlaceholder, FunctionRef, decode_attr, encode_attr
+from tensorkeep.graph.messages.attrs import AttrPlaceholder, FunctionRef, decode_attr, encode_attr
 from tensorkeep.proto.messages import AttrValue, TensorProto
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

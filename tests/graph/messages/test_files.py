@@ -8,9 +8,9 @@ import tensorkeep as tk
 from tensorkeep.errors import DataLossError, MissingFileError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
-from tensorkeep.graph.files import read_graph, write_graph
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import export_graph
+from tensorkeep.graph.messages.files import read_graph, write_graph
+from tensorkeep.graph.messages.graph_def import export_graph
 from tests.support.golden import ROOT
 
 

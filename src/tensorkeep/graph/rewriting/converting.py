@@ -21,7 +21,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, RESOURCE, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.frozen_nodes import (
+from tensorkeep.graph.rewriting.frozen_nodes import (
     ATTRS,
     BY_NAME,
     CALLERS,
@@ -48,7 +48,7 @@ from tensorkeep.graph.frozen_nodes import (
     set_type,
     takes,
 )
-from tensorkeep.graph.pruning import source_of
+from tensorkeep.graph.rewriting.pruning import source_of
 from tensorkeep.proto.messages import GraphDef, NodeDef, TensorProto
 from tensorkeep.proto.tensors import tensor_of_array
 

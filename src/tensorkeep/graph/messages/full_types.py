@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from tensorkeep.dtypes import DType
-from tensorkeep.graph.attrs import Attr
-from tensorkeep.graph.schema import FullType, OpSchema
+from tensorkeep.graph.messages.attrs import Attr
+from tensorkeep.graph.registry.schema import FullType, OpSchema
 from tensorkeep.proto.messages import FullTypeDef, FullTypeId
 
 # The data types that have a full type; of the others TensorFlow says nothing.

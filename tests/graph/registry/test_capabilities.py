@@ -11,8 +11,8 @@ import pytest
 import tensorkeep.ops.every  # noqa: F401 - registers every op
 from tensorkeep.dtypes import STRING
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph import opspec
-from tensorkeep.graph.capabilities import (
+from tensorkeep.graph.registry import opspec
+from tensorkeep.graph.registry.capabilities import (
     Allowed,
     Capability,
     asked_attributes,
@@ -23,11 +23,11 @@ from tensorkeep.graph.capabilities import (
     state_capabilities,
     tensorflow_ops,
 )
-from tensorkeep.graph.computing_ops import COMPUTING_OPS
-from tensorkeep.graph.effect_ops import EFFECT_GROUPS
-from tensorkeep.graph.op_families import OP_FAMILIES
-from tensorkeep.graph.opspec import find_op, get_op, op, registered_ops
-from tensorkeep.graph.stateful_ops import STATEFUL_OPS
+from tensorkeep.graph.registry.computing_ops import COMPUTING_OPS
+from tensorkeep.graph.registry.effect_ops import EFFECT_GROUPS
+from tensorkeep.graph.registry.op_families import OP_FAMILIES
+from tensorkeep.graph.registry.opspec import find_op, get_op, op, registered_ops
+from tensorkeep.graph.registry.stateful_ops import STATEFUL_OPS
 from tensorkeep.proto.messages import NodeDef
 
 
@@ -102,9 +102,9 @@ def test_the_guide_tells_how_many_ops_there_are_of_each_class():
     text = (Path(__file__).parents[2] / "docs" / "guide" / "safety.md").read_text(encoding="utf-8")
     told = dict(re.findall(r"^\| `([a-z/_.-]+)` \|(?: [^|]+ \|)? (\d+) \|$", text, re.MULTILINE))
     counts = Counter(item.identifier for capabilities in classed_ops().values() for item in capabilities)
-    counts["graph/computing_ops.py"] = sum(len(names.split()) for names in COMPUTING_OPS.values())
-    counts["graph/stateful_ops.py"] = sum(len(names.split()) for names in STATEFUL_OPS.values())
-    counts["graph/effect_ops.py"] = sum(len(group.names.split()) for group in EFFECT_GROUPS)
+    counts["graph/registry/computing_ops.py"] = sum(len(names.split()) for names in COMPUTING_OPS.values())
+    counts["graph/registry/stateful_ops.py"] = sum(len(names.split()) for names in STATEFUL_OPS.values())
+    counts["graph/registry/effect_ops.py"] = sum(len(group.names.split()) for group in EFFECT_GROUPS)
     assert {name: int(number) for name, number in told.items()} == dict(counts)
 
 

@@ -8,8 +8,8 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph import building as build
 from tensorkeep.graph.graph import PRODUCER, Graph
-from tensorkeep.graph.graph_def import export_graph, import_graph
-from tensorkeep.graph.opspec import op
+from tensorkeep.graph.messages.graph_def import export_graph, import_graph
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.proto.messages import GraphDef, NodeDef, OpList
 from tensorkeep.proto.text import format_text, parse_text

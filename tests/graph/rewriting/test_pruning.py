@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
-from tensorkeep.graph.files import read_graph
 from tensorkeep.graph.graph import Graph
-from tensorkeep.graph.graph_def import import_graph
-from tensorkeep.graph.pruning import (
+from tensorkeep.graph.messages.files import read_graph
+from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.graph.rewriting.pruning import (
     extract_sub_graph,
     must_run_on_cpu,
     remove_training_nodes,

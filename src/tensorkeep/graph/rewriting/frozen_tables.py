@@ -22,8 +22,8 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.freezing import EVERYTHING, MOST_BYTES, Selection
-from tensorkeep.graph.pruning import source_of
+from tensorkeep.graph.rewriting.freezing import EVERYTHING, MOST_BYTES, Selection
+from tensorkeep.graph.rewriting.pruning import source_of
 from tensorkeep.proto.messages import GraphDef, NodeDef
 from tensorkeep.proto.tensors import tensor_of_array
 

@@ -6,8 +6,8 @@ import pytest
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.opspec import find_op
-from tensorkeep.graph.schema import MISSING, OpSchema, parse_schema
+from tensorkeep.graph.registry.opspec import find_op
+from tensorkeep.graph.registry.schema import MISSING, OpSchema, parse_schema
 from tensorkeep.proto.messages import OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
