@@ -40,9 +40,9 @@ from tensorkeep import (
     read_checkpoint_state,
     save_checkpoint,
 )
-from tensorkeep.checkpoint.bundle import Entry
-from tensorkeep.checkpoint.codec import decode_objects
-from tensorkeep.checkpoint.slices import box_shape, slice_key
+from tensorkeep.checkpoint.bundle.codec import decode_objects
+from tensorkeep.checkpoint.bundle.format import Entry
+from tensorkeep.checkpoint.slices.tensor_slice import box_shape, slice_key
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.io.coding.crc32c import crc32c, mask, masked_crc32c
 from tensorkeep.io.coding.varint_arrays import decode_varints

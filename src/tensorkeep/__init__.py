@@ -23,22 +23,26 @@ if TYPE_CHECKING:
     from tensorkeep import inspect as inspect
     from tensorkeep import saved_model as saved_model
     from tensorkeep._about import About, about
-    from tensorkeep.checkpoint.bundle_reader import BundleReader
-    from tensorkeep.checkpoint.bundle_writer import BundleWriter
+    from tensorkeep.checkpoint.bundle.merging import merge_bundles
+    from tensorkeep.checkpoint.bundle.reader import BundleReader
+    from tensorkeep.checkpoint.bundle.writer import BundleWriter
     from tensorkeep.checkpoint.checking import CheckpointReport, TensorProblem, check_checkpoint
-    from tensorkeep.checkpoint.merge import merge_bundles
-    from tensorkeep.checkpoint.object_saving import load_objects, save_objects
-    from tensorkeep.checkpoint.objects import ObjectGraph, RenamedReader, SavedAttribute, SlotVariable
-    from tensorkeep.checkpoint.opening import (
+    from tensorkeep.checkpoint.finding.opening import (
         latest_checkpoint,
         list_tensors,
         load_tensor,
         load_tensors,
         open_checkpoint,
     )
+    from tensorkeep.checkpoint.finding.state_file import CheckpointState, read_checkpoint_state, write_checkpoint_state
+    from tensorkeep.checkpoint.objects.array_trees import load_objects, save_objects
+    from tensorkeep.checkpoint.objects.reader import ObjectGraph, RenamedReader, SavedAttribute, SlotVariable
+    from tensorkeep.checkpoint.objects.variable_names import VariableNames, named_variables, variable_names
     from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
-    from tensorkeep.checkpoint.restore_items import RestoreItem, RestoreOutcome
-    from tensorkeep.checkpoint.restoring import RestorePlan, plan_restore, restore_arrays
+    from tensorkeep.checkpoint.restore.items import RestoreItem, RestoreOutcome
+    from tensorkeep.checkpoint.restore.planning import RestorePlan, plan_restore, restore_arrays
+    from tensorkeep.checkpoint.restore.suggestions import Suggestion
+    from tensorkeep.checkpoint.restore.wanted_tensors import Adapt, OnMismatch, Remedy, Wanted
     from tensorkeep.checkpoint.saving import (
         CheckpointFormat,
         Piece,
@@ -48,13 +52,9 @@ if TYPE_CHECKING:
         Sharding,
         save_checkpoint,
     )
-    from tensorkeep.checkpoint.slices import TensorSlice
+    from tensorkeep.checkpoint.slices.slice_files import SliceFileReader, SliceFileWriter
+    from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
     from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray, Variant
-    from tensorkeep.checkpoint.state import CheckpointState, read_checkpoint_state, write_checkpoint_state
-    from tensorkeep.checkpoint.suggestions import Suggestion
-    from tensorkeep.checkpoint.v1 import SliceFileReader, SliceFileWriter
-    from tensorkeep.checkpoint.variable_names import VariableNames, named_variables, variable_names
-    from tensorkeep.checkpoint.wanted import Adapt, OnMismatch, Remedy, Wanted
     from tensorkeep.dtypes import DType
     from tensorkeep.embedding.table import EmbeddingTable
     from tensorkeep.errors import (
@@ -108,24 +108,24 @@ if TYPE_CHECKING:
 # Where the names are that this package offers.
 _NAMES = {
     "_about": "About about",
-    "checkpoint.bundle_reader": "BundleReader",
-    "checkpoint.bundle_writer": "BundleWriter",
+    "checkpoint.bundle.reader": "BundleReader",
+    "checkpoint.bundle.writer": "BundleWriter",
     "checkpoint.checking": "CheckpointReport TensorProblem check_checkpoint",
-    "checkpoint.merge": "merge_bundles",
-    "checkpoint.object_saving": "load_objects save_objects",
-    "checkpoint.objects": "ObjectGraph RenamedReader SavedAttribute SlotVariable",
-    "checkpoint.opening": "latest_checkpoint list_tensors load_tensor load_tensors open_checkpoint",
+    "checkpoint.bundle.merging": "merge_bundles",
+    "checkpoint.objects.array_trees": "load_objects save_objects",
+    "checkpoint.objects.reader": "ObjectGraph RenamedReader SavedAttribute SlotVariable",
+    "checkpoint.finding.opening": "latest_checkpoint list_tensors load_tensor load_tensors open_checkpoint",
     "checkpoint.reader": "CheckpointReader Checksums ReadOptions TensorInfo",
-    "checkpoint.restore_items": "RestoreItem RestoreOutcome",
-    "checkpoint.restoring": "RestorePlan plan_restore restore_arrays",
+    "checkpoint.restore.items": "RestoreItem RestoreOutcome",
+    "checkpoint.restore.planning": "RestorePlan plan_restore restore_arrays",
     "checkpoint.saving": "CheckpointFormat Piece SaveOptions ShardByName ShardBySize Sharding save_checkpoint",
-    "checkpoint.slices": "TensorSlice",
+    "checkpoint.slices.tensor_slice": "TensorSlice",
     "checkpoint.sources": "ArraySource PartitionedArray Variant",
-    "checkpoint.state": "CheckpointState read_checkpoint_state write_checkpoint_state",
-    "checkpoint.suggestions": "Suggestion",
-    "checkpoint.v1": "SliceFileReader SliceFileWriter",
-    "checkpoint.variable_names": "VariableNames named_variables variable_names",
-    "checkpoint.wanted": "Adapt OnMismatch Remedy Wanted",
+    "checkpoint.finding.state_file": "CheckpointState read_checkpoint_state write_checkpoint_state",
+    "checkpoint.restore.suggestions": "Suggestion",
+    "checkpoint.slices.slice_files": "SliceFileReader SliceFileWriter",
+    "checkpoint.objects.variable_names": "VariableNames named_variables variable_names",
+    "checkpoint.restore.wanted_tensors": "Adapt OnMismatch Remedy Wanted",
     "dtypes": "DType",
     "embedding.table": "EmbeddingTable",
     "errors": """

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from tensorkeep import MemoryFileSystem
-from tensorkeep.checkpoint.slices import TensorSlice, slice_key
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice, slice_key
 from tensorkeep.io.coding.crc32c import mask, masked_crc32c
 from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.proto.messages import (

@@ -12,12 +12,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tensorkeep.checkpoint.bundle import Entry, decode_name, decode_names, encode_entry, encode_type_and_shape
-from tensorkeep.checkpoint.bundle_columns import decode_entries, encode_entries
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.bundle.entry_columns import decode_entries, encode_entries
+from tensorkeep.checkpoint.bundle.format import Entry, decode_name, decode_names, encode_entry, encode_type_and_shape
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.bundle.small_tensors import Heads, head_of, is_usual, spans, tail_of
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
-from tensorkeep.checkpoint.small_tensors import Heads, head_of, is_usual, spans, tail_of
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tests.native.implementations import IMPLEMENTATIONS, implementation, is_turned_off

@@ -12,8 +12,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.merge import merge_bundles
-from tensorkeep.checkpoint.opening import latest_checkpoint, load_tensors
+from tensorkeep.checkpoint.bundle.merging import merge_bundles
+from tensorkeep.checkpoint.finding.opening import latest_checkpoint, load_tensors
 from tensorkeep.checkpoint.saving import SaveOptions, ShardBySize, save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.errors import AlreadyExistsError, DataLossError, NotFoundError

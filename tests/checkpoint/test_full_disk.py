@@ -19,11 +19,11 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
-from tensorkeep.checkpoint.opening import load_tensors
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
+from tensorkeep.checkpoint.finding.opening import load_tensors
+from tensorkeep.checkpoint.finding.state_file import write_checkpoint_state
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.checkpoint.state import write_checkpoint_state
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import (
     AlreadyExistsError,

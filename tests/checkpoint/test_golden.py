@@ -38,7 +38,7 @@ from tensorkeep import (
     save_checkpoint,
     write_checkpoint_state,
 )
-from tensorkeep.checkpoint.naming import parse_shard_pattern
+from tensorkeep.checkpoint.finding.file_names import parse_shard_pattern
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import SavedTensorSlices, TrackableObjectGraph, VariantTensorDataProto, parse
 from tensorkeep.proto.text import parse_text

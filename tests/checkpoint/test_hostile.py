@@ -36,7 +36,7 @@ from tensorkeep import (
     read_checkpoint_state,
     save_checkpoint,
 )
-from tensorkeep.checkpoint.slices import slice_key
+from tensorkeep.checkpoint.slices.tensor_slice import slice_key
 from tensorkeep.io.coding.crc32c import crc32c, mask
 from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.proto.messages import BundleEntryProto, SavedTensorSlices, TrackableObjectGraph, serialize

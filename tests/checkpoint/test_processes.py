@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.checkpoint.checking import check_checkpoint
-from tensorkeep.checkpoint.opening import load_tensors
+from tensorkeep.checkpoint.finding.opening import load_tensors
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, ShardByName, save_checkpoint
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.io.files.local import LOCAL

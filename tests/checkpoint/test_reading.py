@@ -31,7 +31,7 @@ from tensorkeep import (
     open_checkpoint,
     save_checkpoint,
 )
-from tensorkeep.checkpoint.slices import slice_key
+from tensorkeep.checkpoint.slices.tensor_slice import slice_key
 from tensorkeep.dtypes import ALL_DTYPES
 from tensorkeep.io.coding.crc32c import crc32c
 from tensorkeep.testing.filesystems import CountingFileSystem

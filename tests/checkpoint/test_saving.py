@@ -36,7 +36,7 @@ from tensorkeep import (
     open_checkpoint,
     save_checkpoint,
 )
-from tensorkeep.checkpoint.slices import slice_key
+from tensorkeep.checkpoint.slices.tensor_slice import slice_key
 from tensorkeep.testing.filesystems import FailingFileSystem
 from tensorkeep.testing.strategies import Saveable, assert_saved, checkpoints
 from tests.checkpoint.crafting import peak_memory
@@ -328,7 +328,7 @@ class TestV1:
         )
 
     def test_texts_that_take_more_than_a_slice_may(self, fs, monkeypatch):
-        monkeypatch.setattr("tensorkeep.checkpoint.v1._LARGEST", 2000)  # in place of 2 GiB
+        monkeypatch.setattr("tensorkeep.checkpoint.slices.slice_files._LARGEST", 2000)  # in place of 2 GiB
         texts = np.array([b"x" * 100] * 7, object)
         save_checkpoint("m", {"w": texts}, V1, fs=fs)
         with pytest.raises(InvalidArgumentError) as caught:

@@ -16,7 +16,7 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.checkpoint.casting import CastLossError
-from tensorkeep.checkpoint.opening import load_tensors, open_checkpoint
+from tensorkeep.checkpoint.finding.opening import load_tensors, open_checkpoint
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.convert import CastTo, ConvertOptions, ModelOptions, check_proof, convert, open_tensors, read_proof

@@ -16,7 +16,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.opening import load_tensors
+from tensorkeep.checkpoint.finding.opening import load_tensors
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.convert import ConvertOptions, convert, open_tensors
 from tensorkeep.convert.pytorch import PYTORCH

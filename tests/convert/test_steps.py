@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.checkpoint.slices import whole_box
+from tensorkeep.checkpoint.slices.tensor_slice import whole_box
 from tensorkeep.convert.arrays import boxes, transposed
 from tensorkeep.convert.steps import (
     AddToBlock,

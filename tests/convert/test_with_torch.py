@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from tensorkeep.checkpoint.opening import load_tensors
+from tensorkeep.checkpoint.finding.opening import load_tensors
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.convert import ConvertOptions, convert
 from tensorkeep.edit import RenamePattern

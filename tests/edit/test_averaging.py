@@ -10,7 +10,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.opening import load_tensor, open_checkpoint
+from tensorkeep.checkpoint.finding.opening import load_tensor, open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, save_checkpoint
 from tensorkeep.edit import average

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.checkpoint.object_saving import save_objects
-from tensorkeep.checkpoint.opening import load_tensors
+from tensorkeep.checkpoint.finding.opening import load_tensors
+from tensorkeep.checkpoint.objects.array_trees import save_objects
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, save_checkpoint
 from tensorkeep.edit import Conflict, average, exponential_weights, interpolate, merge
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError

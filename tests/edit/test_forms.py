@@ -8,10 +8,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.object_saving import load_objects, save_objects
-from tensorkeep.checkpoint.opening import latest_checkpoint, load_tensors, open_checkpoint
+from tensorkeep.checkpoint.finding.opening import latest_checkpoint, load_tensors, open_checkpoint
+from tensorkeep.checkpoint.objects.array_trees import load_objects, save_objects
 from tensorkeep.checkpoint.saving import CheckpointFormat, save_checkpoint
-from tensorkeep.checkpoint.v1 import SliceFileReader
+from tensorkeep.checkpoint.slices.slice_files import SliceFileReader
 from tensorkeep.edit import EditOptions, convert_format, dedupe, names_to_objects, objects_to_names, split
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.memory import MemoryFileSystem

@@ -10,7 +10,7 @@ import pytest
 
 from tensorkeep import MemoryFileSystem, open_checkpoint
 from tensorkeep.edit import EditOptions, average, cast, merge, set_tensors
-from tests.checkpoint.test_hash_tables import RANGES, ROWS, SIZE, listed, ranges_of, tables
+from tests.checkpoint.bundle.test_hash_tables import RANGES, ROWS, SIZE, listed, ranges_of, tables
 
 WHOLE = np.concatenate(ROWS)
 EDITS: dict[str, tuple[Callable[[MemoryFileSystem], Any], Any]] = {

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.opening import load_tensors, open_checkpoint
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.finding.opening import load_tensors, open_checkpoint
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, ShardByName, ShardBySize, save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.edit import EditOptions, RenamePattern, Selection, Stored, drop, keep, rename, write_plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.opening import load_tensors, open_checkpoint
+from tensorkeep.checkpoint.finding.opening import load_tensors, open_checkpoint
 from tensorkeep.edit import EditOptions, RenameExactly, Selection, cast, drop, keep, rename
 from tensorkeep.embedding.ordered import in_order
 from tensorkeep.embedding.repairing import repair_checkpoint

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 
 from tensorkeep.checkpoint.checking import check_checkpoint
-from tensorkeep.checkpoint.object_saving import load_objects, save_objects
-from tensorkeep.checkpoint.opening import latest_checkpoint, load_tensors
+from tensorkeep.checkpoint.finding.opening import latest_checkpoint, load_tensors
+from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state, write_checkpoint_state
+from tensorkeep.checkpoint.objects.array_trees import load_objects, save_objects
 from tensorkeep.checkpoint.saving import SaveOptions, ShardByName, save_checkpoint
-from tensorkeep.checkpoint.state import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.edit import find_garbage, remove_garbage, repair_state, salvage
 from tensorkeep.embedding.record_files import remove_checkpoint_with_records
 from tensorkeep.embedding.snapshot import ArraySnapshot

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
-from tensorkeep.checkpoint.object_saving import load_objects, save_objects
-from tensorkeep.checkpoint.opening import load_tensors
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.finding.opening import load_tensors
+from tensorkeep.checkpoint.objects.array_trees import load_objects, save_objects
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.edit import Selection, drop, keep, optimizer_state, rename, strip_optimizer, swap_averages
 from tensorkeep.edit.names import RenamePattern

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.checkpoint.casting import CastLossError
-from tensorkeep.checkpoint.opening import load_tensors, open_checkpoint
+from tensorkeep.checkpoint.finding.opening import load_tensors, open_checkpoint
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.edit import EditOptions, Selection, cast, set_tensors

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from tensorkeep import BundleWriter, MemoryFileSystem, open_checkpoint
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.naming import data_path
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.finding.file_names import data_path
 from tensorkeep.embedding.ordered import in_order
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.stored import stored_embeddings

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.embedding.record_files import record_files, remove_checkpoint_with_records
 from tensorkeep.embedding.rewriting import Rewrite
 from tensorkeep.embedding.snapshot import ArraySnapshot

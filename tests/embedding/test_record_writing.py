@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.embedding import record_writing
 from tensorkeep.embedding.restoring import restore_table

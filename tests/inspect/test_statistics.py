@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.inspect.health import Ailment, examine

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.checkpoint.checking import check_checkpoint
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.inspect.health import examine
 from tensorkeep.inspect.statistics import checkpoint_statistics

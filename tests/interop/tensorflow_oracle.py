@@ -16,7 +16,7 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from tensorkeep import ArraySource, DType, TensorSlice
-from tensorkeep.checkpoint.bundle import encode_name
+from tensorkeep.checkpoint.bundle.format import encode_name
 from tensorkeep.dtypes import ALL_DTYPES
 
 Array = npt.NDArray[Any]

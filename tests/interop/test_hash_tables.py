@@ -8,9 +8,9 @@ import numpy as np
 import tensorflow as tf
 
 import tensorkeep.v1 as tk
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
-from tests.checkpoint.test_hash_tables import KEYS, ROWS, tables
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
+from tests.checkpoint.bundle.test_hash_tables import KEYS, ROWS, tables
 
 
 def test_tensorflow_reads_merged_hash_tables_and_copies_of_them(tmp_path: Path) -> None:

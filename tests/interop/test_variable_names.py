@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import tensorkeep as tk
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 
 keras = tf.keras
 

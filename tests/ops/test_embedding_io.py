@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.embedding.naming import NINE
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.functions.array import stack

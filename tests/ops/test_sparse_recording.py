@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph

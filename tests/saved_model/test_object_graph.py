@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.checkpoint.objects import ObjectGraph
+from tensorkeep.checkpoint.objects.reader import ObjectGraph
 from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
 from tensorkeep.proto.messages import SavedObjectGraph, TrackableObjectGraph, serialize
 from tensorkeep.saved_model.object_graph import SavedObjects

@@ -7,7 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tensorkeep.io.files.directories import files_below
 from tensorkeep.io.files.filesystem import atomic_write

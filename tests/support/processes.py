@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tensorkeep.checkpoint.opening import load_tensors
+from tensorkeep.checkpoint.finding.opening import load_tensors
 
 
 def run_together(program: str, folder: Path, files: Sequence[int], rounds: int) -> None:

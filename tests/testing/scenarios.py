@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
-from tensorkeep.checkpoint.merge import merge_bundles
-from tensorkeep.checkpoint.naming import index_path
-from tensorkeep.checkpoint.opening import load_tensors, open_checkpoint
+from tensorkeep.checkpoint.bundle.merging import merge_bundles
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
+from tensorkeep.checkpoint.finding.file_names import index_path
+from tensorkeep.checkpoint.finding.opening import load_tensors, open_checkpoint
+from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, ShardBySize, Sharding, save_checkpoint
-from tensorkeep.checkpoint.state import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.errors import NotFoundError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, is_temporary
 from tensorkeep.io.files.memory import MemoryFileSystem

@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 
 import pytest
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, ShardBySize, save_checkpoint
-from tensorkeep.checkpoint.v1 import SliceFileReader
+from tensorkeep.checkpoint.slices.slice_files import SliceFileReader
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.io.files.local import LOCAL

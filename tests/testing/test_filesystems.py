@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, ShardBySize, save_checkpoint
 from tensorkeep.checkpoint.sources import PartitionedArray

@@ -10,9 +10,9 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 from hypothesis.vendor.pretty import pretty
 
-from tensorkeep.checkpoint.slices import box_shape
+from tensorkeep.checkpoint.slices.tensor_slice import box_shape
+from tensorkeep.checkpoint.slices.tiling import copies_for
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray
-from tensorkeep.checkpoint.tiling import copies_for
 from tensorkeep.dtypes import ALL_DTYPES, BFLOAT16, BOOL, FLOAT32, INT4, QINT8, STRING, VARIANT, DType
 from tensorkeep.shapes import element_count
 from tensorkeep.testing.strategies import (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from tensorkeep.checkpoint.state import write_checkpoint_state
+from tensorkeep.checkpoint.finding.state_file import write_checkpoint_state
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.io.files.filesystem import FileSystem

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.checkpoint.wanted import OnMismatch
+from tensorkeep.checkpoint.restore.wanted_tensors import OnMismatch
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_REMOVED, DELTA_VERSIONS
 from tensorkeep.errors import FailedPreconditionError, NotFoundError, TensorKeepError
 from tests.support.deeprec import unset_switches

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tensorkeep.graph.rewriting.freezing import variables_of

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tests.support.deeprec import unset_switches
 
 

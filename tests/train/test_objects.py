@@ -19,7 +19,7 @@ from tensorkeep import (
     save_checkpoint,
     save_objects,
 )
-from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.errors import (
     DataLossError,
     FailedPreconditionError,

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.checkpoint.state import CheckpointState
+from tensorkeep.checkpoint.finding.state_file import CheckpointState
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.train.retention import (
     AllOf,

@@ -9,7 +9,7 @@ from typing import TypeVar
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.state import read_checkpoint_state
+from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state
 from tensorkeep.errors import StorageError
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.memory import MemoryFileSystem

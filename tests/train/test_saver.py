@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import numpy as np
 import pytest
 
-from tensorkeep.checkpoint.latest import latest_checkpoint
-from tensorkeep.checkpoint.opening import load_tensor, load_tensors
-from tensorkeep.checkpoint.state import read_checkpoint_state
+from tensorkeep.checkpoint.finding.latest import latest_checkpoint
+from tensorkeep.checkpoint.finding.opening import load_tensor, load_tensors
+from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph

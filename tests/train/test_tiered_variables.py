@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.checkpoint.opening import load_tensors, open_checkpoint
+from tensorkeep.checkpoint.finding.opening import load_tensors, open_checkpoint
 from tensorkeep.embedding import EmbeddingTable, save_embeddings
 from tensorkeep.embedding.ordered import in_order
 from tensorkeep.embedding.stored import stored_embeddings

@@ -12,7 +12,7 @@ import pytest
 
 import tensorkeep as tk
 import tensorkeep.v1 as tf
-from tensorkeep.checkpoint.wanted import Adapt
+from tensorkeep.checkpoint.restore.wanted_tensors import Adapt
 from tensorkeep.embedding.snapshot import ArraySnapshot
 from tensorkeep.embedding.writing import save_embeddings
 from tensorkeep.errors import (

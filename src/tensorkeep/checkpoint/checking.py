@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tensorkeep.checkpoint.bundle_columns import decode_entries
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.naming import data_path
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.bundle.entry_columns import decode_entries
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.finding.file_names import data_path
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text

@@ -14,12 +14,12 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle import decode_name, encode_name
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.bundle.format import decode_name, encode_name
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.checkpoint.slices import box_shape, slice_key
-from tensorkeep.checkpoint.v1 import SliceFileReader
+from tensorkeep.checkpoint.slices.slice_files import SliceFileReader
+from tensorkeep.checkpoint.slices.tensor_slice import box_shape, slice_key
 from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import InternalError, MissingFileError, NotFoundError, WrongTypeError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.slices import Part, TensorSlice, box_shape
+from tensorkeep.checkpoint.slices.tensor_slice import Part, TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import (

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter, delete_quietly, remove_bundle
-from tensorkeep.checkpoint.naming import shard_path, shard_pattern
-from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.bundle.writer import BundleWriter, delete_quietly, remove_bundle
+from tensorkeep.checkpoint.finding.file_names import shard_path, shard_pattern
+from tensorkeep.checkpoint.slices.slice_files import SliceFileWriter
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray, plain_dtype
-from tensorkeep.checkpoint.v1 import SliceFileWriter
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.files.local import LOCAL

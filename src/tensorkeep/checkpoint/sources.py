@@ -15,8 +15,8 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.slices import Part, TensorSlice, box_shape, whole_box
-from tensorkeep.checkpoint.tiling import copies_for
+from tensorkeep.checkpoint.slices.tensor_slice import Part, TensorSlice, box_shape, whole_box
+from tensorkeep.checkpoint.slices.tiling import copies_for
 from tensorkeep.dtypes import RESOURCE, VARIANT, DType, dtype_of_array, dtype_of_plain_array
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.shapes import checked_shape, element_count

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 import tensorkeep as tk
-from tensorkeep.checkpoint.naming import IN_MODEL, OBJECT_GRAPH_KEY, index_path, prefix_of_file
+from tensorkeep.checkpoint.finding.file_names import IN_MODEL, OBJECT_GRAPH_KEY, index_path, prefix_of_file
 from tensorkeep.cli.output import Output, counted
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint

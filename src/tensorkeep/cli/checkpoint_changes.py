@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any
 
 from tensorkeep.checkpoint.casting import CastLoss, CastLossError
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.cli.any_tensors import require_checkpoint
 from tensorkeep.cli.command import DONE, Parser
 from tensorkeep.cli.output import Output, counted, shown, size_text

@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from tensorkeep.checkpoint.finding import checkpoint_exists
+from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.cli.command import DONE, Parser
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.cli.progress import ProgressBar

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tensorkeep.checkpoint.naming import index_path, parse_data_path
+from tensorkeep.checkpoint.finding.file_names import index_path, parse_data_path
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.files.filesystem import atomic_write, path_text
 from tensorkeep.io.files.local import LOCAL

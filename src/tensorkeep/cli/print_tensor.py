@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.checkpoint.objects import RenamedReader
+from tensorkeep.checkpoint.objects.reader import RenamedReader
 from tensorkeep.cli.any_tensors import PATH_HELP, open_any
 from tensorkeep.cli.command import DONE, TENSOR_NAMES, Command, Parser
 from tensorkeep.cli.output import Output, shape_text, shown

@@ -10,10 +10,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.codec import CHUNK, check_shape
+from tensorkeep.checkpoint.bundle.codec import CHUNK, check_shape
 from tensorkeep.checkpoint.reader import TensorInfo
-from tensorkeep.checkpoint.regions import read_box
-from tensorkeep.checkpoint.slices import Box, box_shape
+from tensorkeep.checkpoint.slices.regions import read_box
+from tensorkeep.checkpoint.slices.tensor_slice import Box, box_shape
 from tensorkeep.convert.hub import VALID, StoredArray
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError

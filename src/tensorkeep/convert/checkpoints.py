@@ -6,17 +6,17 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Final
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
-from tensorkeep.checkpoint.finding import checkpoint_or_parts_exist, checkpoints_in
-from tensorkeep.checkpoint.naming import index_path, prefix_of_file
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
+from tensorkeep.checkpoint.finding.file_names import index_path, prefix_of_file
+from tensorkeep.checkpoint.finding.files import checkpoint_or_parts_exist, checkpoints_in
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.objects.variable_names import VariableNames, variable_names
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.saving import CheckpointFormat, Piece, SaveOptions, ShardBySize, save_checkpoint
-from tensorkeep.checkpoint.slices import Part
+from tensorkeep.checkpoint.slices.slice_files import SliceFileWriter
+from tensorkeep.checkpoint.slices.tensor_slice import Part
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.checkpoint.v1 import SliceFileWriter
-from tensorkeep.checkpoint.variable_names import VariableNames, variable_names
 from tensorkeep.convert.arrays import stretches
 from tensorkeep.convert.hub import Array, SinkOptions, Tensors, TensorSink, TensorSource, listed
 from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError

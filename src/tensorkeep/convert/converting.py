@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from tensorkeep.checkpoint.casting import CastLoss, refuse_losses
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.checkpoints import BUNDLE, SLICE_FILE, CheckpointTensors
 from tensorkeep.convert.formats import format_named, format_of_source, format_of_target

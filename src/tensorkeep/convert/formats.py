@@ -6,7 +6,7 @@ import posixpath
 import re
 from typing import Final
 
-from tensorkeep.checkpoint.finding import what_else_is_there
+from tensorkeep.checkpoint.finding.files import what_else_is_there
 from tensorkeep.convert.checkpoints import BUNDLE, SLICE_FILE
 from tensorkeep.convert.graphs import FROZEN_GRAPH, SAVED_MODEL
 from tensorkeep.convert.hdf5 import HDF5

@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Final
 
-from tensorkeep.checkpoint.finding import checkpoint_exists
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.files import checkpoint_exists
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions, TensorInfo
-from tensorkeep.checkpoint.slices import Box
+from tensorkeep.checkpoint.slices.tensor_slice import Box
 from tensorkeep.convert.checkpoints import CheckpointTensors
 from tensorkeep.convert.hub import Array, ModelOptions, OpenTensors, SinkOptions, TensorSource
 from tensorkeep.dtypes import dtype_of_number

@@ -15,7 +15,7 @@ from typing import Any, Final, Protocol, TypeAlias, runtime_checkable
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import TensorInfo
-from tensorkeep.checkpoint.slices import Box, Part, TensorSlice, whole_box
+from tensorkeep.checkpoint.slices.tensor_slice import Box, Part, TensorSlice, whole_box
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.plan import Made

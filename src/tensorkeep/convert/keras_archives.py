@@ -16,7 +16,7 @@ from functools import cache
 from typing import Any, Final
 
 from tensorkeep.checkpoint.reader import TensorInfo
-from tensorkeep.checkpoint.slices import Box
+from tensorkeep.checkpoint.slices.tensor_slice import Box
 from tensorkeep.convert.hdf5 import HDF5_ERRORS, arrays_of, datasets_in, imported_h5py, named_objects
 from tensorkeep.convert.hub import Array, OpenTensors, StoredArray, TensorSource, listed
 from tensorkeep.convert.keras_names import NamedVariables, named_variables

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorkeep.checkpoint.naming import meta_path, prefix_of_file
+from tensorkeep.checkpoint.finding.file_names import meta_path, prefix_of_file
 from tensorkeep.convert.hub import ModelOptions
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.messages.files import read_graph

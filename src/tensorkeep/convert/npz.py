@@ -15,9 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.checkpoint.codec import check_shape
+from tensorkeep.checkpoint.bundle.codec import check_shape
 from tensorkeep.checkpoint.reader import TensorInfo
-from tensorkeep.checkpoint.slices import Box, whole_box
+from tensorkeep.checkpoint.slices.tensor_slice import Box, whole_box
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.arrays import FileArray, PermutedArray, checked_extent, stretches
 from tensorkeep.convert.hub import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.convert.arrays import MemoryArray
 from tensorkeep.convert.hub import ModelOptions, OpenTensors, SinkOptions, TensorSource, head_of, listed
 from tensorkeep.dtypes import DType

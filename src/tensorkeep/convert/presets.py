@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
-from tensorkeep.checkpoint.objects import VARIABLE_VALUE
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE
 from tensorkeep.convert.lstm import (
     KerasLstmToTorch,
     TensorFlowLstmToTorch,

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.checkpoint.codec import check_shape
+from tensorkeep.checkpoint.bundle.codec import check_shape
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.arrays import FileArray, MemoryArray, strided_array
 from tensorkeep.convert.hub import (

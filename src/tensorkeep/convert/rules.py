@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol, TypeAlias
 
-from tensorkeep.checkpoint.name_rules import AVERAGE_SUFFIX
+from tensorkeep.checkpoint.restore.name_rules import AVERAGE_SUFFIX
 from tensorkeep.convert.steps import Cast, Lazy, Step
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import Renaming, Selection

@@ -15,7 +15,7 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tensorkeep.checkpoint.codec import check_shape
+from tensorkeep.checkpoint.bundle.codec import check_shape
 from tensorkeep.convert.arrays import FileArray, checked_extent
 from tensorkeep.convert.hub import HEAD, OpenTensors, SinkOptions, Tensors, TensorSink, TensorSource, unholdable
 from tensorkeep.convert.shards import Assigned, assigned, open_shards, parsed_object

@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.casting import CastLoss, cast_array, cast_chunks, counted_losses
-from tensorkeep.checkpoint.slices import Box, TensorSlice, box_shape, whole_box
+from tensorkeep.checkpoint.slices.tensor_slice import Box, TensorSlice, box_shape, whole_box
 from tensorkeep.convert.arrays import boxes, transposed
 from tensorkeep.convert.hub import TensorSource
 from tensorkeep.dtypes import DType

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from tensorkeep.checkpoint.bundle_writer import delete_quietly
+from tensorkeep.checkpoint.bundle.writer import delete_quietly
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.convert.hub import SinkOptions
 from tensorkeep.io.files.filesystem import Buffer, Durability, FileSystem, TemporaryFile, prepare_directory

@@ -17,8 +17,8 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle import Entry
-from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.bundle.format import Entry
+from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.streams import in_step
 from tensorkeep.io.coding.crc32c import combine

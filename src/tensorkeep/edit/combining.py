@@ -10,9 +10,9 @@ from typing import Final
 
 import numpy as np
 
-from tensorkeep.checkpoint.hash_tables import hash_slices
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.bundle.hash_tables import hash_slices
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.edit.averaging import Averages
 from tensorkeep.edit.names import listed

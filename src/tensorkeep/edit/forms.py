@@ -6,14 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY, index_path
-from tensorkeep.checkpoint.object_graph import describe_objects
-from tensorkeep.checkpoint.objects import VARIABLE_VALUE
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY, index_path
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.objects.graph import describe_objects
+from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE
+from tensorkeep.checkpoint.objects.variable_names import variable_names
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import CheckpointFormat, ShardBySize
-from tensorkeep.checkpoint.variable_names import variable_names
 from tensorkeep.edit.object_keys import object_graph_origin
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError

@@ -6,11 +6,11 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
-from tensorkeep.checkpoint.object_graph import parse_object_graph
-from tensorkeep.checkpoint.objects import stored_objects
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects.graph import parse_object_graph
+from tensorkeep.checkpoint.objects.reader import stored_objects
+from tensorkeep.checkpoint.objects.variable_names import variable_names
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.checkpoint.variable_names import variable_names
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import Selection
 from tensorkeep.edit.plan import Array, Made, Origin, Stored

@@ -14,13 +14,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.casting import CastLoss
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, Sharding, save_checkpoint
-from tensorkeep.checkpoint.slices import TensorSlice, box_shape
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.records import records_to_carry

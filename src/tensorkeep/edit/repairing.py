@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from tensorkeep.checkpoint.checking import TensorProblem, check_checkpoint
-from tensorkeep.checkpoint.finding import checkpoint_modified, checkpoints_in
-from tensorkeep.checkpoint.latest import located_state, problem_of
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY, index_path, parse_data_path
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY, index_path, parse_data_path
+from tensorkeep.checkpoint.finding.files import checkpoint_modified, checkpoints_in
+from tensorkeep.checkpoint.finding.latest import located_state, problem_of
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.state_file import STATE_FILE, CheckpointState, write_checkpoint_state
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
-from tensorkeep.checkpoint.state import STATE_FILE, CheckpointState, write_checkpoint_state
 from tensorkeep.edit.object_keys import followed
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.embedding.leftovers import files_of_save, is_parts_folder, remove_files_of_save, unclaimed_records

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tensorkeep.checkpoint.name_rules import AVERAGE_SUFFIX, average_of, slot_of
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
-from tensorkeep.checkpoint.objects import SLOTS
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.objects.reader import SLOTS
 from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.checkpoint.restore.name_rules import AVERAGE_SUFFIX, average_of, slot_of
 from tensorkeep.edit.names import Renaming, Selection, renamed
 from tensorkeep.edit.object_keys import chosen_keys, followed
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan

@@ -10,11 +10,11 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.checkpoint.bundle.hash_tables import hash_slices
 from tensorkeep.checkpoint.casting import CastLoss, cast_array, cast_chunks, counted_losses, refuse_losses
-from tensorkeep.checkpoint.hash_tables import hash_slices
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import Selection

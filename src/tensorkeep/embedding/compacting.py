@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.embedding.finding_deltas import DELTA_FOLDER, check_goes_with, newest_delta
 from tensorkeep.embedding.incremental import OverlaidColumn, StoredDelta, stored_deltas

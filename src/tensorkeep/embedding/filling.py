@@ -14,8 +14,8 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle import Entry
-from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.bundle.format import Entry
+from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.embedding.contents import Blocks
 from tensorkeep.embedding.eviction import NEVER
 from tensorkeep.embedding.stored_column import StoredColumn

@@ -11,7 +11,7 @@ import posixpath
 import re
 from typing import Final
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.naming import DELTA_KEYS
 from tensorkeep.embedding.stored import stored_embeddings

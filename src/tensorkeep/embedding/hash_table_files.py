@@ -1,4 +1,4 @@
-"""Hash tables and their filters in checkpoints: `checkpoint/hash_tables.py` has the layout.
+"""Hash tables and their filters in checkpoints: `checkpoint/bundle/hash_tables.py` has the layout.
 
 A part of a table is written as one slice of each of its tensors, which says which keys it has. A part that is restored
 takes the keys that are its own from all slices that may have some, in however many the table was saved.
@@ -13,9 +13,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.checkpoint.slices import HashSlice, TensorSlice
+from tensorkeep.checkpoint.slices.tensor_slice import HashSlice, TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import INT64
 from tensorkeep.embedding.hash_table import (

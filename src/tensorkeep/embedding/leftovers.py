@@ -6,8 +6,8 @@ import posixpath
 import re
 from typing import Final
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.naming import INDEX_SUFFIX, RECORDS, is_record_prefix, parse_data_path
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.finding.file_names import INDEX_SUFFIX, RECORDS, is_record_prefix, parse_data_path
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.embedding.naming import KEYS, RECORD_FOLDER, VALUES, record_path
 from tensorkeep.embedding.record_files import is_record_file

@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from tensorkeep.checkpoint.naming import RECORDS
+from tensorkeep.checkpoint.finding.file_names import RECORDS
 
 KEYS: Final = "-keys"
 VALUES: Final = "-values"

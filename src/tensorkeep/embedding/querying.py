@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.embedding.buckets import find_in_order, order_of, widened_keys
 from tensorkeep.embedding.finding_deltas import check_goes_with
 from tensorkeep.embedding.incremental import StoredDelta, stored_deltas

@@ -11,9 +11,9 @@ import warnings
 from collections.abc import Iterable
 from typing import Final
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.finding import remove_checkpoint
-from tensorkeep.checkpoint.naming import INDEX_SUFFIX, index_path, is_record_prefix, parse_data_path
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.finding.file_names import INDEX_SUFFIX, index_path, is_record_prefix, parse_data_path
+from tensorkeep.checkpoint.finding.files import remove_checkpoint
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.embedding.naming import KEYS, RECORD_FOLDER, VALUES, record_folder, record_path

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable
 
-from tensorkeep.checkpoint.naming import RECORDS, index_path
+from tensorkeep.checkpoint.finding.file_names import RECORDS, index_path
 from tensorkeep.embedding.naming import RECORD_FOLDER
 from tensorkeep.embedding.record_files import delete_records, files_of_records, record_files
 from tensorkeep.embedding.record_writing import check_no_records

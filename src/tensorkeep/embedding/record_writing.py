@@ -15,7 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.embedding.naming import record_folder, record_path
 from tensorkeep.embedding.snapshot import ColumnInfo, TableSnapshot
 from tensorkeep.embedding.ssd_records import FILE_BYTES, has_records, padded, record_size

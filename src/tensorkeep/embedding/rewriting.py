@@ -13,10 +13,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
-from tensorkeep.checkpoint.slices import TensorSlice, box_shape
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.embedding.buckets import BUCKETS, buckets_of_partition
 from tensorkeep.embedding.naming import (

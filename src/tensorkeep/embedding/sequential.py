@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.io.machine.large_arrays import empty_array
 

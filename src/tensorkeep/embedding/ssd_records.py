@@ -16,10 +16,10 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.checkpoint.reader import ReadOptions
-from tensorkeep.checkpoint.regions import read_rows
+from tensorkeep.checkpoint.slices.regions import read_rows
 from tensorkeep.embedding.buckets import BUCKETS, bucket_offsets, order_of
 from tensorkeep.embedding.naming import record_folder, record_path
 from tensorkeep.embedding.stored_rows import Batch, Fields, rows_at_once, stretches

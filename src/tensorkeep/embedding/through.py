@@ -8,8 +8,8 @@ from typing import Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle import Entry
-from tensorkeep.checkpoint.bundle_reader import BundleReader
+from tensorkeep.checkpoint.bundle.format import Entry
+from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.io.coding.crc32c import combine
 from tensorkeep.io.machine.parallel import in_parallel
 

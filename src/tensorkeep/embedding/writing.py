@@ -13,7 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray
 from tensorkeep.embedding.buckets import bucket_offsets

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tensorkeep.checkpoint.checking import file_problems
-from tensorkeep.checkpoint.finding import checkpoint_modified, checkpoints_in
-from tensorkeep.checkpoint.latest import latest_checkpoint
-from tensorkeep.checkpoint.naming import index_path, parse_shard_pattern
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.file_names import index_path, parse_shard_pattern
+from tensorkeep.checkpoint.finding.files import checkpoint_modified, checkpoints_in
+from tensorkeep.checkpoint.finding.latest import latest_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.naming import KEYS
 from tensorkeep.embedding.stored import stored_embeddings

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tensorkeep.checkpoint.naming import META_SUFFIX, index_path, meta_path, prefix_of_file
+from tensorkeep.checkpoint.finding.file_names import META_SUFFIX, index_path, meta_path, prefix_of_file
 from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.inspect.listing import list_checkpoint

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import Enum
 
 from tensorkeep.checkpoint.checking import check_checkpoint
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.comparing import OpenedTensors, Tensors

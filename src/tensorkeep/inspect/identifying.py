@@ -9,17 +9,17 @@ from contextlib import closing
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from tensorkeep.checkpoint.finding import checkpoint_or_parts_exist, checkpoints_in, what_else_is_there
-from tensorkeep.checkpoint.latest import latest_checkpoint
-from tensorkeep.checkpoint.naming import (
+from tensorkeep.checkpoint.finding.file_names import (
     OBJECT_GRAPH_KEY,
     index_path,
     meta_path,
     parse_data_path,
     prefix_of_file,
 )
-from tensorkeep.checkpoint.opening import open_checkpoint
-from tensorkeep.checkpoint.state import STATE_FILE
+from tensorkeep.checkpoint.finding.files import checkpoint_or_parts_exist, checkpoints_in, what_else_is_there
+from tensorkeep.checkpoint.finding.latest import latest_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.state_file import STATE_FILE
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect.folders import is_plain_checkpoint, stored_problems, table_sizes
 from tensorkeep.inspect.listing import CheckpointListing, file_size, list_checkpoint

@@ -14,9 +14,9 @@ from importlib import import_module
 from typing import Final
 
 from tensorkeep import inspect
-from tensorkeep.checkpoint.bundle import HEADER_KEY, Entry, Header, decode_name
-from tensorkeep.checkpoint.naming import IN_MODEL, data_path, index_path, prefix_of_file
-from tensorkeep.checkpoint.slices import slice_key
+from tensorkeep.checkpoint.bundle.format import HEADER_KEY, Entry, Header, decode_name
+from tensorkeep.checkpoint.finding.file_names import IN_MODEL, data_path, index_path, prefix_of_file
+from tensorkeep.checkpoint.slices.tensor_slice import slice_key
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text

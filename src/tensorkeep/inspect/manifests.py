@@ -15,8 +15,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from tensorkeep.checkpoint.finding import checkpoint_or_parts_exist
-from tensorkeep.checkpoint.naming import meta_path
+from tensorkeep.checkpoint.finding.file_names import meta_path
+from tensorkeep.checkpoint.finding.files import checkpoint_or_parts_exist
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.inspect.listing import list_checkpoint
 from tensorkeep.io.files.directories import file_size, files_below

@@ -10,8 +10,8 @@ from itertools import zip_longest
 from typing import Any, Final
 
 from tensorkeep.checkpoint.checking import check_checkpoint
-from tensorkeep.checkpoint.objects import RenamedReader
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.objects.reader import RenamedReader
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.embedding.histograms import Histogram
 from tensorkeep.errors import TensorKeepError

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tensorkeep.checkpoint.bundle_columns import decode_entries
-from tensorkeep.checkpoint.bundle_reader import BundleReader
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.bundle.entry_columns import decode_entries
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.objects.variable_names import VariableNames, variable_names
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.checkpoint.v1 import SliceFileReader
-from tensorkeep.checkpoint.variable_names import VariableNames, variable_names
+from tensorkeep.checkpoint.slices.slice_files import SliceFileReader
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.comparing import OpenedTensors
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, bundle_files, file_size

@@ -9,7 +9,7 @@ from contextlib import closing
 from dataclasses import replace
 from typing import Final
 
-from tensorkeep.checkpoint.naming import index_path, meta_path
+from tensorkeep.checkpoint.finding.file_names import index_path, meta_path
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.globbing import has_wildcards, matching_paths

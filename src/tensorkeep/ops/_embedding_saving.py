@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.embedding.naming import slot_stem
 from tensorkeep.embedding.record_writing import WithoutRecords, write_records
 from tensorkeep.embedding.snapshot import TableSnapshot

@@ -14,7 +14,7 @@ from typing import Any, TypeAlias, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.slices import HashSlice
+from tensorkeep.checkpoint.slices.tensor_slice import HashSlice
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.hash_table import NOT_ADMITTED, HashTable, KeyAdmission, SegmentedRows
 from tensorkeep.embedding.hash_table_admission import AdmitFrequent

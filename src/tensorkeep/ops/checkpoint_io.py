@@ -20,14 +20,14 @@ from typing import Any, Final, NamedTuple, Protocol, TypeVar, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
-from tensorkeep.checkpoint.merge import merge_bundles
-from tensorkeep.checkpoint.naming import shard_path, shard_pattern
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.bundle.merging import merge_bundles
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
+from tensorkeep.checkpoint.finding.file_names import shard_path, shard_pattern
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.checkpoint.slices import HashSlice, TensorSlice, box_shape
+from tensorkeep.checkpoint.slices.slice_files import SliceFileWriter
+from tensorkeep.checkpoint.slices.tensor_slice import HashSlice, TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource, plain_dtype
-from tensorkeep.checkpoint.v1 import SliceFileWriter
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.record_files import move_records
 from tensorkeep.errors import InvalidArgumentError, NotFoundError

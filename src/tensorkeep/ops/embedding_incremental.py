@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.checkpoint.bundle_writer import BundleWriter
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.incremental import delta_tensors, stored_deltas
 from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import FLOAT32, INT64, STRING
 from tensorkeep.errors import (

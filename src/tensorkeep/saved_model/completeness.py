@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Final
 
 from tensorkeep.checkpoint.checking import file_problems
-from tensorkeep.checkpoint.finding import checkpoint_exists
-from tensorkeep.checkpoint.naming import index_path
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.file_names import index_path
+from tensorkeep.checkpoint.finding.files import checkpoint_exists
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.errors import DataLossError, MissingFileError, TensorKeepError
 from tensorkeep.graph.rewriting.pruning import needed_nodes, source_of
 from tensorkeep.io.files.filesystem import FileSystem

@@ -18,7 +18,7 @@ from enum import Enum
 from typing import Final
 from uuid import UUID
 
-from tensorkeep.checkpoint.naming import index_path
+from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write
 from tensorkeep.io.files.local import LOCAL

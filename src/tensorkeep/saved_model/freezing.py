@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 
-from tensorkeep.checkpoint.finding import checkpoint_exists
+from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef

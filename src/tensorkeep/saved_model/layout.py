@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Final
 
-from tensorkeep.checkpoint.naming import IN_MODEL
+from tensorkeep.checkpoint.finding.file_names import IN_MODEL
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError, UnimplementedError
 from tensorkeep.graph.prefixes import prepend_name_scope
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from tensorkeep.checkpoint.finding import checkpoint_exists
+from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.collections import saveable_objects

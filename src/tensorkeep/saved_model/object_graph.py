@@ -11,7 +11,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from tensorkeep.checkpoint.objects import ObjectGraph, escape_name, unescape_name
+from tensorkeep.checkpoint.objects.reader import ObjectGraph, escape_name, unescape_name
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.proto.messages import SavedConcreteFunction, SavedObject, SavedObjectGraph
 

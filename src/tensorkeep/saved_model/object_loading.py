@@ -11,9 +11,9 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY, index_path
-from tensorkeep.checkpoint.objects import VARIABLE_VALUE, ObjectGraph
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY, index_path
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE, ObjectGraph
 from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.functions.constants import constant

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from tensorkeep.checkpoint.object_graph import describe_objects
+from tensorkeep.checkpoint.objects.graph import describe_objects
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.functions.tracing import ConcreteFunction, Function

@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias
 
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
-from tensorkeep.checkpoint.objects import VARIABLE_VALUE, ObjectGraph
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE, ObjectGraph
 from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tensorkeep.graph.graph import HandleShape

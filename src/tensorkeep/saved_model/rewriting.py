@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY, index_path
-from tensorkeep.checkpoint.objects import VARIABLE_VALUE, ObjectGraph
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY, index_path
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE, ObjectGraph
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import SaveOptions, save_checkpoint
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Final
 
-from tensorkeep.checkpoint.naming import index_path
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.file_names import index_path
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Graph

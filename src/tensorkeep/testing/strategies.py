@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 from hypothesis import strategies as st
 
-from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArray, Variant
 from tensorkeep.dtypes import ALL_DTYPES, VARIANT, DType
 from tensorkeep.shapes import element_count

@@ -16,7 +16,7 @@ import sys
 from collections.abc import Sequence
 from typing import Final
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileError, NotFoundError, TensorKeepError
 from tensorkeep.graph.rewriting.freezing import Selection
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write

@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.restore.wanted_tensors import Wanted
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.views import ReaderView
-from tensorkeep.checkpoint.wanted import Wanted
 from tensorkeep.dtypes import dtype_of_array
 from tensorkeep.errors import NotFoundError
 from tensorkeep.io.files.filesystem import FileSystem

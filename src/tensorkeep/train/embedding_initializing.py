@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.embedding.naming import KEYS, slot_stem
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import control_dependencies, device

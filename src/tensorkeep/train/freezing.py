@@ -17,8 +17,8 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.finding import checkpoint_exists, what_else_is_there
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.files import checkpoint_exists, what_else_is_there
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError
 from tensorkeep.graph.graph import Graph

@@ -14,9 +14,9 @@ import posixpath
 from collections.abc import Mapping
 from typing import Any, Final
 
-from tensorkeep.checkpoint.latest import located_state
-from tensorkeep.checkpoint.restore_items import RestoreOutcome
-from tensorkeep.checkpoint.wanted import OnMismatch, Policy
+from tensorkeep.checkpoint.finding.latest import located_state
+from tensorkeep.checkpoint.restore.items import RestoreOutcome
+from tensorkeep.checkpoint.restore.wanted_tensors import OnMismatch, Policy
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import saveable_objects

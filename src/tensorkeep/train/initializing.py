@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from tensorkeep.checkpoint.describing import CheckpointDescription
-from tensorkeep.checkpoint.latest import checkpoint_named
+from tensorkeep.checkpoint.finding.latest import checkpoint_named
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import device

@@ -24,14 +24,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from tensorkeep.checkpoint.naming import (
+from tensorkeep.checkpoint.finding.file_names import (
     META_SUFFIX,
     index_path,
     parse_data_path,
     parse_shard_path,
     parse_shard_pattern,
 )
-from tensorkeep.checkpoint.state import STATE_FILE
+from tensorkeep.checkpoint.finding.state_file import STATE_FILE
 from tensorkeep.embedding.record_files import is_record_file, record_files
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.coding.crc32c import crc32c

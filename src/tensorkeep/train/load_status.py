@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from tensorkeep.checkpoint.finding import open_prefix
-from tensorkeep.checkpoint.object_graph import describe_objects, node_names
+from tensorkeep.checkpoint.finding.files import open_prefix
+from tensorkeep.checkpoint.objects.graph import describe_objects, node_names
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.building import device

@@ -15,8 +15,8 @@ from typing import Any, Final, Protocol
 
 import numpy as np
 
-from tensorkeep.checkpoint.naming import META_SUFFIX
-from tensorkeep.checkpoint.state import read_checkpoint_state, write_checkpoint_state
+from tensorkeep.checkpoint.finding.file_names import META_SUFFIX
+from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.embedding.record_files import delete_records, record_files
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tensorkeep.checkpoint.finding import open_prefix
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
-from tensorkeep.checkpoint.object_graph import (
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.finding.files import open_prefix
+from tensorkeep.checkpoint.objects.graph import (
     Attribute,
     Binding,
     DescribedObjects,
@@ -30,7 +30,7 @@ from tensorkeep.checkpoint.object_graph import (
     describe_objects,
     parse_object_graph,
 )
-from tensorkeep.checkpoint.objects import stored_objects
+from tensorkeep.checkpoint.objects.reader import stored_objects
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.dtypes import DType

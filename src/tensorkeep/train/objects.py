@@ -18,11 +18,11 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from tensorkeep.checkpoint.finding import open_prefix
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
-from tensorkeep.checkpoint.object_graph import reachable
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.finding.files import open_prefix
+from tensorkeep.checkpoint.finding.state_file import write_checkpoint_state
+from tensorkeep.checkpoint.objects.graph import reachable
 from tensorkeep.checkpoint.reader import ReadOptions
-from tensorkeep.checkpoint.state import write_checkpoint_state
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, MissingFileError, UnimplementedError
 from tensorkeep.graph.building import colocate_with, current_graph, device, init_scope, is_building
 from tensorkeep.graph.graph import Graph

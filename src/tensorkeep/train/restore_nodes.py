@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
 
-from tensorkeep.checkpoint.wanted import Wanted
+from tensorkeep.checkpoint.restore.wanted_tensors import Wanted
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value

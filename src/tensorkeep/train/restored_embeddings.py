@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.checkpoint.wanted import Policy, Wanted, mapped_name, policy_of
+from tensorkeep.checkpoint.restore.wanted_tensors import Policy, Wanted, mapped_name, policy_of
 from tensorkeep.embedding.naming import DELTA_KEYS, KEYS, split_parts
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.constants import constant_value

@@ -10,8 +10,8 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.checkpoint.restore_items import RestoreOutcome
-from tensorkeep.checkpoint.wanted import Policy, mapped_name, policy_of
+from tensorkeep.checkpoint.restore.items import RestoreOutcome
+from tensorkeep.checkpoint.restore.wanted_tensors import Policy, mapped_name, policy_of
 from tensorkeep.embedding.hash_table_files import StoredHashTable, TensorNames
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.graph.constants import constant_value

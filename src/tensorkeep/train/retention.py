@@ -26,7 +26,7 @@ from typing import Literal, Protocol
 
 import numpy as np
 
-from tensorkeep.checkpoint.state import CheckpointState
+from tensorkeep.checkpoint.finding.state_file import CheckpointState
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 
 __all__ = [

@@ -12,7 +12,7 @@ from threading import Lock
 from types import TracebackType
 from typing import Final, NamedTuple
 
-from tensorkeep.checkpoint.state import STATE_FILE
+from tensorkeep.checkpoint.finding.state_file import STATE_FILE
 from tensorkeep.io.files.filesystem import Durability, FileSystem, prepare_directory
 
 __all__ = ["SaveOrder", "SaveTurn", "begin_save", "do_alone"]

@@ -4,7 +4,7 @@ A save is a snapshot, then files, in this order: the checkpoint, the graph besid
 the latest, and only then what is to be deleted. Whenever that is interrupted, the state file names a whole checkpoint.
 
 A restore looks first: whether the checkpoint has everything, of the right types and shapes. If not, nothing is changed,
-and one error says all that is wrong. See `tensorkeep.checkpoint.restoring` for what may be done about it.
+and one error says all that is wrong. See `tensorkeep.checkpoint.restore.planning` for what may be done about it.
 """
 
 from __future__ import annotations
@@ -22,16 +22,12 @@ from typing import Any, Final
 
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.finding import (
-    checkpoint_exists,
-    checkpoint_modified,
-    what_else_is_there,
-)
-from tensorkeep.checkpoint.naming import index_path, meta_path
-from tensorkeep.checkpoint.restore_items import RestoreOutcome
+from tensorkeep.checkpoint.finding.file_names import index_path, meta_path
+from tensorkeep.checkpoint.finding.files import checkpoint_exists, checkpoint_modified, what_else_is_there
+from tensorkeep.checkpoint.finding.state_file import STATE_FILE, write_checkpoint_state
+from tensorkeep.checkpoint.restore.items import RestoreOutcome
+from tensorkeep.checkpoint.restore.wanted_tensors import OnMismatch, Policy, policy_of
 from tensorkeep.checkpoint.saving import CheckpointFormat
-from tensorkeep.checkpoint.state import STATE_FILE, write_checkpoint_state
-from tensorkeep.checkpoint.wanted import OnMismatch, Policy, policy_of
 from tensorkeep.embedding.leftovers import remove_parts_of
 from tensorkeep.embedding.record_files import remove_checkpoint_with_records
 from tensorkeep.embedding.record_folding import make_way_for_records

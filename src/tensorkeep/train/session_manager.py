@@ -9,8 +9,8 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.checkpoint.latest import located_state
-from tensorkeep.checkpoint.state import CheckpointState
+from tensorkeep.checkpoint.finding.latest import located_state
+from tensorkeep.checkpoint.finding.state_file import CheckpointState
 from tensorkeep.errors import DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import get_collection

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.finding import open_prefix
-from tensorkeep.checkpoint.holding import held
+from tensorkeep.checkpoint.finding.files import open_prefix
+from tensorkeep.checkpoint.finding.held_readers import held
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
-from tensorkeep.checkpoint.restore_items import RestoreOutcome
-from tensorkeep.checkpoint.restoring import exact_outcome, plan_restore, stored_exactly
-from tensorkeep.checkpoint.wanted import Policy, Wanted
+from tensorkeep.checkpoint.restore.items import RestoreOutcome
+from tensorkeep.checkpoint.restore.planning import exact_outcome, plan_restore, stored_exactly
+from tensorkeep.checkpoint.restore.wanted_tensors import Policy, Wanted
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Operation
 from tensorkeep.io.machine.resources import collector_paused

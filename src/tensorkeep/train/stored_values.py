@@ -15,10 +15,10 @@ from typing import Any, Final
 
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
-from tensorkeep.checkpoint.objects import ObjectGraph, RenamedReader
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.objects.reader import ObjectGraph, RenamedReader
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.rewriting.freezing import VariableNode
 from tensorkeep.proto.messages import MetaGraphDef, VariableDef, parse

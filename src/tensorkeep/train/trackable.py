@@ -16,7 +16,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from tensorkeep.checkpoint.objects import VARIABLE_VALUE
+from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.layers.base import Layer

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from tensorkeep.checkpoint.latest import checkpoint_named
-from tensorkeep.checkpoint.naming import OBJECT_GRAPH_KEY
-from tensorkeep.checkpoint.objects import ObjectGraph
-from tensorkeep.checkpoint.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
+from tensorkeep.checkpoint.finding.latest import checkpoint_named
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.objects.reader import ObjectGraph
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection

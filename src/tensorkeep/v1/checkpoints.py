@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tensorkeep.checkpoint import finding, latest, state
 from tensorkeep.checkpoint.describing import CheckpointDescription
+from tensorkeep.checkpoint.finding import files, latest, state_file
+from tensorkeep.checkpoint.finding.waiting import Waiting, new_checkpoints
 from tensorkeep.checkpoint.saving import CheckpointFormat
-from tensorkeep.checkpoint.waiting import Waiting, new_checkpoints
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.record_files import remove_checkpoint_with_records
 from tensorkeep.io.files.filesystem import PathLike
@@ -68,14 +68,14 @@ def latest_checkpoint(
 ) -> str | None:
     """The latest checkpoint of a folder by its state file, or None; the latest that is whole with `verify`."""
     if verify is not None:
-        return latest.latest_checkpoint(checkpoint_dir, latest_filename or state.STATE_FILE, verify=verify)
+        return latest.latest_checkpoint(checkpoint_dir, latest_filename or state_file.STATE_FILE, verify=verify)
     return latest.recorded_checkpoint(checkpoint_dir, latest_filename)
 
 
 def get_checkpoint_state(checkpoint_dir: PathLike, latest_filename: str | None = None) -> CheckpointState | None:
     """What the state file of a folder says; None if there is none that can be understood."""
     found = latest.recorded_state(checkpoint_dir, latest_filename)
-    return None if found is None else state.state_message(found)
+    return None if found is None else state_file.state_message(found)
 
 
 def generate_checkpoint_state_proto(
@@ -86,14 +86,14 @@ def generate_checkpoint_state_proto(
     last_preserved_timestamp: float | None = None,
 ) -> CheckpointState:
     """What a state file of the folder would say."""
-    made = state.state_to_write(
+    made = state_file.state_to_write(
         save_dir,
         model_checkpoint_path,
         all_model_checkpoint_paths or (),
         timestamps=all_model_checkpoint_timestamps or (),
         last_preserved=last_preserved_timestamp,
     )
-    return state.state_message(made)
+    return state_file.state_message(made)
 
 
 def update_checkpoint_state(
@@ -105,19 +105,19 @@ def update_checkpoint_state(
     last_preserved_timestamp: float | None = None,
 ) -> None:
     """Writes the state file of a folder."""
-    state.write_checkpoint_state(
+    state_file.write_checkpoint_state(
         save_dir,
         model_checkpoint_path,
         all_model_checkpoint_paths or (),
         timestamps=all_model_checkpoint_timestamps or (),
         last_preserved=last_preserved_timestamp,
-        filename=latest_filename or state.STATE_FILE,
+        filename=latest_filename or state_file.STATE_FILE,
     )
 
 
 def checkpoint_exists(checkpoint_prefix: PathLike) -> bool:
     """Whether there is a checkpoint of that name, of either format."""
-    return finding.checkpoint_exists(checkpoint_prefix)
+    return files.checkpoint_exists(checkpoint_prefix)
 
 
 def checkpoints_iterator(
@@ -132,7 +132,7 @@ def checkpoints_iterator(
 
 def get_checkpoint_mtimes(checkpoint_prefixes: Sequence[PathLike]) -> list[float]:
     """When those of the checkpoints that exist were written, in whole seconds since 1970."""
-    times = map(finding.checkpoint_modified, checkpoint_prefixes)
+    times = map(files.checkpoint_modified, checkpoint_prefixes)
     return [float(int(time)) for time in times if time is not None]
 
 

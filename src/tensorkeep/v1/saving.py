@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.checkpoint.restore_items import RestoreOutcome
-from tensorkeep.checkpoint.state import STATE_FILE
-from tensorkeep.checkpoint.wanted import OnMismatch, Policy
+from tensorkeep.checkpoint.finding.state_file import STATE_FILE
+from tensorkeep.checkpoint.restore.items import RestoreOutcome
+from tensorkeep.checkpoint.restore.wanted_tensors import OnMismatch, Policy
 from tensorkeep.errors import (
     AlreadyExistsError,
     FailedPreconditionError,

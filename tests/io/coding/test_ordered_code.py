@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tensorkeep.checkpoint.slices import TensorSlice, slice_key
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice, slice_key
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.coding.ordered_code import (
     decode_number,

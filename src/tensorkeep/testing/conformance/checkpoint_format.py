@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.checkpoint.slices import TensorSlice
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import PartitionedArray
 from tensorkeep.dtypes import FLOAT32, STRING, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, TensorKeepError

@@ -1,0 +1,82 @@
+"""From what a person types to an open checkpoint."""
+
+from __future__ import annotations
+
+import posixpath
+from functools import partial
+from typing import Any
+
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.finding.file_names import IN_MODEL, index_path
+from tensorkeep.checkpoint.finding.files import open_prefix
+from tensorkeep.checkpoint.finding.held_readers import held
+from tensorkeep.checkpoint.finding.latest import latest_checkpoint
+from tensorkeep.checkpoint.finding.state_file import STATE_FILE, read_checkpoint_state
+from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
+from tensorkeep.checkpoint.slices.tensor_slice import Part
+from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
+from tensorkeep.io.files.local import LOCAL
+
+__all__ = ["latest_checkpoint", "list_tensors", "load_tensor", "load_tensors", "open_checkpoint"]
+
+Array = npt.NDArray[Any]
+
+
+def open_checkpoint(
+    path: PathLike, options: ReadOptions = ReadOptions(), *, fs: FileSystem = LOCAL
+) -> CheckpointReader:
+    """Opens a checkpoint of any format for reading.
+
+    `path` is the prefix that was saved to. A folder stands for the latest checkpoint in it, the directory of a
+    SavedModel for its variables. One of a checkpoint's files stands for the checkpoint, with a warning. Names are taken
+    literally: `*`, `?` and `[` have no special meaning, except in the pattern `...-?????-of-00003` by which TensorFlow
+    knows the files of a V1 checkpoint in several.
+    """
+    given = path_text(path)
+    if not isinstance(options, ReadOptions):
+        raise InvalidArgumentError(f"options: expected ReadOptions, got {type(options).__name__}")
+    if fs.is_directory(given) and not fs.exists(index_path(given)):
+        return _open_latest(given, options, fs)
+    return open_prefix(given, options, fs, stacklevel=3)
+
+
+def list_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> dict[str, TensorInfo]:
+    """What a checkpoint holds, in order of name. `path` is as for `open_checkpoint`."""
+    with open_checkpoint(path, fs=fs) as reader:
+        return dict(reader)
+
+
+def load_tensor(path: PathLike, name: str, part: Part | None = None, *, fs: FileSystem = LOCAL) -> Array:
+    """One tensor of a checkpoint, or a part of it. A name as of a graph's tensor, ending in ":0", will do too."""
+    with open_checkpoint(path, fs=fs) as reader:
+        if name not in reader and isinstance(name, str):
+            name = name.removesuffix(":0")
+        return reader.read(name, part)
+
+
+def load_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> dict[str, Array]:
+    """All tensors of a checkpoint."""
+    with held(partial(open_checkpoint, path, fs=fs)) as reader:
+        return reader.read_many()
+
+
+def _open_latest(folder: str, options: ReadOptions, fs: FileSystem) -> CheckpointReader:
+    variables = posixpath.join(folder, IN_MODEL)
+    if fs.exists(index_path(variables)):
+        return open_prefix(variables, options, fs)
+    latest = latest_checkpoint(folder, fs=fs)
+    if latest is not None:
+        return open_checkpoint(latest, options, fs=fs)
+    state = read_checkpoint_state(folder, fs=fs)
+    if state is not None:
+        raise NotFoundError(
+            f'"{posixpath.join(folder, STATE_FILE)}" names "{state.latest}" as the latest checkpoint, which does not '
+            "exist; name another one by its prefix"
+        )
+    models = [name for name in fs.list(folder) if fs.exists(posixpath.join(folder, name, "saved_model.pb"))]
+    more = f"; SavedModels are in it: {', '.join(models[:5])}{' ...' if models[5:] else ''}" if models else ""
+    raise NotFoundError(
+        f'folder "{folder}" holds no checkpoint: neither a "{STATE_FILE}" file nor a complete one{more}'
+    )
