@@ -15,8 +15,8 @@ import numpy.typing as npt
 import tensorflow as tf
 
 from benchmarks.timing import Contender, Report, back_memory, medians, spread, table, take_turns
-from tensorkeep.embedding.native_kernels import kernels_for
-from tensorkeep.embedding.table import EmbeddingTable
+from tensorkeep.embedding.table.embedding_table import EmbeddingTable
+from tensorkeep.embedding.table.native_kernels import kernels_for
 
 DIM = 16
 ASKED = 1_000_000

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
 from tensorkeep import EmbeddingTable, SaveOptions, embedding, load_tensors, open_checkpoint, save_checkpoint
-from tensorkeep.embedding.buckets import order_of
-from tensorkeep.embedding.snapshot import ArraySnapshot
+from tensorkeep.embedding.stored.buckets import order_of
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.io.files.filesystem import Durability
 
 DIM = 16

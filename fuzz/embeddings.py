@@ -14,19 +14,19 @@ import ml_dtypes
 import numpy as np
 
 from tensorkeep import BundleWriter, CheckpointReader, MemoryFileSystem, TensorKeepError, open_checkpoint
-from tensorkeep.embedding.admission import CounterFilter
-from tensorkeep.embedding.compacting import compact_checkpoint
-from tensorkeep.embedding.incremental import StoredDelta, delta_tensors, stored_deltas
-from tensorkeep.embedding.naming import NINE, SCALES
-from tensorkeep.embedding.ordered import filtered_in_order, in_order
-from tensorkeep.embedding.querying import look_up
-from tensorkeep.embedding.repartitioning import repartition_checkpoint
-from tensorkeep.embedding.restoring import restore_table
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.stored import StoredEmbedding, stored_embeddings
-from tensorkeep.embedding.stored_rows import ALL_FIELDS
-from tensorkeep.embedding.table import EmbeddingTable
-from tensorkeep.embedding.writing import embedding_tensors
+from tensorkeep.embedding.restore.incremental import StoredDelta, delta_tensors, stored_deltas
+from tensorkeep.embedding.restore.restoring_rows import restore_table
+from tensorkeep.embedding.stored.embeddings import StoredEmbedding, stored_embeddings
+from tensorkeep.embedding.stored.naming import NINE, SCALES
+from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
+from tensorkeep.embedding.stored.rows import ALL_FIELDS
+from tensorkeep.embedding.stored.writing import embedding_tensors
+from tensorkeep.embedding.table.admission import CounterFilter
+from tensorkeep.embedding.table.embedding_table import EmbeddingTable
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
+from tensorkeep.embedding.tools.compacting import compact_checkpoint
+from tensorkeep.embedding.tools.querying import look_up
+from tensorkeep.embedding.tools.repartitioning import repartition_checkpoint
 
 STEMS = ("e", "e/Adagrad", "e/part_0", "e/part_1", "e-1of2", "e-2of2")
 DELTAS = tuple(

@@ -15,9 +15,9 @@ import tensorkeep as tk
 import tensorkeep.v1 as tf
 from tensorkeep.convert import ConvertOptions, convert
 from tensorkeep.edit import EditOptions, Selection
-from tensorkeep.embedding.options import FileTier
-from tensorkeep.embedding.pruning import KeepByNorm
-from tensorkeep.embedding.writing import table_tensors
+from tensorkeep.embedding.stored.writing import table_tensors
+from tensorkeep.embedding.table.options import FileTier
+from tensorkeep.embedding.tools.pruning import KeepByNorm
 from tensorkeep.errors import UnimplementedError
 
 PLACE = "gs://bucket/run/model-1"

@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
     from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray, Variant
     from tensorkeep.dtypes import DType
-    from tensorkeep.embedding.table import EmbeddingTable
+    from tensorkeep.embedding.table.embedding_table import EmbeddingTable
     from tensorkeep.errors import (
         AbortedError,
         AlreadyExistsError,
@@ -127,7 +127,7 @@ _NAMES = {
     "checkpoint.objects.variable_names": "VariableNames named_variables variable_names",
     "checkpoint.restore.wanted_tensors": "Adapt OnMismatch Remedy Wanted",
     "dtypes": "DType",
-    "embedding.table": "EmbeddingTable",
+    "embedding.table.embedding_table": "EmbeddingTable",
     "errors": """
         AbortedError AlreadyExistsError CancelledError DataLossError DeadlineExceededError
         FailedPreconditionError InternalError InvalidArgumentError MissingFileError NotFoundError

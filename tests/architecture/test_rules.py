@@ -94,7 +94,7 @@ ALLOWED = [
     (rules.unlisted_layers, "errors.py", ""),
     (rules.upward_imports, "table/table.py", "from tensorkeep.table.block import Block\nfrom . import format"),
     (rules.upward_imports, "table/table.py", "import numpy\nfrom tensorkeep import errors\nfrom ..io import varint"),
-    (rules.upward_imports, "embedding/snapshot.py", "from tensorkeep.checkpoint import slices"),
+    (rules.upward_imports, "embedding/table/snapshot.py", "from tensorkeep.checkpoint import slices"),
     (rules.upward_imports, "ops/checkpoint_io.py", "from tensorkeep import checkpoint, runtime"),
     (rules.upward_imports, "saved_model/loader.py", "from tensorkeep.train.saver import Saver"),
     (rules.upward_imports, "testing/suites.py", "from tensorkeep import TensorInfo\nimport tensorkeep.checkpoint"),

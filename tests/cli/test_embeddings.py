@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
-from tensorkeep.embedding.incremental import table_delta_tensors
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.writing import StoredForm, embedding_tensors, table_tensors
+from tensorkeep.embedding.restore.incremental import table_delta_tensors
+from tensorkeep.embedding.stored.writing import StoredForm, embedding_tensors, table_tensors
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tests.cli.conftest import Program
 
 

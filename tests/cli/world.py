@@ -8,8 +8,8 @@ import numpy as np
 
 import tensorkeep as tk
 import tensorkeep.v1 as tf
-from tensorkeep.embedding.incremental import table_delta_tensors
-from tensorkeep.embedding.writing import table_tensors
+from tensorkeep.embedding.restore.incremental import table_delta_tensors
+from tensorkeep.embedding.stored.writing import table_tensors
 from tensorkeep.inspect.manifests import make_manifest, write_manifest
 
 

@@ -23,8 +23,8 @@ from tensorkeep.convert import CastTo, ConvertOptions, ModelOptions, check_proof
 from tensorkeep.convert.rules import Fitting
 from tensorkeep.convert.steps import Transpose
 from tensorkeep.edit import RenamePattern, Selection
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.embedding.stored.writing import save_embeddings
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import (
     AlreadyExistsError,
     DataLossError,

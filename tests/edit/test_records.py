@@ -7,11 +7,11 @@ import pytest
 
 from tensorkeep.checkpoint.finding.opening import load_tensors, open_checkpoint
 from tensorkeep.edit import EditOptions, RenameExactly, Selection, cast, drop, keep, rename
-from tensorkeep.embedding.ordered import in_order
-from tensorkeep.embedding.repairing import repair_checkpoint
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.stored import stored_embeddings
-from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.embedding.stored.embeddings import stored_embeddings
+from tensorkeep.embedding.stored.ordered_columns import in_order
+from tensorkeep.embedding.stored.writing import save_embeddings
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
+from tensorkeep.embedding.tools.repairing import repair_checkpoint
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError
 from tensorkeep.io.files.memory import MemoryFileSystem
 

@@ -14,9 +14,9 @@ from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state, writ
 from tensorkeep.checkpoint.objects.array_trees import load_objects, save_objects
 from tensorkeep.checkpoint.saving import SaveOptions, ShardByName, save_checkpoint
 from tensorkeep.edit import find_garbage, remove_garbage, repair_state, salvage
-from tensorkeep.embedding.record_files import remove_checkpoint_with_records
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.embedding.stored.record_files import remove_checkpoint_with_records
+from tensorkeep.embedding.stored.writing import save_embeddings
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.io.files.filesystem import temporary_path
 from tensorkeep.io.files.memory import MemoryFileSystem

@@ -10,11 +10,11 @@ import numpy as np
 from tensorkeep import BundleWriter, MemoryFileSystem, open_checkpoint
 from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.finding.file_names import data_path
-from tensorkeep.embedding.ordered import in_order
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.stored import stored_embeddings
-from tensorkeep.embedding.stored_rows import ALL_FIELDS
-from tensorkeep.embedding.writing import StoredForm, save_embeddings
+from tensorkeep.embedding.stored.embeddings import stored_embeddings
+from tensorkeep.embedding.stored.ordered_columns import in_order
+from tensorkeep.embedding.stored.rows import ALL_FIELDS
+from tensorkeep.embedding.stored.writing import StoredForm, save_embeddings
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
 
 EXTREMES = [-(2**63), -1001, -1000, -2, -1, 0, 2**63 - 1]
 

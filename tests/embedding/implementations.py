@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tensorkeep.embedding.kernels import Kernels
-from tensorkeep.embedding.native_kernels import kernels_for
+from tensorkeep.embedding.table.kernels import Kernels
+from tensorkeep.embedding.table.native_kernels import kernels_for
 from tests.native.implementations import is_turned_off
 
 IMPLEMENTATIONS = (

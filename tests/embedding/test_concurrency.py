@@ -10,8 +10,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from tensorkeep.embedding.locking import SharedLock
-from tensorkeep.embedding.table import EmbeddingTable
+from tensorkeep.embedding.table.embedding_table import EmbeddingTable
+from tensorkeep.embedding.table.locking import SharedLock
 from tests.embedding.implementations import IMPLEMENTATIONS
 
 DIM = 8

@@ -25,9 +25,9 @@ from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
 from tensorkeep.embedding.formats.npz import export_npz
 from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
 from tensorkeep.embedding.formats.resp import RedisHashes, RedisStrings, export_resp
-from tensorkeep.embedding.quantising import quantise_checkpoint
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.embedding.stored.writing import save_embeddings
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
+from tensorkeep.embedding.tools.quantising import quantise_checkpoint
 from tests.checkpoint.crafting import put
 from tests.embedding.crafting import EXTREMES, bytes_of, rows_for, saved, snapshot_of
 

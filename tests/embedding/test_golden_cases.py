@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 from tensorkeep import MemoryFileSystem, load_tensors
-from tensorkeep.embedding.admission import CounterFilter
-from tensorkeep.embedding.eviction import GlobalStep, L2Weight
-from tensorkeep.embedding.table import EmbeddingTable
-from tensorkeep.embedding.writing import StoredForm, save_embeddings
+from tensorkeep.embedding.stored.writing import StoredForm, save_embeddings
+from tensorkeep.embedding.table.admission import CounterFilter
+from tensorkeep.embedding.table.embedding_table import EmbeddingTable
+from tensorkeep.embedding.table.eviction import GlobalStep, L2Weight
 
 BATCH = [1, 1, 1, 2, 2, 3]
 

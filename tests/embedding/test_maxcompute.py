@@ -11,7 +11,7 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.embedding.formats.maxcompute import MaxComputeTable, export_maxcompute
-from tensorkeep.embedding.writing import table_tensors
+from tensorkeep.embedding.stored.writing import table_tensors
 from tensorkeep.errors import (
     AlreadyExistsError,
     InvalidArgumentError,

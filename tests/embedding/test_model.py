@@ -11,11 +11,11 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
-from tensorkeep.embedding.admission import AdmitAll, CounterFilter
-from tensorkeep.embedding.eviction import GlobalStep
-from tensorkeep.embedding.options import Cache, FileTier, Memory
-from tensorkeep.embedding.table import EmbeddingTable
-from tensorkeep.embedding.taken import TakenSnapshot
+from tensorkeep.embedding.table.admission import AdmitAll, CounterFilter
+from tensorkeep.embedding.table.embedding_table import EmbeddingTable
+from tensorkeep.embedding.table.eviction import GlobalStep
+from tensorkeep.embedding.table.options import Cache, FileTier, Memory
+from tensorkeep.embedding.table.table_snapshots import TakenSnapshot
 from tests.embedding.implementations import IMPLEMENTATIONS
 
 KEYS = st.sampled_from([0, 1, 2, 3, 1000, 1001, -1, -2, -1000, 2**63 - 1, -(2**63)])

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.embedding.admission import BloomFilter, CounterFilter
-from tensorkeep.embedding.eviction import GlobalStep, L2Weight
-from tensorkeep.embedding.initial import default_matrix
+from tensorkeep.embedding.table.admission import BloomFilter, CounterFilter
+from tensorkeep.embedding.table.eviction import GlobalStep, L2Weight
+from tensorkeep.embedding.table.initial_rows import default_matrix
 from tensorkeep.errors import InvalidArgumentError
 
 

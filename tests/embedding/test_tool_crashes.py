@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tensorkeep import BundleWriter, FileSystem, MemoryFileSystem, open_checkpoint
-from tensorkeep.embedding.pruning import KeepFrequent, prune_checkpoint
-from tensorkeep.embedding.querying import look_up
-from tensorkeep.embedding.repartitioning import repartition_checkpoint
+from tensorkeep.embedding.tools.pruning import KeepFrequent, prune_checkpoint
+from tensorkeep.embedding.tools.querying import look_up
+from tensorkeep.embedding.tools.repartitioning import repartition_checkpoint
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tests.checkpoint.crafting import put
 from tests.embedding.crafting import bytes_of, contents, rows_for, saved, snapshot_of

@@ -24,16 +24,16 @@ from tensorkeep import (
     open_checkpoint,
 )
 from tensorkeep.checkpoint.casting import CastLossError
-from tensorkeep.embedding.dropping import drop_slots
-from tensorkeep.embedding.incremental import table_delta_tensors
-from tensorkeep.embedding.pruning import KeepByNorm, KeepFrequent, KeepTop, KeepUpdatedSince, prune_checkpoint
-from tensorkeep.embedding.quantising import plan_quantising, quantise_checkpoint
-from tensorkeep.embedding.querying import look_up
-from tensorkeep.embedding.repairing import compare_keys, repair_checkpoint
-from tensorkeep.embedding.repartitioning import repartition_checkpoint
-from tensorkeep.embedding.statistics import embedding_statistics
-from tensorkeep.embedding.stored import stored_embeddings
-from tensorkeep.embedding.writing import embedding_tensors, save_embeddings
+from tensorkeep.embedding.restore.incremental import table_delta_tensors
+from tensorkeep.embedding.stored.embeddings import stored_embeddings
+from tensorkeep.embedding.stored.writing import embedding_tensors, save_embeddings
+from tensorkeep.embedding.tools.dropping_slots import drop_slots
+from tensorkeep.embedding.tools.pruning import KeepByNorm, KeepFrequent, KeepTop, KeepUpdatedSince, prune_checkpoint
+from tensorkeep.embedding.tools.quantising import plan_quantising, quantise_checkpoint
+from tensorkeep.embedding.tools.querying import look_up
+from tensorkeep.embedding.tools.repairing import compare_keys, repair_checkpoint
+from tensorkeep.embedding.tools.repartitioning import repartition_checkpoint
+from tensorkeep.embedding.tools.statistics import embedding_statistics
 from tests.embedding.crafting import EXTREMES, bytes_of, contents, held_by, rows_for, save_raw, saved, snapshot_of
 
 KEYS = [*EXTREMES, *range(1, 60), 5003, 7003]

@@ -7,7 +7,7 @@ import pytest
 
 from tensorkeep import EmbeddingTable, KeepAll, MemoryFileSystem, save_checkpoint
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions
-from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.embedding.stored.writing import save_embeddings
 from tensorkeep.errors import MissingFileError
 from tensorkeep.inspect import identify, list_checkpoints
 from tensorkeep.inspect.folders import checkpoints_of

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.checkpoint.saving import save_checkpoint
-from tensorkeep.embedding.table import EmbeddingTable
-from tensorkeep.embedding.writing import table_tensors
+from tensorkeep.embedding.stored.writing import table_tensors
+from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.inspect.page import gather, html
 from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.io.files.memory import MemoryFileSystem

@@ -9,7 +9,7 @@ import pytest
 import tensorflow as tf
 
 import tensorkeep.v1 as ours
-from tensorkeep.embedding.naming import NINE
+from tensorkeep.embedding.stored.naming import NINE
 
 
 @pytest.mark.parametrize("sharded", [False, True])

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
-from tensorkeep.embedding.naming import NINE
+from tensorkeep.embedding.stored.naming import NINE
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.functions.array import stack
 from tensorkeep.graph.graph import Operation, Tensor

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tensorkeep.dtypes import FLOAT32
-from tensorkeep.embedding.rules import RULES
+from tensorkeep.embedding.table.update_rules import RULES
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op

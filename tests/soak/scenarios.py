@@ -20,8 +20,8 @@ import tensorkeep as tk
 import tensorkeep.v1 as tf
 from tensorkeep import edit
 from tensorkeep.edit import AddScope, Conflict, EditOptions, StripScope
-from tensorkeep.embedding.compacting import compact_checkpoint
-from tensorkeep.embedding.finding_deltas import newest_delta
+from tensorkeep.embedding.restore.finding_deltas import newest_delta
+from tensorkeep.embedding.tools.compacting import compact_checkpoint
 from tensorkeep.train.manager import CheckpointManager
 from tensorkeep.train.objects import Checkpoint
 from tensorkeep.train.retention import KeepActive, KeepLatest

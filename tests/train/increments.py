@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import tensorkeep.v1 as tf
-from tensorkeep.embedding.compacting import compact_checkpoint
+from tensorkeep.embedding.tools.compacting import compact_checkpoint
 
 
 def assert_made_one(model: Any, before: list[int], after: list[int], folder: Path) -> None:

@@ -20,8 +20,8 @@ from tensorkeep import (
     read_checkpoint_state,
     save_checkpoint,
 )
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.embedding.stored.writing import save_embeddings
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError, StorageError
 from tensorkeep.io.files.filesystem import FileSystem, atomic_write
 from tensorkeep.io.files.memory import MemoryFileSystem

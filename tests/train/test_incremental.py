@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_REMOVED, DELTA_VALUES
+from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_REMOVED, DELTA_VALUES
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops._embedding import EmbeddingResource

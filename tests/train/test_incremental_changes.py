@@ -11,7 +11,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.checkpoint.restore.wanted_tensors import OnMismatch
-from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_REMOVED, DELTA_VERSIONS
+from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_REMOVED, DELTA_VERSIONS
 from tensorkeep.errors import FailedPreconditionError, NotFoundError, TensorKeepError
 from tests.support.deeprec import unset_switches
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES
+from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_VALUES
 from tensorkeep.ops._recording import RowChanges
 from tests.train.increments import assert_made_one
 

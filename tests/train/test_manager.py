@@ -17,8 +17,8 @@ from tensorkeep import (
     read_checkpoint_state,
     write_checkpoint_state,
 )
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.embedding.stored.writing import save_embeddings
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph

@@ -12,9 +12,9 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep.checkpoint.finding.opening import load_tensors, open_checkpoint
 from tensorkeep.embedding import EmbeddingTable, save_embeddings
-from tensorkeep.embedding.ordered import in_order
-from tensorkeep.embedding.stored import stored_embeddings
-from tensorkeep.embedding.stored_rows import Fields
+from tensorkeep.embedding.stored.embeddings import stored_embeddings
+from tensorkeep.embedding.stored.ordered_columns import in_order
+from tensorkeep.embedding.stored.rows import Fields
 from tensorkeep.inspect.folders import list_checkpoints
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.embedding.naming import NINE
+from tensorkeep.embedding.stored.naming import NINE
 from tensorkeep.errors import NotFoundError
 from tests.support.deeprec import unset_switches
 

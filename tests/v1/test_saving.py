@@ -13,8 +13,8 @@ import pytest
 import tensorkeep as tk
 import tensorkeep.v1 as tf
 from tensorkeep.checkpoint.restore.wanted_tensors import Adapt
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.embedding.stored.writing import save_embeddings
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import (
     AbortedError,
     DataLossError,

@@ -9,8 +9,8 @@ from tensorkeep.cli.checkpoint_changes import add_allow_loss, allowing_loss
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.embedding_writing import add_places, write
 from tensorkeep.cli.output import Output
-from tensorkeep.embedding.compacting import compact_checkpoint, full_and_newest_delta, plan_compacting
-from tensorkeep.embedding.pruning import (
+from tensorkeep.embedding.tools.compacting import compact_checkpoint, full_and_newest_delta, plan_compacting
+from tensorkeep.embedding.tools.pruning import (
     KeepByNorm,
     KeepFrequent,
     KeepTop,
@@ -19,9 +19,9 @@ from tensorkeep.embedding.pruning import (
     plan_pruning,
     prune_checkpoint,
 )
-from tensorkeep.embedding.quantising import plan_quantising, quantise_checkpoint
-from tensorkeep.embedding.repairing import compare_keys, repair_checkpoint
-from tensorkeep.embedding.repartitioning import plan_repartitioning, repartition_checkpoint
+from tensorkeep.embedding.tools.quantising import plan_quantising, quantise_checkpoint
+from tensorkeep.embedding.tools.repairing import compare_keys, repair_checkpoint
+from tensorkeep.embedding.tools.repartitioning import plan_repartitioning, repartition_checkpoint
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.progress import Progress
 

@@ -16,8 +16,8 @@ from tensorkeep.embedding.formats.maxcompute import MaxComputeTable, export_maxc
 from tensorkeep.embedding.formats.npz import export_npz
 from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, parquet_paths, read_parquet
 from tensorkeep.embedding.formats.resp import RedisHashes, RedisStrings, export_resp
-from tensorkeep.embedding.rewriting import Rewrite, opened_for_tools
-from tensorkeep.embedding.snapshot import ArraySnapshot
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
+from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.local import LOCAL
 

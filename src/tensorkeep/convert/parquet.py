@@ -9,7 +9,7 @@ from tensorkeep.convert.arrays import MemoryArray
 from tensorkeep.convert.hub import ModelOptions, OpenTensors, SinkOptions, TensorSource, head_of, listed
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
-from tensorkeep.embedding.stored import stored_embeddings
+from tensorkeep.embedding.stored.embeddings import stored_embeddings
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.filesystem import FileSystem
 

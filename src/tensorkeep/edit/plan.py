@@ -24,7 +24,7 @@ from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.records import records_to_carry
-from tensorkeep.embedding.record_files import link_records
+from tensorkeep.embedding.stored.record_files import link_records
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL

@@ -10,10 +10,10 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol
 
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.embedding.naming import KEYS, VALUES
-from tensorkeep.embedding.record_writing import check_no_records
-from tensorkeep.embedding.ssd_records import has_records
-from tensorkeep.embedding.stored import stored_embeddings
+from tensorkeep.embedding.stored.embeddings import stored_embeddings
+from tensorkeep.embedding.stored.naming import KEYS, VALUES
+from tensorkeep.embedding.stored.record_writing import check_no_records
+from tensorkeep.embedding.stored.ssd_records import has_records
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.io.files.filesystem import FileSystem
 

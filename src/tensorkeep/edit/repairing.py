@@ -18,7 +18,12 @@ from tensorkeep.checkpoint.finding.state_file import STATE_FILE, CheckpointState
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.edit.object_keys import followed
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
-from tensorkeep.embedding.leftovers import files_of_save, is_parts_folder, remove_files_of_save, unclaimed_records
+from tensorkeep.embedding.stored.leftovers import (
+    files_of_save,
+    is_parts_folder,
+    remove_files_of_save,
+    unclaimed_records,
+)
 from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
 from tensorkeep.io.files.directories import file_size, files_below
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, is_temporary, path_text

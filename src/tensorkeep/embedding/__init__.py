@@ -8,21 +8,28 @@ from typing import TYPE_CHECKING as _TYPE_CHECKING
 from tensorkeep._lazy import on_first_use as _on_first_use
 
 if _TYPE_CHECKING:
-    from tensorkeep.embedding.admission import AdmitAll, BloomFilter, CounterFilter, Touched
-    from tensorkeep.embedding.compacting import compact_checkpoint, full_and_newest_delta
-    from tensorkeep.embedding.dense import read_dense
-    from tensorkeep.embedding.dropping import drop_slots
-    from tensorkeep.embedding.eviction import GlobalStep, KeepAll, L2Weight
-    from tensorkeep.embedding.finding_deltas import newest_delta
     from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
     from tensorkeep.embedding.formats.maxcompute import MaxComputeReport, MaxComputeTable, export_maxcompute
     from tensorkeep.embedding.formats.npz import export_npz
     from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
     from tensorkeep.embedding.formats.resp import RedisHashes, RedisLayout, RedisStrings, export_resp
-    from tensorkeep.embedding.histograms import Histogram
-    from tensorkeep.embedding.incremental import TouchedKeys, delta_tensors, stored_deltas, table_delta_tensors
-    from tensorkeep.embedding.options import Cache, FileTier, Memory
-    from tensorkeep.embedding.pruning import (
+    from tensorkeep.embedding.restore.finding_deltas import newest_delta
+    from tensorkeep.embedding.restore.incremental import TouchedKeys, delta_tensors, stored_deltas, table_delta_tensors
+    from tensorkeep.embedding.restore.reports import ColumnReport, DeltaReport
+    from tensorkeep.embedding.restore.restoring_deltas import restore_delta
+    from tensorkeep.embedding.restore.restoring_rows import restore_column, restore_table
+    from tensorkeep.embedding.stored.dense import read_dense
+    from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, stored_embeddings
+    from tensorkeep.embedding.stored.writing import StoredForm, embedding_tensors, save_embeddings, table_tensors
+    from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter, Touched
+    from tensorkeep.embedding.table.embedding_table import EmbeddingTable
+    from tensorkeep.embedding.table.eviction import GlobalStep, KeepAll, L2Weight
+    from tensorkeep.embedding.table.options import Cache, FileTier, Memory
+    from tensorkeep.embedding.table.snapshot import ArraySnapshot, ColumnInfo, TableSnapshot
+    from tensorkeep.embedding.tools.compacting import compact_checkpoint, full_and_newest_delta
+    from tensorkeep.embedding.tools.dropping_slots import drop_slots
+    from tensorkeep.embedding.tools.histograms import Histogram
+    from tensorkeep.embedding.tools.pruning import (
         KeepByNorm,
         KeepFrequent,
         KeepTop,
@@ -32,48 +39,41 @@ if _TYPE_CHECKING:
         plan_pruning,
         prune_checkpoint,
     )
-    from tensorkeep.embedding.quantising import plan_quantising, quantise_checkpoint
-    from tensorkeep.embedding.querying import FoundRows, look_up
-    from tensorkeep.embedding.repairing import KeyComparison, SlotKeys, compare_keys, repair_checkpoint
-    from tensorkeep.embedding.repartitioning import RepartitionReport, plan_repartitioning, repartition_checkpoint
-    from tensorkeep.embedding.reports import ColumnReport, DeltaReport
-    from tensorkeep.embedding.restoring import restore_column, restore_table
-    from tensorkeep.embedding.restoring_deltas import restore_delta
-    from tensorkeep.embedding.snapshot import ArraySnapshot, ColumnInfo, TableSnapshot
-    from tensorkeep.embedding.statistics import EmbeddingStatistics, embedding_statistics
-    from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding, stored_embeddings
-    from tensorkeep.embedding.table import EmbeddingTable
-    from tensorkeep.embedding.writing import StoredForm, embedding_tensors, save_embeddings, table_tensors
+    from tensorkeep.embedding.tools.quantising import plan_quantising, quantise_checkpoint
+    from tensorkeep.embedding.tools.querying import FoundRows, look_up
+    from tensorkeep.embedding.tools.repairing import KeyComparison, SlotKeys, compare_keys, repair_checkpoint
+    from tensorkeep.embedding.tools.repartitioning import RepartitionReport, plan_repartitioning, repartition_checkpoint
+    from tensorkeep.embedding.tools.statistics import EmbeddingStatistics, embedding_statistics
 
 # The modules of this package, and the names in them.
 _NAMES = {
-    "admission": "AdmitAll BloomFilter CounterFilter Touched",
-    "compacting": "compact_checkpoint full_and_newest_delta",
-    "dense": "read_dense",
-    "dropping": "drop_slots",
-    "eviction": "GlobalStep KeepAll L2Weight",
-    "finding_deltas": "newest_delta",
+    "table.admission": "AdmitAll BloomFilter CounterFilter Touched",
+    "tools.compacting": "compact_checkpoint full_and_newest_delta",
+    "stored.dense": "read_dense",
+    "tools.dropping_slots": "drop_slots",
+    "table.eviction": "GlobalStep KeepAll L2Weight",
+    "restore.finding_deltas": "newest_delta",
     "formats.csv": "export_csv import_csv read_csv",
     "formats.maxcompute": "MaxComputeReport MaxComputeTable export_maxcompute",
     "formats.npz": "export_npz",
     "formats.parquet": "export_parquet import_parquet read_parquet",
     "formats.resp": "RedisHashes RedisLayout RedisStrings export_resp",
-    "histograms": "Histogram",
-    "incremental": "TouchedKeys delta_tensors stored_deltas table_delta_tensors",
-    "options": "Cache FileTier Memory",
-    "pruning": "KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule plan_pruning prune_checkpoint",
-    "quantising": "plan_quantising quantise_checkpoint",
-    "querying": "FoundRows look_up",
-    "repairing": "KeyComparison SlotKeys compare_keys repair_checkpoint",
-    "repartitioning": "RepartitionReport plan_repartitioning repartition_checkpoint",
-    "reports": "ColumnReport DeltaReport",
-    "restoring": "restore_column restore_table",
-    "restoring_deltas": "restore_delta",
-    "snapshot": "ArraySnapshot ColumnInfo TableSnapshot",
-    "statistics": "EmbeddingStatistics embedding_statistics",
-    "stored": "StoredColumn StoredEmbedding stored_embeddings",
-    "table": "EmbeddingTable",
-    "writing": "StoredForm embedding_tensors save_embeddings table_tensors",
+    "tools.histograms": "Histogram",
+    "restore.incremental": "TouchedKeys delta_tensors stored_deltas table_delta_tensors",
+    "table.options": "Cache FileTier Memory",
+    "tools.pruning": "KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule plan_pruning prune_checkpoint",
+    "tools.quantising": "plan_quantising quantise_checkpoint",
+    "tools.querying": "FoundRows look_up",
+    "tools.repairing": "KeyComparison SlotKeys compare_keys repair_checkpoint",
+    "tools.repartitioning": "RepartitionReport plan_repartitioning repartition_checkpoint",
+    "restore.reports": "ColumnReport DeltaReport",
+    "restore.restoring_rows": "restore_column restore_table",
+    "restore.restoring_deltas": "restore_delta",
+    "table.snapshot": "ArraySnapshot ColumnInfo TableSnapshot",
+    "tools.statistics": "EmbeddingStatistics embedding_statistics",
+    "stored.embeddings": "StoredColumn StoredEmbedding stored_embeddings",
+    "table.embedding_table": "EmbeddingTable",
+    "stored.writing": "StoredForm embedding_tensors save_embeddings table_tensors",
 }
 
 if not _TYPE_CHECKING:

@@ -12,8 +12,8 @@ from tensorkeep.checkpoint.finding.files import checkpoint_modified, checkpoints
 from tensorkeep.checkpoint.finding.latest import latest_checkpoint
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.embedding.naming import KEYS
-from tensorkeep.embedding.stored import stored_embeddings
+from tensorkeep.embedding.stored.embeddings import stored_embeddings
+from tensorkeep.embedding.stored.naming import KEYS
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect.health import HealthReport, examine
 from tensorkeep.inspect.listing import file_size

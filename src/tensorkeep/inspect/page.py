@@ -13,7 +13,7 @@ from tensorkeep.checkpoint.checking import check_checkpoint
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.objects.reader import RenamedReader
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
-from tensorkeep.embedding.histograms import Histogram
+from tensorkeep.embedding.tools.histograms import Histogram
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.comparing import OpenedTensors
 from tensorkeep.inspect.costs import Cost, graph_cost

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.histograms import Histogram
+from tensorkeep.embedding.tools.histograms import Histogram
 from tensorkeep.inspect.comparing import Tensors
 from tensorkeep.io.machine.blas import inner_product
 

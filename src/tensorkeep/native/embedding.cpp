@@ -698,7 +698,7 @@ int32_t take(Rule rule, const Step<T>& step, Column<T> variable, Slots... slots)
   return 1;
 }
 
-// The numbers of a rule, in the order of embedding/rules.py.
+// The numbers of a rule, in the order of embedding/table/update_rules.py.
 template <class T>
 int32_t take_named(int32_t rule, const Step<T>& step, Column<T> a, Column<T> b, Column<T> c, const double* numbers) {
   const auto number = [numbers](int at) { return T(numbers[at]); };

@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
-from tensorkeep.embedding.naming import slot_stem
-from tensorkeep.embedding.record_writing import WithoutRecords, write_records
-from tensorkeep.embedding.snapshot import TableSnapshot
-from tensorkeep.embedding.table import EmbeddingTable
-from tensorkeep.embedding.taken import TakenSnapshot
-from tensorkeep.embedding.writing import StoredForm, add_embedding
+from tensorkeep.embedding.stored.naming import slot_stem
+from tensorkeep.embedding.stored.record_writing import WithoutRecords, write_records
+from tensorkeep.embedding.stored.writing import StoredForm, add_embedding
+from tensorkeep.embedding.table.embedding_table import EmbeddingTable
+from tensorkeep.embedding.table.snapshot import TableSnapshot
+from tensorkeep.embedding.table.table_snapshots import TakenSnapshot
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 
 if TYPE_CHECKING:

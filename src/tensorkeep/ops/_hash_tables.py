@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.slices.tensor_slice import HashSlice
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.hash_table import NOT_ADMITTED, HashTable, KeyAdmission, SegmentedRows
-from tensorkeep.embedding.hash_table_admission import AdmitFrequent
-from tensorkeep.embedding.hash_table_files import SavedFilter, SavedHashTable, TensorNames
+from tensorkeep.embedding.hash_table.admission import AdmitFrequent
+from tensorkeep.embedding.hash_table.files import SavedFilter, SavedHashTable, TensorNames
+from tensorkeep.embedding.hash_table.table import NOT_ADMITTED, HashTable, KeyAdmission, SegmentedRows
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.shapes import Shape
 

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.embedding.incremental import TouchedKeys
+from tensorkeep.embedding.restore.incremental import TouchedKeys
 from tensorkeep.runtime.resources import ResourceManager, VariableResource
 
 Array = npt.NDArray[Any]

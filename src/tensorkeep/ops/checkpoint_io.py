@@ -29,7 +29,7 @@ from tensorkeep.checkpoint.slices.slice_files import SliceFileWriter
 from tensorkeep.checkpoint.slices.tensor_slice import HashSlice, TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource, plain_dtype
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.record_files import move_records
+from tensorkeep.embedding.stored.record_files import move_records
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor

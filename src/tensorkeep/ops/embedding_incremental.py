@@ -18,10 +18,10 @@ import numpy as np
 
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.incremental import delta_tensors, stored_deltas
-from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES
-from tensorkeep.embedding.restoring_deltas import restore_delta
-from tensorkeep.embedding.snapshot import TableSnapshot
+from tensorkeep.embedding.restore.incremental import delta_tensors, stored_deltas
+from tensorkeep.embedding.restore.restoring_deltas import restore_delta
+from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_VALUES
+from tensorkeep.embedding.table.snapshot import TableSnapshot
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem

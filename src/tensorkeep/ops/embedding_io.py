@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.restoring import restore_column
-from tensorkeep.embedding.stored import stored_embeddings
+from tensorkeep.embedding.restore.restoring_rows import restore_column
+from tensorkeep.embedding.stored.embeddings import stored_embeddings
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op, takes_attributes

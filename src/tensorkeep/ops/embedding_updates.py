@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.embedding.rules import RULES
+from tensorkeep.embedding.table.update_rules import RULES
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op

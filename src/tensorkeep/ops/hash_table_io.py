@@ -10,13 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.embedding.hash_table_admission import AdmitFrequent
-from tensorkeep.embedding.hash_table_files import (
-    StoredHashTable,
-    TensorNames,
-    restore_filter,
-    restore_hash_table,
-)
+from tensorkeep.embedding.hash_table.admission import AdmitFrequent
+from tensorkeep.embedding.hash_table.files import StoredHashTable, TensorNames, restore_filter, restore_hash_table
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op

@@ -12,7 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.embedding.hash_table import NOT_ADMITTED
+from tensorkeep.embedding.hash_table.table import NOT_ADMITTED
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op

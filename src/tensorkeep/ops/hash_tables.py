@@ -14,8 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.hash_table import NOT_ADMITTED, places_of
-from tensorkeep.embedding.hash_table_admission import AdmitFrequent, AdmitNobody, AdmitUnlisted
+from tensorkeep.embedding.hash_table.admission import AdmitFrequent, AdmitNobody, AdmitUnlisted
+from tensorkeep.embedding.hash_table.table import NOT_ADMITTED, places_of
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor

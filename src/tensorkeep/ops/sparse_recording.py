@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import RESOURCE, DType
-from tensorkeep.embedding.naming import DELTA_KEYS, DELTA_VALUES, DELTA_VERSIONS, KEYS
+from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_VALUES, DELTA_VERSIONS, KEYS
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op

@@ -14,7 +14,7 @@ from typing import Any
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.finding.files import checkpoint_exists
-from tensorkeep.embedding.finding_deltas import check_goes_over_model
+from tensorkeep.embedding.restore.finding_deltas import check_goes_over_model
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.graph_def import import_graph

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
-from tensorkeep.embedding.naming import KEYS, slot_stem
+from tensorkeep.embedding.stored.naming import KEYS, slot_stem
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import control_dependencies, device
 from tensorkeep.graph.graph import Operation

@@ -21,7 +21,7 @@ from typing import Final
 from tensorkeep._version import __version__
 from tensorkeep.checkpoint.finding.file_names import INDEX_SUFFIX, is_record_prefix
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE, write_checkpoint_state
-from tensorkeep.embedding.record_files import delete_records
+from tensorkeep.embedding.stored.record_files import delete_records
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL

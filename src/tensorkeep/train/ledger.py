@@ -32,7 +32,7 @@ from tensorkeep.checkpoint.finding.file_names import (
     parse_shard_pattern,
 )
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE
-from tensorkeep.embedding.record_files import is_record_file, record_files
+from tensorkeep.embedding.stored.record_files import is_record_file, record_files
 from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.coding.crc32c import crc32c
 from tensorkeep.io.files.directories import file_size

@@ -17,7 +17,7 @@ import numpy as np
 
 from tensorkeep.checkpoint.finding.file_names import META_SUFFIX
 from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state, write_checkpoint_state
-from tensorkeep.embedding.record_files import delete_records, record_files
+from tensorkeep.embedding.stored.record_files import delete_records, record_files
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL

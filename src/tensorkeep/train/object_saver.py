@@ -34,7 +34,7 @@ from tensorkeep.checkpoint.objects.reader import stored_objects
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.leftovers import remove_parts_of
+from tensorkeep.embedding.stored.leftovers import remove_parts_of
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.functions.array import where
 from tensorkeep.functions.constants import constant

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.restore.wanted_tensors import Policy, Wanted, mapped_name, policy_of
-from tensorkeep.embedding.naming import DELTA_KEYS, KEYS, split_parts
+from tensorkeep.embedding.stored.naming import DELTA_KEYS, KEYS, split_parts
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation
@@ -19,7 +19,7 @@ from tensorkeep.train.embedding_files import find_embedding, stored_deltas, stor
 from tensorkeep.train.restored_hash_tables import HashTablePlan
 
 if TYPE_CHECKING:
-    from tensorkeep.embedding.stored import StoredEmbedding
+    from tensorkeep.embedding.stored.embeddings import StoredEmbedding
 
 LOG: Final = logging.getLogger("tensorkeep")
 

@@ -12,7 +12,7 @@ import numpy as np
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.restore.items import RestoreOutcome
 from tensorkeep.checkpoint.restore.wanted_tensors import Policy, mapped_name, policy_of
-from tensorkeep.embedding.hash_table_files import StoredHashTable, TensorNames
+from tensorkeep.embedding.hash_table.files import StoredHashTable, TensorNames
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation

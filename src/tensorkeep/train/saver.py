@@ -28,9 +28,9 @@ from tensorkeep.checkpoint.finding.state_file import STATE_FILE, write_checkpoin
 from tensorkeep.checkpoint.restore.items import RestoreOutcome
 from tensorkeep.checkpoint.restore.wanted_tensors import OnMismatch, Policy, policy_of
 from tensorkeep.checkpoint.saving import CheckpointFormat
-from tensorkeep.embedding.leftovers import remove_parts_of
-from tensorkeep.embedding.record_files import remove_checkpoint_with_records
-from tensorkeep.embedding.record_folding import make_way_for_records
+from tensorkeep.embedding.stored.leftovers import remove_parts_of
+from tensorkeep.embedding.stored.record_files import remove_checkpoint_with_records
+from tensorkeep.embedding.stored.record_folding import make_way_for_records
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.building import operation_of
 from tensorkeep.graph.graph import Graph

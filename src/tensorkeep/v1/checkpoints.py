@@ -10,7 +10,7 @@ from tensorkeep.checkpoint.finding import files, latest, state_file
 from tensorkeep.checkpoint.finding.waiting import Waiting, new_checkpoints
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.record_files import remove_checkpoint_with_records
+from tensorkeep.embedding.stored.record_files import remove_checkpoint_with_records
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import CheckpointState, SaverDef
 from tensorkeep.train import initializing, warm_starting

@@ -16,8 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.embedding.formats.streams import Imported, exporting, lines_of, save_imported, writing
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.stored_rows import Batch
+from tensorkeep.embedding.stored.rows import Batch
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL

@@ -20,7 +20,7 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.embedding.formats.streams import Exported, exporting
-from tensorkeep.embedding.stored_rows import Batch
+from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.errors import (
     AlreadyExistsError,
     InvalidArgumentError,

@@ -15,9 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.embedding.formats.streams import Output, exporting, writing
-from tensorkeep.embedding.ordered import filtered_in_order, in_order
-from tensorkeep.embedding.stored import StoredColumn
-from tensorkeep.embedding.stored_rows import Batch, Fields
+from tensorkeep.embedding.stored.embeddings import StoredColumn
+from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
+from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told

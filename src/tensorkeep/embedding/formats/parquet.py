@@ -22,8 +22,8 @@ from tensorkeep.embedding.formats.streams import (
     save_imported,
     writing,
 )
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.stored_rows import Batch
+from tensorkeep.embedding.stored.rows import Batch
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL

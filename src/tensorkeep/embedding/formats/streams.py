@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.embedding.ordered import filtered_in_order, in_order
-from tensorkeep.embedding.rewriting import opened_for_tools
-from tensorkeep.embedding.snapshot import ArraySnapshot
-from tensorkeep.embedding.stored import StoredColumn, StoredEmbedding, find_embedding, stored_embeddings
-from tensorkeep.embedding.stored_rows import ALL_FIELDS, Batch
-from tensorkeep.embedding.writing import save_embeddings
+from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, find_embedding, stored_embeddings
+from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
+from tensorkeep.embedding.stored.rows import ALL_FIELDS, Batch
+from tensorkeep.embedding.stored.writing import save_embeddings
+from tensorkeep.embedding.table.snapshot import ArraySnapshot
+from tensorkeep.embedding.tools.rewriting import opened_for_tools
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.files.filesystem import (
     Buffer,

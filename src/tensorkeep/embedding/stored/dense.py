@@ -1,0 +1,50 @@
+"""Embeddings whose keys number the rows of a dense tensor."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.embedding.stored.embeddings import find_embedding, stored_embeddings
+from tensorkeep.embedding.stored.ordered_columns import in_order
+from tensorkeep.embedding.stored.rows import Fields
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LOCAL
+
+__all__ = ["read_dense"]
+
+Array = npt.NDArray[Any]
+
+_LISTED: Final = 5
+
+
+def read_dense(reader: CheckpointReader, stem: str, rows: int | None = None, *, fs: FileSystem = LOCAL) -> Array:
+    """An embedding whose keys are 0 to n - 1 as the dense array [n, dim] that they number the rows of.
+
+    `rows` is the n that is wanted; by itself it is the number of keys.
+    """
+    stored = stored_embeddings(reader, fs=fs)
+    name, column = find_embedding(reader, stem, stored)
+    source = stored[name].open(reader, column, fs=fs)
+    count = source.count if rows is None else rows
+    out = np.zeros((count, source.dim), source.dtype)
+    seen = np.zeros(count, np.bool_)
+    for batch in in_order(source, fields=Fields(values=True)):
+        outside = batch.keys[(batch.keys < 0) | (batch.keys >= count)]
+        if outside.size:
+            raise InvalidArgumentError(
+                f'"{reader.path}": "{stem}" has the key {int(outside[0])}; only keys 0 to {count - 1} number the rows '
+                f"of a dense tensor of {count}"
+            )
+        out[batch.keys] = batch.values
+        seen[batch.keys] = True
+    if absent := np.flatnonzero(~seen)[:_LISTED].tolist():
+        raise InvalidArgumentError(
+            f'"{reader.path}": "{stem}" lacks the keys {", ".join(map(str, absent))} and maybe more; a dense tensor of '
+            f"{count} rows needs all from 0 to {count - 1}"
+        )
+    return out

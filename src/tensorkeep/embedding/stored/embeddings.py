@@ -1,0 +1,213 @@
+"""Embeddings in a checkpoint: finding them, and opening their columns. Their names are in naming.py.
+
+Read are: the nine tensors of today, the five of before, keys and values without offsets, int32 keys, absent or empty
+frequencies and versions, any number of shards, TFRA's `<name>-1of2-keys`, and the record files of an SSD tier.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.embedding.stored.buckets import find_in_order
+from tensorkeep.embedding.stored.column import StoredColumn
+from tensorkeep.embedding.stored.naming import (
+    FILTERED_FREQS,
+    FILTERED_KEYS,
+    FILTERED_OFFSETS,
+    FILTERED_VERSIONS,
+    FREQS,
+    KEYS,
+    NINE,
+    OFFSETS,
+    SCALES,
+    VALUES,
+    VERSIONS,
+    slot_stem,
+    split_of,
+    split_parts,
+)
+from tensorkeep.embedding.stored.ordered_columns import in_order
+from tensorkeep.embedding.stored.rows import KeyedRows, RowNames, TensorRows
+from tensorkeep.embedding.stored.ssd_records import RecordFiles, RecordRows, has_records
+from tensorkeep.errors import DataLossError, NotFoundError
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.amounts import some_of
+
+__all__ = ["StoredColumn", "StoredEmbedding", "find_embedding", "stored_embeddings"]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredEmbedding:
+    """An embedding variable of a checkpoint, with all its shards and slots."""
+
+    name: str
+    """Without `/part_<k>`."""
+    stems: Mapping[int, str]
+    """The stem of each shard, by its number; a variable in one piece has the number 0."""
+    slots: Mapping[str, Mapping[int, str]] = field(default_factory=dict)
+    """The stems of each slot of an optimizer, by shard."""
+    problems: tuple[str, ...] = ()
+    """What is odd about how it is stored. It can be read all the same."""
+
+    @property
+    def shard_count(self) -> int:
+        """How many shards it is stored in."""
+        return max(self.stems) + 1
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """ "" for the weights, and the names of the slots."""
+        return ("", *self.slots)
+
+    def stems_of(self, column: str) -> Mapping[int, str]:
+        """The stems of the weights ("") or of a slot."""
+        if column and column not in self.slots:
+            known = ", ".join(f'"{slot}"' for slot in self.slots) or "none"
+            raise NotFoundError(f'"{self.name}" is stored without a slot "{column}"; its slots are: {known}')
+        return self.slots[column] if column else self.stems
+
+    def tensors(self, reader: CheckpointReader) -> list[str]:
+        """The names of all its tensors."""
+        every = [stem for column in self.columns for stem in self.stems_of(column).values()]
+        return [stem + suffix for stem in every for suffix in (*NINE, SCALES) if stem + suffix in reader]
+
+    def open(self, reader: CheckpointReader, column: str = "", *, fs: FileSystem = LOCAL) -> StoredColumn:
+        """One column, ready to be read. `fs` is where the checkpoint lies, for the files of an SSD tier."""
+        stems = self.stems_of(column)
+        if gaps := sorted(set(range(max(stems) + 1)) - set(stems)):
+            raise DataLossError(
+                f'"{reader.path}": "{slot_stem(self.name, column)}" has no shard {gaps[0]}, but shard {max(stems)}'
+            )
+        admitted = [_rows_of(reader, stem) for _, stem in sorted(stems.items())]
+        filtered = [_filtered_of(reader, stem) for _, stem in sorted(stems.items()) if stem + FILTERED_KEYS in reader]
+        rows: list[KeyedRows] = list(admitted)
+        for number, stem in sorted(self.stems.items()):
+            if number in stems and has_records(fs, reader.path, stem):
+                rows.append(self._records(reader, number, column, admitted[number], fs))
+        return StoredColumn(slot_stem(self.name, column), reader, rows, filtered)
+
+    def _records(
+        self, reader: CheckpointReader, number: int, column: str, memory: TensorRows, fs: FileSystem
+    ) -> RecordRows:
+        """The rows of a shard on an SSD tier. A slot's place in a record is that of its name among the slots."""
+        beside = [slot for slot in sorted(self.slots) if number in self.slots[slot]]
+        stems = [self.stems[number], *(self.slots[slot][number] for slot in beside)]
+        dims = [_rows_of(reader, stem).dim for stem in stems]
+        files = RecordFiles(fs, reader.path, self.stems[number], dims)
+        known = np.zeros(files.keys.size, np.bool_)
+        for batch in in_order(StoredColumn("", reader, [memory], [])):
+            positions, found = find_in_order(files.keys, batch.keys)
+            known[positions[found]] = True
+        return RecordRows(files, dims, ("", *beside).index(column), known)
+
+
+def stored_embeddings(
+    reader: CheckpointReader, *, primaries: Collection[str] = (), fs: FileSystem = LOCAL
+) -> dict[str, StoredEmbedding]:
+    """The embeddings of a checkpoint, by name, without `/part_<k>`.
+
+    `a/b` is taken for a slot of `a` if `a` is an embedding too and nothing lies below `a/b`; `primaries` names those
+    that are variables of their own all the same.
+    """
+    return grouped_stems(stems_in(reader, KEYS, VALUES), primaries)
+
+
+def grouped_stems(stems: Collection[str], primaries: Collection[str] = ()) -> dict[str, StoredEmbedding]:
+    """Stems put together to embeddings with their shards and slots."""
+    groups: dict[str, dict[int, str]] = {}
+    problems: dict[str, list[str]] = {}
+    for stem in sorted(stems):
+        name, number = _logical(stem, stems)
+        group = groups.setdefault(name, {})
+        if number in group:
+            kept, dropped = sorted((group[number], stem), key=lambda other: other == name)
+            group[number] = kept
+            problems.setdefault(name, []).append(f'"{dropped}" is stored too, and is not looked at')
+        else:
+            group[number] = stem
+    parents = {name.rpartition("/")[0] for name in groups}
+    found: dict[str, StoredEmbedding] = {}
+    slots: dict[str, dict[str, dict[int, str]]] = {}
+    for name, group in groups.items():
+        parent, _, last = name.rpartition("/")
+        if parent in groups and name not in parents and name not in primaries:
+            slots.setdefault(parent, {})[last] = group
+    for name, group in sorted(groups.items()):
+        parent, _, last = name.rpartition("/")
+        if last not in slots.get(parent, {}):
+            own = dict(sorted(slots.get(name, {}).items()))
+            notes = (*problems.get(name, ()), *_oddities(name, group, own))
+            found[name] = StoredEmbedding(name, group, own, notes)
+    return found
+
+
+def find_embedding(reader: CheckpointReader, stem: str, stored: Mapping[str, StoredEmbedding]) -> tuple[str, str]:
+    """The stored embedding and column that a stem means, whose shard may be one of another number of shards.
+
+    NotFoundError, with the names that are there, if there is none.
+    """
+    names = [stem, *(variable + rest for variable, _, rest in split_parts(stem))]
+    for name in names:
+        if name in stored:
+            return name, ""
+        parent, _, last = name.rpartition("/")
+        if parent in stored and last in stored[parent].slots:
+            return parent, last
+    known = sorted(slot_stem(name, column) for name, entry in stored.items() for column in entry.columns)
+    known.sort(key=lambda other: (other.split("/")[-1] != names[-1].split("/")[-1], other))
+    raise NotFoundError(f'"{reader.path}" holds no embedding "{stem}"; it holds {some_of(known, 5) or "none at all"}')
+
+
+def stems_in(reader: CheckpointReader, keys_suffix: str, values_suffix: str) -> set[str]:
+    """The names before the suffixes of keys and values that are keys and rows by their types."""
+    found = set()
+    for name in reader:
+        stem = name.removesuffix(keys_suffix)
+        if stem == name or not stem or stem + values_suffix not in reader:
+            continue
+        keys, values = reader[name], reader[stem + values_suffix]
+        if keys.dtype.name in ("int64", "int32") and len(values.shape) != 1 and not values.dtype.is_object:
+            found.add(stem)
+    return found
+
+
+def _logical(stem: str, stems: Collection[str]) -> tuple[str, int]:
+    """Name and shard of a stem. A component `part_<k>` counts if it ends the stem of a variable that has a part_0."""
+    for variable, number, rest in split_parts(stem):
+        owner = f"{variable}/part_{number}"
+        is_shard = owner in stems or rest.startswith("/block")
+        if is_shard and (f"{variable}/part_0{rest}" in stems or f"{variable}/part_0" in stems):
+            return variable + rest, number
+    spread = split_of(stem)
+    if spread is not None:
+        return spread[0], spread[1]
+    return stem, 0
+
+
+def _oddities(name: str, group: Mapping[int, str], slots: Mapping[str, Mapping[int, str]]) -> Iterator[str]:
+    if gaps := sorted(set(range(max(group) + 1)) - set(group)):
+        yield f"shards {', '.join(map(str, gaps))} are missing"
+    spread = split_of(next(iter(group.values())))
+    if spread is not None and len(group) != spread[2] and split_parts(group[min(group)]) == []:
+        yield f"{len(group)} of {spread[2]} shards are stored"
+    for slot, stems in slots.items():
+        if absent := sorted(set(group) - set(stems)):
+            yield f'slot "{slot}" lacks the shards {", ".join(map(str, absent))}'
+
+
+def _names_in(reader: CheckpointReader, stem: str, suffixes: Sequence[str]) -> list[str]:
+    return [stem + suffix if suffix and stem + suffix in reader else "" for suffix in suffixes]
+
+
+def _rows_of(reader: CheckpointReader, stem: str) -> TensorRows:
+    return TensorRows(reader, RowNames(*_names_in(reader, stem, (KEYS, VALUES, FREQS, VERSIONS, OFFSETS, SCALES))))
+
+
+def _filtered_of(reader: CheckpointReader, stem: str) -> TensorRows:
+    suffixes = (FILTERED_KEYS, "", FILTERED_FREQS, FILTERED_VERSIONS, FILTERED_OFFSETS)
+    return TensorRows(reader, RowNames(*_names_in(reader, stem, suffixes)))

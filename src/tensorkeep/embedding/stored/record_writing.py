@@ -1,0 +1,150 @@
+"""Writing rows of a table as the records of an SSD tier, beside a checkpoint. What they look like: ssd_records.py.
+
+DeepRec's SSD tier leaves its rows there, and a restore takes them from there if the files exist
+(embedding_var_restore.cc, RestoreSSD): into a variable of the same name and shard alone, where rows of the checkpoint
+proper go into any number of shards. So records are written only where they are asked for.
+"""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
+from tensorkeep.embedding.stored.naming import record_folder, record_path
+from tensorkeep.embedding.stored.ssd_records import FILE_BYTES, has_records, padded, record_size
+from tensorkeep.embedding.table.snapshot import ColumnInfo, TableSnapshot
+from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
+from tensorkeep.io.files.filesystem import Durability, FileSystem, TemporaryFile, prepare_directory
+
+__all__ = ["WithoutRecords", "check_no_records", "positions_of_records", "write_records"]
+
+Array = npt.NDArray[Any]
+Keys = npt.NDArray[np.int64]
+Integers = npt.NDArray[np.int64]
+
+_CHUNK: Final = 8 << 20  # bytes of records made at a time
+_GAP: Final = 64  # rows that are read in vain at most, so that those around them are read at once
+_NEVER: Final = -1
+
+
+def check_no_records(fs: FileSystem, prefix: str, stem: str) -> None:
+    """AlreadyExistsError if records of a stem lie beside a prefix: a reader would take them for the new table's."""
+    if has_records(fs, prefix, stem):
+        raise AlreadyExistsError(
+            f'"{record_path(prefix, stem)}" holds records of an SSD tier, which would be taken for rows of the new '
+            f'"{stem}": delete it and "{record_folder(prefix, stem)}", or save under another name'
+        )
+
+
+def positions_of_records(stem: str, snapshot: TableSnapshot, keys: npt.ArrayLike) -> Integers:
+    """Where the keys that are to be records stand in a snapshot. All have to be there, and rows to be float32."""
+    wanted = np.unique(np.asarray(keys, np.int64))
+    if missing := np.setdiff1d(wanted, snapshot.keys)[:1].tolist():
+        raise InvalidArgumentError(f'"{stem}" has no key {missing[0]}, which is to be written as a record')
+    if wrong := [column for column in snapshot.columns if column.dtype != np.float32]:
+        kinds = ", ".join(f'"{column.name}" of {column.dtype}' for column in wrong)
+        raise InvalidArgumentError(f'records have rows of float32; "{stem}" has the columns {kinds}')
+    return np.flatnonzero(np.isin(snapshot.keys, wanted))
+
+
+class WithoutRecords:
+    """A snapshot without the keys that are records. The other one stays open as long as this is read."""
+
+    def __init__(self, snapshot: TableSnapshot, records: Integers) -> None:
+        self._whole = snapshot
+        self._kept = np.setdiff1d(np.arange(snapshot.keys.size), records)
+        self.keys = snapshot.keys[self._kept]
+        self.freqs = None if snapshot.freqs is None else snapshot.freqs[self._kept]
+        self.versions = None if snapshot.versions is None else snapshot.versions[self._kept]
+        self.filtered_keys = snapshot.filtered_keys
+        self.filtered_freqs = snapshot.filtered_freqs
+        self.filtered_versions = snapshot.filtered_versions
+        self.columns: Sequence[ColumnInfo] = snapshot.columns
+
+    def rows(self, column: str, start: int, stop: int) -> Array:
+        """The rows of a column that belong to `keys[start:stop]`."""
+        return _picked(self._whole, column, self._kept[start:stop])
+
+    def close(self) -> None:
+        """Nothing: who took the snapshot closes it."""
+
+
+def write_records(
+    prefix: str,
+    stem: str,
+    snapshot: TableSnapshot,
+    positions: Integers,
+    *,
+    key_dtype: npt.DTypeLike = np.int64,
+    durability: Durability = Durability.DISK,
+    fs: FileSystem,
+) -> None:
+    """Writes the rows at these positions of a snapshot, weights and slots, as records beside a prefix."""
+    table = _Records(snapshot, positions)
+    folder = record_folder(prefix, stem)
+    prepare_directory(fs, folder, durability)
+    at_most = max(FILE_BYTES // table.size, 1)
+    counts = [min(at_most, positions.size - first) for first in range(0, positions.size, at_most)]
+    for number, count in enumerate(counts):
+        with TemporaryFile(fs, posixpath.join(folder, f"{number}.emb")) as file:
+            for records in table.made(number * at_most, number * at_most + count):
+                file.write(records)
+            file.commit(durability)
+    within = np.arange(positions.size, dtype=np.int64)
+    with BundleWriter(record_path(prefix, stem), durability=durability, fs=fs) as writer:
+        writer.add("keys", snapshot.keys[positions].astype(key_dtype))
+        writer.add("keys_file_id", within // at_most)
+        writer.add("keys_offset", within % at_most * table.size)
+        writer.add("files", np.arange(len(counts), dtype=np.int64))
+        writer.add("invalid_record_count", np.zeros(len(counts), np.int64))
+        writer.add("record_count", np.array(counts, np.int64))
+
+
+@dataclass(frozen=True, slots=True)
+class _Records:
+    """The records of some keys of a snapshot. Slots stand in order of their names."""
+
+    snapshot: TableSnapshot
+    positions: Integers
+
+    @property
+    def columns(self) -> list[ColumnInfo]:
+        first, *slots = self.snapshot.columns
+        return [first, *sorted(slots, key=lambda column: column.name)]
+
+    @property
+    def size(self) -> int:
+        return record_size([column.dim for column in self.columns])
+
+    def made(self, start: int, stop: int) -> Iterator[memoryview]:
+        """The bytes of records, some at a time."""
+        step = max(_CHUNK // self.size, 1)
+        for first in range(start, stop, step):
+            yield self._bytes(self.positions[first : min(first + step, stop)]).data.cast("B")
+
+    def _bytes(self, positions: Integers) -> npt.NDArray[np.uint8]:
+        records = np.zeros((positions.size, self.size), np.uint8)
+        at = 0
+        for column in self.columns:
+            rows = np.ascontiguousarray(_picked(self.snapshot, column.name, positions), "<f4")
+            records[:, at : at + 4 * column.dim] = rows.view(np.uint8)
+            at += padded(column.dim)
+        for numbers, absent in ((self.snapshot.freqs, 0), (self.snapshot.versions, _NEVER)):
+            known = np.full(positions.size, absent, "<i8") if numbers is None else numbers[positions].astype("<i8")
+            records[:, at : at + 8] = known[:, None].view(np.uint8)
+            at += 8
+        return records
+
+
+def _picked(snapshot: TableSnapshot, column: str, positions: Integers) -> Array:
+    """The rows at some positions, which go up."""
+    if not positions.size:
+        return snapshot.rows(column, 0, 0)
+    parts = np.split(positions, np.flatnonzero(np.diff(positions) > _GAP) + 1)
+    return np.concatenate([snapshot.rows(column, part[0], part[-1] + 1)[part - part[0]] for part in parts])

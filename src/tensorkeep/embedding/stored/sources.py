@@ -1,0 +1,59 @@
+"""What a checkpoint has under the name of a column: an embedding, a dense tensor, or nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Literal
+
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.embedding.stored.column import StoredColumn, dense_column
+from tensorkeep.embedding.stored.embeddings import StoredEmbedding, find_embedding
+from tensorkeep.embedding.stored.naming import split_parts
+from tensorkeep.embedding.stored.ordered_columns import OrderedColumn
+from tensorkeep.errors import NotFoundError
+from tensorkeep.io.files.filesystem import FileSystem
+
+__all__ = ["open_source"]
+
+
+def open_source(
+    reader: CheckpointReader,
+    stem: str,
+    column: str,
+    primary: str | None,
+    stored: Mapping[str, StoredEmbedding],
+    fs: FileSystem,
+) -> tuple[StoredColumn | None, OrderedColumn | None, Literal["embedding", "dense", "none"], tuple[str, ...]]:
+    """What is stored under a stem, the weights it belongs to, what kind of thing it is, and what is odd about it."""
+    source = _embedding(reader, stem, stored, fs)
+    if source is not None:
+        found, entry, own = source
+        weights: OrderedColumn | None = None
+        if column:
+            owner = primary if primary is not None else (entry.name if own else None)
+            other = _embedding(reader, owner, stored, fs) if owner is not None else None
+            weights = other[0] if other else _dense(reader, owner)
+        return found, weights, "embedding", () if own else entry.problems
+    dense = _dense(reader, stem)
+    if dense is not None:
+        owner = primary if primary is not None else stem.rpartition("/")[0]
+        return dense, _dense(reader, owner) if column else None, "dense", ()
+    return None, None, "none", ()
+
+
+def _embedding(
+    reader: CheckpointReader, stem: str, stored: Mapping[str, StoredEmbedding], fs: FileSystem
+) -> tuple[StoredColumn, StoredEmbedding, str] | None:
+    try:
+        name, own = find_embedding(reader, stem, stored)
+    except NotFoundError:
+        return None
+    return stored[name].open(reader, own, fs=fs), stored[name], own
+
+
+def _dense(reader: CheckpointReader, stem: str | None) -> StoredColumn | None:
+    names = [] if stem is None else [stem, *(variable + rest for variable, _, rest in split_parts(stem))]
+    for name in names:
+        if name in reader and len(reader[name].shape) == 2:
+            return dense_column(reader, name)
+    return None

@@ -1,0 +1,94 @@
+"""Spreading stored embeddings over another number of shards, without loading them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from tensorkeep.embedding.stored.buckets import BUCKETS, buckets_of_partition
+from tensorkeep.embedding.stored.embeddings import StoredEmbedding
+from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.files.filesystem import FileSystem, PathLike
+from tensorkeep.io.files.local import LOCAL
+from tensorkeep.io.showing.progress import Progress
+
+__all__ = ["RepartitionReport", "plan_repartitioning", "repartition_checkpoint"]
+
+_FEW = 16  # parts, each of which is told by itself
+
+
+@dataclass(frozen=True, slots=True)
+class RepartitionReport:
+    """How the keys with rows of an embedding, and those that are only counted, spread over its new parts."""
+
+    parts_before: int
+    keys: tuple[int, ...]
+    filtered: tuple[int, ...]
+
+    def __str__(self) -> str:
+        counted = f"; {_spread(self.filtered)} counted ones" if any(self.filtered) else ""
+        return f"{self.parts_before} -> {len(self.keys)} parts; {_spread(self.keys)} keys{counted}"
+
+
+def repartition_checkpoint(
+    source: PathLike,
+    target: PathLike,
+    shards: int | Mapping[str, int],
+    *,
+    progress: Progress | None = None,
+    fs: FileSystem = LOCAL,
+) -> str:
+    """Writes a checkpoint with its embeddings in so many shards each, or in so many as the mapping says by name.
+
+    Those that it does not name stay as they are, and so does every other tensor. A table in one shard goes by its own
+    name, without `/part_0`.
+    """
+    with opened_for_tools(source, fs) as reader:
+        work = Rewrite.of(reader, fs, progress)
+        for entry, count in _wanted(work, shards):
+            work.drop(entry, count)
+            for column in entry.columns:
+                work.put_shards(entry.name, column, entry.open(reader, column, fs=fs), count)
+        return work.write(target)
+
+
+def plan_repartitioning(
+    source: PathLike, shards: int | Mapping[str, int], *, fs: FileSystem = LOCAL
+) -> dict[str, RepartitionReport]:
+    """How many keys each part would have of each embedding that `repartition_checkpoint` would write."""
+    with opened_for_tools(source, fs) as reader:
+        work = Rewrite.of(reader, fs)
+        reports = {}
+        for entry, count in _wanted(work, shards):
+            work.drop(entry, count)  # which refuses what cannot be spread
+            weights = entry.open(reader, fs=fs)
+            parts = [buckets_of_partition((number, count)) for number in range(count)]
+            reports[entry.name] = RepartitionReport(
+                entry.shard_count,
+                tuple(int(weights.bucket_sizes[part].sum()) for part in parts),
+                tuple(int(weights.filtered_sizes[part].sum()) for part in parts),
+            )
+        return reports
+
+
+def _wanted(work: Rewrite, shards: int | Mapping[str, int]) -> list[tuple[StoredEmbedding, int]]:
+    """The embeddings that are spread anew, each with how many parts it shall have."""
+    wanted = dict.fromkeys(work.embeddings, shards) if isinstance(shards, int) else dict(shards)
+    chosen = work.chosen(tuple(wanted))
+    for entry in chosen:
+        _check(entry.name, wanted[entry.name])
+    return [(entry, wanted[entry.name]) for entry in chosen]
+
+
+def _spread(counts: tuple[int, ...]) -> str:
+    if len(counts) <= _FEW:
+        return " + ".join(map(str, counts))
+    return f"{sum(counts)} ({min(counts)} to {max(counts)} a part)"
+
+
+def _check(name: str, count: int) -> None:
+    if not 1 <= count <= BUCKETS:
+        raise InvalidArgumentError(
+            f'"{name}" in {count} shards: expected 1 to {BUCKETS}, for shards are made of {BUCKETS} buckets'
+        )
