@@ -71,7 +71,7 @@ class Recorder(dict):
         frame = sys._getframe(1)
         while frame.f_code.co_name != "<module>":
             frame = frame.f_back
-        self.families.setdefault(frame.f_globals["__name__"].rpartition(".")[2], []).append(name)
+        self.families.setdefault(frame.f_globals["__name__"].removeprefix("tensorkeep.ops."), []).append(name)
 opspec._REGISTRY = Recorder()
 import tensorkeep.ops.every
 opspec.registered_ops()

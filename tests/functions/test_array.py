@@ -14,7 +14,7 @@ from tensorkeep.functions import array, gradients, operators, slicing
 from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.ops.array import placeholder_v2
+from tensorkeep.ops.arrays.shapes import placeholder_v2
 from tensorkeep.runtime.session import Session
 
 assert operators.__name__  # importing it installs what operators do

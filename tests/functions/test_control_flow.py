@@ -23,7 +23,7 @@ from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.proto.messages import CondContextDef, WhileContextDef
 from tensorkeep.runtime.session import Session
 from tests.ops.walking import import_all_ops

@@ -12,7 +12,7 @@ from tensorkeep.functions.files import matching_files, read_file, write_file
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.memory import MemoryFileSystem
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
 
 

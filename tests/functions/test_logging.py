@@ -19,7 +19,7 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.memory import MemoryFileSystem
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
 
 

@@ -25,7 +25,7 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.memory import MemoryFileSystem
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session
 

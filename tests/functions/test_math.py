@@ -15,8 +15,8 @@ from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building, name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.ops import comparisons
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
+from tensorkeep.ops.numbers import comparisons
 from tensorkeep.runtime.session import Session
 
 assert operators  # importing it installs what operators do

@@ -19,11 +19,11 @@ from tensorkeep.functions.feature_configs import (
 from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
-from tensorkeep.ops.constants import placeholder
-from tensorkeep.ops.serialization import deserialize_sparse, serialize_sparse
+from tensorkeep.ops.arrays.constants import placeholder
+from tensorkeep.ops.parsing.serialization import deserialize_sparse, serialize_sparse
 from tensorkeep.runtime.session import Session
-from tests.ops.samples.parsing import example
-from tests.ops.samples.sequence_parsing import sequence
+from tests.ops.samples.parsing.examples import example
+from tests.ops.samples.parsing.sequence_examples import sequence
 
 TWO = [example(age=[7], words=[b"a", b"b"], weights=[0.5, 0.25]), example(age=[8])]
 

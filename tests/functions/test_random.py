@@ -13,7 +13,7 @@ from tensorkeep.functions import random
 from tensorkeep.functions.candidate_sampling import log_uniform_candidate_sampler, uniform_candidate_sampler
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
 
 

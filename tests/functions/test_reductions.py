@@ -13,7 +13,7 @@ from tensorkeep.functions import counting, operators, reductions, segments, spec
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
 
 assert operators  # importing it installs what operators do

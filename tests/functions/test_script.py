@@ -22,7 +22,7 @@ from tensorkeep.functions.script import numpy_function, py_func, py_function
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
 
 

@@ -14,7 +14,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions import array, slicing
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.ops.slicing import strided_slice_kernel
+from tensorkeep.ops.arrays.slicing import strided_slice_kernel
 from tensorkeep.runtime.session import Session
 
 CUBE = np.arange(24).reshape(2, 3, 4)

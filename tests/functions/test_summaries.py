@@ -11,7 +11,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Graph
-from tensorkeep.ops._png import decode_png
+from tensorkeep.ops.codecs.png import decode_png
 from tensorkeep.proto.messages import Summary
 from tensorkeep.runtime.session import Session
 

@@ -14,7 +14,7 @@ from tensorkeep.functions.higher_order import foldl, foldr, map_fn, scan
 from tensorkeep.functions.tensor_array import TensorArray
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
 from tests.ops.walking import import_all_ops
 

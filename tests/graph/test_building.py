@@ -11,7 +11,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph import building as build
 from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.constants import identity, no_op, placeholder
+from tensorkeep.ops.arrays.constants import identity, no_op, placeholder
 from tensorkeep.shapes import Shape
 
 pair = op("TestPair(x: T, y: T) -> z: T", "T: {float, double, int32}")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import pytest
 
-import tensorkeep.ops.array
-import tensorkeep.ops.joining  # noqa: F401
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.functions.constants import constant
@@ -14,8 +12,8 @@ from tensorkeep.graph.functions import find_function, function_body, function_de
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import arithmetic
-from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.ops.arrays.constants import identity, placeholder
+from tensorkeep.ops.numbers import arithmetic
 from tensorkeep.proto.messages import FunctionDef, GraphDef
 from tensorkeep.proto.text import parse_text
 from tensorkeep.runtime.session import Session

@@ -10,7 +10,7 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
-from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.shapes import Shape
 
 strict_op = op("TestStrict(x: float) -> y: float")

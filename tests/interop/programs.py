@@ -15,7 +15,7 @@ from tensorkeep import dtypes
 from tensorkeep.functions import constants
 from tensorkeep.graph import building, collections
 from tensorkeep.graph.graph import Graph
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
 from tests.ops.walking import import_all_ops

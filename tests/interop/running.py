@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import pkgutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -11,9 +9,9 @@ from typing import Any
 import numpy as np
 import tensorflow as tf
 
-import tensorkeep.ops
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import import_graph
+from tensorkeep.ops.every import load_op
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.runtime import compiler
 from tensorkeep.runtime.liveness import UnstructuredError
@@ -22,8 +20,7 @@ from tensorkeep.runtime.session import Session
 
 v1 = tf.compat.v1
 
-for module in pkgutil.iter_modules(tensorkeep.ops.__path__):
-    importlib.import_module(f"tensorkeep.ops.{module.name}")
+load_op(None)
 
 
 def imported(graph: Any) -> Graph:

@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from tensorkeep.v1 import audio as our_audio
 from tests.interop.programs import build, our_names
-from tests.ops.samples.audio import SOUND, WAV
+from tests.ops.samples.codecs.audio import SOUND, WAV
 
 OURS = our_names(audio=our_audio)
 

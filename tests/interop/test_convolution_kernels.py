@@ -19,7 +19,7 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.ops import _convolution, _normalization, _pooling
+from tensorkeep.ops.nn import _normalization_kernels, convolution_kernels, pooling_kernels
 
 Array = npt.NDArray[Any]
 Ints = tuple[int, ...]
@@ -123,8 +123,8 @@ def test_convolutions_agree(dtype: DType, padding: dict[str, Any]) -> None:
         attributes = {"strides": (1, *strides, 1), "dilations": (1, *dilations, 1), **padding}
 
         def ours(images: Array = images, filters: Array = filters, attributes: Any = attributes) -> Array:
-            output = _convolution.conv2d_kernel(images, filters, **attributes)
-            turned = _convolution.conv2d_kernel(first(images), filters, **attributes_first(attributes))
+            output = convolution_kernels.conv2d_kernel(images, filters, **attributes)
+            turned = convolution_kernels.conv2d_kernel(first(images), filters, **attributes_first(attributes))
             np.testing.assert_array_equal(turned, first(output))
             return output
 
@@ -137,20 +137,22 @@ def test_gradients_of_convolutions_agree(dtype: DType, padding: dict[str, Any]) 
     for space, window, strides, depth in product([(2, 7, 9), (1, 5, 5)], WINDOWS, STRIDES, [1, 6]):
         images, filters = numbers((*space, depth), dtype), numbers((*window, depth, 3), dtype, 1)
         attributes = {"strides": (1, *strides, 1), **padding}
-        gradient = numbers(_convolution.conv2d_kernel(images, filters, **attributes).shape, dtype, 2)
+        gradient = numbers(convolution_kernels.conv2d_kernel(images, filters, **attributes).shape, dtype, 2)
         sizes, filter_sizes = np.int32(images.shape), np.int32(filters.shape)
         expected = theirs("Conv2DBackpropInput", input_sizes=sizes, filter=filters, out_backprop=gradient, **attributes)
-        assert_same(_convolution.conv2d_backprop_input_kernel(sizes, filters, gradient, **attributes), expected)
+        assert_same(convolution_kernels.conv2d_backprop_input_kernel(sizes, filters, gradient, **attributes), expected)
         expected_filters = theirs(
             "Conv2DBackpropFilter", input=images, filter_sizes=filter_sizes, out_backprop=gradient, **attributes
         )
-        actual = _convolution.conv2d_backprop_filter_kernel(images, filter_sizes, gradient, **attributes)
+        actual = convolution_kernels.conv2d_backprop_filter_kernel(images, filter_sizes, gradient, **attributes)
         assert_same(actual, expected_filters)
         turned = attributes_first(attributes)
         sizes = np.int32(first(images).shape)
-        actual = _convolution.conv2d_backprop_input_kernel(sizes, filters, first(gradient), **turned)
+        actual = convolution_kernels.conv2d_backprop_input_kernel(sizes, filters, first(gradient), **turned)
         assert_same(actual, first(expected))
-        actual = _convolution.conv2d_backprop_filter_kernel(first(images), filter_sizes, first(gradient), **turned)
+        actual = convolution_kernels.conv2d_backprop_filter_kernel(
+            first(images), filter_sizes, first(gradient), **turned
+        )
         assert_same(actual, expected_filters)
 
 
@@ -162,13 +164,13 @@ def test_dilated_gradients_are_those_of_filters_with_gaps(padding: dict[str, Any
         dilated = {**plain, "dilations": (1, down, across, 1)}
         gaps = np.zeros((2 * down + 1, across + 1, 3, 4), np.float32)
         gaps[::down, ::across] = filters
-        gradient = numbers(_convolution.conv2d_kernel(images, filters, **dilated).shape, seed=2)
+        gradient = numbers(convolution_kernels.conv2d_kernel(images, filters, **dilated).shape, seed=2)
         sizes, filter_sizes = np.int32(images.shape), np.int32(filters.shape)
         expected = theirs("Conv2DBackpropInput", input_sizes=sizes, filter=gaps, out_backprop=gradient, **plain)
-        assert_same(_convolution.conv2d_backprop_input_kernel(sizes, filters, gradient, **dilated), expected)
+        assert_same(convolution_kernels.conv2d_backprop_input_kernel(sizes, filters, gradient, **dilated), expected)
         gap_sizes = np.int32(gaps.shape)
         expected = theirs("Conv2DBackpropFilter", input=images, filter_sizes=gap_sizes, out_backprop=gradient, **plain)
-        actual = _convolution.conv2d_backprop_filter_kernel(images, filter_sizes, gradient, **dilated)
+        actual = convolution_kernels.conv2d_backprop_filter_kernel(images, filter_sizes, gradient, **dilated)
         assert_same(actual, expected[::down, ::across])
 
 
@@ -177,7 +179,7 @@ def test_grouped_gradients_are_those_of_each_group(padding: dict[str, Any]) -> N
     images, filters = numbers((2, 7, 8, 6)), numbers((3, 2, 2, 9), seed=1)
     for strides in STRIDES:
         attributes = {"strides": (1, *strides, 1), **padding}
-        gradient = numbers(_convolution.conv2d_kernel(images, filters, **attributes).shape, seed=2)
+        gradient = numbers(convolution_kernels.conv2d_kernel(images, filters, **attributes).shape, seed=2)
         to_images, to_filters = [], []
         for group in range(3):
             seen, part = images[..., 2 * group : 2 * group + 2], slice(3 * group, 3 * group + 3)
@@ -185,9 +187,13 @@ def test_grouped_gradients_are_those_of_each_group(padding: dict[str, Any]) -> N
             sizes, filter_sizes = np.int32(seen.shape), np.int32([3, 2, 2, 3])
             to_images.append(theirs("Conv2DBackpropInput", input_sizes=sizes, filter=filters[..., part], **arguments))
             to_filters.append(theirs("Conv2DBackpropFilter", input=seen, filter_sizes=filter_sizes, **arguments))
-        actual = _convolution.conv2d_backprop_input_kernel(np.array(images.shape), filters, gradient, **attributes)
+        actual = convolution_kernels.conv2d_backprop_input_kernel(
+            np.array(images.shape), filters, gradient, **attributes
+        )
         assert_same(actual, np.concatenate(to_images, axis=-1))
-        actual = _convolution.conv2d_backprop_filter_kernel(images, np.array(filters.shape), gradient, **attributes)
+        actual = convolution_kernels.conv2d_backprop_filter_kernel(
+            images, np.array(filters.shape), gradient, **attributes
+        )
         assert_same(actual, np.concatenate(to_filters, axis=-1))
 
 
@@ -197,17 +203,17 @@ def test_large_convolutions_agree(depth: int) -> None:
     for strides in ((1, 1, 1, 1), (1, 2, 3, 1)):
         attributes = {"strides": strides, "padding": b"SAME"}
         output = theirs("Conv2D", input=images, filter=filters, **attributes)
-        assert_same(_convolution.conv2d_kernel(images, filters, **attributes), output)
-        actual = _convolution.conv2d_kernel(first(images), filters, **attributes_first(attributes))
+        assert_same(convolution_kernels.conv2d_kernel(images, filters, **attributes), output)
+        actual = convolution_kernels.conv2d_kernel(first(images), filters, **attributes_first(attributes))
         assert_same(actual, first(output))
         sizes, filter_sizes = np.int32(images.shape), np.int32(filters.shape)
         expected = theirs("Conv2DBackpropInput", input_sizes=sizes, filter=filters, out_backprop=output, **attributes)
-        assert_same(_convolution.conv2d_backprop_input_kernel(sizes, filters, output, **attributes), expected)
+        assert_same(convolution_kernels.conv2d_backprop_input_kernel(sizes, filters, output, **attributes), expected)
         gradient = numbers(output.shape, seed=2)
         expected = theirs(
             "Conv2DBackpropFilter", input=images, filter_sizes=filter_sizes, out_backprop=gradient, **attributes
         )
-        actual = _convolution.conv2d_backprop_filter_kernel(images, filter_sizes, gradient, **attributes)
+        actual = convolution_kernels.conv2d_backprop_filter_kernel(images, filter_sizes, gradient, **attributes)
         assert_same(actual, expected)
 
 
@@ -220,21 +226,21 @@ def test_convolutions_of_volumes_agree(dtype: DType, padding: bytes) -> None:
         images, filters = numbers((*space, depth), dtype), numbers((*window, depth, 3), dtype, 1)
         attributes = {"strides": (1, *strides, 1), "padding": padding}
         expected = theirs("Conv3D", input=images, filter=filters, **attributes)
-        assert_same(_convolution.conv3d_kernel(images, filters, **attributes), expected)
+        assert_same(convolution_kernels.conv3d_kernel(images, filters, **attributes), expected)
         turned = attributes_first(attributes, b"NCDHW")
-        assert_same(_convolution.conv3d_kernel(first(images), filters, **turned), first(expected))
+        assert_same(convolution_kernels.conv3d_kernel(first(images), filters, **turned), first(expected))
         gradient = numbers(expected.shape, dtype, 2)
         sizes, filter_sizes = np.int32(images.shape), np.int32(filters.shape)
         if gradient.size:
             expected = theirs(
                 "Conv3DBackpropInputV2", input_sizes=sizes, filter=filters, out_backprop=gradient, **attributes
             )
-            actual = _convolution.conv3d_backprop_input_v2_kernel(sizes, filters, gradient, **attributes)
+            actual = convolution_kernels.conv3d_backprop_input_v2_kernel(sizes, filters, gradient, **attributes)
             assert_same(actual, expected)
             expected = theirs(
                 "Conv3DBackpropFilterV2", input=images, filter_sizes=filter_sizes, out_backprop=gradient, **attributes
             )
-            actual = _convolution.conv3d_backprop_filter_v2_kernel(images, filter_sizes, gradient, **attributes)
+            actual = convolution_kernels.conv3d_backprop_filter_v2_kernel(images, filter_sizes, gradient, **attributes)
             assert_same(actual, expected)
 
 
@@ -248,8 +254,8 @@ def test_depthwise_convolutions_agree(dtype: DType, padding: dict[str, Any]) -> 
         attributes = {"strides": (1, stride, stride, 1), **padding}
         turned = attributes_first(attributes)
         expected = theirs("DepthwiseConv2dNative", input=images, filter=filters, **attributes)
-        assert_same(_convolution.depthwise_conv2d_native_kernel(images, filters, **attributes), expected)
-        actual = _convolution.depthwise_conv2d_native_kernel(first(images), filters, **turned)
+        assert_same(convolution_kernels.depthwise_conv2d_native_kernel(images, filters, **attributes), expected)
+        actual = convolution_kernels.depthwise_conv2d_native_kernel(first(images), filters, **turned)
         assert_same(actual, first(expected))
         gradient = numbers(expected.shape, dtype, 2)
         sizes, filter_sizes = np.int32(images.shape), np.int32(filters.shape)
@@ -260,7 +266,9 @@ def test_depthwise_convolutions_agree(dtype: DType, padding: dict[str, Any]) -> 
             out_backprop=gradient,
             **attributes,
         )
-        actual = _convolution.depthwise_conv2d_native_backprop_input_kernel(sizes, filters, gradient, **attributes)
+        actual = convolution_kernels.depthwise_conv2d_native_backprop_input_kernel(
+            sizes, filters, gradient, **attributes
+        )
         assert_same(actual, expected)
         if images.size:
             expected = theirs(
@@ -270,7 +278,7 @@ def test_depthwise_convolutions_agree(dtype: DType, padding: dict[str, Any]) -> 
                 out_backprop=gradient,
                 **attributes,
             )
-            actual = _convolution.depthwise_conv2d_native_backprop_filter_kernel(
+            actual = convolution_kernels.depthwise_conv2d_native_backprop_filter_kernel(
                 images, filter_sizes, gradient, **attributes
             )
             assert_same(actual, expected)
@@ -287,13 +295,13 @@ def test_dilations_agree(dtype: DType, padding: bytes) -> None:
         attributes = {"strides": (1, *strides, 1), "rates": (1, *rates, 1), "padding": padding}
         arrays = {"input": images, "filter": filters}
         expected = theirs("Dilation2D", **arrays, **attributes)
-        assert_same(_convolution.dilation2d_kernel(images, filters, **attributes), expected)
+        assert_same(convolution_kernels.dilation2d_kernel(images, filters, **attributes), expected)
         gradient = numbers(expected.shape, dtype, 2)
         expected = theirs("Dilation2DBackpropInput", **arrays, out_backprop=gradient, **attributes)
-        actual = _convolution.dilation2d_backprop_input_kernel(images, filters, gradient, **attributes)
+        actual = convolution_kernels.dilation2d_backprop_input_kernel(images, filters, gradient, **attributes)
         assert_same(actual, expected)
         expected = theirs("Dilation2DBackpropFilter", **arrays, out_backprop=gradient, **attributes)
-        actual = _convolution.dilation2d_backprop_filter_kernel(images, filters, gradient, **attributes)
+        actual = convolution_kernels.dilation2d_backprop_filter_kernel(images, filters, gradient, **attributes)
         assert_same(actual, expected)
 
 
@@ -311,15 +319,15 @@ def test_maxima_agree(dtype: DType, kind: Callable[..., Array], padding: dict[st
         images = kind((*space, 5), dtype)
         attributes = {"ksize": (1, *window, 1), "strides": (1, *strides, 1), **padding}
         expected = theirs("MaxPool", input=images, **attributes)
-        assert_same(_pooling.max_pool_kernel(images, **attributes), expected)
+        assert_same(pooling_kernels.max_pool_kernel(images, **attributes), expected)
         turned = attributes_first(attributes)
-        assert_same(_pooling.max_pool_kernel(first(images), **turned), first(expected))
+        assert_same(pooling_kernels.max_pool_kernel(first(images), **turned), first(expected))
         if images.size:
             arrays = (images, expected, numbers(expected.shape, dtype, 2))
             names = dict(zip(("orig_input", "orig_output", "grad"), arrays, strict=True))
             expected = theirs("MaxPoolGrad", **names, **attributes)
-            assert_same(_pooling.max_pool_grad_kernel(*arrays, **attributes), expected)
-            assert_same(_pooling.max_pool_grad_kernel(*map(first, arrays), **turned), first(expected))
+            assert_same(pooling_kernels.max_pool_grad_kernel(*arrays, **attributes), expected)
+            assert_same(pooling_kernels.max_pool_grad_kernel(*map(first, arrays), **turned), first(expected))
 
 
 @simple_paddings
@@ -332,15 +340,15 @@ def test_places_of_maxima_and_second_gradients_agree(kind: Callable[..., Array],
         arrays = (images, output, numbers(images.shape, seed=3))
         names = dict(zip(("orig_input", "orig_output", "grad"), arrays, strict=True))
         expected = theirs("MaxPoolGradGrad", **names, **attributes)
-        assert_same(_pooling.max_pool_grad_grad_kernel(*arrays, **attributes), expected)
+        assert_same(pooling_kernels.max_pool_grad_grad_kernel(*arrays, **attributes), expected)
         for with_batch, index in product([False, True], [tf.int32, tf.int64]):
             indexed = {**attributes, "include_batch_in_index": with_batch}
             maxima, argmax = theirs("MaxPoolWithArgmax", input=images, Targmax=index, **indexed)
-            actual = _pooling.max_pool_with_argmax_kernel(images, Targmax=index.as_numpy_dtype, **indexed)
+            actual = pooling_kernels.max_pool_with_argmax_kernel(images, Targmax=index.as_numpy_dtype, **indexed)
             assert_same(actual, (maxima, argmax))
             gradient, places = numbers(maxima.shape, seed=2), argmax.astype(np.int64)
             expected = theirs("MaxPoolGradWithArgmax", input=images, grad=gradient, argmax=places, **indexed)
-            actual = _pooling.max_pool_grad_with_argmax_kernel(images, gradient, argmax, **indexed)
+            actual = pooling_kernels.max_pool_grad_with_argmax_kernel(images, gradient, argmax, **indexed)
             assert_same(actual, expected)
 
 
@@ -350,10 +358,10 @@ def test_pools_whose_windows_are_inputs_agree(padding: bytes) -> None:
     for window, strides in POOLS:
         ksize, steps = np.int32([1, *window, 1]), np.int32([1, *strides, 1])
         output = theirs("MaxPoolV2", input=images, ksize=ksize, strides=steps, padding=padding)
-        assert_same(_pooling.max_pool_v2_kernel(images, ksize, steps, padding=padding), output)
+        assert_same(pooling_kernels.max_pool_v2_kernel(images, ksize, steps, padding=padding), output)
         for op, kernel, shape in (
-            ("MaxPoolGradV2", _pooling.max_pool_grad_v2_kernel, output.shape),
-            ("MaxPoolGradGradV2", _pooling.max_pool_grad_grad_v2_kernel, images.shape),
+            ("MaxPoolGradV2", pooling_kernels.max_pool_grad_v2_kernel, output.shape),
+            ("MaxPoolGradGradV2", pooling_kernels.max_pool_grad_grad_v2_kernel, images.shape),
         ):
             arrays = (images, output, numbers(shape, seed=2))
             names = dict(zip(("orig_input", "orig_output", "grad"), arrays, strict=True))
@@ -364,7 +372,7 @@ def test_pools_whose_windows_are_inputs_agree(padding: bytes) -> None:
 def test_pools_over_channels_agree() -> None:
     pool = {"ksize": (1, 1, 1, 3), "strides": (1, 1, 1, 3), "padding": b"SAME"}
     for images in (numbers((2, 3, 4, 9)), numbers((2, 3, 4, 9), np.float64), special((2, 3, 4, 9))):
-        assert_same(_pooling.max_pool_kernel(images, **pool), theirs("MaxPool", input=images, **pool))
+        assert_same(pooling_kernels.max_pool_kernel(images, **pool), theirs("MaxPool", input=images, **pool))
 
 
 @simple_paddings
@@ -375,14 +383,14 @@ def test_averages_agree(dtype: DType, padding: bytes) -> None:
         images = numbers((*space, 5), dtype)
         attributes = {"ksize": (1, *window, 1), "strides": (1, *strides, 1), "padding": padding}
         expected = theirs("AvgPool", value=images, **attributes)
-        assert_same(_pooling.avg_pool_kernel(images, **attributes), expected, tolerance)
+        assert_same(pooling_kernels.avg_pool_kernel(images, **attributes), expected, tolerance)
         turned = attributes_first(attributes)
-        assert_same(_pooling.avg_pool_kernel(first(images), **turned), first(expected), tolerance)
+        assert_same(pooling_kernels.avg_pool_kernel(first(images), **turned), first(expected), tolerance)
         sizes, gradient = np.int32(images.shape), numbers(expected.shape, dtype, 2)
         expected = theirs("AvgPoolGrad", orig_input_shape=sizes, grad=gradient, **attributes)
-        assert_same(_pooling.avg_pool_grad_kernel(sizes, gradient, **attributes), expected, 2 * tolerance)
+        assert_same(pooling_kernels.avg_pool_grad_kernel(sizes, gradient, **attributes), expected, 2 * tolerance)
         sizes = np.int32(first(images).shape)
-        actual = _pooling.avg_pool_grad_kernel(sizes, first(gradient), **turned)
+        actual = pooling_kernels.avg_pool_grad_kernel(sizes, first(gradient), **turned)
         assert_same(actual, first(expected), 2 * tolerance)
 
 
@@ -396,17 +404,17 @@ def test_pools_of_volumes_agree(dtype: DType, padding: bytes) -> None:
         attributes = {"ksize": (1, *window, 1), "strides": (1, *strides, 1), "padding": padding}
         turned = attributes_first(attributes, b"NCDHW")
         expected = theirs("AvgPool3D", input=images, **attributes)
-        assert_same(_pooling.avg_pool3d_kernel(images, **attributes), expected, tolerance)
+        assert_same(pooling_kernels.avg_pool3d_kernel(images, **attributes), expected, tolerance)
         sizes, gradient = np.int32(images.shape), numbers(expected.shape, dtype, 2)
         returned = theirs("AvgPool3DGrad", orig_input_shape=sizes, grad=gradient, **attributes)
-        assert_same(_pooling.avg_pool3d_grad_kernel(sizes, gradient, **attributes), returned, 2 * tolerance)
+        assert_same(pooling_kernels.avg_pool3d_grad_kernel(sizes, gradient, **attributes), returned, 2 * tolerance)
         expected = theirs("MaxPool3D", input=images, **attributes)
-        assert_same(_pooling.max_pool3d_kernel(images, **attributes), expected)
-        assert_same(_pooling.max_pool3d_kernel(first(images), **turned), first(expected))
+        assert_same(pooling_kernels.max_pool3d_kernel(images, **attributes), expected)
+        assert_same(pooling_kernels.max_pool3d_kernel(first(images), **turned), first(expected))
         near = (expected.astype(np.float32) + rng.choice([0, 7e-6, 2e-5], expected.shape)).astype(dtype)
         for op, kernel, shape in (
-            ("MaxPool3DGrad", _pooling.max_pool3d_grad_kernel, expected.shape),
-            ("MaxPool3DGradGrad", _pooling.max_pool3d_grad_grad_kernel, images.shape),
+            ("MaxPool3DGrad", pooling_kernels.max_pool3d_grad_kernel, expected.shape),
+            ("MaxPool3DGradGrad", pooling_kernels.max_pool3d_grad_grad_kernel, images.shape),
         ):
             arrays = (images, near, numbers(shape, dtype, 3))
             names = dict(zip(("orig_input", "orig_output", "grad"), arrays, strict=True))
@@ -428,7 +436,7 @@ def test_batch_normalizations_agree(dtype: DType, shape: Ints) -> None:
     for is_training, factor, is_first in product([True, False], [1.0, 0.25], [False, True]):
         attributes = {"epsilon": 1e-3, "is_training": is_training, "data_format": b"NCHW" if is_first else b"NHWC"}
         given = first(x) if is_first else x
-        actual = _normalization.fused_batch_norm_v3_kernel(
+        actual = _normalization_kernels.fused_batch_norm_v3_kernel(
             given, *vectors.values(), exponential_avg_factor=factor, **attributes
         )
         expected = theirs("FusedBatchNormV3", x=given, **vectors, exponential_avg_factor=factor, **attributes)
@@ -436,7 +444,9 @@ def test_batch_normalizations_agree(dtype: DType, shape: Ints) -> None:
         assert_same(tuple(actual[at] for at in compared), [expected[at] for at in compared], tolerance)
         dy = first(gradient) if is_first else gradient
         empty = np.zeros(0, np.float32)
-        actual = _normalization.fused_batch_norm_grad_v3_kernel(dy, given, scale, mean, variance, empty, **attributes)
+        actual = _normalization_kernels.fused_batch_norm_grad_v3_kernel(
+            dy, given, scale, mean, variance, empty, **attributes
+        )
         if is_training or not is_first:
             expected = theirs(
                 "FusedBatchNormGradV3", y_backprop=dy, x=given, **saved, reserve_space_3=empty, **attributes
@@ -457,7 +467,7 @@ def test_earlier_batch_normalizations_agree(version: str) -> None:
     x, scale, offset = (np.random.default_rng(at).standard_normal(3 * 4 * 5).astype("f") for at in range(3))
     x, scale, offset = x.reshape(3, 4, 5, 1), scale[:1], offset[:1]
     empty = np.zeros(0, np.float32)
-    actual = _normalization.fused_batch_norm_kernel(x, scale, offset, empty, empty)
+    actual = _normalization_kernels.fused_batch_norm_kernel(x, scale, offset, empty, empty)
     vectors = {"scale": scale, "offset": offset, "mean": empty, "variance": empty}
     assert_same(actual, theirs(f"FusedBatchNorm{version}", x=x, **vectors), 1e-5)
     expected = theirs(
@@ -468,7 +478,7 @@ def test_earlier_batch_normalizations_agree(version: str) -> None:
         reserve_space_1=actual[3],
         reserve_space_2=actual[4],
     )
-    assert_same(_normalization.fused_batch_norm_grad_kernel(x, x, scale, *actual[3:]), expected, 1e-4)
+    assert_same(_normalization_kernels.fused_batch_norm_grad_kernel(x, x, scale, *actual[3:]), expected, 1e-4)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float16])
@@ -480,9 +490,9 @@ def test_local_responses_agree(dtype: DType) -> None:
         attributes = {"depth_radius": radius, "bias": 1.5, "alpha": 0.3, "beta": beta}
         tolerance = {2: 0.03, 4: 1e-5}[images.itemsize]
         output = theirs("LRN", input=images, **attributes)
-        assert_same(_normalization.lrn_kernel(images, **attributes), output, tolerance)
+        assert_same(_normalization_kernels.lrn_kernel(images, **attributes), output, tolerance)
         expected = theirs("LRNGrad", input_grads=gradient, input_image=images, output_image=output, **attributes)
-        actual = _normalization.lrn_grad_kernel(gradient, images, output, **attributes)
+        actual = _normalization_kernels.lrn_grad_kernel(gradient, images, output, **attributes)
         assert_same(actual, expected, tolerance)
 
 
@@ -492,9 +502,9 @@ def test_tensorflow_rounds_partial_sums_of_half_types_and_we_round_once() -> Non
     filters, attributes = np.ones((4, 4, 1, 1), np.float16), {"strides": (1, 1, 1, 1), "padding": b"VALID"}
     once = np.float16(2063)
     assert theirs("Conv2D", input=images, filter=filters, **attributes).ravel() == once
-    assert _convolution.conv2d_kernel(images, filters, **attributes).ravel() == once
+    assert convolution_kernels.conv2d_kernel(images, filters, **attributes).ravel() == once
     assert theirs("DepthwiseConv2dNative", input=images, filter=filters, **attributes).ravel() == 2048
-    assert _convolution.depthwise_conv2d_native_kernel(images, filters, **attributes).ravel() == once
+    assert convolution_kernels.depthwise_conv2d_native_kernel(images, filters, **attributes).ravel() == once
 
 
 def test_what_tensorflow_refuses_for_want_of_a_kernel_we_compute() -> None:
@@ -511,13 +521,15 @@ def test_what_tensorflow_refuses_for_want_of_a_kernel_we_compute() -> None:
                 out_backprop=images,
                 **attributes,
             )
-        returned = _convolution.conv2d_backprop_input_kernel(np.array(images.shape), filters, images, **attributes)
+        returned = convolution_kernels.conv2d_backprop_input_kernel(
+            np.array(images.shape), filters, images, **attributes
+        )
         assert returned.shape == images.shape
     with pytest.raises(REFUSED):
         theirs(
             "DepthwiseConv2dNative", input=images, filter=numbers((2, 2, 4, 1)), strides=(1, 1, 2, 1), padding=b"SAME"
         )
-    output = _convolution.depthwise_conv2d_native_kernel(
+    output = convolution_kernels.depthwise_conv2d_native_kernel(
         images, numbers((2, 2, 4, 1)), strides=(1, 1, 2, 1), padding=b"SAME"
     )
     assert output.shape == (1, 6, 3, 4)

@@ -17,9 +17,9 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops.constants import placeholder
-from tensorkeep.ops.functional import device_index, fake_param, for_, if_, partitioned_call
-from tensorkeep.ops.tensor_list import tensor_list_get_item, tensor_list_reserve
+from tensorkeep.ops.arrays.constants import placeholder
+from tensorkeep.ops.control.functional import device_index, fake_param, for_, if_, partitioned_call
+from tensorkeep.ops.control.tensor_lists import tensor_list_get_item, tensor_list_reserve
 from tensorkeep.proto.messages import FunctionDef, GraphDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.shapes import UNKNOWN_SHAPE

@@ -15,7 +15,7 @@ from tensorkeep.functions import array, gradients
 from tensorkeep.functions import math as math_functions
 from tensorkeep.v1 import image as our_image
 from tests.interop.programs import build, our_names
-from tests.ops.samples.image_files import BMP, GIF, JPEG, MOVING, PNG, photo
+from tests.ops.samples.codecs.image_files import BMP, GIF, JPEG, MOVING, PNG, photo
 
 OURS = our_names(
     image=our_image, gradients=gradients.gradients, shape=array.shape, cast=math_functions.cast, stack=array.stack

@@ -10,12 +10,12 @@ from tensorkeep.graph.building import building
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
 from tests.interop.test_registry_walk import Twin
 from tests.ops.sample import Sample
-from tests.ops.samples import convolution, ctc, nn, normalization, pooling, recurrent
+from tests.ops.samples.nn import activations, convolution, ctc, normalization, pooling, recurrent
 from tests.ops.walking import OneNode, import_all_ops
 
 import_all_ops()
 SAMPLES: dict[str, list[Sample]] = {
-    **nn.SAMPLES,
+    **activations.SAMPLES,
     **convolution.SAMPLES,
     **pooling.SAMPLES,
     **normalization.SAMPLES,

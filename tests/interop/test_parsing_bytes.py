@@ -11,9 +11,9 @@ import tensorflow as tf
 
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, STRING
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.ops.parsing import parse_example_v2_kernel
+from tensorkeep.ops.parsing.examples import parse_example_v2_kernel
 from tensorkeep.shapes import Shape
-from tests.ops.samples.parsing import BARE, FOREIGN, FULL, LOOSE, MIXED, example, texts
+from tests.ops.samples.parsing.examples import BARE, FOREIGN, FULL, LOOSE, MIXED, example, texts
 
 SEEDS = [FULL, BARE, MIXED, LOOSE, FOREIGN, FULL + BARE, example(f=[1.0, 2.0], i=[1, 2], s=[b"a"])]
 INSERTED = [b"\x0a", b"\0", b"\x80", b"\x12\0", b"\x0a\x01f", b"\x8a\0"]

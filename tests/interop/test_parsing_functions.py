@@ -17,8 +17,8 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
 from tests.interop.programs import build, our_names, v1
-from tests.ops.samples.parsing import BARE, FULL, MIXED, example
-from tests.ops.samples.sequence_parsing import EMPTY, LONG, SHORT
+from tests.ops.samples.parsing.examples import BARE, FULL, MIXED, example
+from tests.ops.samples.parsing.sequence_examples import EMPTY, LONG, SHORT
 
 Program = Callable[[Any], Any]
 OURS = our_names(parsing, decoding, feature_configs, SparseTensor=SparseTensor)

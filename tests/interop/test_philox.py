@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pytest
 import tensorflow as tf
 
-from tensorkeep.ops._distributions import (
+from tensorkeep.ops.random.distributions import (
     binomial,
     gamma,
     multinomial,
@@ -30,7 +30,7 @@ from tensorkeep.ops._distributions import (
     uniform_full_integers,
     uniform_integers,
 )
-from tensorkeep.ops._philox import PHILOX, PhiloxGenerator, PhiloxStream, key_and_counter, seeds_for
+from tensorkeep.ops.random.philox import PHILOX, PhiloxGenerator, PhiloxStream, key_and_counter, seeds_for
 
 Array = npt.NDArray[Any]
 Draw = Callable[[PhiloxGenerator, Sequence[int], Any], Array]

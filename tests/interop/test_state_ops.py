@@ -19,8 +19,8 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
-from tensorkeep.ops import scatter_updates, state
-from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.ops.arrays.constants import identity, placeholder
+from tensorkeep.ops.state import scatter_updates, variables
 from tensorkeep.runtime.composite_values import IndexedSlicesValue
 from tensorkeep.runtime.session import Session
 
@@ -42,11 +42,11 @@ class Pair:
         with building(self.graph):
             value = constant(array, dtype_of_array(array.dtype), name="initial")
             if self.is_resource:
-                self.place = state.var_handle(dtype=value.dtype, shape=dims, shared_name="w", name="w")
-                state.assign_variable(self.place, value, name="init")
+                self.place = variables.var_handle(dtype=value.dtype, shape=dims, shared_name="w", name="w")
+                variables.assign_variable(self.place, value, name="init")
             else:
-                self.place = state.variable_v2(dtype=value.dtype, shape=dims, name="w")
-                state.assign(self.place, value, validate_shape=False, name="init")
+                self.place = variables.variable_v2(dtype=value.dtype, shape=dims, name="w")
+                variables.assign(self.place, value, validate_shape=False, name="init")
         self.dtype: DType = value.dtype
 
     def add(self, name: str, *inputs: Any, shapes: str = "known", **attrs: Any) -> None:
@@ -62,7 +62,7 @@ class Pair:
             get_op(name)(self.place, *fed, name="node", **attrs)
             with control_dependencies([self.graph.operation("node")]):
                 if self.is_resource:
-                    state.read_variable(self.place, dtype=self.dtype, name="read")
+                    variables.read_variable(self.place, dtype=self.dtype, name="read")
                 else:
                     identity(self.place, name="read")
 
@@ -155,12 +155,12 @@ def test_the_first_kind_of_variable_has_no_shape_when_it_has_no_dimensions() -> 
     graph = Graph()
     with building(graph):
         for name, shape in (("scalar", []), ("matrix", [2, 3]), ("unknown", None)):
-            made = state.variable(shape=plain_shape(shape), dtype="float32", name=name)
+            made = variables.variable(shape=plain_shape(shape), dtype="float32", name=name)
             theirs = tf.Graph()
             with theirs.as_default():
                 other = tf.raw_ops.Variable(shape=tf.TensorShape(shape), dtype=tf.float32)
             assert made.static_shape.dims == (None if other.shape.rank is None else tuple(other.shape.as_list()))
-        value = state.assign(graph.tensor("matrix:0"), ROWS[:2, :1].repeat(3, axis=1))
+        value = variables.assign(graph.tensor("matrix:0"), ROWS[:2, :1].repeat(3, axis=1))
     assert Session(graph).run(value).tolist() == [[0, 0, 0], [2, 2, 2]]
 
 
@@ -169,7 +169,9 @@ def test_what_was_read_changes_within_the_run_with_a_reference_and_never_afterwa
         pair = Pair(kind, ROWS)
         change = {"reference": "AssignAdd", "resource": "AssignAddVariableOp"}[kind]
         with building(pair.graph):
-            before: Any = state.read_variable(pair.place, dtype="float32") if pair.is_resource else identity(pair.place)
+            before: Any = (
+                variables.read_variable(pair.place, dtype="float32") if pair.is_resource else identity(pair.place)
+            )
             with control_dependencies([before]):
                 changed = get_op(change)(pair.place, np.ones((4, 2), np.float32))
             with control_dependencies([getattr(changed, "op", changed)]):
@@ -202,7 +204,7 @@ def test_variables_know_whether_they_are_initialized() -> None:
     for kind in KINDS:
         pair = Pair(kind, ROWS)
         with building(pair.graph):
-            ask = state.var_is_initialized if pair.is_resource else state.is_variable_initialized
+            ask = variables.var_is_initialized if pair.is_resource else variables.is_variable_initialized
             asked = ask(pair.place, name="asked")
         pair.feeds = {}
         pair.expect_equal("asked:0")
@@ -214,7 +216,7 @@ def test_variables_know_whether_they_are_initialized() -> None:
 def test_reading_an_uninitialized_variable_is_tensorflows_error(kind: str) -> None:
     pair = Pair(kind, ROWS)
     with building(pair.graph):
-        read = state.read_variable(pair.place, dtype="float32", name="r") if pair.is_resource else pair.place
+        read = variables.read_variable(pair.place, dtype="float32", name="r") if pair.is_resource else pair.place
     with pytest.raises(FailedPreconditionError) as mine:
         Session(pair.graph).run(read)
     with v1.Session(graph=pair.their_graph()) as session, pytest.raises(tf.errors.FailedPreconditionError) as other:
@@ -225,8 +227,8 @@ def test_reading_an_uninitialized_variable_is_tensorflows_error(kind: str) -> No
 def test_a_variable_is_of_one_type() -> None:
     pair = Pair("resource", ROWS)
     with building(pair.graph):
-        other = state.var_handle(dtype="int32", shape=[4, 2], shared_name="w", name="other")
-        state.read_variable(other, dtype="int32", name="read")
+        other = variables.var_handle(dtype="int32", shape=[4, 2], shared_name="w", name="other")
+        variables.read_variable(other, dtype="int32", name="read")
         pair.feeds = {}
     pair.expect_equal_errors()
 
@@ -249,9 +251,9 @@ def test_a_read_without_copy_is_a_read() -> None:
 def test_a_destroyed_variable_is_not_initialized() -> None:
     pair = Pair("resource", ROWS)
     with building(pair.graph):
-        doom = state.destroy_resource(pair.place, name="doom")
-        strict = state.destroy_resource(pair.place, ignore_lookup_error=False, name="strict")
-        asked = state.var_is_initialized(pair.place, name="asked")
+        doom = variables.destroy_resource(pair.place, name="doom")
+        strict = variables.destroy_resource(pair.place, ignore_lookup_error=False, name="strict")
+        asked = variables.var_is_initialized(pair.place, name="asked")
     session = Session(pair.graph)
     session.run(pair.graph.operation("init"))
     session.run(doom)
@@ -268,11 +270,11 @@ def test_a_destroyed_variable_is_not_initialized() -> None:
 def test_a_temporary_variable_gives_its_value_when_destroyed() -> None:
     graph = Graph()
     with building(graph):
-        place = state.temporary_variable(shape=[2], dtype="float32", var_name="t", name="t")
-        filled = state.assign(place, [1.0, 2.0], name="fill")
-        more = state.assign_add(filled, [1.0, 1.0], name="more")
-        state.destroy_temporary_variable(more, var_name="t", name="end")
-        state.destroy_temporary_variable(more, var_name="another", name="wrong")
+        place = variables.temporary_variable(shape=[2], dtype="float32", var_name="t", name="t")
+        filled = variables.assign(place, [1.0, 2.0], name="fill")
+        more = variables.assign_add(filled, [1.0, 1.0], name="more")
+        variables.destroy_temporary_variable(more, var_name="t", name="end")
+        variables.destroy_temporary_variable(more, var_name="another", name="wrong")
     proto = v1.GraphDef.FromString(export_graph(graph).SerializeToString())
     with tf.Graph().as_default() as theirs:
         tf.import_graph_def(proto, name="")

@@ -13,8 +13,8 @@ import tensorflow as tf
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions import files, script, strings
-from tensorkeep.ops._google_re2 import LibraryExpression
-from tensorkeep.ops._re2 import Expression, Rewrite
+from tensorkeep.ops.text._google_re2 import LibraryExpression
+from tensorkeep.ops.text._re2 import Expression, Rewrite
 from tests.interop.programs import build, our_names, tensorflow_1, v1
 
 Program = Callable[[Any], Any]

@@ -10,12 +10,12 @@ import tensorflow as tf
 
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.registry.opspec import registered_ops
-from tensorkeep.ops import training
+from tensorkeep.ops.training import optimizer_steps
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape
 from tests.native.implementations import IMPLEMENTATIONS, implementation, is_turned_off
 
-assert training
+assert optimizer_steps
 
 SCALARS = {
     "lr": 0.05,

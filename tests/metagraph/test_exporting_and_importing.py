@@ -18,7 +18,7 @@ from tensorkeep.metagraph.copying import copy_scope
 from tensorkeep.metagraph.exporting import create_meta_graph_def, export_meta_graph, export_scoped_meta_graph
 from tensorkeep.metagraph.importing import import_meta_graph, saver_for, scope_of_import
 from tensorkeep.metagraph.versions import TENSORFLOW_GIT_VERSION, TENSORFLOW_VERSION
-from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, parse
 from tensorkeep.runtime.session import Session
 from tensorkeep.variables.variable import Variable

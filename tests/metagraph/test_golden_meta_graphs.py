@@ -19,7 +19,7 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.metagraph.importing import import_meta_graph
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.proto.messages import CondContextDef, MetaGraphDef, WhileContextDef
 from tensorkeep.runtime.session import Session
 from tests.support.colocation import placed_nodes

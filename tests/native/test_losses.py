@@ -13,7 +13,7 @@ from hypothesis.extra import numpy as arrays_of
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.native.losses import fused_sparse_cross_entropy
-from tensorkeep.ops.softmax import sparse_softmax_cross_entropy_with_logits_kernel as kernel
+from tensorkeep.ops.nn.softmax import sparse_softmax_cross_entropy_with_logits_kernel as kernel
 from tests.native.implementations import IMPLEMENTATIONS, implementation
 
 Array = npt.NDArray[Any]

@@ -14,7 +14,7 @@ from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.memory import MemoryFileSystem
-from tensorkeep.ops.embedding import initialize_kv_variable, initialize_kv_variable_v2, kv_var_handle
+from tensorkeep.ops.embedding.lookups import initialize_kv_variable, initialize_kv_variable_v2, kv_var_handle
 from tensorkeep.runtime.session import Session
 from tensorkeep.shapes import Shape
 

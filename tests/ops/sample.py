@@ -65,8 +65,8 @@ def quantized(values: Any, dtype: str) -> Any:
 
 @cache
 def _modules() -> tuple[Any, ...]:
-    found = pkgutil.iter_modules(tests.ops.samples.__path__)
-    return tuple(importlib.import_module(f"tests.ops.samples.{module.name}") for module in found)
+    found = pkgutil.walk_packages(tests.ops.samples.__path__, "tests.ops.samples.")
+    return tuple(importlib.import_module(module.name) for module in found)
 
 
 @cache

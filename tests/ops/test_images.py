@@ -10,7 +10,7 @@ import pytest
 
 from tensorkeep.runtime.session import Session
 from tests.ops.sample import Sample
-from tests.ops.samples import convolution, pooling
+from tests.ops.samples.nn import convolution, pooling
 from tests.ops.walking import OneNode, import_all_ops
 
 import_all_ops()

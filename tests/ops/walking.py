@@ -9,19 +9,23 @@ from typing import Any
 import numpy as np
 
 import tensorkeep.functions
-import tensorkeep.ops
-import tests.ops.samples.addons
-import tests.ops.samples.embedding
-import tests.ops.samples.hash_tables
+import tests.ops.samples.embedding.hash_tables
+import tests.ops.samples.embedding.lookups
+import tests.ops.samples.images.addons
 from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
+from tensorkeep.ops.every import load_op
 from tests.ops.sample import Sample
 
-_ELSEWHERE = (tests.ops.samples.addons, tests.ops.samples.embedding, tests.ops.samples.hash_tables)
+_ELSEWHERE = (
+    tests.ops.samples.images.addons,
+    tests.ops.samples.embedding.lookups,
+    tests.ops.samples.embedding.hash_tables,
+)
 NOT_IN_TENSORFLOW = frozenset(name for family in _ELSEWHERE for name in family.ELSEWHERE)
 """Ops of DeepRec and of add-ons; TensorFlow cannot say whether they are right, so tests of their own do."""
 
@@ -37,9 +41,9 @@ TOLERANCES = {
 
 def import_all_ops() -> None:
     """Registers every op: a paragraph exists once its file is imported."""
-    for package in (tensorkeep.ops, tensorkeep.functions):
-        for module in pkgutil.iter_modules(package.__path__):
-            importlib.import_module(f"{package.__name__}.{module.name}")
+    load_op(None)
+    for module in pkgutil.iter_modules(tensorkeep.functions.__path__):
+        importlib.import_module(f"{tensorkeep.functions.__name__}.{module.name}")
 
 
 class OneNode:

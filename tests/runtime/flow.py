@@ -6,11 +6,11 @@ import random
 from collections.abc import Callable, Sequence
 from typing import Any
 
-import tensorkeep.ops.comparisons  # noqa: F401 - registers its ops
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import arithmetic, control_flow
-from tensorkeep.ops.constants import identity
+from tensorkeep.ops.arrays.constants import identity
+from tensorkeep.ops.control import control_flow
+from tensorkeep.ops.numbers import arithmetic
 
 add, multiply = arithmetic.add_v2, arithmetic.mul
 less, greater = get_op("Less"), get_op("Greater")

@@ -10,8 +10,8 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.ops import control_flow
-from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.ops.arrays.constants import identity, placeholder
+from tensorkeep.ops.control import control_flow
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Item, Loop, Step, structure
 from tensorkeep.runtime.liveness import ALWAYS, UnstructuredError, either, joined
 from tensorkeep.runtime.plan import make_plan

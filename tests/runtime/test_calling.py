@@ -16,14 +16,8 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.capabilities import Capability
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.constants import identity, placeholder
-from tensorkeep.ops.functional import (
-    case,
-    if_,
-    partitioned_call,
-    stateful_partitioned_call,
-    while_,
-)
+from tensorkeep.ops.arrays.constants import identity, placeholder
+from tensorkeep.ops.control.functional import case, if_, partitioned_call, stateful_partitioned_call, while_
 from tensorkeep.runtime.session import Session
 from tests.runtime.flow import add, less, multiply
 

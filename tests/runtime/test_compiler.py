@@ -7,16 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tensorkeep.ops.array
-import tensorkeep.ops.math
-import tensorkeep.ops.reductions
-import tensorkeep.ops.state  # noqa: F401
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
 from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op, op
-from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.runtime.session import Session
 from tests.runtime.flow import add, branch, greater, less, multiply, repeat
 

@@ -15,8 +15,10 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import control_flow, math, state
-from tensorkeep.ops.constants import control_trigger, identity, placeholder
+from tensorkeep.ops.arrays.constants import control_trigger, identity, placeholder
+from tensorkeep.ops.control import control_flow
+from tensorkeep.ops.numbers import elementwise
+from tensorkeep.ops.state import variables
 from tensorkeep.runtime import compiler
 from tensorkeep.runtime.blocks import structure
 from tensorkeep.runtime.liveness import UnstructuredError
@@ -24,8 +26,8 @@ from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.session import Session
 from tests.runtime.flow import Builder, add, branch, evaluate, greater, less, multiply, random_program, repeat
 
-assert math
-assert state
+assert elementwise
+assert variables
 
 
 @pytest.fixture

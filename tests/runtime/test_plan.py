@@ -9,12 +9,13 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.registry.opspec import get_op, op
-from tensorkeep.ops import array, control_flow
-from tensorkeep.ops.constants import identity, no_op, placeholder
+from tensorkeep.ops.arrays import shapes
+from tensorkeep.ops.arrays.constants import identity, no_op, placeholder
+from tensorkeep.ops.control import control_flow
 from tensorkeep.runtime.plan import make_plan
 from tests.runtime.flow import add, less, repeat
 
-assert array
+assert shapes
 assert control_flow
 check_numerics = get_op("CheckNumerics")
 counted = op("TestCounted() -> n: float", "stateful")

@@ -24,7 +24,7 @@ from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.registry.capabilities import Capability
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.runtime.placement import Devices
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session

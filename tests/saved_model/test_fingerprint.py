@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError
-from tensorkeep.ops._hashes import fingerprints
+from tensorkeep.ops.text.hashes import fingerprints
 from tensorkeep.saved_model.fingerprint import (
     OnFingerprint,
     checked_fingerprint,

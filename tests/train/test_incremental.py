@@ -14,7 +14,7 @@ import tensorkeep.v1 as tf
 from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_REMOVED, DELTA_VALUES
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops._embedding import EmbeddingResource
+from tensorkeep.ops.embedding.session_tables import EmbeddingResource
 from tensorkeep.v1.sessions import core_session
 from tests.support.deeprec import unset_switches
 from tests.train.increments import assert_made_one

@@ -12,7 +12,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_VALUES
-from tensorkeep.ops._recording import RowChanges
+from tensorkeep.ops.embedding._recording import RowChanges
 from tests.train.increments import assert_made_one
 
 

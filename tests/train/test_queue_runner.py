@@ -13,7 +13,7 @@ from tensorkeep.graph.building import building, name_scope
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Graph
 from tensorkeep.metagraph.collections import proto_functions
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.proto.messages import QueueRunnerDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.train.coordinator import Coordinator

@@ -19,8 +19,8 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape, plain_shape
-from tensorkeep.ops import array, constants, gathering, joining, ordering, padding
-from tensorkeep.ops._indexing import static_value
+from tensorkeep.ops.arrays import constants, gathering, joining, ordering, padding, shapes
+from tensorkeep.ops.shared.indexing import static_value
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 newaxis: Final = None
@@ -118,19 +118,19 @@ def _each(spec: OpSpec, value: Any, name: str | None) -> Any:
 
 def guarantee_const(input: Any, name: str | None = None) -> Tensor:
     """The tensor itself, with the promise that it is the same in every run."""
-    found: Tensor = array.guarantee_const(input, name=name)
+    found: Tensor = shapes.guarantee_const(input, name=name)
     return found
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
     """The same value, which must not have NaN or infinities."""
-    found: Tensor = array.check_numerics(tensor, message=message, name=name)
+    found: Tensor = shapes.check_numerics(tensor, message=message, name=name)
     return found
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """The same value, which must have that shape."""
-    found: Tensor = array.ensure_shape(x, shape=plain_shape(shape), name=name)
+    found: Tensor = shapes.ensure_shape(x, shape=plain_shape(shape), name=name)
     return found
 
 
@@ -155,7 +155,7 @@ def shape_internal(input: Any, name: str | None = None, optimize: bool = True, o
             if out_type is None:
                 return convert(Shape(sizes))
             return constant(np.array(sizes, out_type.array_dtype), out_type, name=scope)
-        found: Tensor = array.shape(tensor, out_type=out_type or INT32, name=scope)
+        found: Tensor = shapes.shape(tensor, out_type=out_type or INT32, name=scope)
         return found
 
 
@@ -165,7 +165,7 @@ def _is_sparse(value: Any) -> bool:
 
 def shape_n(input: Any, out_type: Any = INT32, name: str | None = None) -> list[Tensor]:
     """The sizes of several tensors."""
-    return list(array.shape_n(input, out_type=DType.of(out_type), name=name))
+    return list(shapes.shape_n(input, out_type=DType.of(out_type), name=name))
 
 
 def size(input: Any, name: str | None = None, out_type: Any = None) -> Tensor:
@@ -180,7 +180,7 @@ def size(input: Any, name: str | None = None, out_type: Any = None) -> Tensor:
         count = tensor.static_shape.element_count()
         if count is not None:
             return constant(count, dtype, name=scope)
-        found: Tensor = array.size(tensor, out_type=dtype, name=scope)
+        found: Tensor = shapes.size(tensor, out_type=dtype, name=scope)
         return found
 
 
@@ -188,13 +188,13 @@ def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of dimensions: a constant if it is known."""
     with scope_of(name, "Rank", input) as scope:
         if _is_sparse(input):
-            count: Tensor = array.size(input.dense_shape, name=scope)
+            count: Tensor = shapes.size(input.dense_shape, name=scope)
             return count
         tensor = convert(input)
         known = tensor.static_shape.rank
         if known is not None:
             return constant(known, INT32, name=scope)
-        found: Tensor = array.rank(tensor, name=scope)
+        found: Tensor = shapes.rank(tensor, name=scope)
         return found
 
 
@@ -214,7 +214,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The sizes of an element-wise result of two, found when the graph runs."""
-    found: Tensor = array.broadcast_args(shape_x, shape_y)
+    found: Tensor = shapes.broadcast_args(shape_x, shape_y)
     return found
 
 
@@ -223,7 +223,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The elements in another shape; one size may be -1."""
-    found: Tensor = array.reshape_op(tensor, shape, name=name)
+    found: Tensor = shapes.reshape_op(tensor, shape, name=name)
     return found
 
 
@@ -232,7 +232,7 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     axis = either("axis", axis, "dim", dim)
     if axis is None:
         raise InvalidArgumentError("Must specify an axis argument to tf.expand_dims()")
-    found: Tensor = array.expand_dims(input, axis, name=name)
+    found: Tensor = shapes.expand_dims(input, axis, name=name)
     return found
 
 
@@ -240,25 +240,25 @@ def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims:
     """The tensor without dimensions of size 1: those named, or all."""
     axis = either("axis", axis, "squeeze_dims", squeeze_dims)
     axes = [axis] if np.isscalar(axis) else axis
-    found: Tensor = array.squeeze(input, squeeze_dims=axes, name=name)
+    found: Tensor = shapes.squeeze(input, squeeze_dims=axes, name=name)
     return found
 
 
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     """The bits of a tensor as those of another type."""
-    found: Tensor = array.bitcast(input, type=DType.of(type), name=name)
+    found: Tensor = shapes.bitcast(input, type=DType.of(type), name=name)
     return found
 
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """The tensor stretched to a shape."""
-    found: Tensor = array.broadcast_to(input, shape, name=name)
+    found: Tensor = shapes.broadcast_to(input, shape, name=name)
     return found
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """The tensor repeated along each of its dimensions."""
-    found: Tensor = array.tile(input, multiples, name=name)
+    found: Tensor = shapes.tile(input, multiples, name=name)
     return found
 
 
@@ -403,7 +403,7 @@ def transpose(a: Any, perm: Any = None, name: str | None = "transpose", conjugat
         if perm is None:
             known = tensor.static_shape.rank
             if known is None:
-                last = get_op("Sub")(array.rank(tensor), 1, name="sub")
+                last = get_op("Sub")(shapes.rank(tensor), 1, name="sub")
                 perm = get_op("Range")(last, -1, -1)
             else:
                 perm = np.arange(known - 1, -1, -1, dtype=np.int32)
@@ -476,7 +476,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
     """A tensor of one value."""
-    found: Tensor = array.fill(dims, value, name=name)
+    found: Tensor = shapes.fill(dims, value, name=name)
     return found
 
 
@@ -529,7 +529,7 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
             return zeros(known, wanted, scope)
         if wanted is not own and wanted is not VARIANT:
             return zeros(shape_internal(found, optimize=optimize), wanted, scope)
-        like: Tensor = array.zeros_like(found, name=scope)
+        like: Tensor = shapes.zeros_like(found, name=scope)
         return like
 
 
@@ -566,7 +566,7 @@ def one_hot(
         off = convert(0, kind, "off_value") if off is None else off
         if on.dtype.base_dtype is not off.dtype.base_dtype:
             raise WrongTypeError(f"dtype {on.dtype} of on_value does not match dtype {off.dtype} of off_value")
-        found: Tensor = array.one_hot(indices, depth, on, off, axis=axis, name=scope)
+        found: Tensor = shapes.one_hot(indices, depth, on, off, axis=axis, name=scope)
         return found
 
 

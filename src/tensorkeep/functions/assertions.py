@@ -19,8 +19,8 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.ops._expressions import minus, plus, rank_of, real_dtype, reflected, shape_of, size_of, times
-from tensorkeep.ops._indexing import item, static_value
+from tensorkeep.ops.shared.expressions import minus, plus, rank_of, real_dtype, reflected, shape_of, size_of, times
+from tensorkeep.ops.shared.indexing import item, static_value
 
 Static = Callable[[Any, Any], Any]
 

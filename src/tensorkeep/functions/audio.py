@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import audio
+from tensorkeep.ops.codecs import audio
 
 
 def decode_wav(contents: Any, desired_channels: int = -1, desired_samples: int = -1, name: str | None = None) -> Any:

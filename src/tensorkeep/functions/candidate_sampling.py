@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.functions.random import seed_attrs
-from tensorkeep.ops import candidate_sampling as sampling_ops
+from tensorkeep.ops.random import candidate_sampling as sampling_ops
 
 
 def uniform_candidate_sampler(

@@ -20,9 +20,9 @@ from tensorkeep.graph.function_graph import FunctionGraph, traced
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import functional
-from tensorkeep.ops._expressions import cast
-from tensorkeep.ops.constants import identity
+from tensorkeep.ops.arrays.constants import identity
+from tensorkeep.ops.control import functional
+from tensorkeep.ops.shared.expressions import cast
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 LOG: Final = logging.getLogger("tensorkeep")

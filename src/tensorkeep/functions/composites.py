@@ -10,7 +10,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops._expressions import first_size
+from tensorkeep.ops.shared.expressions import first_size
 from tensorkeep.runtime.composite_values import IndexedSlicesValue, SparseTensorValue
 from tensorkeep.runtime.fetches import register_fetch
 

@@ -16,7 +16,7 @@ from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape, plain_shape
-from tensorkeep.ops.constants import const
+from tensorkeep.ops.arrays.constants import const
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.shapes import Shape

@@ -42,8 +42,8 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops.constants import identity
-from tensorkeep.ops.control_flow import merge, ref_merge, switch
+from tensorkeep.ops.arrays.constants import identity
+from tensorkeep.ops.control.control_flow import merge, ref_merge, switch
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 COND_CONTEXT: Final = "cond_context"

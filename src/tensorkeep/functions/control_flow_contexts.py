@@ -19,8 +19,8 @@ from tensorkeep.functions.tensor_array import TensorArray
 from tensorkeep.graph.building import colocate_with, control_dependencies, controls_for, unique_name
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.ops.constants import identity
-from tensorkeep.ops.control_flow import (
+from tensorkeep.ops.arrays.constants import identity
+from tensorkeep.ops.control.control_flow import (
     enter,
     exit,
     loop_cond,

@@ -39,8 +39,7 @@ from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops._expressions import cast, concat, first_size, span, zeros
-from tensorkeep.ops.control_flow import (
+from tensorkeep.ops.control.control_flow import (
     enter,
     exit,
     loop_cond,
@@ -53,6 +52,7 @@ from tensorkeep.ops.control_flow import (
     ref_switch,
     switch,
 )
+from tensorkeep.ops.shared.expressions import cast, concat, first_size, span, zeros
 from tensorkeep.shapes import Shape
 
 # ---------------------------------------------------------------------------------------------------- Composites

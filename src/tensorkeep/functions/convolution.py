@@ -28,7 +28,7 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops import convolution as ops
+from tensorkeep.ops.nn import convolution as ops
 from tensorkeep.shapes import Shape
 
 Array = npt.NDArray[Any]

@@ -17,7 +17,7 @@ from tensorkeep.functions.reductions import reduce_max
 from tensorkeep.functions.slicing import scatter_nd
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import arithmetic, cumulative
+from tensorkeep.ops.numbers import arithmetic, cumulative
 
 
 def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = INT32) -> Tensor:

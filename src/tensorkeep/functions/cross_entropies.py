@@ -30,7 +30,7 @@ from tensorkeep.functions.slicing import slice as slice_of
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import softmax as softmax_ops
+from tensorkeep.ops.nn import softmax as softmax_ops
 from tensorkeep.shapes import Shape
 
 

@@ -27,7 +27,7 @@ from tensorkeep.functions.slicing import boolean_mask, scatter_nd, sequence_mask
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import ctc
+from tensorkeep.ops.nn import ctc
 
 
 def ctc_loss(

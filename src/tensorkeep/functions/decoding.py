@@ -12,8 +12,8 @@ from tensorkeep.functions.array import either
 from tensorkeep.functions.sparse import as_sparse
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import decoding as decoding_ops
-from tensorkeep.ops import serialization as serialization_ops
+from tensorkeep.ops.parsing import decoding as decoding_ops
+from tensorkeep.ops.parsing import serialization as serialization_ops
 
 
 def decode_raw(

@@ -62,7 +62,7 @@ from tensorkeep.graph.composites import IndexedSlices, SparseTensor, is_composit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.ops.joining import parallel_dynamic_stitch
+from tensorkeep.ops.arrays.joining import parallel_dynamic_stitch
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Transform = Callable[[Tensor], Tensor]

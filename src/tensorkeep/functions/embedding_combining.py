@@ -50,7 +50,7 @@ from tensorkeep.functions.sparse import sparse_fill_empty_rows, sparse_reshape
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops.joining import dynamic_stitch
+from tensorkeep.ops.arrays.joining import dynamic_stitch
 
 COMBINERS: Final = ("mean", "sqrtn", "sum", "max", "min", "tile")
 

@@ -17,7 +17,7 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
-from tensorkeep.ops.joining import parallel_dynamic_stitch
+from tensorkeep.ops.arrays.joining import parallel_dynamic_stitch
 
 BUCKETS: Final = 1000
 """Keys are spread over shards by their remainders, so that shards can be saved and restored in any number."""

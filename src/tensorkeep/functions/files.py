@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.ops import files as file_ops
+from tensorkeep.ops.files import whole_files as file_ops
 
 
 def read_file(filename: Any, name: str | None = None) -> Tensor:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorkeep.graph.registry.opspec import OpSpec
-from tensorkeep.ops import fractional_pooling as ops
+from tensorkeep.ops.nn import fractional_pooling as ops
 
 
 def _pooling(spec: OpSpec, doc: str) -> Callable[..., Any]:

@@ -23,10 +23,8 @@ from tensorkeep.graph.functions import FunctionBody, find_function, function_bod
 from tensorkeep.graph.graph import Graph, HandleShape, Operation, Tensor, held_behind, held_shape
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import OpSpec
-from tensorkeep.ops._expressions import constant, plus, zeros_like
-from tensorkeep.ops.comparisons import less
-from tensorkeep.ops.constants import identity, placeholder
-from tensorkeep.ops.functional import (
+from tensorkeep.ops.arrays.constants import identity, placeholder
+from tensorkeep.ops.control.functional import (
     case,
     fake_param,
     gradient_dtype,
@@ -38,7 +36,9 @@ from tensorkeep.ops.functional import (
     stateless_while,
     while_,
 )
-from tensorkeep.ops.tensor_list import empty_tensor_list, tensor_list_pop_back, tensor_list_push_back
+from tensorkeep.ops.control.tensor_lists import empty_tensor_list, tensor_list_pop_back, tensor_list_push_back
+from tensorkeep.ops.numbers.comparisons import less
+from tensorkeep.ops.shared.expressions import constant, plus, zeros_like
 from tensorkeep.runtime.calling import register_differentiation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 

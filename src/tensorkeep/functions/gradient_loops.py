@@ -45,10 +45,10 @@ from tensorkeep.graph.building import colocate_with, control_dependencies, uniqu
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor, held_behind, held_shape
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops._expressions import zeros
-from tensorkeep.ops.constants import control_trigger, identity
-from tensorkeep.ops.control_flow import merge, switch
-from tensorkeep.ops.data_flow import stack_pop_v2, stack_push_v2, stack_v2
+from tensorkeep.ops.arrays.constants import control_trigger, identity
+from tensorkeep.ops.control.control_flow import merge, switch
+from tensorkeep.ops.control.tensor_arrays import stack_pop_v2, stack_push_v2, stack_v2
+from tensorkeep.ops.shared.expressions import zeros
 
 
 def shape_node(tensor: Tensor) -> Tensor:

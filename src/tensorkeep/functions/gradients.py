@@ -24,8 +24,8 @@ from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops._expressions import concat, ones, shape_of, zeros_like
-from tensorkeep.ops.functional import call_gradient
+from tensorkeep.ops.control.functional import call_gradient
+from tensorkeep.ops.shared.expressions import concat, ones, shape_of, zeros_like
 
 Gradient: TypeAlias = Tensor | IndexedSlices
 

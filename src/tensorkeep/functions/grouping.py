@@ -11,9 +11,9 @@ from tensorkeep.graph.building import chosen_name, colocate_with, control_depend
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.ops.constants import identity as identity_op
-from tensorkeep.ops.constants import no_op as no_op_spec
-from tensorkeep.ops.control_flow import ref_identity
+from tensorkeep.ops.arrays.constants import identity as identity_op
+from tensorkeep.ops.arrays.constants import no_op as no_op_spec
+from tensorkeep.ops.control.control_flow import ref_identity
 
 
 def no_op(name: str | None = None) -> Operation:

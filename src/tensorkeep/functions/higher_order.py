@@ -30,7 +30,7 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
-from tensorkeep.ops._expressions import first_size, minus, plus, shape_of
+from tensorkeep.ops.shared.expressions import first_size, minus, plus, shape_of
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Function = Callable[..., Any]

@@ -9,7 +9,7 @@ from tensorkeep.dtypes import FLOAT32
 from tensorkeep.functions.array import either, scope_of
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import detection, distortion, warping
+from tensorkeep.ops.images import detection, distortion, warping
 
 _LOWEST = float("-inf")
 

@@ -14,7 +14,8 @@ from tensorkeep.functions.products import tensordot
 from tensorkeep.functions.random import random_uniform
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import colors, image_files
+from tensorkeep.ops.codecs import image_files
+from tensorkeep.ops.images import colors
 
 # ---------------------------------------------------------------------------------------------------- Types
 

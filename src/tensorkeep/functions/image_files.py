@@ -11,7 +11,7 @@ from tensorkeep.functions.math import equal
 from tensorkeep.functions.strings import substr
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import image_files
+from tensorkeep.ops.codecs import image_files
 
 
 def is_jpeg(contents: Any, name: str | None = None) -> Tensor:

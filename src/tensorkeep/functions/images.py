@@ -34,8 +34,8 @@ from tensorkeep.functions.slicing import slice as slice_of
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import resizing
-from tensorkeep.ops._indexing import static_value
+from tensorkeep.ops.images import resizing
+from tensorkeep.ops.shared.indexing import static_value
 
 # ---------------------------------------------------------------------------------------------------- Turned
 

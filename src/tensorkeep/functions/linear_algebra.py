@@ -42,7 +42,8 @@ from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops import _matrices, decompositions, diagonals, linear_systems
+from tensorkeep.ops.linear_algebra import decompositions, diagonals, linear_systems
+from tensorkeep.ops.shared import matrix_expressions
 from tensorkeep.shapes import Shape
 
 del _operators  # imported for what it installs
@@ -146,7 +147,7 @@ def eye(
                 "Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
                 f"num_rows={num_rows}, num_columns={num_columns}"
             )
-    return _matrices.eye(num_rows, num_columns, batch_shape, dtype=DType.of(dtype), name=name)
+    return matrix_expressions.eye(num_rows, num_columns, batch_shape, dtype=DType.of(dtype), name=name)
 
 
 def matrix_diag(
@@ -238,7 +239,7 @@ def matrix_triangular_solve(
 
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
     """The solutions of linear systems of whose matrices these are the Cholesky factors."""
-    return _matrices.cholesky_solve(chol, rhs, name)
+    return matrix_expressions.cholesky_solve(chol, rhs, name)
 
 
 def matrix_solve_ls(

@@ -29,7 +29,7 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import logging as logging_ops
+from tensorkeep.ops.control import logging as logging_ops
 
 _LEVELS: Final = {
     logging.INFO: "log(info)",

@@ -25,10 +25,10 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import lookup as lookup_ops
-from tensorkeep.ops._expressions import cast, plain, size_of, span
-from tensorkeep.ops._indexing import static_value
-from tensorkeep.ops._tables import LINE_NUMBER, WHOLE_LINE
+from tensorkeep.ops.shared.expressions import cast, plain, size_of, span
+from tensorkeep.ops.shared.indexing import static_value
+from tensorkeep.ops.state import lookup_tables as lookup_ops
+from tensorkeep.ops.state.lookup_table_values import LINE_NUMBER, WHOLE_LINE
 
 
 def tables_initializer(name: str = "init_all_tables") -> Operation:

@@ -31,10 +31,11 @@ from tensorkeep.graph.conversion import convert, register_conversion
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
-from tensorkeep.ops import arithmetic, casting, comparisons, cumulative
-from tensorkeep.ops import math as math_ops
-from tensorkeep.ops import special as special_ops
-from tensorkeep.ops._expressions import ones_like, real_dtype, zeros_like
+from tensorkeep.ops.arrays import casting
+from tensorkeep.ops.numbers import arithmetic, comparisons, cumulative
+from tensorkeep.ops.numbers import elementwise as math_ops
+from tensorkeep.ops.numbers import special as special_ops
+from tensorkeep.ops.shared.expressions import ones_like, real_dtype, zeros_like
 from tensorkeep.shapes import UNKNOWN_SHAPE
 
 # What two whole numbers are divided as, so that the quotient has a fraction.

@@ -14,7 +14,7 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
-from tensorkeep.ops import lookup as lookup_ops
+from tensorkeep.ops.state import lookup_tables as lookup_ops
 
 
 class TableSaveable(SaveableObject):

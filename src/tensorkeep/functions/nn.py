@@ -36,8 +36,9 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
-from tensorkeep.ops import nn, ranking
-from tensorkeep.ops import softmax as softmax_ops
+from tensorkeep.ops.nn import activations
+from tensorkeep.ops.nn import softmax as softmax_ops
+from tensorkeep.ops.numbers import ranking
 from tensorkeep.shapes import Shape
 
 # ---------------------------------------------------------------------------------------------------- Biases
@@ -57,7 +58,7 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
                 )
         value = convert(value, name="input")
         bias = convert(bias, value.dtype.base_dtype, "bias")
-        found: Tensor = nn.bias_add(value, bias, data_format=data_format, name=scope)
+        found: Tensor = activations.bias_add(value, bias, data_format=data_format, name=scope)
         return found
 
 
@@ -80,14 +81,14 @@ def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Te
 
 def relu(features: Any, name: str | None = None) -> Tensor:
     """`max(features, 0)`."""
-    found: Tensor = nn.relu(features, name=name)
+    found: Tensor = activations.relu(features, name=name)
     return found
 
 
 def relu6(features: Any, name: str | None = None) -> Tensor:
     """`min(max(features, 0), 6)`."""
     with scope_of(name, "Relu6", features) as scope:
-        found: Tensor = nn.relu6(convert(features, name="features"), name=scope)
+        found: Tensor = activations.relu6(convert(features, name="features"), name=scope)
         return found
 
 
@@ -97,7 +98,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
         features = convert(features, name="features")
         if features.dtype.is_integer:
             features = cast(features, FLOAT32)
-        found: Tensor = nn.leaky_relu(features, alpha=float(alpha), name=scope)
+        found: Tensor = activations.leaky_relu(features, alpha=float(alpha), name=scope)
         return found
 
 
@@ -110,7 +111,7 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
 
 def elu(features: Any, name: str | None = None) -> Tensor:
     """The features, those below zero as `exp(x) - 1`."""
-    found: Tensor = nn.elu(features, name=name)
+    found: Tensor = activations.elu(features, name=name)
     return found
 
 
@@ -128,19 +129,19 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
 
 def selu(features: Any, name: str | None = None) -> Tensor:
     """Scaled `elu`, which keeps means and variances."""
-    found: Tensor = nn.selu(features, name=name)
+    found: Tensor = activations.selu(features, name=name)
     return found
 
 
 def softplus(features: Any, name: str | None = None) -> Tensor:
     """`log(exp(features) + 1)`."""
-    found: Tensor = nn.softplus(features, name=name)
+    found: Tensor = activations.softplus(features, name=name)
     return found
 
 
 def softsign(features: Any, name: str | None = None) -> Tensor:
     """`features / (abs(features) + 1)`."""
-    found: Tensor = nn.softsign(features, name=name)
+    found: Tensor = activations.softsign(features, name=name)
     return found
 
 

@@ -29,8 +29,8 @@ from tensorkeep.functions.reductions import reduce_mean, reduce_prod, reduce_sum
 from tensorkeep.functions.slicing import gather
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import normalization as ops
-from tensorkeep.ops import softmax as loss_ops
+from tensorkeep.ops.nn import normalization as ops
+from tensorkeep.ops.nn import softmax as loss_ops
 
 # ---------------------------------------------------------------------------------------------------- Norms
 

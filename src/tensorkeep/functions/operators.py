@@ -13,8 +13,9 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import arithmetic, casting, comparisons
-from tensorkeep.ops.math import neg
+from tensorkeep.ops.arrays import casting
+from tensorkeep.ops.numbers import arithmetic, comparisons
+from tensorkeep.ops.numbers.elementwise import neg
 
 Operator = Callable[[Any, Any, str], Any]  # left, right, name of the scope
 

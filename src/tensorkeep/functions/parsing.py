@@ -22,8 +22,8 @@ from tensorkeep.functions.math import equal
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import parsing as parsing_ops
-from tensorkeep.ops import sequence_parsing as sequence_ops
+from tensorkeep.ops.parsing import examples as parsing_ops
+from tensorkeep.ops.parsing import sequence_examples as sequence_ops
 
 _OF_EXAMPLES = (VarLenFeature, SparseFeature, FixedLenFeature, FixedLenSequenceFeature, RaggedFeature)
 _OF_CONTEXTS = (VarLenFeature, FixedLenFeature, RaggedFeature)

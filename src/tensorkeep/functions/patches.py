@@ -12,8 +12,8 @@ from tensorkeep.functions.array import either, scope_of, stack, zeros
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import patches
-from tensorkeep.ops._indexing import item, static_value
+from tensorkeep.ops.arrays import patches
+from tensorkeep.ops.shared.indexing import item, static_value
 
 
 def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:

@@ -13,7 +13,7 @@ from tensorkeep.functions.array import either, expand_dims, scope_of, squeeze
 from tensorkeep.functions.windows import padding_attrs, sequence, spatial_sizes, with_space_to_batch
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import pooling as ops
+from tensorkeep.ops.nn import pooling as ops
 
 
 def _windows(ksize: Any, strides: Any, spatial: int, data_format: str) -> dict[str, Any]:

@@ -31,8 +31,8 @@ from tensorkeep.functions.reductions import reduce_prod
 from tensorkeep.functions.slicing import gather
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import einsum as einsum_ops
-from tensorkeep.ops import matmul as products
+from tensorkeep.ops.linear_algebra import einsum as einsum_ops
+from tensorkeep.ops.linear_algebra import matmul as products
 from tensorkeep.shapes import Shape
 
 del _operators  # imported for what it installs

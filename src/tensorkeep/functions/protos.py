@@ -6,7 +6,7 @@ from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import protos
+from tensorkeep.ops.parsing import protos
 
 
 def decode_proto(

@@ -7,7 +7,7 @@ from typing import Any
 from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import quantization, quantized
+from tensorkeep.ops.quantized import ranges, rounding
 
 
 def fake_quant_with_min_max_args(
@@ -15,7 +15,7 @@ def fake_quant_with_min_max_args(
 ) -> Tensor:
     """The inputs as numbers of so many bits over a fixed range would represent them."""
     attrs: dict[str, Any] = {"min": min, "max": max, "num_bits": num_bits, "narrow_range": narrow_range}
-    found: Tensor = quantization.fake_quant_with_min_max_args(inputs, name=name, **attrs)
+    found: Tensor = rounding.fake_quant_with_min_max_args(inputs, name=name, **attrs)
     return found
 
 
@@ -30,7 +30,7 @@ def fake_quant_with_min_max_args_gradient(
 ) -> Tensor:
     """The gradient of `fake_quant_with_min_max_args`."""
     attrs: dict[str, Any] = {"min": min, "max": max, "num_bits": num_bits, "narrow_range": narrow_range}
-    found: Tensor = quantization.fake_quant_with_min_max_args_gradient(gradients, inputs, name=name, **attrs)
+    found: Tensor = rounding.fake_quant_with_min_max_args_gradient(gradients, inputs, name=name, **attrs)
     return found
 
 
@@ -38,7 +38,7 @@ def fake_quant_with_min_max_vars(
     inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
 ) -> Tensor:
     """The inputs as numbers of so many bits over a range that is a tensor would represent them."""
-    found: Tensor = quantization.fake_quant_with_min_max_vars(
+    found: Tensor = rounding.fake_quant_with_min_max_vars(
         inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
     return found
@@ -54,7 +54,7 @@ def fake_quant_with_min_max_vars_gradient(
     name: str | None = None,
 ) -> Any:
     """The gradients of `fake_quant_with_min_max_vars`."""
-    return quantization.fake_quant_with_min_max_vars_gradient(
+    return rounding.fake_quant_with_min_max_vars_gradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
 
@@ -63,7 +63,7 @@ def fake_quant_with_min_max_vars_per_channel(
     inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
 ) -> Tensor:
     """As `fake_quant_with_min_max_vars`, with a range for each channel."""
-    found: Tensor = quantization.fake_quant_with_min_max_vars_per_channel(
+    found: Tensor = rounding.fake_quant_with_min_max_vars_per_channel(
         inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
     return found
@@ -79,7 +79,7 @@ def fake_quant_with_min_max_vars_per_channel_gradient(
     name: str | None = None,
 ) -> Any:
     """The gradients of `fake_quant_with_min_max_vars_per_channel`."""
-    return quantization.fake_quant_with_min_max_vars_per_channel_gradient(
+    return rounding.fake_quant_with_min_max_vars_per_channel_gradient(
         gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
 
@@ -97,7 +97,7 @@ def quantize_and_dequantize(
     axis: int | None = None,
 ) -> Tensor:
     """The input rounded to numbers of so many bits; gradients pass through unchanged."""
-    found: Tensor = quantization.quantize_and_dequantize_v2(
+    found: Tensor = rounding.quantize_and_dequantize_v2(
         input,
         input_min,
         input_max,
@@ -125,7 +125,7 @@ def quantize_and_dequantize_v2(
     axis: int | None = None,
 ) -> Tensor:
     """As `quantize_and_dequantize`, without gradients outside the range."""
-    found: Tensor = quantization.quantize_and_dequantize_v4(
+    found: Tensor = rounding.quantize_and_dequantize_v4(
         input,
         input_min,
         input_max,
@@ -153,7 +153,7 @@ def quantize_v2(
     ensure_minimum_range: float = 0.01,
 ) -> Any:
     """The input as whole numbers of a quantised type over a range, and the range used."""
-    return quantized.quantize_v2(
+    return ranges.quantize_v2(
         input,
         min_range,
         max_range,
@@ -194,7 +194,7 @@ def dequantize(
     dtype: Any = FLOAT32,
 ) -> Tensor:
     """The numbers that whole numbers of a quantised type stand for."""
-    found: Tensor = quantized.dequantize(
+    found: Tensor = ranges.dequantize(
         input,
         min_range,
         max_range,

@@ -15,7 +15,7 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.ops.queues import fifo_queue_v2, padding_fifo_queue_v2, priority_queue_v2, random_shuffle_queue_v2
+from tensorkeep.ops.data.queues import fifo_queue_v2, padding_fifo_queue_v2, priority_queue_v2, random_shuffle_queue_v2
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 

@@ -29,8 +29,8 @@ from tensorkeep.functions.segments import unsorted_segment_sum
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops._indexing import static_value
-from tensorkeep.ops.ragged import ragged_gather, ragged_range
+from tensorkeep.ops.ragged.tensors import ragged_gather, ragged_range
+from tensorkeep.ops.shared.indexing import static_value
 
 
 def lengths_to_splits(lengths: Any) -> Tensor:

@@ -27,7 +27,7 @@ from tensorkeep.functions.row_partition import integers
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops._indexing import static_value
+from tensorkeep.ops.shared.indexing import static_value
 
 
 class RaggedShape:

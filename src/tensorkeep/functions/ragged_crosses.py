@@ -19,7 +19,7 @@ from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops.ragged import ragged_cross
+from tensorkeep.ops.ragged.tensors import ragged_cross
 
 _DEFAULT_KEY: Final = 0xDECAFCAFFE
 

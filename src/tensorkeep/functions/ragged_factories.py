@@ -41,7 +41,7 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops.ragged import ragged_range
+from tensorkeep.ops.ragged.tensors import ragged_range
 from tensorkeep.runtime.composite_values import RaggedTensorValue
 
 # ---------------------------------------------------------------------------------------------------- Of lists

@@ -15,7 +15,7 @@ from tensorkeep.functions.reductions import reduce_sum
 from tensorkeep.functions.slicing import boolean_mask
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.ops.ragged import ragged_gather, ragged_tensor_to_tensor
+from tensorkeep.ops.ragged.tensors import ragged_gather, ragged_tensor_to_tensor
 
 
 @ragged_tensor_to_tensor.gradient

@@ -19,7 +19,7 @@ from tensorkeep.functions.ragged_tensor import RAGGED_OPERATORS, RaggedTensor
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops._indexing import static_value
+from tensorkeep.ops.shared.indexing import static_value
 
 
 def ragged_getitem(ragged: RaggedTensor, key: Any) -> Any:

@@ -27,7 +27,7 @@ from tensorkeep.functions.strings import reduce_join as dense_join
 from tensorkeep.functions.strings import unsorted_segment_join
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops._indexing import static_value
+from tensorkeep.ops.shared.indexing import static_value
 
 Function = Callable[..., Any]
 

@@ -25,7 +25,7 @@ from tensorkeep.functions.ragged_tensor import (
 from tensorkeep.functions.reductions import reduce_all
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops._indexing import static_value
+from tensorkeep.ops.shared.indexing import static_value
 
 # --------------------------------------------------------------------------------------------------- Picking
 

@@ -15,9 +15,9 @@ from tensorkeep.functions.ragged_tensor import RaggedTensor, as_ragged_or_tensor
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import ngrams as ngram_ops
-from tensorkeep.ops import strings as string_ops
-from tensorkeep.ops import unicode as unicode_ops
+from tensorkeep.ops.text import ngrams as ngram_ops
+from tensorkeep.ops.text import strings as string_ops
+from tensorkeep.ops.text import unicode as unicode_ops
 
 
 def _rows_of(sparse: SparseTensor) -> RaggedTensor:

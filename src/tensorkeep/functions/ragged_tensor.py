@@ -22,8 +22,8 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import EXTENSIONS, Graph, Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.ops.ragged import ragged_tensor_to_sparse, ragged_tensor_to_tensor
-from tensorkeep.ops.ragged_variants import ragged_tensor_from_variant, ragged_tensor_to_variant
+from tensorkeep.ops.ragged.tensors import ragged_tensor_to_sparse, ragged_tensor_to_tensor
+from tensorkeep.ops.ragged.variants import ragged_tensor_from_variant, ragged_tensor_to_variant
 from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.runtime.fetches import register_fetch
 

@@ -18,10 +18,10 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension
-from tensorkeep.ops import random as random_ops
-from tensorkeep.ops import stateless_random
-from tensorkeep.ops._expressions import minus, over, plain, shape_of, times
-from tensorkeep.ops._philox import seeds_for
+from tensorkeep.ops.random import stateful as random_ops
+from tensorkeep.ops.random import stateless
+from tensorkeep.ops.random.philox import seeds_for
+from tensorkeep.ops.shared.expressions import minus, over, plain, shape_of, times
 
 _SEEDS_HANDED_OUT: Final = "random seeds handed out"
 _FLOATS: Final = (FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
@@ -265,15 +265,15 @@ def stateless_random_uniform(
         sizes = shape_tensor(shape)
         if dtype.is_integer and minval is None:
             keys = _keys(seed, alg)
-            full: Tensor = stateless_random.stateless_full_int_v2(sizes, *keys, dtype=dtype, name=scope)
+            full: Tensor = stateless.stateless_full_int_v2(sizes, *keys, dtype=dtype, name=scope)
             return full
         minval = convert(minval, dtype, "min")
         maxval = convert(maxval, dtype, "max")
         keys = _keys(seed, alg)
         if dtype.is_integer:
-            whole: Tensor = stateless_random.stateless_uniform_int_v2(sizes, *keys, minval, maxval, name=scope)
+            whole: Tensor = stateless.stateless_uniform_int_v2(sizes, *keys, minval, maxval, name=scope)
             return whole
-        numbers = stateless_random.stateless_uniform_v2(sizes, *keys, dtype=dtype)
+        numbers = stateless.stateless_uniform_v2(sizes, *keys, dtype=dtype)
         made: Tensor = get_op("AddV2")(times(numbers, minus(maxval, minval)), minval, name=scope)
         return made
 
@@ -335,7 +335,7 @@ def stateless_random_gamma(
         sizes = shape_tensor(shape)
 
         def draw(alphas: Tensor) -> Any:
-            return stateless_random.stateless_gamma_v3(sizes, *_keys(seed, "auto_select"), alphas)
+            return stateless.stateless_gamma_v3(sizes, *_keys(seed, "auto_select"), alphas)
 
         return _gamma(draw, alpha, beta, dtype)
 
@@ -344,7 +344,7 @@ def stateless_random_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = INT32
     """Samples of Poisson distributions that `seed` decides; `shape` is that of the result."""
     with name_scope(chosen_name(name, "stateless_random_poisson"), _graph(shape, seed, lam)):
         sizes = shape_tensor(shape)
-        made: Tensor = stateless_random.stateless_poisson(sizes, seed, lam, dtype=DType.of(dtype))
+        made: Tensor = stateless.stateless_poisson(sizes, seed, lam, dtype=DType.of(dtype))
         return made
 
 
@@ -356,7 +356,7 @@ def stateless_random_binomial(
         sizes = shape_tensor(shape)
         probs = convert(probs, name="probs", preferred_dtype=FLOAT32)
         counts = convert(counts, name="counts", preferred_dtype=probs.dtype.base_dtype)
-        made: Tensor = stateless_random.stateless_binomial(sizes, seed, counts, probs, dtype=DType.of(output_dtype))
+        made: Tensor = stateless.stateless_binomial(sizes, seed, counts, probs, dtype=DType.of(output_dtype))
         return made
 
 
@@ -380,14 +380,14 @@ def _stateless_classes(logits: Any, num_samples: Any, dtype: Any, seed: Any) -> 
     logits = convert(logits, name="logits")
     dtype = DType.of(dtype) if dtype else INT64
     _check_dtype(dtype, (INT32, INT64))
-    made: Tensor = stateless_random.stateless_multinomial(logits, num_samples, seed, output_dtype=dtype)
+    made: Tensor = stateless.stateless_multinomial(logits, num_samples, seed, output_dtype=dtype)
     return made
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
     """The rows of a tensor in an order that `seed` decides."""
     with name_scope(chosen_name(name, "stateless_shuffle"), _graph(value, seed)):
-        made: Tensor = stateless_random.stateless_shuffle(value, *_keys(seed, alg))
+        made: Tensor = stateless.stateless_shuffle(value, *_keys(seed, alg))
         return made
 
 
@@ -409,7 +409,7 @@ def _keys(seed: Any, alg: Any) -> tuple[Any, Any, Any]:
     """Key, counter and algorithm of a seed."""
     number = _algorithm(alg)
     if number == Algorithm.AUTO_SELECT.value:
-        key, counter = stateless_random.get_key_counter(seed)
+        key, counter = stateless.get_key_counter(seed)
         return key, counter, number
     raise InvalidArgumentError(
         f"Argument `alg` got unsupported value {alg}: on a CPU the algorithm is Philox, under the name 'auto_select'"

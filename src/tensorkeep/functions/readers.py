@@ -7,7 +7,7 @@ from typing import Any
 from tensorkeep.dtypes import RESOURCE
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import readers
+from tensorkeep.ops.data import readers
 
 
 class ReaderBase:

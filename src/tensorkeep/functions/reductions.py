@@ -16,9 +16,9 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import arithmetic, comparisons, reductions
-from tensorkeep.ops import math as math_ops
-from tensorkeep.ops._expressions import every_axis, real_dtype, span, zeros
+from tensorkeep.ops.numbers import arithmetic, comparisons, reductions
+from tensorkeep.ops.numbers import elementwise as math_ops
+from tensorkeep.ops.shared.expressions import every_axis, real_dtype, span, zeros
 
 _AXIS_TYPES = tuple(map(DType.of, ("int8", "uint8", "int16", "uint16", "int32", "int64")))
 

@@ -30,7 +30,7 @@ from tensorkeep.functions.slicing import repeat
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops._indexing import static_value
+from tensorkeep.ops.shared.indexing import static_value
 
 
 @dataclass(frozen=True, eq=False)

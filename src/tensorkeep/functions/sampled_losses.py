@@ -28,7 +28,7 @@ from tensorkeep.functions.linear_algebra import matmul
 from tensorkeep.functions.math import cast, log, multiply
 from tensorkeep.functions.slicing import slice as slice_of
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops.sparse import sparse_to_dense
+from tensorkeep.ops.sparse.tensors import sparse_to_dense
 
 
 def nce_loss(

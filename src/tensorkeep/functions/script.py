@@ -12,7 +12,7 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import graph_of
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.registry.opspec import OpSpec
-from tensorkeep.ops import script as script_ops
+from tensorkeep.ops.control import script as script_ops
 from tensorkeep.runtime.context import PYTHON_FUNCTIONS
 
 _TOKENS: Final = count()

@@ -12,9 +12,9 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import arithmetic, segments
-from tensorkeep.ops import math as math_ops
-from tensorkeep.ops._expressions import concat, constant, minus, ones, over, rank_of, reshape
+from tensorkeep.ops.numbers import arithmetic, segments
+from tensorkeep.ops.numbers import elementwise as math_ops
+from tensorkeep.ops.shared.expressions import concat, constant, minus, ones, over, rank_of, reshape
 
 
 def _sorted(spec: Any, doc: str) -> Callable[..., Tensor]:

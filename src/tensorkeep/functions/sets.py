@@ -8,7 +8,7 @@ from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import sets
+from tensorkeep.ops.numbers import sets
 
 
 def set_size(a: Any, validate_indices: bool = True) -> Tensor:

@@ -36,8 +36,8 @@ from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops import signal
-from tensorkeep.ops._indexing import static_value
+from tensorkeep.ops.numbers import signal
+from tensorkeep.ops.shared.indexing import static_value
 
 del _operators  # imported for what it installs
 

@@ -35,8 +35,8 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops import gathering, scatter, slicing
-from tensorkeep.ops._indexing import item, static_value
+from tensorkeep.ops.arrays import gathering, scatter, slicing
+from tensorkeep.ops.shared.indexing import item, static_value
 
 # ---------------------------------------------------------------------------------------------------- Slices
 

@@ -17,7 +17,7 @@ from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import ordering
+from tensorkeep.ops.arrays import ordering
 
 _DIRECTIONS = ("ASCENDING", "DESCENDING")
 

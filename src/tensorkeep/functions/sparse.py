@@ -43,8 +43,9 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec
-from tensorkeep.ops import sparse, sparse_crosses, sparse_parts
-from tensorkeep.ops._indexing import static_value
+from tensorkeep.ops.shared.indexing import static_value
+from tensorkeep.ops.sparse import crosses, tensors
+from tensorkeep.ops.sparse import parts as sparse_parts
 from tensorkeep.runtime.composite_values import SparseTensorValue
 from tensorkeep.shapes import Shape
 
@@ -345,7 +346,7 @@ def sparse_cross(inputs: Any, name: str | None = None, separator: Any = None) ->
     """All combinations of the features of several columns, row by row, joined by a separator."""
     mark = convert("_X_" if separator is None else separator, STRING)
     columns, _ = _crossed_columns(inputs, "All inputs must be Tensor or SparseTensor.")
-    return SparseTensor(*sparse_crosses.sparse_cross_v2(*columns, mark, name=name))
+    return SparseTensor(*crosses.sparse_cross_v2(*columns, mark, name=name))
 
 
 def sparse_cross_hashed(
@@ -353,7 +354,7 @@ def sparse_cross_hashed(
 ) -> SparseTensor:
     """As `sparse_cross`, each combination hashed to one of so many numbers."""
     columns, is_text = _crossed_columns(inputs, "All inputs must be SparseTensors")
-    found = sparse_crosses.sparse_cross(
+    found = crosses.sparse_cross(
         *columns,
         hashed_output=True,
         num_buckets=num_buckets,
@@ -394,7 +395,7 @@ def sparse_to_dense(
     name: str | None = None,
 ) -> Tensor:
     """A tensor with these values at these places, and a default elsewhere."""
-    found: Tensor = sparse.sparse_to_dense(
+    found: Tensor = tensors.sparse_to_dense(
         sparse_indices, output_shape, sparse_values, default_value, validate_indices=validate_indices, name=name
     )
     return found
@@ -407,7 +408,7 @@ def sparse_tensor_to_dense(
     sp_input = as_sparse(sp_input)
     if default_value is None:
         default_value = zeros([], sp_input.dtype)
-    found: Tensor = sparse.sparse_to_dense(
+    found: Tensor = tensors.sparse_to_dense(
         sp_input.indices,
         sp_input.dense_shape,
         sp_input.values,
@@ -466,12 +467,12 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
     if isinstance(a, kinds) and isinstance(b, kinds):
         first, second = as_sparse(a), as_sparse(b)
         limit = convert(0 if threshold is None else threshold, _real(first.dtype), "threshold")
-        indices, values, whole = sparse.sparse_add(*_parts(first), *_parts(second), limit)
+        indices, values, whole = tensors.sparse_add(*_parts(first), *_parts(second), limit)
         known = first.static_shape.merge(second.static_shape)
         return SparseTensor(indices, values, list(known.as_tuple()) if known.is_fully_known else whole)
     if isinstance(b, kinds):
         a, b = b, a
-    return sparse.sparse_tensor_dense_add(a.indices, a.values, a.dense_shape, b)
+    return tensors.sparse_tensor_dense_add(a.indices, a.values, a.dense_shape, b)
 
 
 def _real(dtype: DType) -> DType:
@@ -489,25 +490,25 @@ def sparse_tensor_dense_matmul(
     sp_a = as_sparse(sp_a)
     with scope_of(name, "SparseTensorDenseMatMul", sp_a.indices, sp_a.values, b):
         b = convert(b, name="b")
-        found: Tensor = sparse.sparse_tensor_dense_matmul(*_parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
+        found: Tensor = tensors.sparse_tensor_dense_matmul(*_parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
         return found
 
 
 def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
     """The softmax along the last dimension, among the elements that there are."""
     with scope_of(name, "SparseSoftmax", sp_input.indices, sp_input.values):
-        values = sparse.sparse_softmax(*_parts(sp_input))
+        values = tensors.sparse_softmax(*_parts(sp_input))
         return SparseTensor(sp_input.indices, values, sp_input.dense_shape)
 
 
 def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The larger of two elements; one that is not there is zero."""
-    return _picked_elements(sparse.sparse_sparse_maximum, sp_a, sp_b, name)
+    return _picked_elements(tensors.sparse_sparse_maximum, sp_a, sp_b, name)
 
 
 def sparse_minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
     """The smaller of two elements; one that is not there is zero."""
-    return _picked_elements(sparse.sparse_sparse_minimum, sp_a, sp_b, name)
+    return _picked_elements(tensors.sparse_sparse_minimum, sp_a, sp_b, name)
 
 
 def _picked_elements(spec: OpSpec, sp_a: Any, sp_b: Any, name: str | None) -> SparseTensor:
@@ -525,8 +526,8 @@ def _combined_with_dense(spec: OpSpec, word: str) -> Callable[..., SparseTensor]
     return operator
 
 
-OPERATORS["sparse_mul"] = _combined_with_dense(sparse.sparse_dense_cwise_mul, "mul")  # type: ignore[assignment]
-OPERATORS["sparse_truediv"] = _combined_with_dense(sparse.sparse_dense_cwise_div, "truediv")  # type: ignore[assignment]
+OPERATORS["sparse_mul"] = _combined_with_dense(tensors.sparse_dense_cwise_mul, "mul")  # type: ignore[assignment]
+OPERATORS["sparse_truediv"] = _combined_with_dense(tensors.sparse_dense_cwise_div, "truediv")  # type: ignore[assignment]
 
 
 # ---------------------------------------------------------------------------------------------------- Reductions
@@ -553,11 +554,11 @@ def _reduction(spec: OpSpec, doc: str, is_sparse: bool) -> Callable[..., Any]:
     return function
 
 
-sparse_reduce_sum = _reduction(sparse.sparse_reduce_sum, "Sums along axes, as a dense tensor.", False)
-sparse_reduce_max = _reduction(sparse.sparse_reduce_max, "The largest elements along axes, as a dense tensor.", False)
-sparse_reduce_sum_sparse = _reduction(sparse.sparse_reduce_sum_sparse, "Sums along axes, as a sparse tensor.", True)
+sparse_reduce_sum = _reduction(tensors.sparse_reduce_sum, "Sums along axes, as a dense tensor.", False)
+sparse_reduce_max = _reduction(tensors.sparse_reduce_max, "The largest elements along axes, as a dense tensor.", False)
+sparse_reduce_sum_sparse = _reduction(tensors.sparse_reduce_sum_sparse, "Sums along axes, as a sparse tensor.", True)
 sparse_reduce_max_sparse = _reduction(
-    sparse.sparse_reduce_max_sparse, "The largest elements along axes, as a sparse tensor.", True
+    tensors.sparse_reduce_max_sparse, "The largest elements along axes, as a sparse tensor.", True
 )
 
 

@@ -14,8 +14,8 @@ from tensorkeep.functions.reductions import reduce_sum
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import arithmetic
-from tensorkeep.ops import special as ops
+from tensorkeep.ops.numbers import arithmetic
+from tensorkeep.ops.numbers import special as ops
 
 
 def _scoped(spec: Any, scope: str, doc: str) -> Callable[..., Tensor]:

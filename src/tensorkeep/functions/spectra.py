@@ -56,7 +56,7 @@ from tensorkeep.functions.signal import frame, hann_window, irfft, rfft
 from tensorkeep.functions.special import bessel_i0e
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops._indexing import static_value
+from tensorkeep.ops.shared.indexing import static_value
 
 del _operators  # imported for what it installs
 

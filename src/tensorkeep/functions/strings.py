@@ -17,9 +17,9 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import strings as string_ops
-from tensorkeep.ops._expressions import constant as number
-from tensorkeep.ops._expressions import minus, rank_of
+from tensorkeep.ops.shared.expressions import constant as number
+from tensorkeep.ops.shared.expressions import minus, rank_of
+from tensorkeep.ops.text import strings as string_ops
 
 
 def string_join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:

@@ -14,7 +14,7 @@ from tensorkeep.graph.building import chosen_name, current_graph, graph_of, name
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops import summaries as summary_ops
+from tensorkeep.ops.files import summaries as summary_ops
 from tensorkeep.proto.messages import SummaryMetadata, serialize
 
 LOG: Final = logging.getLogger("tensorkeep")

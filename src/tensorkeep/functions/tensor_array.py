@@ -17,9 +17,8 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.ops._expressions import cast, first_size, shape_of, span
-from tensorkeep.ops.constants import identity
-from tensorkeep.ops.data_flow import (
+from tensorkeep.ops.arrays.constants import identity
+from tensorkeep.ops.control.tensor_arrays import (
     tensor_array_close_v3,
     tensor_array_concat_v3,
     tensor_array_gather_v3,
@@ -31,6 +30,7 @@ from tensorkeep.ops.data_flow import (
     tensor_array_v3,
     tensor_array_write_v3,
 )
+from tensorkeep.ops.shared.expressions import cast, first_size, shape_of, span
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 

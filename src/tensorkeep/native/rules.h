@@ -2,7 +2,7 @@
 //
 // A rule is a value with what is the same for all elements, called with one element of the gradient, of the variable
 // and of each slot; it changes all but the first. Rules of rows are called with a whole row of each. Arithmetic is that of IEEE 754, in the order of the implementations in
-// NumPy (rules.py, ops/training.py, embedding/table/update_rules.py): both give the same bits.
+// NumPy (rules.py, ops/training/optimizer_steps.py, embedding/table/update_rules.py): both give the same bits.
 
 #ifndef TENSORKEEP_NATIVE_RULES_H_
 #define TENSORKEEP_NATIVE_RULES_H_

@@ -1,6 +1,7 @@
 """Steps of optimizers in one pass over a variable, its slots and the gradient.
 
-The arithmetic is that of the rules in `rules.py` and `ops/training.py`, which do the same with NumPy, to the last bit.
+The arithmetic is that of the rules in `rules.py` and `ops/training/optimizer_steps.py`, which do the same with NumPy,
+to the last bit.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib import import_module
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 from typing import Final
 
 from tensorkeep import ops
@@ -28,9 +28,9 @@ def load_op(name: str | None) -> None:
 
 @cache
 def _load_all() -> None:
-    for family in iter_modules(ops.__path__):
-        if not family.name.startswith("_"):
-            import_module(f"{ops.__name__}.{family.name}")
+    for module in walk_packages(ops.__path__, f"{ops.__name__}."):
+        if not module.name.rpartition(".")[2].startswith("_"):
+            import_module(module.name)
 
 
 load_ops_with(load_op)

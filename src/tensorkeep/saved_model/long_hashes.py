@@ -1,6 +1,6 @@
 """FarmHash Fingerprint64 of one long string.
 
-The hash of `ops/_hashes.py`, which takes many short strings at once; here words are Python's integers, with which a
+The hash of `ops/text/hashes.py`, which takes many short strings at once; here words are Python's integers, with which a
 single string is hashed ten times as fast.
 """
 
@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from tensorkeep.ops._hashes import fingerprints
+from tensorkeep.ops.text.hashes import fingerprints
 
 _MASK: Final = (1 << 64) - 1
 _K0: Final = 0xC3A5C85C97CB3127

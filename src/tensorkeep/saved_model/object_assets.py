@@ -9,7 +9,7 @@ from tensorkeep.graph.building import unique_name
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops.constants import placeholder
+from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.shapes import Shape
 from tensorkeep.train.trackable import AutoTrackable
 

@@ -21,8 +21,8 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.registry.capabilities import Allowed, Capability
 from tensorkeep.graph.rewriting.frozen_tables import TableRows
-from tensorkeep.ops._embedding import EmbeddingResource
-from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access
+from tensorkeep.ops.embedding.session_tables import EmbeddingResource
+from tensorkeep.ops.files.checkpoints import CheckpointAccess, checkpoint_access
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime.plan import make_plan

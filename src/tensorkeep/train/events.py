@@ -16,7 +16,7 @@ from tensorkeep.io.coding.records import read_records
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.metagraph.exporting import create_meta_graph_def
-from tensorkeep.ops._event_files import EventFile
+from tensorkeep.ops.files.event_files import EventFile
 from tensorkeep.proto.messages import (
     Event,
     GraphDef,

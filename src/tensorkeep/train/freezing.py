@@ -42,7 +42,7 @@ from tensorkeep.graph.rewriting.frozen_tables import (
 from tensorkeep.graph.rewriting.pruning import extract_sub_graph
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.ops._embedding import EmbeddingResource
+from tensorkeep.ops.embedding.session_tables import EmbeddingResource
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, OpList, SaverDef
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session

@@ -23,8 +23,8 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import plain_shape
-from tensorkeep.ops.checkpoint_io import restore_v2, save_v2
-from tensorkeep.ops.constants import identity
+from tensorkeep.ops.arrays.constants import identity
+from tensorkeep.ops.files.checkpoints import restore_v2, save_v2
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.variables.embedding_saving import EmbeddingSaveable, empty_key, initializers_of, primary_of
 from tensorkeep.variables.saveable import ReferenceVariableSaveable, ResourceVariableSaveable, base_dtype

@@ -19,7 +19,7 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import device
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.ops.checkpoint_io import restore_v2
+from tensorkeep.ops.files.checkpoints import restore_v2
 from tensorkeep.train.embedding_initializing import embedding_shapes, initialize_from, slots_of_shards
 from tensorkeep.variables.embedding import EmbeddingVariable
 from tensorkeep.variables.hash_table import DistributedHashTable, HashTable

@@ -28,7 +28,7 @@ from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.registry.opspec import flatten, group, kernel_of, keyword_names
 from tensorkeep.graph.rewriting.freezing import VariableNode
 from tensorkeep.graph.rewriting.frozen_tables import TableNode, TableRows
-from tensorkeep.ops.checkpoint_io import SliceSpec, checked_info
+from tensorkeep.ops.files.checkpoints import SliceSpec, checked_info
 from tensorkeep.proto.messages import GraphDef, OpList, SaverDef
 from tensorkeep.shapes import Shape
 from tensorkeep.train.embedding_loads import EmbeddingLoads

@@ -43,7 +43,8 @@ from tensorkeep.graph.building import building, control_dependencies, current_gr
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.saveable import Saveable, SaveSpec
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.ops.checkpoint_io import (
+from tensorkeep.ops.arrays.constants import identity, placeholder
+from tensorkeep.ops.files.checkpoints import (
     CheckpointAccess,
     checkpoint_access,
     merge_v2_checkpoints,
@@ -51,7 +52,6 @@ from tensorkeep.ops.checkpoint_io import (
     save_v2,
     sharded_filename,
 )
-from tensorkeep.ops.constants import identity, placeholder
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
 from tensorkeep.train.save_order import do_alone
 from tensorkeep.train.saver_graph import on_processor

@@ -44,7 +44,7 @@ from tensorkeep.functions.sparse import sparse_concat, sparse_reshape, sparse_re
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops._expressions import stitched_shape
+from tensorkeep.ops.shared.expressions import stitched_shape
 from tensorkeep.runtime.composite_values import SparseTensorValue
 from tensorkeep.train.metric_variables import Metric, collected, expanded_labels, metric_variable, sparse_or_tensor
 from tensorkeep.variables.assignments import assign_add

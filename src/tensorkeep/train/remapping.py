@@ -16,7 +16,7 @@ from tensorkeep.functions.array import concat
 from tensorkeep.functions.math import range as numbers_between
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops.remapping import generate_vocab_remapping, load_and_remap_matrix
+from tensorkeep.ops.files.vocabulary_remapping import generate_vocab_remapping, load_and_remap_matrix
 from tensorkeep.variables.initializers import zeros_initializer
 from tensorkeep.variables.partitioned import PartitionInfo
 

@@ -16,7 +16,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
-from tensorkeep.ops.checkpoint_io import SliceSpec
+from tensorkeep.ops.files.checkpoints import SliceSpec
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 from tensorkeep.train.restored_embeddings import IMPORTING, RestoredEmbeddings
 from tensorkeep.train.restored_hash_tables import RESTORING, RestoredHashTables

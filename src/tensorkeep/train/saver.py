@@ -38,7 +38,7 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, ato
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import collector_paused
 from tensorkeep.metagraph.files import write_debug_info
-from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access
+from tensorkeep.ops.files.checkpoints import CheckpointAccess, checkpoint_access
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.train.background import Background, SaveHandle

@@ -26,7 +26,8 @@ from tensorkeep.graph.devices import DeviceSpec
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import Saveable, SaveableObject, SaveSpec
-from tensorkeep.ops.checkpoint_io import (
+from tensorkeep.ops.arrays.constants import identity
+from tensorkeep.ops.files.checkpoints import (
     merge_v2_checkpoints,
     restore_v2,
     save_slices,
@@ -34,7 +35,6 @@ from tensorkeep.ops.checkpoint_io import (
     sharded_filename,
     sharded_filespec,
 )
-from tensorkeep.ops.constants import identity
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.train.incremental_graph import (
     add_incremental,

@@ -8,8 +8,8 @@ from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies, device, name_scope
 from tensorkeep.graph.collections import add_to_collection
 from tensorkeep.graph.graph import Graph
-from tensorkeep.ops.constants import placeholder_with_default
-from tensorkeep.ops.summary_writers import (
+from tensorkeep.ops.arrays.constants import placeholder_with_default
+from tensorkeep.ops.files.summary_writers import (
     WRITERS,
     close_summary_writer,
     create_summary_file_writer,

@@ -18,7 +18,7 @@ from tensorkeep.checkpoint.restore.wanted_tensors import Policy, Wanted
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Operation
 from tensorkeep.io.machine.resources import collector_paused
-from tensorkeep.ops.checkpoint_io import CheckpointAccess, checkpoint_access, is_large
+from tensorkeep.ops.files.checkpoints import CheckpointAccess, checkpoint_access, is_large
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session

@@ -18,7 +18,7 @@ from tensorkeep.functions.sparse import sparse_retain
 from tensorkeep.graph.building import colocate_with
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.ops.sparse_maps import (
+from tensorkeep.ops.sparse.maps import (
     add_many_sparse_to_tensors_map,
     add_sparse_to_tensors_map,
     take_many_sparse_from_tensors_map,

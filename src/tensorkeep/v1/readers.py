@@ -11,7 +11,7 @@ from tensorkeep.functions.readers import (
     TextLineReader,
     WholeFileReader,
 )
-from tensorkeep.ops.readers import tf_record_reader_v2
+from tensorkeep.ops.data.readers import tf_record_reader_v2
 from tensorkeep.v1.python_io import TFRecordOptions
 
 

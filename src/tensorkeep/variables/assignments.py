@@ -14,8 +14,8 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, get_op
-from tensorkeep.ops import scatter_updates as specs
-from tensorkeep.ops import state
+from tensorkeep.ops.state import scatter_updates as specs
+from tensorkeep.ops.state import variables
 
 
 def assign(
@@ -23,30 +23,30 @@ def assign(
 ) -> Any:
     """Gives a variable another value."""
     if ref.dtype.is_ref:
-        return state.assign(ref, value, validate_shape=validate_shape, use_locking=use_locking, name=name)
+        return variables.assign(ref, value, validate_shape=validate_shape, use_locking=use_locking, name=name)
     return ref.assign(value, name=name)
 
 
 def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Adds to a variable."""
     if ref.dtype.is_ref:
-        return state.assign_add(ref, value, use_locking=use_locking, name=name)
+        return variables.assign_add(ref, value, use_locking=use_locking, name=name)
     return ref.assign_add(value)
 
 
 def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
     """Subtracts from a variable."""
     if ref.dtype.is_ref:
-        return state.assign_sub(ref, value, use_locking=use_locking, name=name)
+        return variables.assign_sub(ref, value, use_locking=use_locking, name=name)
     return ref.assign_sub(value)
 
 
 def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
     """Counts up by one when run, and gives the number before; an error once `limit` is reached."""
     if ref.dtype.is_ref:
-        before: Tensor = state.count_up_to(ref, limit=limit, name=name)
+        before: Tensor = variables.count_up_to(ref, limit=limit, name=name)
         return before
-    before = state.resource_count_up_to(ref.handle, limit=limit, T=ref.dtype, name=name)
+    before = variables.resource_count_up_to(ref.handle, limit=limit, T=ref.dtype, name=name)
     return before
 
 

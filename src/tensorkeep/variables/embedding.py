@@ -37,7 +37,7 @@ from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.io.machine.resources import is_switched_on
-from tensorkeep.ops._expressions import constant
+from tensorkeep.ops.shared.expressions import constant
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.shapes import Shape
 from tensorkeep.variables.embedding_options import (

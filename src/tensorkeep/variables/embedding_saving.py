@@ -15,7 +15,7 @@ from tensorkeep.graph.building import control_dependencies, device
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
-from tensorkeep.ops._expressions import constant
+from tensorkeep.ops.shared.expressions import constant
 from tensorkeep.shapes import Shape
 
 INITIALIZERS: Final = frozenset(("InitializeKvVariableOp", "InitializeKvVariableV2Op"))

@@ -13,7 +13,7 @@ from tensorkeep.functions.math import cast
 from tensorkeep.graph.building import colocate_with, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops._embedding_counts import COUNTS
+from tensorkeep.ops.embedding.gradient_counts import COUNTS
 from tensorkeep.variables.embedding import EmbeddingVariable
 from tensorkeep.variables.slices import SaveSliceInfo
 from tensorkeep.variables.store import variable_store

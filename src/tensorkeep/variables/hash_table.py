@@ -39,7 +39,7 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops.joining import parallel_dynamic_stitch
+from tensorkeep.ops.arrays.joining import parallel_dynamic_stitch
 from tensorkeep.shapes import Shape
 from tensorkeep.variables.variable import checked_collections
 

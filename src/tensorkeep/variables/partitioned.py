@@ -12,7 +12,7 @@ from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops.constants import identity
+from tensorkeep.ops.arrays.constants import identity
 from tensorkeep.variables.variable import Variable
 
 

@@ -21,9 +21,9 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.prefixes import strip_name_scope
 from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.ops import scatter_updates as scatter
-from tensorkeep.ops.constants import identity
-from tensorkeep.ops.state import assign, assign_add, assign_sub, count_up_to, variable_v2
+from tensorkeep.ops.arrays.constants import identity
+from tensorkeep.ops.state import scatter_updates as scatter
+from tensorkeep.ops.state.variables import assign, assign_add, assign_sub, count_up_to, variable_v2
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.shapes import UNKNOWN_SHAPE
 from tensorkeep.variables.assignments import batch_scatter_update

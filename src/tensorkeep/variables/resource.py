@@ -33,9 +33,9 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.prefixes import strip_name_scope
 from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.ops import scatter_updates as scatter
-from tensorkeep.ops.constants import identity
-from tensorkeep.ops.state import (
+from tensorkeep.ops.arrays.constants import identity
+from tensorkeep.ops.state import scatter_updates as scatter
+from tensorkeep.ops.state.variables import (
     assign_add_variable,
     assign_sub_variable,
     assign_variable,

@@ -15,8 +15,8 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.saveable import Saveable, SaveableObject, SaveSpec
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops.constants import identity
-from tensorkeep.ops.state import assign_variable, read_variable
+from tensorkeep.ops.arrays.constants import identity
+from tensorkeep.ops.state.variables import assign_variable, read_variable
 from tensorkeep.variables.assignments import assign
 from tensorkeep.variables.composed import ComposedVariable
 from tensorkeep.variables.embedding import EmbeddingVariable

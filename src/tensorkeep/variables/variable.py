@@ -18,7 +18,7 @@ from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import OPERATORS, Graph, Operation, Tensor
 from tensorkeep.graph.prefixes import prepend_name_scope
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.ops.state import is_variable_initialized as is_initialized_op
+from tensorkeep.ops.state.variables import is_variable_initialized as is_initialized_op
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.variables.modes import VariableAggregation, VariableSynchronization
 from tensorkeep.variables.scope import variable_state

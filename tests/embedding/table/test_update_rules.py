@@ -12,12 +12,12 @@ from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.update_rules import RULES
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.registry.opspec import get_op
-from tensorkeep.ops import training
+from tensorkeep.ops.training import optimizer_steps
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape
 from tests.embedding.implementations import IMPLEMENTATIONS
 
-assert training.__name__  # its ops are registered
+assert optimizer_steps.__name__  # its ops are registered
 
 DECAY = {"lr": 0.1, "baseline": 0.8}
 

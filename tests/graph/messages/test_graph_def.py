@@ -10,7 +10,7 @@ from tensorkeep.graph import building as build
 from tensorkeep.graph.graph import PRODUCER, Graph
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.constants import identity, placeholder
+from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.proto.messages import GraphDef, NodeDef, OpList
 from tensorkeep.proto.text import format_text, parse_text
 from tensorkeep.proto.wire import encode_bytes_field

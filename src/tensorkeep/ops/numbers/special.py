@@ -1,0 +1,376 @@
+"""Special functions: of the error, gamma, beta, zeta and Bessel families."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.building import control_dependencies, name_scope
+from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.ops.numbers import _special_functions as numbers
+from tensorkeep.ops.shared.expressions import (
+    conj,
+    constant,
+    minus,
+    negated,
+    number,
+    ones_like,
+    over,
+    plus,
+    reduce_sum,
+    reshape,
+    shape_of,
+    times,
+)
+from tensorkeep.ops.shared.families import Gradient, binary, unary
+from tensorkeep.ops.shared.shape_rules import merge_shapes
+from tensorkeep.shapes import Shape
+
+_FLOATS = "{bfloat16, half, float, double}"
+
+
+def in_float64(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+    """A kernel that computes in float64 and rounds once."""
+
+    def kernel(*inputs: Any) -> Any:
+        wide = [np.atleast_1d(np.asarray(x, np.float64)) for x in inputs]
+        shape = np.broadcast_shapes(*(np.shape(x) for x in inputs))
+        return function(*wide).reshape(shape).astype(inputs[0].dtype)
+
+    kernel.__name__ = f"{name or function.__name__}_kernel"
+    return kernel
+
+
+def special(name: str, function: Callable[..., Any], gradient: Gradient) -> OpSpec:
+    """A special function of one number."""
+    return unary(name, in_float64(function, name), gradient, _FLOATS)
+
+
+def _chained(derivative: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
+    """The gradient of a function whose derivative is told by its input and its result."""
+
+    def gradient(op: Operation, dy: Any) -> Any:
+        with control_dependencies([dy]):
+            return times(dy, derivative(op.inputs[0], op.outputs[0]))
+
+    return gradient
+
+
+# ---------------------------------------------------------------------------------------------------- Error functions
+
+
+def _by_precision(double: Callable[[Any], Any], single: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
+    """A kernel that computes in float64 what is float64, and all else in float32."""
+
+    def kernel(x: Any) -> Any:
+        if x.dtype == np.float64:
+            return double(np.atleast_1d(x)).reshape(np.shape(x))
+        return single(np.asarray(x, np.float32)).astype(x.dtype, copy=False)
+
+    kernel.__name__ = f"{name}_kernel"
+    return kernel
+
+
+erf_kernel = _by_precision(numbers.erf, numbers.erf_single, "erf")
+erfc_kernel = _by_precision(numbers.erfc, numbers.erfc_single, "erfc")
+
+
+def _bell(factor: float) -> Callable[..., Any]:
+    """The gradient of an error function: a factor times exp(-x²)."""
+
+    def gradient(op: Operation, dy: Any) -> Any:
+        scale = constant(factor, dy.dtype.base_dtype)
+        with control_dependencies([dy]):
+            x = conj(op.inputs[0])
+            scaled = times(dy, scale)
+            return times(scaled, get_op("Exp")(negated(get_op("Square")(x))))
+
+    return gradient
+
+
+erf = unary("Erf", erf_kernel, _bell(2 / np.sqrt(np.pi)), _FLOATS)
+erfc = unary("Erfc", erfc_kernel, _bell(-2 / np.sqrt(np.pi)), _FLOATS)
+
+
+def erfinv_gradient(op: Operation, dy: Any) -> Any:
+    scale = constant(np.sqrt(np.pi) / 2, dy.dtype.base_dtype)
+    with control_dependencies([dy]):
+        scaled = times(dy, scale)
+        return times(scaled, get_op("Exp")(get_op("Square")(op.outputs[0])))
+
+
+erfinv = special("Erfinv", numbers.erfinv, erfinv_gradient)
+
+
+def ndtri_gradient(op: Operation, dy: Any) -> Any:
+    scale = constant(np.sqrt(2 * np.pi), dy.dtype.base_dtype)
+    with control_dependencies([dy]):
+        scaled = times(dy, scale)
+        return times(scaled, get_op("Exp")(over(get_op("Square")(op.outputs[0]), 2.0)))
+
+
+ndtri = special("Ndtri", numbers.ndtri, ndtri_gradient)
+dawsn = special("Dawsn", numbers.dawson, _chained(lambda x, y: minus(1.0, times(times(2, x), y))))
+
+
+def expint_gradient(op: Operation, dy: Any) -> Any:
+    x = op.inputs[0]
+    with control_dependencies([dy]):
+        return over(times(dy, get_op("Exp")(x)), x)
+
+
+expint = special("Expint", numbers.expint, expint_gradient)
+
+
+def _fresnel_sine(x: Any) -> Any:
+    return numbers.fresnel(x)[0]
+
+
+def _fresnel_cosine(x: Any) -> Any:
+    return numbers.fresnel(x)[1]
+
+
+def _turned(wave: str) -> Callable[..., Any]:
+    def derivative(x: Tensor, y: Tensor) -> Any:
+        return get_op(wave)(times(float(np.pi / 2), get_op("Square")(x)))
+
+    return _chained(derivative)
+
+
+fresnel_sin = special("FresnelSin", _fresnel_sine, _turned("Sin"))
+fresnel_cos = special("FresnelCos", _fresnel_cosine, _turned("Cos"))
+
+
+def spence_gradient(op: Operation, dy: Any) -> Any:
+    x = op.inputs[0]
+    with control_dependencies([dy]):
+        partial = over(get_op("Log")(x), minus(1, x))
+        is_one = get_op("Equal")(x, 1.0)
+        limit = negated(ones_like(x))
+        return times(dy, get_op("Select")(is_one, limit, partial))
+
+
+spence = special("Spence", numbers.spence, spence_gradient)
+
+
+# ---------------------------------------------------------------------------------------------------- Gamma functions
+
+
+def lgamma_gradient(op: Operation, dy: Any) -> Any:
+    with control_dependencies([dy]):
+        return times(dy, digamma(conj(op.inputs[0])))
+
+
+def digamma_gradient(op: Operation, dy: Any) -> Any:
+    with control_dependencies([dy]):
+        x = conj(op.inputs[0])
+        one = constant(1, x.dtype.base_dtype)
+        return times(dy, polygamma(one, x))
+
+
+lgamma = special("Lgamma", numbers.lgamma, lgamma_gradient)
+digamma = special("Digamma", numbers.digamma, digamma_gradient)
+
+
+def _second_only(op: Operation, dy: Any, partial: Callable[[Tensor, Tensor], Tensor]) -> Any:
+    """The gradient of the second input, summed to its shape; the first has none."""
+    first, second = op.inputs
+    first_shape, second_shape = shape_of(first), shape_of(second)
+    _, axes = get_op("BroadcastGradientArgs")(first_shape, second_shape)
+    with control_dependencies([dy]):
+        slope = partial(conj(first), conj(second))
+        return None, reshape(reduce_sum(times(slope, dy), axes), second_shape)
+
+
+def zeta_gradient(op: Operation, dy: Any) -> Any:
+    def partial(x: Tensor, q: Tensor) -> Tensor:
+        minus_x = negated(x)
+        return times(minus_x, zeta(plus(x, 1), q))
+
+    return _second_only(op, dy, partial)
+
+
+def polygamma_gradient(op: Operation, dy: Any) -> Any:
+    return _second_only(op, dy, lambda n, x: polygamma(plus(n, 1), x))
+
+
+zeta = binary("Zeta", in_float64(numbers.zeta), zeta_gradient, types="{float, double}", inputs=("x", "q"))
+polygamma = binary(
+    "Polygamma", in_float64(numbers.polygamma), polygamma_gradient, types="{float, double}", inputs=("a", "x")
+)
+
+
+def igamma_gradient(op: Operation, dy: Any) -> Any:
+    a, x = op.inputs
+    a_shape, x_shape = shape_of(a), shape_of(x)
+    a_axes, x_axes = get_op("BroadcastGradientArgs")(a_shape, x_shape)
+    with control_dependencies([dy]):
+        of_a = igamma_grad_a(a, x)
+        minus_x = negated(x)
+        exponent = plus(minus_x, times(minus(a, 1), get_op("Log")(x)))
+        of_x = get_op("Exp")(minus(exponent, lgamma(a)))
+        ga = reshape(reduce_sum(times(of_a, dy), a_axes), a_shape)
+        return ga, reshape(reduce_sum(times(of_x, dy), x_axes), x_shape)
+
+
+def igammac_gradient(op: Operation, dy: Any) -> Any:
+    ga, gx = igamma_gradient(op, dy)
+    return negated(ga), negated(gx)
+
+
+igamma = binary("Igamma", in_float64(numbers.igamma), igamma_gradient, types=_FLOATS, inputs=("a", "x"))
+igammac = binary("Igammac", in_float64(numbers.igammac), igammac_gradient, types=_FLOATS, inputs=("a", "x"))
+igamma_grad_a = binary("IgammaGradA", in_float64(numbers.igamma_slope), ..., types="{float, double}", inputs=("a", "x"))
+
+betainc = op("Betainc(a: T, b: T, x: T) -> z: T", "T: {float, double}")
+
+
+@betainc.shape
+def betainc_shape(a: Tensor, b: Tensor, x: Tensor) -> Shape:
+    """Scalars go with anything; the others must have one shape."""
+    shapes = [tensor.static_shape for tensor in (a, b, x)]
+    if any(shape.dims is None for shape in shapes):
+        return _known_shape(shapes)
+    merged = Shape(())
+    for shape in shapes:
+        if shape.dims:
+            merged = merge_shapes(merged, shape) if merged.dims else shape
+    return merged
+
+
+def _known_shape(shapes: list[Shape]) -> Shape:
+    """What is known of the result while some ranks are not."""
+    found = Shape(None)
+    for shape in shapes:
+        if shape.dims:
+            found = merge_shapes(found, shape)
+    return found
+
+
+@betainc.kernel
+def betainc_kernel(a: Any, b: Any, x: Any) -> Any:
+    shapes = {np.shape(item) for item in (a, b, x) if np.ndim(item)}
+    if len(shapes) > 1:
+        raise InvalidArgumentError(
+            "Shapes of a, b and x are inconsistent: " + " vs. ".join(str(list(shape)) for shape in sorted(shapes))
+        )
+    return _betainc(a, b, x)
+
+
+_betainc = in_float64(numbers.betainc)
+
+
+@betainc.gradient
+def betainc_gradient(op: Operation, dy: Any) -> Any:
+    a, b, x = op.inputs
+    a_shape, x_shape = shape_of(a), shape_of(x)
+    _, axes = get_op("BroadcastGradientArgs")(a_shape, x_shape)
+    both = plus(lgamma(a), lgamma(b))
+    log_beta = minus(both, lgamma(plus(a, b)))
+    first = _scoped("xlog1py", "Xlog1py", minus(b, 1), negated(x))
+    exponent = minus(plus(first, get_op("Xlogy")(minus(a, 1), x)), log_beta)
+    partial = get_op("Exp")(exponent)
+    return None, None, reshape(reduce_sum(times(partial, dy), axes), x_shape)
+
+
+def _scoped(scope: str, name: str, x: Tensor, y: Tensor) -> Tensor:
+    with name_scope(scope):
+        return get_op(name)(x, y)  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------------------------------------------- Bessel functions
+
+
+def _named(name: str, scope: str) -> Callable[[Tensor], Tensor]:
+    """A Bessel function as TensorFlow's Python calls it: within a scope of its name."""
+
+    def function(x: Tensor) -> Tensor:
+        with name_scope(scope):
+            return get_op(name)(x)  # type: ignore[no-any-return]
+
+    return function
+
+
+_i0, _i1 = _named("BesselI0", "bessel_i0"), _named("BesselI1", "bessel_i1")
+_i0e, _i1e = _named("BesselI0e", "bessel_i0e"), _named("BesselI1e", "bessel_i1e")
+_k0, _k1 = _named("BesselK0", "bessel_k0"), _named("BesselK1", "bessel_k1")
+_k0e, _k1e = _named("BesselK0e", "bessel_k0e"), _named("BesselK1e", "bessel_k1e")
+_j0, _j1 = _named("BesselJ0", "bessel_j0"), _named("BesselJ1", "bessel_j1")
+_y0, _y1 = _named("BesselY0", "bessel_y0"), _named("BesselY1", "bessel_y1")
+
+
+def _sign(x: Tensor) -> Any:
+    return get_op("Sign")(x)
+
+
+def _divided(y: Tensor, x: Tensor) -> Any:
+    return get_op("RealDiv")(y, x, name="div")
+
+
+def _unless_zero(x: Tensor, at_zero: float, otherwise: Callable[[], Tensor]) -> Any:
+    is_zero = get_op("Equal")(x, 0.0)
+    limit = number(at_zero, x.dtype.base_dtype)
+    return get_op("SelectV2")(is_zero, limit, otherwise())
+
+
+def _slope_i0e(x: Tensor, y: Tensor) -> Any:
+    first = _i1e(x)
+    return minus(first, times(_sign(x), y))
+
+
+def _slope_i1(x: Tensor, y: Tensor) -> Any:
+    def otherwise() -> Tensor:
+        first = _i0(x)
+        return minus(first, _divided(y, x))
+
+    return _unless_zero(x, 1.0, otherwise)
+
+
+def _slope_i1e(x: Tensor, y: Tensor) -> Any:
+    def otherwise() -> Tensor:
+        first = _i0e(x)
+        both = plus(_sign(x), get_op("Reciprocal")(x))
+        return minus(first, times(y, both))
+
+    return _unless_zero(x, 0.5, otherwise)
+
+
+def _slope_k1(x: Tensor, y: Tensor) -> Any:
+    first = negated(_k0(x))
+    return minus(first, _divided(y, x))
+
+
+def _slope_k1e(x: Tensor, y: Tensor) -> Any:
+    first = times(y, minus(1.0, get_op("Reciprocal")(x)))
+    return minus(first, _k0e(x))
+
+
+def _slope_j1(x: Tensor, y: Tensor) -> Any:
+    def otherwise() -> Tensor:
+        first = _j0(x)
+        return minus(first, _divided(y, x))
+
+    return _unless_zero(x, 0.5, otherwise)
+
+
+def _slope_y1(x: Tensor, y: Tensor) -> Any:
+    first = _y0(x)
+    return minus(first, _divided(y, x))
+
+
+bessel_i0 = special("BesselI0", numbers.i0, _chained(lambda x, y: _i1(x)))
+bessel_i0e = special("BesselI0e", numbers.i0e, _chained(_slope_i0e))
+bessel_i1 = special("BesselI1", numbers.i1, _chained(_slope_i1))
+bessel_i1e = special("BesselI1e", numbers.i1e, _chained(_slope_i1e))
+bessel_k0 = special("BesselK0", numbers.k0, _chained(lambda x, y: negated(_k1(x))))
+bessel_k0e = special("BesselK0e", numbers.k0e, _chained(lambda x, y: minus(y, _k1e(x))))
+bessel_k1 = special("BesselK1", numbers.k1, _chained(_slope_k1))
+bessel_k1e = special("BesselK1e", numbers.k1e, _chained(_slope_k1e))
+bessel_j0 = special("BesselJ0", numbers.j0, _chained(lambda x, y: negated(_j1(x))))
+bessel_j1 = special("BesselJ1", numbers.j1, _chained(_slope_j1))
+bessel_y0 = special("BesselY0", numbers.y0, _chained(lambda x, y: negated(_y1(x))))
+bessel_y1 = special("BesselY1", numbers.y1, _chained(_slope_y1))

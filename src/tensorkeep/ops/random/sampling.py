@@ -1,0 +1,159 @@
+"""What the random ops share: shapes given as tensors, generators from attributes and from inputs, gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+from random import SystemRandom
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.dtypes import INT32
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.constants import constant_shape, constant_value
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.ops.random.philox import PhiloxGenerator, PhiloxStream
+from tensorkeep.ops.shared.expressions import (
+    concat,
+    constant,
+    first_size,
+    minus,
+    negated,
+    ones,
+    ones_like,
+    over,
+    plus,
+    rank_of,
+    reduce_sum,
+    reshape,
+    shape_of,
+    span,
+    times,
+    unbroadcast,
+)
+from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.context import KernelContext
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, checked_shape
+
+Array = npt.NDArray[Any]
+
+
+def stated_shape(shape: Tensor) -> Shape:
+    """The shape that an input states, as far as it is known."""
+    if (rank := shape.static_shape.rank) is not None and rank > 1:
+        raise InvalidArgumentError(f"Shape must be at most rank 1 but is rank {rank}")
+    value = constant_value(shape)
+    if value is not None and (value < -1).any():
+        raise InvalidArgumentError(f"Expected shape dimensions to be non-negative, got {value.tolist()}")
+    return constant_shape(shape)
+
+
+def check_scalars(*tensors: Tensor) -> None:
+    for tensor in tensors:
+        if (rank := tensor.static_shape.rank) not in (None, 0):
+            raise InvalidArgumentError(f"Shape must be rank 0 but is rank {rank}")
+
+
+def check_sizes(tensor: Tensor, size: int) -> None:
+    """The tensor must be a vector of that many elements."""
+    dims = tensor.static_shape.dims
+    if dims is not None and len(dims) != 1:
+        raise InvalidArgumentError(f"Shape must be rank 1 but is rank {len(dims)}")
+    if dims is not None and dims[0] not in (None, size):
+        raise InvalidArgumentError(f"Dimension must be {size} but is {dims[0]}")
+
+
+def sizes_of(shape: Array) -> tuple[int, ...]:
+    """The value of a shape input as sizes."""
+    shape = np.asarray(shape)
+    if shape.ndim != 1:
+        raise InvalidArgumentError(f"shape must be a vector of {{int32,int64}}, got shape {list(shape.shape)}")
+    sizes = checked_shape(shape.tolist())
+    if prod(sizes) >= 1 << 48:
+        raise InvalidArgumentError(f"a tensor of shape {list(sizes)} has too many elements")
+    check_allocation(sizes, np.float64)
+    return sizes
+
+
+def stream_of(ctx: KernelContext, seed: int, seed2: int) -> PhiloxStream:
+    """The stream of an op with state, which goes on from run to run. Without seeds, nobody knows where it begins."""
+
+    def begin() -> PhiloxStream:
+        if seed or seed2:
+            return PhiloxStream(seed, seed2)
+        system = SystemRandom()
+        return PhiloxStream(system.getrandbits(63) + 1, system.getrandbits(63))
+
+    return ctx.keep("stream", begin)
+
+
+def seeded_generator(seed: Array) -> PhiloxGenerator:
+    """The generator of a stateless op of the first version."""
+    if np.asarray(seed).dtype not in (np.int32, np.int64):
+        raise InvalidArgumentError(f"Invalid seed type: {np.asarray(seed).dtype}")
+    return PhiloxGenerator.of_stateless_seed(seed)
+
+
+def keyed_generator(key: Array, counter: Array, alg: Array) -> PhiloxGenerator:
+    """The generator of a stateless op of the second version."""
+    if np.ndim(alg):
+        raise InvalidArgumentError(f"algorithm must be of shape [], not {list(np.shape(alg))}")
+    return PhiloxGenerator.of_key_and_counter(key, counter, int(alg))
+
+
+def gamma_gradient(alpha: Tensor, sample: Tensor, grad: Any, sample_dimensions: Tensor) -> Any:
+    """The gradient of gamma samples by `alpha`, of which each element made the samples along the first dimensions."""
+    leading = ones([sample_dimensions], INT32)
+    wide = reshape(alpha, concat([leading, shape_of(alpha)]))
+    partial = get_op("RandomGammaGrad")(wide, sample)
+    product = times(grad, partial)
+    return reduce_sum(product, span(0, sample_dimensions))
+
+
+def truncated_normal_gradients(parameters: Sequence[Tensor], sample: Tensor, grad: Any, sizes: Tensor) -> list[Any]:
+    """The gradients of truncated normal samples by mean, deviation, minimum and maximum, which broadcast.
+
+    By implicit differentiation (Figurnov and others, 2018), with TensorFlow's precaution against the logarithm of zero.
+    """
+    mean, deviation, minimum, maximum = parameters
+    low, high, at = (over(minus(x, mean), deviation) for x in (minimum, maximum, sample))
+    below = _normal_distribution(low)
+    chance = over(minus(_normal_distribution(at), below), minus(_normal_distribution(high), below))
+    limits = np.finfo(mean.dtype.array_dtype)
+    chance = get_op("Minimum")(chance, constant(float(1 - limits.eps), mean.dtype))
+    chance = get_op("Maximum")(chance, constant(float(limits.tiny), mean.dtype))
+    half, square = constant(0.5, mean.dtype), get_op("Square")
+
+    def of_bound(bound: Tensor, weight: Tensor) -> Tensor:
+        exponent = times(half, minus(square(at), square(bound)))
+        return get_op("Exp")(plus(exponent, weight))  # type: ignore[no-any-return]
+
+    partials = [
+        ones_like(at),
+        at,
+        of_bound(low, get_op("Log1p")(negated(chance))),
+        of_bound(high, get_op("Log")(chance)),
+    ]
+    samples = span(0, minus(first_size(shape_of(sizes)), rank_of(plus(low, high))))
+    totals = [reduce_sum(times(grad, partial), samples) for partial in partials]
+    return [unbroadcast(x, total, total, total)[0] for x, total in zip(parameters, totals, strict=True)]
+
+
+def _normal_distribution(x: Tensor) -> Tensor:
+    """The chance that a standard normal number is below x, by whichever of erf and erfc is exact there."""
+    root = constant(0.5 * 2.0**0.5, x.dtype)
+    scaled = times(x, root)
+    distance, select = get_op("Abs")(scaled), get_op("SelectV2")
+    tail = get_op("Erfc")(distance)
+    outer = select(get_op("Greater")(scaled, constant(0, x.dtype)), minus(constant(2, x.dtype), tail), tail)
+    inner = plus(constant(1, x.dtype), get_op("Erf")(scaled))
+    return times(constant(0.5, x.dtype), select(get_op("Less")(distance, root), inner, outer))
+
+
+def concatenated(shape: Shape, parameter: Tensor) -> Shape:
+    """The shape of samples of each of several parameters."""
+    known = parameter.static_shape
+    return UNKNOWN_SHAPE if shape.dims is None or known.dims is None else shape.concatenate(known)

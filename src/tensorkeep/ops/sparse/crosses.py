@@ -1,0 +1,100 @@
+"""Crosses of features: for each row of a batch all combinations of the features of several columns, of each one.
+
+A column is a sparse tensor, whose elements in a row are that row's features, or a dense matrix. Of a row's
+combinations the last column's features change fastest. A combination is written with its features joined by a
+separator, or hashed to a number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.dtypes import INT64, DType
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.sparse.feature_columns import bucketed, crossed, hashed, joined, salted, sparse_columns
+from tensorkeep.shapes import Shape
+
+_COLUMNS: Final = "indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types"
+_TYPES: Final = ("sparse_types: list({int64, string}) >= 0", "dense_types: list({int64, string}) >= 0")
+
+sparse_cross = op(
+    f"SparseCross({_COLUMNS}) -> output_indices: int64, output_values: out_type, output_shape: int64",
+    "N: int >= 0",
+    "hashed_output: bool",
+    "num_buckets: int >= 0",
+    "hash_key: int",
+    *_TYPES,
+    "out_type: {int64, string}",
+    "internal_type: {int64, string}",
+)
+sparse_cross_v2 = op(
+    f"SparseCrossV2({_COLUMNS}, sep: string) -> output_indices: int64, output_values: string, output_shape: int64",
+    "N: int >= 0",
+    *_TYPES,
+)
+sparse_cross_hashed = op(
+    f"SparseCrossHashed({_COLUMNS}, num_buckets: int64, strong_hash: bool, salt: int64) -> "
+    "output_indices: int64, output_values: int64, output_shape: int64",
+    "N: int >= 0",
+    *_TYPES,
+)
+not_differentiable(sparse_cross, sparse_cross_v2, sparse_cross_hashed)
+
+
+@sparse_cross.shape
+@sparse_cross_v2.shape
+@sparse_cross_hashed.shape
+def sparse_cross_shape(
+    indices: list[Tensor], values: list[Tensor], shapes: list[Tensor], dense_inputs: list[Tensor], *_: Tensor
+) -> tuple[Shape, Shape, Shape]:
+    return Shape((None, 2)), Shape((None,)), Shape((2,))
+
+
+@sparse_cross.kernel
+def sparse_cross_kernel(
+    indices: list[Any],
+    values: list[Any],
+    shapes: list[Any],
+    dense_inputs: list[Any],
+    *,
+    hashed_output: bool,
+    num_buckets: int,
+    hash_key: int,
+    out_type: DType,
+) -> tuple[Any, Any, Any]:
+    if hashed_output != (out_type is INT64):
+        raise InvalidArgumentError("crosses that are hashed are int64, and others are strings")
+    places, features, shape = crossed(sparse_columns(indices, values, shapes, dense_inputs))
+    if not hashed_output:
+        return places, joined(features, b"_X_"), shape
+    return places, bucketed(hashed(features, hash_key), num_buckets), shape
+
+
+@sparse_cross_v2.kernel
+def sparse_cross_v2_kernel(
+    indices: list[Any], values: list[Any], shapes: list[Any], dense_inputs: list[Any], sep: Any
+) -> tuple[Any, Any, Any]:
+    places, features, shape = crossed(sparse_columns(indices, values, shapes, dense_inputs))
+    mark: bytes = np.asarray(sep, object).item()
+    return places, joined(features, mark), shape
+
+
+@sparse_cross_hashed.kernel
+def sparse_cross_hashed_kernel(
+    indices: list[Any],
+    values: list[Any],
+    shapes: list[Any],
+    dense_inputs: list[Any],
+    num_buckets: Any,
+    strong_hash: Any,
+    salt: Any,
+) -> tuple[Any, Any, Any]:
+    places, features, shape = crossed(sparse_columns(indices, values, shapes, dense_inputs))
+    if np.shape(salt) != (2,):
+        raise InvalidArgumentError(f"salt must be a vector of two numbers, got shape {list(np.shape(salt))}")
+    hashes = salted(features, len(values), np.asarray(salt).tolist() if strong_hash else None)
+    return places, bucketed(hashes, int(num_buckets)), shape

@@ -1,5 +1,0 @@
-"""Ops on vocabularies and checkpoints need files: tests show them."""
-
-from __future__ import annotations
-
-ELSEWHERE = dict.fromkeys(("GenerateVocabRemapping", "LoadAndRemapMatrix"), "tests/ops/test_remapping.py")
