@@ -10,7 +10,7 @@ import tensorflow as tf
 
 from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
 from benchmarks.zoo import measured
-from tensorkeep.saved_model.loading import load_saved_model
+from tensorkeep.saved_model.load.model_loading import load_saved_model
 from tests.interop.model_zoo import ZOO
 
 _CALLS = {"dense": 0.3, "LSTM": 1.5, "transformer": 1.6, "MobileNetV2": 5.0}  # the most of TensorFlow's time

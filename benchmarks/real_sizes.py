@@ -75,7 +75,7 @@ def measure(name: str, folder: str, threads: int, rounds: int) -> dict[str, Any]
 
     from benchmarks.real_models import MODELS
     from benchmarks.timing import Contender, medians, take_turns
-    from tensorkeep.saved_model.loading import load_saved_model
+    from tensorkeep.saved_model.load.model_loading import load_saved_model
 
     model = MODELS[name]
     if not os.path.exists(folder):

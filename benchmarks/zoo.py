@@ -75,7 +75,7 @@ def measured(name: str, export: Callable[[str], Any], folder: str, rounds: int) 
     """A row of the table."""
     import tensorflow as tf
 
-    from tensorkeep.saved_model.loading import load_saved_model
+    from tensorkeep.saved_model.load.model_loading import load_saved_model
 
     signature, inputs = export(folder)
     size = ", ".join(" x ".join(map(str, np.shape(value))) or "1" for value in inputs.values())

@@ -12,10 +12,10 @@ from tensorkeep import MemoryFileSystem, TensorKeepError
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.proto.messages import GraphDef, Message, SavedModel, parse, serialize
-from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.loading import load_saved_model
-from tensorkeep.saved_model.scanning import scan_graph_def, scan_model
-from tensorkeep.saved_model.show_text import everything_text, model_data, tag_sets_text
+from tensorkeep.saved_model.files.layout import read_saved_model
+from tensorkeep.saved_model.load.model_loading import load_saved_model
+from tensorkeep.saved_model.scan.model_scan import scan_graph_def, scan_model
+from tensorkeep.saved_model.show.tensorflow_text import everything_text, model_data, tag_sets_text
 from tests.checkpoint.crafting import store_of
 from tests.support.golden import ROOT
 

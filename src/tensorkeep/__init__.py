@@ -83,9 +83,9 @@ if TYPE_CHECKING:
     from tensorkeep.io.files.local import LocalFileSystem
     from tensorkeep.io.files.memory import MemoryFileSystem
     from tensorkeep.runtime.limits import Limits
-    from tensorkeep.saved_model.fingerprint import OnFingerprint
-    from tensorkeep.saved_model.loading import load_saved_model
-    from tensorkeep.saved_model.model import LoadedModel
+    from tensorkeep.saved_model.files.fingerprint import OnFingerprint
+    from tensorkeep.saved_model.load.model import LoadedModel
+    from tensorkeep.saved_model.load.model_loading import load_saved_model
     from tensorkeep.shapes import Shape
     from tensorkeep.train.folder import CheckpointFolder
     from tensorkeep.train.retention import (
@@ -137,10 +137,10 @@ _NAMES = {
     "io.files.filesystem": "Durability FileSystem",
     "io.files.local": "LocalFileSystem",
     "io.files.memory": "MemoryFileSystem",
-    "saved_model.fingerprint": "OnFingerprint",
+    "saved_model.files.fingerprint": "OnFingerprint",
     "runtime.limits": "Limits",
-    "saved_model.loading": "load_saved_model",
-    "saved_model.model": "LoadedModel",
+    "saved_model.load.model_loading": "load_saved_model",
+    "saved_model.load.model": "LoadedModel",
     "shapes": "Shape",
     "train.folder": "CheckpointFolder",
     "train.retention": """

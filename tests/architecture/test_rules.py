@@ -96,7 +96,7 @@ ALLOWED = [
     (rules.upward_imports, "table/table.py", "import numpy\nfrom tensorkeep import errors\nfrom ..io import varint"),
     (rules.upward_imports, "embedding/table/snapshot.py", "from tensorkeep.checkpoint import slices"),
     (rules.upward_imports, "ops/files/checkpoints.py", "from tensorkeep import checkpoint, runtime"),
-    (rules.upward_imports, "saved_model/loader.py", "from tensorkeep.train.saver import Saver"),
+    (rules.upward_imports, "tf1/saved_model/session_loading.py", "from tensorkeep.train.saver import Saver"),
     (rules.upward_imports, "testing/suites.py", "from tensorkeep import TensorInfo\nimport tensorkeep.checkpoint"),
     (rules.upward_imports, "__init__.py", "from tensorkeep._version import __version__\nfrom .train import saver"),
     (rules.imports_in_functions, "io/remote.py", "def f():\n    import fsspec"),

@@ -12,7 +12,7 @@ import tensorkeep as tk
 from tensorkeep.io.coding.records import encode_record
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.proto.serving import PredictionLog
-from tensorkeep.saved_model.warmup import read_warmup_requests
+from tensorkeep.saved_model.files.warmup import read_warmup_requests
 from tests.cli.conftest import Program
 from tests.saved_model.scan_samples import model_with
 from tests.support.golden import ROOT

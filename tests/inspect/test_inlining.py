@@ -7,7 +7,7 @@ import pytest
 from tensorkeep.inspect.drawing import picture
 from tensorkeep.inspect.inlining import shown_nodes
 from tensorkeep.proto.messages import GraphDef
-from tensorkeep.saved_model.layout import read_saved_model
+from tensorkeep.saved_model.files.layout import read_saved_model
 from tests.inspect.models import graph_of
 from tests.support.golden import golden
 

@@ -11,8 +11,8 @@ import tensorflow as tf
 
 import tensorkeep as tk
 import tensorkeep.v1 as ours
-from tensorkeep.saved_model.exporting import from_checkpoint, from_function
-from tests.saved_model.test_exporting import SIGNATURE, VALUES, affine_graph
+from tensorkeep.saved_model.export.graph_exporting import from_checkpoint, from_function
+from tests.saved_model.export.test_graph_exporting import SIGNATURE, VALUES, affine_graph
 
 X = np.array([[1.0, 1.0], [2.0, -1.0]], np.float32)
 

@@ -9,8 +9,8 @@ import pytest
 import tensorflow as real
 
 import tensorkeep.v1 as tf
-from tensorkeep.saved_model.freezing import freeze_saved_model
-from tensorkeep.saved_model.rewriting import freeze_model
+from tensorkeep.saved_model.edit.directory_edits import freeze_model
+from tensorkeep.saved_model.edit.freezing import freeze_saved_model
 from tests.train.test_frozen_embeddings import World
 
 

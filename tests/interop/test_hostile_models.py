@@ -18,12 +18,12 @@ import tensorflow as tf
 import tensorkeep as tk
 from tensorkeep.convert.converting import convert
 from tensorkeep.errors import PermissionDeniedError, TensorKeepError, UnimplementedError
-from tensorkeep.saved_model.editing import asset_names, rename_signature
-from tensorkeep.saved_model.freezing import freeze_saved_model
-from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.rewriting import extract_assets, freeze_model, replace_asset, rewrite_model
-from tensorkeep.saved_model.scanning import scan_model
-from tensorkeep.saved_model.showing import ShowRequest, shown_text
+from tensorkeep.saved_model.edit.directory_edits import extract_assets, freeze_model, replace_asset, rewrite_model
+from tensorkeep.saved_model.edit.freezing import freeze_saved_model
+from tensorkeep.saved_model.edit.message_edits import asset_names, rename_signature
+from tensorkeep.saved_model.files.layout import read_saved_model
+from tensorkeep.saved_model.scan.model_scan import scan_model
+from tensorkeep.saved_model.show.showing import ShowRequest, shown_text
 from tests.interop.hostile_models import READING, SERVING, WRITING
 
 ATTACKS = {**WRITING, **READING}

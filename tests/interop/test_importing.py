@@ -12,8 +12,8 @@ import tensorflow
 import tensorkeep.v1 as ours
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.proto.messages import SavedModel
-from tensorkeep.saved_model.editing import strip_default_attrs
-from tensorkeep.saved_model.pruning import prune_to_signature
+from tensorkeep.saved_model.edit.message_edits import strip_default_attrs
+from tensorkeep.saved_model.edit.meta_graph_pruning import prune_to_signature
 from tests.interop.programs import tensorflow_1
 from tests.support.golden import ROOT
 

@@ -15,8 +15,8 @@ import tensorflow as tf
 import tensorkeep as tk
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
 from tensorkeep.runtime.composite_values import RaggedTensorValue, SparseTensorValue
-from tensorkeep.saved_model.model import LoadedModel
-from tensorkeep.saved_model.rewriting import freeze_model
+from tensorkeep.saved_model.edit.directory_edits import freeze_model
+from tensorkeep.saved_model.load.model import LoadedModel
 from tests.interop.model_zoo import NETWORKS, SERVING, ZOO
 from tests.interop.running_models import expect_agreement
 

@@ -14,7 +14,8 @@ import tensorflow as tf
 import tensorkeep as tk
 from tensorkeep.graph.rewriting.freezing import Selection
 from tensorkeep.proto.messages import SavedModel
-from tensorkeep.saved_model.editing import (
+from tensorkeep.saved_model.edit.directory_edits import freeze_model, rewrite_model
+from tensorkeep.saved_model.edit.message_edits import (
     add_output,
     add_signature,
     drop_input,
@@ -24,9 +25,8 @@ from tensorkeep.saved_model.editing import (
     rename_output,
     rename_signature,
 )
-from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.pruning import prune_to_signature, prune_to_signatures
-from tensorkeep.saved_model.rewriting import freeze_model, rewrite_model
+from tensorkeep.saved_model.edit.meta_graph_pruning import prune_to_signature, prune_to_signatures
+from tensorkeep.saved_model.files.layout import read_saved_model
 from tests.interop.programs import tensorflow_1
 from tests.support.golden import golden
 

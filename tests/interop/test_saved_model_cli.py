@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tensorkeep.saved_model.scanning import scan_model
+from tensorkeep.saved_model.scan.model_scan import scan_model
 from tests.interop.programs import tensorflow_1
 from tests.interop.saved_model_programs import START, with_start_signature
 from tests.support.golden import ROOT

@@ -14,7 +14,8 @@ import tensorflow as tf
 import tensorkeep as tk
 import tensorkeep.v1 as ours
 from tensorkeep.proto.messages import SavedModel
-from tensorkeep.saved_model.editing import (
+from tensorkeep.saved_model.edit.directory_edits import change_variables, freeze_model, replace_asset, rewrite_model
+from tensorkeep.saved_model.edit.message_edits import (
     add_output,
     add_signature,
     drop_input,
@@ -27,10 +28,9 @@ from tensorkeep.saved_model.editing import (
     strip_default_attrs,
     strip_devices,
 )
-from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.pruning import prune_to_signature
-from tensorkeep.saved_model.rewriting import change_variables, freeze_model, replace_asset, rewrite_model
-from tensorkeep.saved_model.warmup import write_warmup_requests
+from tensorkeep.saved_model.edit.meta_graph_pruning import prune_to_signature
+from tensorkeep.saved_model.files.layout import read_saved_model
+from tensorkeep.saved_model.files.warmup import write_warmup_requests
 from tests.interop.programs import tensorflow_1
 from tests.support.golden import golden
 

@@ -16,7 +16,7 @@ from tensorflow.python.saved_model.pywrap_saved_model import fingerprinting
 import tensorkeep as tk
 import tensorkeep.v1 as ours
 from tensorkeep.proto.messages import SavedModel
-from tensorkeep.saved_model.object_graph import SavedObjects
+from tensorkeep.saved_model.load.object_graph import SavedObjects
 from tests.interop.programs import tensorflow_1
 from tests.support.golden import golden
 

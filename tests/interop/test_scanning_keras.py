@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tensorkeep.saved_model.scan_hdf5 import attribute_texts
-from tensorkeep.saved_model.scanning import scan_model
+from tensorkeep.saved_model.scan.hdf5_texts import attribute_texts
+from tensorkeep.saved_model.scan.model_scan import scan_model
 
 keras = tf.keras
 

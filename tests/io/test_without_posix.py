@@ -19,8 +19,8 @@ FILES = (
     "tests/checkpoint/finding/test_latest.py",
     "tests/convert/test_safetensors.py",
     "tests/edit/test_names.py",
-    "tests/saved_model/test_builder.py",
-    "tests/saved_model/test_loading.py",
+    "tests/tf1/saved_model/test_builder.py",
+    "tests/saved_model/load/test_model_loading.py",
     "tests/train/test_saver.py",
 )
 

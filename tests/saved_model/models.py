@@ -19,9 +19,9 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
-from tensorkeep.saved_model.builder import GraphOptions, SavedModelBuilder
-from tensorkeep.saved_model.loader import load
-from tensorkeep.saved_model.signature_defs import predict_signature_def
+from tensorkeep.saved_model.files.signature_defs import predict_signature_def
+from tensorkeep.tf1.saved_model.builder import GraphOptions, SavedModelBuilder
+from tensorkeep.tf1.saved_model.session_loading import load
 from tensorkeep.variables.listing import global_variables_initializer
 from tensorkeep.variables.scopes import get_variable
 

@@ -8,7 +8,7 @@ import pytest
 
 from fuzz.models import MODEL_TARGETS, mutate_message
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, serialize
-from tensorkeep.saved_model.scanning import scan_meta_graph
+from tensorkeep.saved_model.scan.model_scan import scan_meta_graph
 from tests.support.effort import ends
 
 every_target = pytest.mark.parametrize("name", MODEL_TARGETS)

@@ -13,9 +13,9 @@ import tensorkeep as tk
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError, PermissionDeniedError
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel
-from tensorkeep.saved_model.pruning import prune_to_signature
-from tensorkeep.saved_model.rewriting import rewrite_model
-from tensorkeep.saved_model.scanning import scan_model
+from tensorkeep.saved_model.edit.directory_edits import rewrite_model
+from tensorkeep.saved_model.edit.meta_graph_pruning import prune_to_signature
+from tensorkeep.saved_model.scan.model_scan import scan_model
 
 KEYS = [1, 2, 3, 1004]
 

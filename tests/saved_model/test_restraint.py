@@ -18,9 +18,9 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.capabilities import Capability
 from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.runtime.session import Session
-from tensorkeep.saved_model.builder import GraphOptions, SavedModelBuilder
-from tensorkeep.saved_model.scanning import scan_model
-from tensorkeep.saved_model.signature_defs import predict_signature_def
+from tensorkeep.saved_model.files.signature_defs import predict_signature_def
+from tensorkeep.saved_model.scan.model_scan import scan_model
+from tensorkeep.tf1.saved_model.builder import GraphOptions, SavedModelBuilder
 
 Attack = Callable[[Path], Operation | Tensor]
 

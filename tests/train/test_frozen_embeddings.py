@@ -15,8 +15,8 @@ from tensorkeep.graph.rewriting.freezing import Selection
 from tensorkeep.graph.rewriting.frozen_tables import tables_of
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.proto.messages import GraphDef
-from tensorkeep.saved_model.freezing import freeze_saved_model
-from tensorkeep.saved_model.rewriting import freeze_model
+from tensorkeep.saved_model.edit.directory_edits import freeze_model
+from tensorkeep.saved_model.edit.freezing import freeze_saved_model
 from tensorkeep.tools.freeze_graph import run_main
 from tensorkeep.train.freezing import FreezeOptions, freeze, freeze_meta_graph
 

@@ -16,8 +16,8 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep import load_saved_model, open_checkpoint
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, UnimplementedError
-from tensorkeep.saved_model.pruning import prune_to_signature
-from tensorkeep.saved_model.rewriting import rewrite_model
+from tensorkeep.saved_model.edit.directory_edits import rewrite_model
+from tensorkeep.saved_model.edit.meta_graph_pruning import prune_to_signature
 
 Parts = tf.hash_table.FixedSizeHashTablePartitioner
 KEYS = [0, 1, 2, 60000, 60001, -7]

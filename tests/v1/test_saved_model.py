@@ -11,7 +11,7 @@ import pytest
 import tensorkeep.v1 as tf
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.io.files.memory import MemoryFileSystem
-from tensorkeep.saved_model.layout import UnreadableModelError, read_saved_model
+from tensorkeep.saved_model.files.layout import UnreadableModelError, read_saved_model
 from tests.support.golden import ROOT
 
 

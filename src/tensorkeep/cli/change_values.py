@@ -11,7 +11,7 @@ from tensorkeep.cli.tensor_filters import add_selection, selection_of
 from tensorkeep.dtypes import ALL_DTYPES
 from tensorkeep.edit.values import cast, set_tensors
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.saved_model.running import InputTexts
+from tensorkeep.saved_model.show.signature_runs import InputTexts
 
 
 def _add_cast(parser: Parser) -> None:

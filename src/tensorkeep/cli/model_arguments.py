@@ -8,8 +8,8 @@ from tensorkeep.cli.command import Parser
 from tensorkeep.cli.sizes import size_of
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.runtime.limits import Limits
-from tensorkeep.saved_model.naming import split_tags
-from tensorkeep.saved_model.run_limits import DEFAULT_LIMITS, limits_of_texts
+from tensorkeep.saved_model.edit.name_lists import split_tags
+from tensorkeep.saved_model.show.run_limits import DEFAULT_LIMITS, limits_of_texts
 
 
 def add_model(parser: Parser) -> None:

@@ -14,8 +14,8 @@ from tensorkeep.io.files.directories import is_empty_directory, replace_director
 from tensorkeep.io.files.filesystem import path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import SavedModel
-from tensorkeep.saved_model.layout import read_saved_model, signature_keys
-from tensorkeep.saved_model.rewriting import Edit, rewrite_model
+from tensorkeep.saved_model.edit.directory_edits import Edit, rewrite_model
+from tensorkeep.saved_model.files.layout import read_saved_model, signature_keys
 
 
 def add_change(parser: Parser) -> None:

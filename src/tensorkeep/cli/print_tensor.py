@@ -14,7 +14,7 @@ from tensorkeep.cli.command import DONE, TENSOR_NAMES, Command, Parser
 from tensorkeep.cli.output import Output, shape_text, shown
 from tensorkeep.convert.hub import TensorSource
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.saved_model.running import plain_value
+from tensorkeep.saved_model.show.signature_runs import plain_value
 
 
 def _add_arguments(parser: Parser) -> None:

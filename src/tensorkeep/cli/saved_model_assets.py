@@ -11,9 +11,9 @@ from tensorkeep.cli.output import Output, size_text
 from tensorkeep.errors import AlreadyExistsError, FailedPreconditionError, MissingFileError, NotFoundError
 from tensorkeep.io.files.filesystem import path_text
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.saved_model.editing import asset_names
-from tensorkeep.saved_model.layout import asset_path, join, read_saved_model
-from tensorkeep.saved_model.rewriting import extract_assets, replace_asset
+from tensorkeep.saved_model.edit.directory_edits import extract_assets, replace_asset
+from tensorkeep.saved_model.edit.message_edits import asset_names
+from tensorkeep.saved_model.files.layout import asset_path, join, read_saved_model
 
 
 def _add_extract_arguments(parser: Parser) -> None:

@@ -12,7 +12,7 @@ from tensorkeep.cli.model_arguments import tags_of
 from tensorkeep.cli.model_changes import add_change, add_tags, change_model, edit_with
 from tensorkeep.cli.output import Output
 from tensorkeep.proto.messages import SavedModel
-from tensorkeep.saved_model.editing import (
+from tensorkeep.saved_model.edit.message_edits import (
     add_input,
     add_output,
     drop_input,

@@ -11,8 +11,8 @@ from tensorkeep.cli.output import Output
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.rewriting.freezing import Selection
 from tensorkeep.proto.messages import SavedModel
-from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.rewriting import freeze_model, frozen_model
+from tensorkeep.saved_model.edit.directory_edits import freeze_model, frozen_model
+from tensorkeep.saved_model.files.layout import read_saved_model
 from tensorkeep.train.freezing import FreezeOptions
 
 

@@ -9,15 +9,15 @@ from tensorkeep.cli.model_arguments import tags_of
 from tensorkeep.cli.model_changes import add_change, add_tags, change_model, edit_with
 from tensorkeep.cli.output import Output
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.saved_model.editing import (
+from tensorkeep.saved_model.edit.message_edits import (
     drop_meta_graph,
     drop_objects,
     replace_tags,
     strip_default_attrs,
     strip_devices,
 )
-from tensorkeep.saved_model.naming import split_tags
-from tensorkeep.saved_model.pruning import prune_to_signatures
+from tensorkeep.saved_model.edit.meta_graph_pruning import prune_to_signatures
+from tensorkeep.saved_model.edit.name_lists import split_tags
 
 
 def _add_retag_arguments(parser: Parser) -> None:

@@ -9,10 +9,10 @@ from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.model_arguments import add_model, model_of, tags_of
 from tensorkeep.cli.output import Column, Output
 from tensorkeep.proto.messages import SavedModel, TensorInfo
-from tensorkeep.saved_model.layout import read_saved_model, signature_keys
-from tensorkeep.saved_model.show_functions import root_functions
-from tensorkeep.saved_model.showing import ShowRequest, shown_data, shown_text
-from tensorkeep.saved_model.tensor_info import describe_tensor_info
+from tensorkeep.saved_model.files.layout import read_saved_model, signature_keys
+from tensorkeep.saved_model.files.tensor_info import describe_tensor_info
+from tensorkeep.saved_model.show.root_functions import root_functions
+from tensorkeep.saved_model.show.showing import ShowRequest, shown_data, shown_text
 
 _COLUMNS = (
     Column("tags"),

@@ -10,8 +10,8 @@ from tensorkeep.cli.model_arguments import tags_of
 from tensorkeep.cli.model_changes import add_change, add_tags, change_model, edit_with
 from tensorkeep.cli.output import Output, shown
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.saved_model.constants import PREDICT_METHOD_NAME
-from tensorkeep.saved_model.editing import add_signature, drop_signature, rename_signature
+from tensorkeep.saved_model.edit.message_edits import add_signature, drop_signature, rename_signature
+from tensorkeep.saved_model.files.constants import PREDICT_METHOD_NAME
 
 
 def _add_arguments(parser: Parser) -> None:

@@ -10,9 +10,9 @@ from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.model_changes import add_change, check_place, report_change, write_directory
 from tensorkeep.cli.output import Output, counted
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.rewriting import change_variables, check_variables
-from tensorkeep.saved_model.running import InputTexts
+from tensorkeep.saved_model.edit.directory_edits import change_variables, check_variables
+from tensorkeep.saved_model.files.layout import read_saved_model
+from tensorkeep.saved_model.show.signature_runs import InputTexts
 
 
 def _add_arguments(parser: Parser) -> None:

@@ -10,11 +10,11 @@ from tensorkeep.cli.model_changes import report_files
 from tensorkeep.cli.output import Output, counted, shown, size_text
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.saved_model.constants import EXTRA_ASSETS_DIRECTORY, SERVING, WARMUP_FILENAME
-from tensorkeep.saved_model.layout import join, meta_graph_with_tags, read_saved_model
-from tensorkeep.saved_model.naming import split_tags
-from tensorkeep.saved_model.running import InputTexts
-from tensorkeep.saved_model.warmup import predict_log, read_warmup_requests, write_warmup_requests
+from tensorkeep.saved_model.edit.name_lists import split_tags
+from tensorkeep.saved_model.files.constants import EXTRA_ASSETS_DIRECTORY, SERVING, WARMUP_FILENAME
+from tensorkeep.saved_model.files.layout import join, meta_graph_with_tags, read_saved_model
+from tensorkeep.saved_model.files.warmup import predict_log, read_warmup_requests, write_warmup_requests
+from tensorkeep.saved_model.show.signature_runs import InputTexts
 
 
 def _add_arguments(parser: Parser) -> None:

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from tensorkeep.cli.command import DONE, FOUND, INCOMPLETE, Command, Parser
 from tensorkeep.cli.output import Output, counted, shown
 from tensorkeep.inspect.scanning import sarif, scan_all
-from tensorkeep.saved_model.scan_policies import scan_policy
-from tensorkeep.saved_model.scan_report import ScanReport
+from tensorkeep.saved_model.scan.policies import scan_policy
+from tensorkeep.saved_model.scan.report import ScanReport
 
 
 def _add_arguments(parser: Parser) -> None:

@@ -12,7 +12,7 @@ from tensorkeep.cli.output import Output, shown
 from tensorkeep.cli.progress import ProgressBar, watching
 from tensorkeep.inspect.folders import checkpoints_of
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.saved_model.layout import contains_saved_model, variables_path
+from tensorkeep.saved_model.files.layout import contains_saved_model, variables_path
 
 
 def _add_arguments(parser: Parser) -> None:

@@ -23,7 +23,7 @@ from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
 from tensorkeep.io.coding.crc32c import crc32c, unmask
 from tensorkeep.io.files.filesystem import FileSystem, prepare_directory
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
-from tensorkeep.saved_model.layout import contains_saved_model
+from tensorkeep.saved_model.files.layout import contains_saved_model
 
 _ONCE: Final = ReadOptions(checksums=Checksums.ONCE)
 

@@ -21,7 +21,7 @@ from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.proto.tensors import array_of_tensor
-from tensorkeep.saved_model.layout import contains_saved_model, read_saved_model, variables_path
+from tensorkeep.saved_model.files.layout import contains_saved_model, read_saved_model, variables_path
 
 _ONCE: Final = ReadOptions(checksums=Checksums.ONCE)
 

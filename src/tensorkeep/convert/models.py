@@ -11,9 +11,9 @@ from tensorkeep.graph.messages.files import read_graph
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.metagraph.files import read_meta_graph_file
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
-from tensorkeep.saved_model.exporting import from_checkpoint
-from tensorkeep.saved_model.freezing import freeze_saved_model
-from tensorkeep.saved_model.layout import contains_saved_model, meta_graph_with_tags, read_saved_model
+from tensorkeep.saved_model.edit.freezing import freeze_saved_model
+from tensorkeep.saved_model.export.graph_exporting import from_checkpoint
+from tensorkeep.saved_model.files.layout import contains_saved_model, meta_graph_with_tags, read_saved_model
 from tensorkeep.train.freezing import FreezeOptions, freeze, freeze_meta_graph
 
 

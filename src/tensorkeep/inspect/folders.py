@@ -21,7 +21,7 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
-from tensorkeep.saved_model.layout import contains_saved_model
+from tensorkeep.saved_model.files.layout import contains_saved_model
 from tensorkeep.train.folder import scan, step_of
 from tensorkeep.train.ledger import files_of
 from tensorkeep.train.retention import Record

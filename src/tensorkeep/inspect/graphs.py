@@ -16,7 +16,7 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SavedModel, parse
 from tensorkeep.proto.text import parse_text
-from tensorkeep.saved_model.layout import contains_saved_model, read_file, read_saved_model
+from tensorkeep.saved_model.files.layout import contains_saved_model, read_file, read_saved_model
 
 _PLACEHOLDERS: Final = ("Placeholder", "PlaceholderV2", "PlaceholderWithDefault")
 

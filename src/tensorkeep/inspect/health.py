@@ -17,7 +17,7 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.io.showing.progress import Progress, Told
-from tensorkeep.saved_model.layout import contains_saved_model, variables_path
+from tensorkeep.saved_model.files.layout import contains_saved_model, variables_path
 
 
 class Ailment(Enum):

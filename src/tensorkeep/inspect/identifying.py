@@ -30,15 +30,15 @@ from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.identification import REMEDIES, FileKind, Identity, contents_of, identify_proto
 from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, parse
 from tensorkeep.proto.text import parse_text
-from tensorkeep.saved_model.fingerprint import read_fingerprint
-from tensorkeep.saved_model.layout import (
+from tensorkeep.saved_model.files.fingerprint import read_fingerprint
+from tensorkeep.saved_model.files.layout import (
     contains_saved_model,
     model_file,
     read_saved_model,
     signature_keys,
     variables_path,
 )
-from tensorkeep.saved_model.marks import writer_of
+from tensorkeep.saved_model.files.writer_marks import writer_of
 from tensorkeep.train.ledger import is_present, read_ledger
 
 _MOST_LISTED: Final = 20

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
 from tensorkeep.proto.messages import FunctionDef, GraphDef
-from tensorkeep.saved_model.library import called_functions
+from tensorkeep.saved_model.load.function_library import called_functions
 
 _SAVING: Final = ("SaveV2", "RestoreV2", "MergeV2Checkpoints")
 _CALLS: Final = ("PartitionedCall", "StatefulPartitionedCall")

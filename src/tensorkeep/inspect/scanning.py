@@ -15,10 +15,10 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.globbing import has_wildcards, matching_paths
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto, kind_of_file
-from tensorkeep.saved_model.layout import contains_saved_model
-from tensorkeep.saved_model.scan_files import scan_other
-from tensorkeep.saved_model.scan_report import NOT_SCANNED, Finding, Findings, ScanPolicy, ScanReport
-from tensorkeep.saved_model.scanning import scan_model
+from tensorkeep.saved_model.files.layout import contains_saved_model
+from tensorkeep.saved_model.scan.files import scan_other
+from tensorkeep.saved_model.scan.model_scan import scan_model
+from tensorkeep.saved_model.scan.report import NOT_SCANNED, Finding, Findings, ScanPolicy, ScanReport
 
 _LOOKED_AT: Final = 1 << 20  # bytes of a file, to tell what it is
 _MOST_FILES: Final = 100_000

@@ -10,12 +10,12 @@ from tensorkeep._lazy import on_first_use as _on_first_use
 
 if _TYPE_CHECKING:
     from tensorkeep.saved_model import layers as layers
-    from tensorkeep.saved_model.exporting import from_checkpoint, from_function
-    from tensorkeep.saved_model.layer_exporting import Input, from_layers
+    from tensorkeep.saved_model.export.graph_exporting import from_checkpoint, from_function
+    from tensorkeep.saved_model.export.layer_exporting import Input, from_layers
 
 _NAMES = {
-    "exporting": "from_checkpoint from_function",
-    "layer_exporting": "Input from_layers",
+    "export.graph_exporting": "from_checkpoint from_function",
+    "export.layer_exporting": "Input from_layers",
 }
 
 if not _TYPE_CHECKING:

@@ -23,8 +23,8 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import GraphDef, MessageType, MetaGraphDef, SaverDef, parse, serialize
 from tensorkeep.proto.text import parse_text
-from tensorkeep.saved_model.freezing import freeze_saved_model
-from tensorkeep.saved_model.layout import SERVING, meta_graph_with_tags, read_saved_model
+from tensorkeep.saved_model.edit.freezing import freeze_saved_model
+from tensorkeep.saved_model.files.layout import SERVING, meta_graph_with_tags, read_saved_model
 from tensorkeep.train.freezing import FreezeOptions, freeze, freeze_meta_graph, freeze_with_saver
 
 _VERSIONS: Final = (SaverDef.V1, SaverDef.V2)

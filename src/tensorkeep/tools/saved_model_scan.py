@@ -7,11 +7,11 @@ import sys
 from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.saved_model.layout import meta_graph_with_tags, read_saved_model
-from tensorkeep.saved_model.scan_policies import scan_policy
-from tensorkeep.saved_model.scan_report import NOT_SCANNED, ScanReport
-from tensorkeep.saved_model.scanning import scan_model
-from tensorkeep.saved_model.show_text import denylist_text
+from tensorkeep.saved_model.files.layout import meta_graph_with_tags, read_saved_model
+from tensorkeep.saved_model.scan.model_scan import scan_model
+from tensorkeep.saved_model.scan.policies import scan_policy
+from tensorkeep.saved_model.scan.report import NOT_SCANNED, ScanReport
+from tensorkeep.saved_model.show.tensorflow_text import denylist_text
 
 FOUND: Final = 3
 INCOMPLETE: Final = 4

@@ -6,8 +6,8 @@ import argparse
 import json
 import sys
 
-from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.showing import ShowRequest, shown_data, shown_text
+from tensorkeep.saved_model.files.layout import read_saved_model
+from tensorkeep.saved_model.show.showing import ShowRequest, shown_data, shown_text
 
 
 def main(flags: argparse.Namespace) -> int:

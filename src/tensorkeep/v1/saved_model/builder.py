@@ -10,9 +10,9 @@ from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import SignatureDef
-from tensorkeep.saved_model import builder
-from tensorkeep.saved_model.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
-from tensorkeep.saved_model.signature_defs import predict_signature_def
+from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
+from tensorkeep.saved_model.files.signature_defs import predict_signature_def
+from tensorkeep.tf1.saved_model import builder
 from tensorkeep.v1.sessions import core_session
 
 Signatures = Mapping[str, SignatureDef] | None

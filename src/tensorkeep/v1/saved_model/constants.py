@@ -1,6 +1,6 @@
 """`tf.saved_model.constants`."""
 
-from tensorkeep.saved_model.constants import (
+from tensorkeep.saved_model.files.constants import (
     ASSETS_DIRECTORY,
     ASSETS_KEY,
     DEBUG_DIRECTORY,

@@ -7,8 +7,8 @@ from typing import Any
 
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import MetaGraphDef
-from tensorkeep.saved_model import loader
-from tensorkeep.saved_model.layout import contains_saved_model
+from tensorkeep.saved_model.files.layout import contains_saved_model
+from tensorkeep.tf1.saved_model import session_loading
 from tensorkeep.v1.sessions import core_session
 
 
@@ -19,7 +19,7 @@ def load(
 
     It is that of the file, with attributes of its nodes that were left out because they are so by default.
     """
-    return loader.load(core_session(sess), tags, export_dir, import_scope, **saver_kwargs)
+    return session_loading.load(core_session(sess), tags, export_dir, import_scope, **saver_kwargs)
 
 
 def maybe_saved_model_directory(export_dir: PathLike) -> bool:

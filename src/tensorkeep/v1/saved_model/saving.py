@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorkeep.saved_model.object_assets import Asset
-from tensorkeep.saved_model.object_exporting import SaveOptions, save_objects_as_model
-from tensorkeep.saved_model.object_loading import load_objects
+from tensorkeep.tf1.saved_model.object_assets import Asset
+from tensorkeep.tf1.saved_model.object_exporting import SaveOptions, save_objects_as_model
+from tensorkeep.tf1.saved_model.object_loading import load_objects
 from tensorkeep.v1.defaults import get_default_session
 from tensorkeep.v1.sessions import core_session
 

@@ -1,6 +1,6 @@
 """`tf.saved_model.signature_constants`."""
 
-from tensorkeep.saved_model.constants import (
+from tensorkeep.saved_model.files.constants import (
     CLASSIFY_INPUTS,
     CLASSIFY_METHOD_NAME,
     CLASSIFY_OUTPUT_CLASSES,

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tensorkeep.io.files.filesystem import PathLike
-from tensorkeep.saved_model.editing import replace_method_name
-from tensorkeep.saved_model.layout import read_saved_model
-from tensorkeep.saved_model.rewriting import write_model_file
-from tensorkeep.saved_model.signature_defs import (
+from tensorkeep.saved_model.edit.directory_edits import write_model_file
+from tensorkeep.saved_model.edit.message_edits import replace_method_name
+from tensorkeep.saved_model.files.layout import read_saved_model
+from tensorkeep.saved_model.files.signature_defs import (
     build_signature_def,
     classification_signature_def,
     is_valid_signature,

@@ -1,5 +1,5 @@
 """`tf.saved_model.tag_constants`."""
 
-from tensorkeep.saved_model.constants import GPU, SERVING, TPU, TRAINING
+from tensorkeep.saved_model.files.constants import GPU, SERVING, TPU, TRAINING
 
 __all__ = ["GPU", "SERVING", "TPU", "TRAINING"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.proto.messages import TensorInfo
-from tensorkeep.saved_model import ragged_info  # noqa: F401 - so that ragged tensors are made, too
-from tensorkeep.saved_model import tensor_info as tensor_infos
-from tensorkeep.saved_model.tensor_info import build_tensor_info
+from tensorkeep.saved_model.files import tensor_info as tensor_infos
+from tensorkeep.saved_model.files.tensor_info import build_tensor_info
+from tensorkeep.tf1.saved_model import ragged_info  # noqa: F401 - so that ragged tensors are made, too
 from tensorkeep.v1.defaults import get_default_graph
 
 

@@ -1,0 +1,220 @@
+"""Loaded models: what a SavedModel directory can do."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Generic, TypeVar
+
+import numpy.typing as npt
+
+from tensorkeep.dtypes import dtype_in_graph
+from tensorkeep.errors import NotFoundError
+from tensorkeep.graph.graph import is_index
+from tensorkeep.graph.messages.attrs import shape_of_proto
+from tensorkeep.io.files.filesystem import PathLike
+from tensorkeep.io.showing.amounts import counted
+from tensorkeep.io.showing.html_tables import html_table
+from tensorkeep.proto.messages import FingerprintDef, NodeDef
+from tensorkeep.saved_model.files.layout import asset_files, signature_keys
+from tensorkeep.saved_model.load.graph_running import GraphRunner
+from tensorkeep.saved_model.load.object_graph import SavedObjects
+from tensorkeep.saved_model.load.restored_functions import ConcreteFunctions, RestoredFunction, restored_function
+from tensorkeep.saved_model.load.signature import Run, Signature, SignatureSpec, signature_spec
+from tensorkeep.saved_model.load.surroundings import ModelSurroundings
+from tensorkeep.saved_model.load.tensor_values import TensorSpec
+from tensorkeep.saved_model.show.describing import ModelDescription, describe
+
+Array = npt.NDArray[Any]
+Item = TypeVar("Item")
+
+_CALLS = ("PartitionedCall", "StatefulPartitionedCall")
+
+
+class Named(Mapping[str, Item], Generic[Item]):
+    """Things by name, each made when it is first asked for."""
+
+    def __init__(self, kind: str, names: Mapping[str, Any], make: Callable[[str], Item], keeps: bool = True) -> None:
+        self._kind = kind
+        self._names = names
+        self._make = make
+        self._made: dict[str, Item] | None = {} if keeps else None
+
+    def __getitem__(self, name: str) -> Item:
+        if self._made is not None and name in self._made:
+            return self._made[name]
+        if name not in self._names:
+            listed = ", ".join(f'"{known}"' for known in list(self._names)[:20])
+            more = f" and {len(self._names) - 20} more" if len(self._names) > 20 else ""
+            raise NotFoundError(f'the model has no {self._kind} "{name}"; it has {listed or "none"}{more}')
+        made = self._make(name)
+        if self._made is not None:
+            made = self._made.setdefault(name, made)
+        return made
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} of kind {self._kind}: {', '.join(list(self)[:20])}>"
+
+
+class LoadedModel:
+    """A SavedModel, ready to be used. Close it when done, best by `with`.
+
+    Nothing of it runs before it is asked for something. May be used from several threads.
+    """
+
+    def __init__(
+        self,
+        surroundings: ModelSurroundings,
+        tag_sets: tuple[frozenset[str], ...],
+        fingerprint: FingerprintDef | None = None,
+    ) -> None:
+        self._around = surroundings
+        self.tag_sets = tag_sets
+        self.fingerprint = fingerprint
+        meta_graph = surroundings.meta_graph
+        self._graph = GraphRunner(surroundings)
+        self._saved = SavedObjects(meta_graph.object_graph_def, f'the object graph of "{surroundings.directory}"')
+        self._functions = ConcreteFunctions(self._saved, surroundings)
+        specs = {name: signature_spec(name, meta_graph.signature_def[name]) for name in signature_keys(meta_graph)}
+        self.signatures: Mapping[str, Signature] = Named(
+            "signature", specs, lambda name: Signature(specs[name], self._prepared)
+        )
+        written = self._saved.functions()
+        self.functions: Mapping[str, RestoredFunction] = Named(
+            "function", written, lambda path: restored_function(written[path], path, self._functions)
+        )
+        self.variables: Mapping[str, Array] = self._variables()
+
+    @property
+    def directory(self) -> str:
+        return self._around.directory
+
+    @property
+    def tags(self) -> frozenset[str]:
+        """The tags of the meta graph that was loaded."""
+        return frozenset(self._around.meta_graph.meta_info_def.tags)
+
+    @property
+    def assets(self) -> dict[str, str]:
+        """The model's own files: names and paths."""
+        return {asset.filename: self._around.asset_path(asset) for asset in asset_files(self._around.meta_graph)}
+
+    @property
+    def variable_specs(self) -> dict[str, TensorSpec]:
+        """The types and shapes of variables, without reading them."""
+        if not len(self._saved):
+            nodes = self._graph.variables.values()
+            return {node.name: TensorSpec(node.dtype, node.shape, node.name) for node in nodes}
+        found = {}
+        for path, number in self._saved.of_kind("variable").items():
+            proto = self._saved[number].variable
+            found[path] = TensorSpec(dtype_in_graph(proto.dtype), shape_of_proto(proto.shape), proto.name)
+        return found
+
+    def _variables(self) -> Mapping[str, Array]:
+        if not len(self._saved):
+            return Named("variable", self._graph.variables, lambda name: self._graph.value(name).copy(), keeps=False)
+        numbers = self._saved.of_kind("variable")
+        objects = self._functions.objects
+        return Named("variable", numbers, lambda path: objects.variable(numbers[path]).read().copy(), keeps=False)
+
+    def describe(self) -> str:
+        """What the model takes, gives and has, as text."""
+        return describe(
+            ModelDescription(
+                self.directory,
+                self.tags,
+                self.tag_sets,
+                self._around.meta_graph.meta_info_def.tensorflow_version,
+                dict(self.signatures),
+                dict(self.functions),
+                self.variable_specs,
+                tuple(self.assets),
+            )
+        )
+
+    def apply_delta(self, path: PathLike) -> None:
+        """Puts an incremental checkpoint over the variables and embedding tables of a model, as a server does.
+
+        The model was exported with `save_incr_model=True`. Deltas hold all that changed since the last full checkpoint,
+        so the newest is all that is needed; one that leaves a gap behind the model is refused. Calls that run meanwhile
+        may see some tables before and some after.
+        """
+        self._graph.apply_delta(path)
+
+    def close(self) -> None:
+        """Gives files and memory back. Signatures, functions and variables of a closed model are errors."""
+        self._around.close()
+        self._functions.objects.clear()
+
+    def __enter__(self) -> LoadedModel:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f'<LoadedModel "{self.directory}" {sorted(self.tags)}: {", ".join(self.signatures) or "no signatures"}>'
+
+    def _repr_html_(self) -> str:
+        """What a notebook shows: what signatures take and give."""
+        ends = [
+            (name, end, key, spec)
+            for name, signature in self.signatures.items()
+            for end, specs in (("takes", signature.inputs), ("gives", signature.outputs))
+            for key, spec in specs.items()
+        ]
+        caption = f"LoadedModel {self.directory} {sorted(self.tags)}: {counted(len(self.variable_specs), 'variable')}"
+        return html_table(caption, ("signature", "", "name", "type and shape"), ends, len(ends))
+
+    # ---------------------------------------------------------------------------------------------- signatures
+
+    def _prepared(self, spec: SignatureSpec) -> Run:
+        """What runs a signature: the function that its node calls, if it is one call; otherwise the graph."""
+        self._around.require_open()
+        return self._called(spec) or self._graph.prepared(spec)
+
+    def _called(self, spec: SignatureSpec) -> Run | None:
+        outputs = [name.partition(":") for names in spec.output_tensors.values() for name in names]
+        wanted = {node for node, _, _ in outputs}
+        nodes = {node.name: node for node in self._around.meta_graph.graph_def.node if node.name in wanted}
+        if len(wanted) != 1 or len(nodes) != 1:
+            return None
+        (node,) = nodes.values()
+        name = node.attr["f"].func.name if node.op in _CALLS else ""
+        order = self._argument_order(node, spec, name) if name in self._functions else None
+        if order is None:
+            return None
+        count = len(self._around.library.functions[name].signature.output_arg)
+        picked = [int(index) for _, _, index in outputs if is_index(index) and int(index) < count]
+        if len(picked) != len(outputs):
+            return None
+        function = self._functions.prepared(name)
+
+        def run(arrays: list[Any]) -> list[Any]:
+            self._around.require_open()
+            results = function(*[arrays[i] for i in order])
+            return [results[i] for i in picked]
+
+        return run
+
+    def _argument_order(self, node: NodeDef, spec: SignatureSpec, name: str) -> list[int] | None:
+        """For each argument of the function, which input of the signature it is; None if one is something else."""
+        captured = len(self._saved.concrete_functions[name].bound_inputs)
+        data = [source for source in node.input if not source.startswith("^")]
+        given = [tensor for names in spec.input_tensors.values() for tensor in names]
+        positions = {tensor.partition(":")[0]: i for i, tensor in enumerate(given)}
+        own = [positions.get(source.partition(":")[0]) for source in data[: len(data) - captured]]
+        found = [i for i in own if i is not None]
+        return found if len(found) == len(own) == len(given) else None
+
+
+__all__ = ["LoadedModel", "Named"]

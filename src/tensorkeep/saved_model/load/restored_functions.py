@@ -1,0 +1,197 @@
+"""The functions of a loaded TensorFlow 2 model, to be called with arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from tensorkeep.errors import DataLossError, InvalidArgumentError, NotFoundError
+from tensorkeep.graph.functions import function_body
+from tensorkeep.proto.messages import FunctionSpec, SavedConcreteFunction
+from tensorkeep.saved_model.files.structures import decode_structure, flat_values, pack, structure_text
+from tensorkeep.saved_model.load.live_objects import LivingObjects
+from tensorkeep.saved_model.load.object_graph import SavedObjects
+from tensorkeep.saved_model.load.surroundings import ModelSurroundings
+from tensorkeep.shapes import UNKNOWN_SHAPE
+
+
+class ConcreteFunctions:
+    """The traced functions of a model by name. Each is made ready when it is first called."""
+
+    def __init__(self, saved: SavedObjects, surroundings: ModelSurroundings) -> None:
+        self._around = surroundings
+        self._ready: dict[str, Callable[..., Sequence[Any]]] = {}
+        self.objects = LivingObjects(saved, surroundings, self.call)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.objects.saved.concrete_functions and name in self._around.library.functions
+
+    def call(self, name: str, arguments: Sequence[Any]) -> Sequence[Any]:
+        """The results of a function, which is called with its own arguments only; captures are added."""
+        return self.prepared(name)(*arguments)
+
+    def prepared(self, name: str) -> Callable[..., Sequence[Any]]:
+        """A function of its own arguments."""
+        found = self._ready.get(name)
+        if found is None:
+            with self._around.lock:
+                found = self._ready.get(name) or self._prepare(name)
+                self._ready[name] = found
+        return found
+
+    def _prepare(self, name: str) -> Callable[..., Sequence[Any]]:
+        library = self._around.library
+        if name not in self:
+            raise NotFoundError(f"the model has no function {name}")
+        library.check_function(name, self._around.permissions)
+        bound = list(self.objects.saved.concrete_functions[name].bound_inputs)
+        function = library.functions[name]
+        own = len(function.signature.input_arg) - len(bound)
+        if own < 0:
+            raise DataLossError(f"function {name} captures {len(bound)} objects and takes {own + len(bound)} arguments")
+        shapes = [UNKNOWN_SHAPE] * own + [self.objects.shape(number) for number in bound]
+        body = function_body(function, library.functions, shapes=shapes)
+        always = (*body.controls, *(op for op in body.graph.operations if op.spec.schema.is_stateful))
+        captured = self.objects.values(bound)
+        session = self._around.open_session(body.graph, self._around.resources)
+        run = session.make_callable([list(body.outputs), list(always)], body.inputs)
+
+        def call(*arguments: Any) -> Sequence[Any]:
+            if len(arguments) != own:
+                raise InvalidArgumentError(f"function {name} takes {own} arguments, got {len(arguments)}")
+            results: list[Any] = run(*arguments, *captured)[0]
+            return results
+
+        return call
+
+
+@dataclass(frozen=True)
+class Trace:
+    """A concrete function with the structures of what it takes, ((positional), {keyword}), and gives."""
+
+    name: str
+    inputs: Any
+    outputs: Any
+
+    @classmethod
+    def of(cls, name: str, proto: SavedConcreteFunction) -> Trace:
+        inputs = decode_structure(proto.canonicalized_input_signature)
+        if not (isinstance(inputs, tuple) and [type(item) for item in inputs] == [tuple, dict]):
+            raise DataLossError(f"function {name}: its arguments are not a pair of positional and named ones")
+        return cls(name, inputs, decode_structure(proto.output_signature))
+
+    def __str__(self) -> str:
+        positional, named = self.inputs
+        listed = [*map(structure_text, positional), *(f"{key}={structure_text(named[key])}" for key in sorted(named))]
+        return f"({', '.join(listed)}) -> {structure_text(self.outputs)}"
+
+
+@dataclass(frozen=True)
+class Parameters:
+    """The parameters of a Python function, as far as calls need them."""
+
+    names: tuple[str, ...] = ()
+    defaults: Mapping[str, Any] | None = None
+    takes_more: bool = False
+    only_named: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, proto: FunctionSpec) -> Parameters:
+        found = decode_structure(proto.fullargspec)
+        fields: dict[str, Any] = found._asdict() if hasattr(found, "_asdict") else {}
+        names, only_named = _texts(fields.get("args")), _texts(fields.get("kwonlyargs"))
+        if proto.is_method and names[:1] == ["self"]:
+            names = names[1:]
+        last = list(fields.get("defaults") or ())[-len(names) :] if names else []
+        defaults = dict(zip(names[len(names) - len(last) :], last, strict=True))
+        defaults.update(fields.get("kwonlydefaults") or {})
+        return cls(tuple(names), defaults, fields.get("varargs") is not None, tuple(only_named))
+
+    def bound(self, positional: Sequence[Any], named: Mapping[str, Any]) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """The arguments of a call as traces have them: positional where that is possible, with defaults."""
+        if len(positional) > len(self.names) and not self.takes_more:
+            raise InvalidArgumentError(f"takes {len(self.names)} positional arguments, got {len(positional)}")
+        rest = dict(named)
+        filled = list(positional)
+        defaults = self.defaults or {}
+        for name in self.names[len(positional) :]:
+            if name in rest:
+                filled.append(rest.pop(name))
+            elif name in defaults:
+                filled.append(defaults[name])
+            else:
+                raise InvalidArgumentError(f'the argument "{name}" is missing')
+        if twice := [name for name in self.names[: len(positional)] if name in rest]:
+            raise InvalidArgumentError(f"given twice: {', '.join(twice)}")
+        for name in self.only_named:
+            if name not in rest and name in defaults:
+                rest[name] = defaults[name]
+        return tuple(filled), rest
+
+
+def _texts(value: Any) -> list[str]:
+    found = list(value or ()) if isinstance(value, list | tuple | type(None)) else [value]
+    if not all(isinstance(item, str) for item in found):
+        raise DataLossError(f"the names of a function's parameters are {value!r}")
+    return found
+
+
+class RestoredFunction:
+    """A function that the model's author wrote. Call it as it was called there, with arrays in the place of tensors.
+
+    It has a trace for each kind of arguments it was used with before it was saved, and can do what these can.
+    """
+
+    def __init__(
+        self, path: str, parameters: Parameters, traces: Sequence[Trace], functions: ConcreteFunctions
+    ) -> None:
+        self.path = path
+        self.parameters = parameters
+        self.traces = tuple(traces)
+        self._functions = functions
+
+    def __call__(self, *positional: Any, **named: Any) -> Any:
+        try:
+            given = self.parameters.bound(positional, named)
+        except InvalidArgumentError as error:
+            raise InvalidArgumentError(f'function "{self.path}": {error}. {self._accepted()}') from None
+        for exact in (True, False):
+            for trace in self.traces:
+                flat = flat_values(trace.inputs, given, exact)
+                if flat is not None:
+                    return pack(trace.outputs, iter(self._functions.call(trace.name, flat)))
+        raise InvalidArgumentError(
+            f'function "{self.path}" was not saved for these arguments: {_given_text(given)}. {self._accepted()}'
+        )
+
+    def _accepted(self) -> str:
+        listed = "; ".join(map(str, self.traces))
+        return f"It takes {listed}" if listed else "It was never called before it was saved, so it can do nothing"
+
+    def __repr__(self) -> str:
+        return f"<RestoredFunction {self.path}: {'; '.join(map(str, self.traces)) or 'no traces'}>"
+
+
+def _given_text(given: tuple[tuple[Any, ...], dict[str, Any]]) -> str:
+    def text(value: Any) -> str:
+        dtype, shape = getattr(value, "dtype", None), getattr(value, "shape", None)
+        return repr(value)[:80] if dtype is None else f"{dtype} {list(shape or ())}"
+
+    positional, named = given
+    return f"({', '.join([*map(text, positional), *(f'{key}={text(value)}' for key, value in named.items())])})"
+
+
+def restored_function(number: int, path: str, functions: ConcreteFunctions) -> RestoredFunction:
+    """The function that an object is."""
+    saved = functions.objects.saved
+    item = saved[number]
+    if saved.kind(number) == "function":
+        names, spec = list(item.function.concrete_functions), item.function.function_spec
+    else:
+        names, spec = [item.bare_concrete_function.concrete_function_name], item.bare_concrete_function.function_spec
+    traces = [Trace.of(name, saved.concrete_functions[name]) for name in names if name in functions]
+    return RestoredFunction(path, Parameters.of(spec), traces, functions)
+
+
+__all__ = ["ConcreteFunctions", "Parameters", "RestoredFunction", "Trace", "restored_function"]

@@ -1,0 +1,176 @@
+"""Signatures: named arrays in, named arrays out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from tensorkeep.dtypes import dtype_in_graph
+from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.graph.messages.attrs import shape_of_proto
+from tensorkeep.proto.messages import SignatureDef, TensorInfo
+from tensorkeep.proto.tensors import array_of_tensor
+from tensorkeep.saved_model.files.structures import CompositeSpec, decode_type_spec, sparse_spec
+from tensorkeep.saved_model.load.tensor_values import TensorSpec, fits_exactly, fitted
+
+Spec: TypeAlias = TensorSpec | CompositeSpec
+Run: TypeAlias = Callable[[list[Any]], Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class SignatureSpec:
+    """What a signature takes and gives, and the tensors of the graph that stand for it."""
+
+    name: str
+    method_name: str
+    inputs: Mapping[str, Spec]
+    outputs: Mapping[str, Spec]
+    input_tensors: Mapping[str, tuple[str, ...]]
+    output_tensors: Mapping[str, tuple[str, ...]]
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+
+
+def signature_spec(name: str, proto: SignatureDef) -> SignatureSpec:
+    """A signature as its message has it, names in their order."""
+    inputs = {key: _tensor(proto.inputs[key], f'input "{key}" of signature "{name}"') for key in sorted(proto.inputs)}
+    outputs = {
+        key: _tensor(proto.outputs[key], f'output "{key}" of signature "{name}"') for key in sorted(proto.outputs)
+    }
+    return SignatureSpec(
+        name,
+        proto.method_name,
+        {key: spec for key, (spec, _) in inputs.items()},
+        {key: spec for key, (spec, _) in outputs.items()},
+        {key: names for key, (_, names) in inputs.items()},
+        {key: names for key, (_, names) in outputs.items()},
+        {key: array_of_tensor(proto.defaults[key], f'the default of "{key}"') for key in sorted(proto.defaults)},
+    )
+
+
+def _tensor(info: TensorInfo, what: str) -> tuple[Spec, tuple[str, ...]]:
+    """What is known of an input or output, and the tensors that it is made of."""
+    encoding = info.WhichOneof("encoding")
+    if encoding == "coo_sparse":
+        sparse = info.coo_sparse
+        spec = sparse_spec(shape_of_proto(info.tensor_shape), dtype_in_graph(info.dtype))
+        return spec, (sparse.indices_tensor_name, sparse.values_tensor_name, sparse.dense_shape_tensor_name)
+    if encoding == "composite_tensor":
+        composite = decode_type_spec(info.composite_tensor.type_spec)
+        names = tuple(component.name for component in info.composite_tensor.components)
+        if len(names) != len(composite.components):
+            raise DataLossError(f"{what}: a {composite} of {len(names)} tensors, not {len(composite.components)}")
+        return composite, names
+    return TensorSpec(dtype_in_graph(info.dtype), shape_of_proto(info.tensor_shape)), (info.name,)
+
+
+class Signature:
+    """One thing that a model can do. Call it with an array for each input; it gives a dict of its outputs.
+
+    Numbers and lists are taken for arrays. Values of another kind, shape or name than the signature says are refused,
+    with all that is wrong and with what is accepted.
+    """
+
+    def __init__(self, spec: SignatureSpec, prepare: Callable[[SignatureSpec], Run]) -> None:
+        self._spec = spec
+        self._prepare = prepare
+        self._run: Run | None = None
+        self._plain = tuple(spec.inputs.items())
+        self._is_plain = not any(isinstance(item, CompositeSpec) for item in (*spec.inputs.values(),))
+        self._gives_plain = not any(isinstance(item, CompositeSpec) for item in spec.outputs.values())
+        self._output_names = tuple(spec.outputs)
+
+    @property
+    def name(self) -> str:
+        return self._spec.name
+
+    @property
+    def method_name(self) -> str:
+        """What a server may use it for: tensorflow/serving/predict and the like."""
+        return self._spec.method_name
+
+    @property
+    def inputs(self) -> Mapping[str, Spec]:
+        """What it takes, by name."""
+        return self._spec.inputs
+
+    @property
+    def outputs(self) -> Mapping[str, Spec]:
+        """What it gives, by name."""
+        return self._spec.outputs
+
+    @property
+    def defaults(self) -> Mapping[str, Any]:
+        """The values of inputs that need not be given."""
+        return self._spec.defaults
+
+    def __call__(self, /, **values: Any) -> dict[str, Any]:
+        run = self._run
+        if run is None:
+            run = self._run = self._prepare(self._spec)
+        results = run(self._arguments(values))
+        if self._gives_plain:
+            return dict(zip(self._output_names, results, strict=True))
+        return self._packed(results)
+
+    def _packed(self, results: Sequence[Any]) -> dict[str, Any]:
+        parts = iter(results)
+        found: dict[str, Any] = {}
+        for name, spec in self._spec.outputs.items():
+            if isinstance(spec, CompositeSpec):
+                found[name] = spec.pack([next(parts) for _ in spec.components])
+            else:
+                found[name] = next(parts)
+        return found
+
+    def _arguments(self, values: Mapping[str, Any]) -> list[Any]:
+        if self._is_plain and len(values) == len(self._plain):
+            found = []
+            for name, spec in self._plain:
+                value = values.get(name)
+                if not fits_exactly(spec, value):  # type: ignore[arg-type]
+                    break
+                found.append(value)
+            else:
+                return found
+        return self._converted(values)
+
+    def _converted(self, values: Mapping[str, Any]) -> list[Any]:
+        """The values as arrays; otherwise an error that says all that is wrong."""
+        given = {**self._spec.defaults, **values}
+        problems = [f'there is no input "{name}"' for name in values if name not in self.inputs]
+        problems += [f'input "{name}" is missing' for name in self.inputs if name not in given]
+        arrays: list[Any] = []
+        for name, spec in self.inputs.items():
+            if name in given:
+                try:
+                    arrays.extend(_flat(spec, given[name]))
+                except InvalidArgumentError as error:
+                    problems.append(f'input "{name}": {error}')
+        if problems:
+            raise InvalidArgumentError(f'signature "{self.name}": {"; ".join(problems)}. It takes {self._accepted()}')
+        return arrays
+
+    def _accepted(self) -> str:
+        listed = [
+            f"{name}: {spec}{' (optional)' if name in self.defaults else ''}" for name, spec in self.inputs.items()
+        ]
+        return ", ".join(listed) or "nothing"
+
+    def __repr__(self) -> str:
+        outputs = ", ".join(f"{name}: {spec}" for name, spec in self.outputs.items())
+        return f"<Signature {self.name}({self._accepted()}) -> {outputs or 'nothing'}>"
+
+
+def _flat(spec: Spec, value: Any) -> list[Any]:
+    if isinstance(spec, TensorSpec):
+        return [fitted(spec, value)]
+    parts = spec.parts(value)
+    if parts is None:
+        raise InvalidArgumentError(
+            f"expected a {spec}, a tuple of {len(spec.components)} arrays, got {type(value).__name__}"
+        )
+    return [fitted(component, part) for component, part in zip(spec.components, parts, strict=True)]
+
+
+__all__ = ["Run", "Signature", "SignatureSpec", "Spec", "signature_spec"]

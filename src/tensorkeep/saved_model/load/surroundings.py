@@ -1,0 +1,93 @@
+"""What all parts of a loaded model share: its files, its functions, and what they may do."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import RLock
+from typing import Final
+
+from tensorkeep.checkpoint.finding.file_names import index_path
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.errors import FailedPreconditionError
+from tensorkeep.graph.graph import Graph
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef
+from tensorkeep.runtime.limits import NO_LIMITS, Limits
+from tensorkeep.runtime.resources import ResourceManager
+from tensorkeep.runtime.session import Session
+from tensorkeep.saved_model.files.layout import asset_path, variables_path
+from tensorkeep.saved_model.load.function_library import FunctionLibrary
+from tensorkeep.saved_model.load.permissions import Permissions
+
+_CLOSED: Final = "the model is closed"
+
+
+@dataclass
+class ModelSurroundings:
+    """A model's meta graph and directory, and the sessions opened for it."""
+
+    meta_graph: MetaGraphDef
+    directory: str
+    fs: FileSystem
+    permissions: Permissions
+    library: FunctionLibrary
+    limits: Limits = NO_LIMITS
+    resources: ResourceManager = field(default_factory=ResourceManager)
+    lock: RLock = field(default_factory=RLock)
+    is_closed: bool = False
+    _sessions: list[Session] = field(default_factory=list)
+    _reader: CheckpointReader | None = None
+
+    @property
+    def variables_prefix(self) -> str:
+        return variables_path(self.directory)
+
+    def asset_path(self, asset: AssetFileDef) -> str:
+        """Where the file of an asset is."""
+        return asset_path(self.directory, asset.filename)
+
+    def open_session(self, graph: Graph, resources: ResourceManager | None) -> Session:
+        """A session with a graph of the model, which may do what the model may; without resources, with its own."""
+        self.require_open()
+        session = self.session_in(self.directory, graph, resources)
+        self._sessions.append(session)
+        return session
+
+    def session_in(self, directory: str, graph: Graph, resources: ResourceManager | None) -> Session:
+        """Such a session that reads the files of a directory. Whoever asked for it closes it."""
+        return Session(
+            graph,
+            resources=resources,
+            filesystem=self.permissions.files(self.fs, directory),
+            write_line=self.permissions.write_line,
+            allowed=self.permissions.in_sessions,
+            files_of=self.permissions.files_of(self.fs, directory),
+            limits=self.limits,
+        )
+
+    def reader(self) -> CheckpointReader | None:
+        """The stored variables; None if the model has none. Stays open as long as the model."""
+        with self.lock:
+            self.require_open()
+            if self._reader is None and self.fs.exists(index_path(self.variables_prefix)):
+                self._reader = open_checkpoint(self.variables_prefix, fs=self.fs)
+            return self._reader
+
+    def require_open(self) -> None:
+        if self.is_closed:
+            raise FailedPreconditionError(f'{_CLOSED}: "{self.directory}". Load it again')
+
+    def close(self) -> None:
+        with self.lock:
+            self.is_closed = True
+            for session in self._sessions:
+                session.close()
+            self._sessions.clear()
+            self.resources.clear()
+            if self._reader is not None:
+                self._reader.close()
+                self._reader = None
+
+
+__all__ = ["ModelSurroundings"]

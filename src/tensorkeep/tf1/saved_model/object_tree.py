@@ -1,0 +1,153 @@
+"""What is saved of a tree of objects: the objects by number, and what their functions use from outside."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tensorkeep.checkpoint.objects.graph import describe_objects
+from tensorkeep.dtypes import RESOURCE, VARIANT
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.functions.tracing import ConcreteFunction, Function
+from tensorkeep.graph.graph import Graph, Tensor
+from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.saved_model.files.assets import asset_name, asset_path_of, have_same_contents
+from tensorkeep.tf1.saved_model.object_assets import Asset
+from tensorkeep.tf1.saved_model.object_tables import TABLE_OPS, SavedTable, saved_table
+from tensorkeep.train.trackable import AutoTrackable, GraphView
+from tensorkeep.variables.resource import ResourceVariable
+from tensorkeep.variables.variable import Variable
+
+
+def functions_of(item: Any) -> dict[str, Function | ConcreteFunction]:
+    """The functions that an object has as attributes, or that its class has, by name."""
+    if not isinstance(item, AutoTrackable):
+        return {}
+    names = {
+        name
+        for space in (vars(item), *(vars(kind) for kind in type(item).__mro__))
+        for name, value in space.items()
+        if isinstance(value, Function | ConcreteFunction)
+    }
+    return {name: getattr(item, name) for name in sorted(names)}
+
+
+@dataclass
+class ObjectTree:
+    """Objects by number, the root first, with what they have."""
+
+    root: Any
+    graph: Graph
+    items: list[Any] = field(default_factory=list)
+    children: list[dict[str, int]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.view = GraphView(self.root, self.graph, arrays=False, slots=False)
+        numbers = {id(self.root): 0}
+        self.items.append(self.root)
+        for item in self.items:  # grows on the way
+            named = self._children(item)
+            for child in named.values():
+                if id(child) not in numbers:
+                    numbers[id(child)] = len(self.items)
+                    self.items.append(child)
+            self.children.append({name: numbers[id(child)] for name, child in named.items()})
+
+    def _children(self, item: Any) -> dict[str, Any]:
+        if isinstance(item, Function):
+            return {f"trace_{index}": trace for index, trace in enumerate(item.concrete_functions(self.graph))}
+        if isinstance(item, ConcreteFunction):
+            return {}
+        return {**functions_of(item), **self.view.children(item)}
+
+    def variables(self) -> dict[Tensor, int]:
+        """The number of each variable, by its handle."""
+        found: dict[Tensor, int] = {}
+        for number, item in enumerate(self.items):
+            if isinstance(item, ResourceVariable):
+                found[item.handle] = number
+            elif isinstance(item, Variable):
+                raise UnimplementedError(
+                    f'the variable "{item.name}" is a reference, which functions and models of TensorFlow 2 do not '
+                    "have: make it with use_resource=True, or call enable_resource_variables() first"
+                )
+        return found
+
+    def assets(self) -> dict[Tensor, int]:
+        """The number of each file, by the tensor of its path."""
+        return {item.asset_path: number for number, item in enumerate(self.items) if isinstance(item, Asset)}
+
+    def keys(self) -> dict[int, str]:
+        """Under which key a checkpoint has each variable, by its number."""
+        numbers = {id(item): number for number, item in enumerate(self.items)}
+        described = describe_objects(self.root, self.view)
+        return {numbers[id(attribute.item)]: attribute.key for attribute in described.attributes}
+
+
+@dataclass
+class Captured:
+    """What functions use from outside: variables, files and tables, and other tensors, which become constants."""
+
+    variables: Mapping[Tensor, int]
+    """The number of each among the objects."""
+    assets: Mapping[Tensor, int]
+    """The same of files, all that there are, by the tensors of their paths."""
+    values: Mapping[Tensor, int]
+    """The numbers of the constants, which come after the objects of the program."""
+    tables: Mapping[Tensor, SavedTable]
+    """These come last, each with some objects of its own."""
+
+    count: int
+    """How many objects the program has."""
+
+    def number(self, tensor: Tensor) -> int:
+        numbers = {**self.variables, **self.assets, **self.values}
+        if tensor in numbers:
+            return numbers[tensor]
+        before = list(self.tables)[: list(self.tables).index(tensor)]
+        return self.count + len(self.values) + sum(self.tables[handle].nodes for handle in before)
+
+    def path(self, tensor: Tensor) -> str | None:
+        """The path of a file, or of that which a table is filled from."""
+        return asset_path_of(tensor) if tensor in self.assets else self.tables[tensor].file
+
+    def files(self, fs: FileSystem) -> dict[Tensor, str]:
+        """For files, and for tables that are filled from some, the names under which the model keeps these."""
+        found: dict[str, str] = {}
+        names: dict[Tensor, str] = {}
+        for tensor in (*self.assets, *self.tables):
+            path = self.path(tensor)
+            if path is not None:
+                names[tensor] = asset_name(path, found, lambda one, other: have_same_contents(fs, one, other))
+                found[names[tensor]] = path
+        return names
+
+
+def capture(objects: ObjectTree, functions: Sequence[ConcreteFunction], session: Any) -> Captured:
+    """What functions use from outside; InvalidArgumentError, with all that is so, if something cannot be saved."""
+    variables, assets = objects.variables(), objects.assets()
+    values: dict[Tensor, int] = {}
+    tables: dict[Tensor, SavedTable] = {}
+    taken = list(objects.graph.functions)
+    lost: list[str] = []
+    for concrete in functions:
+        for tensor in concrete.captured:
+            if any(tensor in known for known in (variables, assets, values, tables)):
+                continue
+            if tensor.op.type in TABLE_OPS:
+                tables[tensor] = saved_table(tensor, session, taken)
+                taken += [item.signature.name for item in tables[tensor].functions.values()]
+            elif tensor.dtype in (RESOURCE, VARIANT):
+                lost.append(f"{concrete.name} uses {tensor.op.name} ({tensor.op.type})")
+            else:
+                values[tensor] = len(objects.items) + len(values)
+    if lost:
+        raise InvalidArgumentError(
+            "Tried to export functions which reference 'untracked' resources. Variables must be reachable from the "
+            f"object that is saved, by its attributes, and tables must not change: {'; '.join(lost)}"
+        )
+    return Captured(variables, assets, values, tables, len(objects.items))
+
+
+__all__ = ["Captured", "ObjectTree", "capture", "functions_of"]
