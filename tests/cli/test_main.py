@@ -17,8 +17,9 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep._version import __version__
-from tensorkeep.cli import catalog, main, print_tensor
+from tensorkeep.cli import catalog, main
 from tensorkeep.cli.command import EXIT_CODES
+from tensorkeep.cli.looking import print_tensor
 from tensorkeep.cli.output import Form, Output, shown, size_text
 from tensorkeep.io.showing.terminal import Terminal
 from tensorkeep.proto.messages import SavedModel
@@ -498,7 +499,7 @@ sys.exit(main())
 
 @pytest.mark.skipif(os.name == "nt", reason="there a signal to oneself ends the process")
 @pytest.mark.parametrize(
-    "module", ["tensorkeep.cli.main", "tensorkeep.cli.catalog", "tensorkeep.cli.print_tensor", "numpy"]
+    "module", ["tensorkeep.cli.main", "tensorkeep.cli.catalog", "tensorkeep.cli.looking.print_tensor", "numpy"]
 )
 def test_a_signal_while_something_is_imported_ends_with_a_word(module: str, world: Path) -> None:
     script = _SIGNALS_ITSELF.format(module=module, arguments=["print", "run", "global_step"])
