@@ -86,9 +86,8 @@ if TYPE_CHECKING:
     from tensorkeep.saved_model.files.fingerprint import OnFingerprint
     from tensorkeep.saved_model.load.model import LoadedModel
     from tensorkeep.saved_model.load.model_loading import load_saved_model
-    from tensorkeep.shapes import Shape
-    from tensorkeep.train.folder import CheckpointFolder
-    from tensorkeep.train.retention import (
+    from tensorkeep.saving.folder import CheckpointFolder
+    from tensorkeep.saving.retention import (
         AllOf,
         AnyOf,
         History,
@@ -104,6 +103,7 @@ if TYPE_CHECKING:
         RetentionPolicy,
         Rule,
     )
+    from tensorkeep.shapes import Shape
 
 # Where the names are that this package offers.
 _NAMES = {
@@ -142,8 +142,8 @@ _NAMES = {
     "saved_model.load.model_loading": "load_saved_model",
     "saved_model.load.model": "LoadedModel",
     "shapes": "Shape",
-    "train.folder": "CheckpointFolder",
-    "train.retention": """
+    "saving.folder": "CheckpointFolder",
+    "saving.retention": """
         AllOf AnyOf History KeepActive KeepAll KeepBest KeepBytes KeepEvery KeepLatest KeepRecent KeepSteps
         Record RetentionPolicy Rule
     """,

@@ -39,20 +39,21 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "metagraph": ("graph",),
     # which meet here.
     "ops": ("embedding", "runtime"),
-    "functions": ("ops",),
-    "variables": ("functions", "metagraph"),
-    "layers": ("variables",),
-    "train": ("layers",),
-    "saved_model": ("train",),
-    "convert": ("edit", "saved_model"),
+    "saving": ("metagraph", "ops"),
+    "saved_model": ("saving",),
+    # TensorFlow 1's Python: functions, variables, layers, training. Nothing above this line knows of it.
+    "tf1": ("saved_model",),
+    "saved_model.layers": ("tf1",),
+    "saved_model.export": ("saved_model.layers",),  # models made of functions that build graphs
+    "convert": ("edit", "saved_model.export"),
     "inspect": ("edit", "saved_model"),
-    "__init__": ("_about", "convert", "edit", "inspect", "layers"),
+    "__init__": ("_about", "convert", "edit", "inspect", "tf1"),
     "cli": ("__init__",),
     "__main__": ("cli",),  # `python -m tensorkeep`
-    "tools": ("__init__", "layers"),  # TensorFlow's own command-line scripts, run as modules
+    "tools": ("__init__",),  # TensorFlow's own command-line scripts, run as modules
     "serving": ("__init__",),
     "viewer": ("__init__",),
-    "v1": ("__init__", "layers"),
+    "v1": ("__init__",),
     "testing": ("__init__",),
 }
 

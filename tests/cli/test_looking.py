@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tensorkeep as tk
-from tensorkeep.train.folder import CheckpointFolder
-from tensorkeep.train.retention import KeepLatest
+from tensorkeep.saving.folder import CheckpointFolder
+from tensorkeep.saving.retention import KeepLatest
 from tests.cli.conftest import Program
 from tests.support.golden import ROOT
 

@@ -7,12 +7,12 @@ import threading
 import pytest
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph import building as build
 from tensorkeep.graph.graph import Graph, Operation
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.arrays.constants import identity, no_op, placeholder
 from tensorkeep.shapes import Shape
+from tensorkeep.tf1.functions.constants import constant
 
 pair = op("TestPair(x: T, y: T) -> z: T", "T: {float, double, int32}")
 kept = op("TestKept() -> h: float", "container: string = ''", "stateful")

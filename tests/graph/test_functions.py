@@ -6,7 +6,6 @@ import pytest
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.functions import find_function, function_body, function_def
 from tensorkeep.graph.graph import Graph
@@ -17,6 +16,7 @@ from tensorkeep.ops.numbers import arithmetic
 from tensorkeep.proto.messages import FunctionDef, GraphDef
 from tensorkeep.proto.text import parse_text
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.constants import constant
 
 TWICE = """
   signature { name: "Twice" input_arg { name: "a" type_attr: "T" } output_arg { name: "b" type_attr: "T" }

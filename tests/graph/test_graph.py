@@ -5,13 +5,13 @@ from __future__ import annotations
 import pytest
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
 from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.shapes import Shape
+from tensorkeep.tf1.functions.constants import constant
 
 strict_op = op("TestStrict(x: float) -> y: float")
 

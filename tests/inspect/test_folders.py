@@ -11,7 +11,7 @@ from tensorkeep.embedding.stored.writing import save_embeddings
 from tensorkeep.errors import MissingFileError
 from tensorkeep.inspect import identify, list_checkpoints
 from tensorkeep.inspect.folders import checkpoints_of
-from tensorkeep.train.folder import CheckpointFolder
+from tensorkeep.saving.folder import CheckpointFolder
 
 DATA = "run/m-1.data-00000-of-00001"
 

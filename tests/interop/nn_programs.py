@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import dtype_of_array
-from tensorkeep.functions import array, convolution, cross_entropies, ctc, math, nn, normalization, pooling, reductions
-from tensorkeep.functions.gradients import gradients
+from tensorkeep.tf1.functions.arrays import shapes
+from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
+from tensorkeep.tf1.functions.nn import activations, convolution, cross_entropies, ctc, normalization, pooling
+from tensorkeep.tf1.functions.numbers import elementwise, reductions
 from tests.interop.programs import Built, build, our_names
 from tests.ops.walking import TOLERANCES
 
@@ -19,14 +21,14 @@ def namespace(*modules: ModuleType) -> SimpleNamespace:
     return SimpleNamespace(**{name: getattr(module, name) for module in modules for name in module.__all__})
 
 
-NN = namespace(nn, cross_entropies, normalization, convolution, pooling, ctc)
+NN = namespace(activations, cross_entropies, normalization, convolution, pooling, ctc)
 OURS = our_names(
     nn=NN,
     gradients=gradients,
     reduce_sum=reductions.reduce_sum,
-    cast=math.cast,
-    shape=array.shape,
-    math=SimpleNamespace(sigmoid=math.sigmoid),
+    cast=elementwise.cast,
+    shape=shapes.shape,
+    math=SimpleNamespace(sigmoid=elementwise.sigmoid),
 )
 
 

@@ -12,11 +12,11 @@ import numpy as np
 import tensorflow as tf
 
 from tensorkeep import dtypes
-from tensorkeep.functions import constants
 from tensorkeep.graph import building, collections
 from tensorkeep.graph.graph import Graph
 from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions import constants
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
 from tests.ops.walking import import_all_ops
 

@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.functions import array, gradients, operators, patches, quantization, slicing
+from tensorkeep.tf1.functions import operators
+from tensorkeep.tf1.functions.arrays import patches, shapes, slicing
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.numbers import quantization
 from tests.interop.programs import build, our_names, v1
 
 assert operators.__name__  # importing it installs what operators do
 
-OURS = our_names(array, slicing, patches, quantization, gradients=gradients.gradients)
+OURS = our_names(shapes, slicing, patches, quantization, gradients=reverse_walk.gradients)
 NAMES = {
     "extract_patches": v1.image.extract_patches,
     "quantize_and_dequantize": v1.quantization.quantize_and_dequantize,

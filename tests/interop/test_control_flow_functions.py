@@ -9,13 +9,6 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tensorkeep.functions import cases, control_flow, gradients, higher_order, reductions, tensor_array
-from tensorkeep.functions.control_flow_protos import (
-    cond_context_from_proto,
-    context_to_proto,
-    while_context_from_proto,
-)
-from tensorkeep.functions.structures import flatten
 from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.graph import Graph
@@ -24,6 +17,15 @@ from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.proto.messages import CondContextDef, GraphDef, WhileContextDef
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.control import cases, control_flow, higher_order, tensor_array
+from tensorkeep.tf1.functions.control.context_messages import (
+    cond_context_from_proto,
+    context_to_proto,
+    while_context_from_proto,
+)
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.numbers import reductions
+from tensorkeep.tf1.functions.structures import flatten
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
 from tests.interop.programs import Built, build, our_names, tensorflow_1
 from tests.interop.running import assert_all_close
@@ -60,7 +62,7 @@ OURS = our_names(
     reductions,
     tensor_array,
     **{name: our_op(name) for name in RAW},
-    gradients=gradients.gradients,
+    gradients=reverse_walk.gradients,
     tuple=control_flow.tuple_,
     identity=our_op("Identity"),
     TensorShape=TensorShape,
@@ -468,7 +470,7 @@ def test_gradients_of_imported_branches_and_loops(scope: str | None) -> None:
     for item in meta.collection_def["while_context"].bytes_list.value:
         while_context_from_proto(WhileContextDef.FromString(item), scope, ours)
     with building(ours):
-        found = gradients.gradients(*(ours.tensor(name) for name in names))
+        found = reverse_walk.gradients(*(ours.tensor(name) for name in names))
     assert_same_nodes(our_nodes(ours), their_nodes(theirs))
     value = Session(ours).run(found, {f"{prefix}x:0": VECTOR, f"{prefix}n:0": 3, f"{prefix}p:0": True})
     assert np.isfinite(value).all()

@@ -9,20 +9,23 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.functions import embedding, gradients, math, sparse
-from tensorkeep.variables import listing, partitioners, scopes
-from tensorkeep.variables.variable import Variable
+from tensorkeep.tf1.functions.embedding import lookups
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.numbers import elementwise
+from tensorkeep.tf1.functions.sparse import tensors
+from tensorkeep.tf1.variables import listing, partitioners, scopes
+from tensorkeep.tf1.variables.variable import Variable
 from tests.interop.programs import build, our_names, v1
 
 OURS = our_names(
-    sparse,
+    tensors,
     partitioners,
     listing,
     scopes,
     Variable=Variable,
-    gradients=gradients.gradients,
-    square=math.square,
-    nn=SimpleNamespace(**{name: getattr(embedding, name) for name in embedding.__all__}),
+    gradients=reverse_walk.gradients,
+    square=elementwise.square,
+    nn=SimpleNamespace(**{name: getattr(lookups, name) for name in lookups.__all__}),
 )
 Program = Callable[[Any], Any]
 

@@ -20,7 +20,7 @@ from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.rewriting.freezing import Selection, variables_of
 from tensorkeep.proto.messages import GraphDef, serialize
 from tensorkeep.runtime.session import Session
-from tensorkeep.train.freezing import FreezeOptions, freeze
+from tensorkeep.saving.freezing import FreezeOptions, freeze
 from tests.interop.freezing_programs import PROGRAMS
 from tests.interop.programs import tensorflow_1
 

@@ -11,7 +11,7 @@ import tensorflow as real
 import tensorkeep.v1 as tf
 from tensorkeep.saved_model.edit.directory_edits import freeze_model
 from tensorkeep.saved_model.edit.freezing import freeze_saved_model
-from tests.train.test_frozen_embeddings import World
+from tests.tf1.training.test_frozen_embeddings import World
 
 
 @pytest.mark.parametrize("key_dtype", [tf.int64, tf.int32])

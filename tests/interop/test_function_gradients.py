@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 import tensorflow as tf
 
-from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
 from tests.interop.running import assert_all_close, imported
 

@@ -10,7 +10,6 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, TensorKeepError
-from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building
 from tensorkeep.graph.functions import function_body, function_def
 from tensorkeep.graph.graph import Graph
@@ -23,6 +22,7 @@ from tensorkeep.ops.control.tensor_lists import tensor_list_get_item, tensor_lis
 from tensorkeep.proto.messages import FunctionDef, GraphDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.shapes import UNKNOWN_SHAPE
+from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
 from tests.interop.running import Both, assert_all_close, imported
 
 v1 = tf.compat.v1

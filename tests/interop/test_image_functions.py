@@ -11,14 +11,15 @@ import pytest
 import tensorflow as tf
 
 import tensorkeep.v1 as our_tf
-from tensorkeep.functions import array, gradients
-from tensorkeep.functions import math as math_functions
+from tensorkeep.tf1.functions.arrays import shapes
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.numbers import elementwise as math_functions
 from tensorkeep.v1 import image as our_image
 from tests.interop.programs import build, our_names
 from tests.ops.samples.codecs.image_files import BMP, GIF, JPEG, MOVING, PNG, photo
 
 OURS = our_names(
-    image=our_image, gradients=gradients.gradients, shape=array.shape, cast=math_functions.cast, stack=array.stack
+    image=our_image, gradients=reverse_walk.gradients, shape=shapes.shape, cast=math_functions.cast, stack=shapes.stack
 )
 Program = Callable[[Any], Any]
 

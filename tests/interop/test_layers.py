@@ -18,12 +18,12 @@ import pytest
 import tensorflow as tf
 
 import tensorkeep.v1 as v1
-from tensorkeep import layers
-from tensorkeep.functions.structures import flatten
 from tensorkeep.graph import building
 from tensorkeep.graph.graph import Graph, Operation
-from tensorkeep.layers import cell_wrappers, cells, recurrent
-from tensorkeep.variables.template import make_template
+from tensorkeep.tf1 import layers
+from tensorkeep.tf1.functions.structures import flatten
+from tensorkeep.tf1.layers import cell_wrappers, cells, recurrent
+from tensorkeep.tf1.variables.template import make_template
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes
 from tests.interop.layer_programs import COLLECTIONS, PROGRAMS, SEED, STEPS, feeds
 from tests.interop.legacy_layers import parameters

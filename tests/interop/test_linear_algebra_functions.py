@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.functions import gradients, linear_algebra
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.linear_algebra import matrices
 from tests.interop.programs import build, our_names, v1
 
 LINALG = {
@@ -19,14 +20,14 @@ LINALG = {
     "tensor_diag": "diag",
     **{
         name: name
-        for name in linear_algebra.__all__
+        for name in matrices.__all__
         if name.startswith(("adjoint", "logdet", "lu", "matrix_rank", "matvec", "normalize", "pinv", "tridiagonal"))
     },
 }
 OURS = our_names(
-    linear_algebra,
-    gradients=gradients.gradients,
-    linalg=SimpleNamespace(**{name: getattr(linear_algebra, ours) for name, ours in LINALG.items()}),
+    matrices,
+    gradients=reverse_walk.gradients,
+    linalg=SimpleNamespace(**{name: getattr(matrices, ours) for name, ours in LINALG.items()}),
 )
 Program = Callable[[Any], Any]
 

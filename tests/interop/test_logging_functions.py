@@ -10,10 +10,10 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.functions import assertions, logging
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.control import assertions, logging
 from tests.interop.programs import build, our_names, tensorflow_1, v1
 
 OURS = our_names(assertions, logging, print=logging.print_v2)

@@ -14,17 +14,18 @@ import tensorflow as tf
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.functions import control_flow, lookup
 from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.control import control_flow
+from tensorkeep.tf1.functions.data import lookup_tables
 from tests.interop.programs import build, our_names, tensorflow_1, v1
 
 Program = Callable[[Any], Any]
-OURS = our_names(lookup, SparseTensor=SparseTensor, cond=control_flow.cond)
+OURS = our_names(lookup_tables, SparseTensor=SparseTensor, cond=control_flow.cond)
 
 
 class Theirs:
@@ -35,7 +36,7 @@ class Theirs:
 
         if name in ("StaticHashTable", "StaticVocabularyTable"):
             return getattr(v1.lookup, name)
-        return getattr(lookup_ops if name in lookup.__all__ else v1, name)
+        return getattr(lookup_ops if name in lookup_tables.__all__ else v1, name)
 
 
 THEIRS = Theirs()
@@ -46,7 +47,7 @@ def same_names(monkeypatch: pytest.MonkeyPatch) -> None:
     """The names that are drawn at random are the same for both."""
     ours, theirs = count(), count()
     monkeypatch.setattr(uuid, "uuid4", lambda: uuid.UUID(int=next(theirs)))
-    monkeypatch.setattr(lookup, "uuid4", lambda: uuid.UUID(int=next(ours)))
+    monkeypatch.setattr(lookup_tables, "uuid4", lambda: uuid.UUID(int=next(ours)))
 
 
 @pytest.fixture
@@ -220,7 +221,7 @@ def test_the_exported_buckets_of_a_dense_table_can_be_imported_by_tensorflow(key
         buckets = tf.placeholder(getattr(tf, key_dtype), None, name="buckets")
         rows = tf.placeholder(tf.float32, None, name="rows")
         values = tf.constant(np.arange(80, dtype=np.float32).reshape(40, 2))
-        loaded = lookup.TableSaveable(table, "t").restore([buckets, rows]) if tf is OURS else None
+        loaded = lookup_tables.TableSaveable(table, "t").restore([buckets, rows]) if tf is OURS else None
         if loaded is None:
             loaded = v1.raw_ops.LookupTableImportV2(table_handle=table.resource_handle, keys=buckets, values=rows)
         return table.insert(keys, values), table.export(), loaded, table.lookup(keys)

@@ -11,7 +11,7 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.functions import losses
+from tensorkeep.tf1.functions.nn import losses
 from tests.interop.nn_programs import OURS, expect_close, namespace, same
 from tests.interop.programs import build
 

@@ -8,14 +8,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.functions import gradients, math, operators
+from tensorkeep.tf1.functions import operators
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.numbers import elementwise
 from tests.interop.programs import build, our_names, v1
 
 assert operators  # importing it installs what operators do
 
 OURS = our_names(
-    math,
-    gradients=gradients.gradients,
+    elementwise,
+    gradients=reverse_walk.gradients,
 )
 NAMES = {
     name: getattr(v1.math, name)

@@ -10,7 +10,7 @@ import pytest
 from tensorflow.python.training import moving_averages as their_module
 
 import tensorkeep.v1 as ours
-from tensorkeep.train import moving_averages as our_module
+from tensorkeep.tf1.training.optimizers import moving_averages as our_module
 from tests.interop.programs import build, tensorflow_1, v1
 
 PROGRAMS: list[Callable[[Any], Any]] = []

@@ -12,8 +12,8 @@ import tensorflow as tf
 
 import tensorkeep.v1 as tk
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.functions.array import placeholder_with_default
 from tensorkeep.graph.composites import SparseTensor
+from tensorkeep.tf1.functions.arrays.shapes import placeholder_with_default
 from tests.interop import graph_comparison
 from tests.interop.nn_programs import NN, OURS, expect_close, same
 from tests.interop.programs import build

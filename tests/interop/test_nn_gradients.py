@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 import tensorflow as tf
 
-from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building
+from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
 from tests.interop.test_registry_walk import Twin
 from tests.ops.sample import Sample

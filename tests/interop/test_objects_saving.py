@@ -21,9 +21,9 @@ from tensorflow.python.checkpoint import checkpoint_management
 
 import tensorkeep
 import tensorkeep.v1 as ours
-from tensorkeep.train.manager import CheckpointManager, ManagerOptions
-from tensorkeep.train.objects import Checkpoint
-from tensorkeep.train.retention import KeepActive
+from tensorkeep.saving.retention import KeepActive
+from tensorkeep.tf1.training.objects.manager import CheckpointManager, ManagerOptions
+from tensorkeep.tf1.training.objects.object_checkpoints import Checkpoint
 from tests.interop import legacy_objects
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
 from tests.interop.programs import tensorflow_1

@@ -12,16 +12,16 @@ import tensorflow as tf
 
 import tensorkeep.v1.io as our_io
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions import decoding, feature_configs, parsing
 from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
+from tensorkeep.tf1.functions.parsing import decoding, examples, feature_configs
 from tests.interop.programs import build, our_names, v1
 from tests.ops.samples.parsing.examples import BARE, FULL, MIXED, example
 from tests.ops.samples.parsing.sequence_examples import EMPTY, LONG, SHORT
 
 Program = Callable[[Any], Any]
-OURS = our_names(parsing, decoding, feature_configs, SparseTensor=SparseTensor)
+OURS = our_names(examples, decoding, feature_configs, SparseTensor=SparseTensor)
 
 
 class Theirs:
@@ -218,7 +218,7 @@ def test_what_tensorflow_refuses_is_refused(name: str) -> None:
         REFUSED[name](THEIRS)
 
 
-PUBLIC = [*parsing.__all__, *decoding.__all__, *feature_configs.__all__]
+PUBLIC = [*examples.__all__, *decoding.__all__, *feature_configs.__all__]
 
 
 @pytest.mark.parametrize("name", PUBLIC)

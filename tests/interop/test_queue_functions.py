@@ -9,8 +9,9 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.functions import control_flow, queues
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.control import control_flow
+from tensorkeep.tf1.functions.data import queues
 from tests.interop.programs import build, our_names, tensorflow_1
 from tests.interop.running import assert_all_close
 

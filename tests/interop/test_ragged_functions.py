@@ -11,57 +11,57 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.functions import (
-    array,
-    gradients,
-    math,
-    ragged_arrays,
-    ragged_crosses,
-    ragged_dispatch,
-    ragged_factories,
+from tensorkeep.graph.building import building
+from tensorkeep.graph.graph import Graph
+from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.arrays import shapes
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.numbers import elementwise
+from tensorkeep.tf1.functions.ragged import (
+    arrays,
+    crosses,
+    dispatch,
+    factories,
     ragged_strings,
     ragged_tensor,
     row_partition,
 )
-from tensorkeep.graph.building import building
-from tensorkeep.graph.graph import Graph
-from tensorkeep.runtime.session import Session
 from tests.interop.programs import build, our_names, tensorflow_1, v1
 
 Program = Callable[[Any], Any]
-RAGGED = {name: getattr(ragged_factories, name) for name in ragged_factories.__all__}
+RAGGED = {name: getattr(factories, name) for name in factories.__all__}
 STRINGS = {name: getattr(ragged_strings, name) for name in ragged_strings.__all__}
 OURS = our_names(
-    array,
-    math,
-    gradients,
-    ragged_dispatch,
+    shapes,
+    elementwise,
+    reverse_walk,
+    dispatch,
     RaggedTensor=ragged_tensor.RaggedTensor,
     string_split=ragged_strings.string_split,
-    nn=SimpleNamespace(relu=ragged_dispatch.relu),
+    nn=SimpleNamespace(relu=dispatch.relu),
     math=SimpleNamespace(
-        reduce_variance=ragged_dispatch.reduce_variance,
-        reduce_std=ragged_dispatch.reduce_std,
-        unsorted_segment_sum=ragged_dispatch.unsorted_segment_sum,
+        reduce_variance=dispatch.reduce_variance,
+        reduce_std=dispatch.reduce_std,
+        unsorted_segment_sum=dispatch.unsorted_segment_sum,
     ),
     strings=SimpleNamespace(
         **STRINGS,
         split=ragged_strings.strings_split,
-        lower=ragged_dispatch.string_lower,
-        length=ragged_dispatch.string_length,
-        join=ragged_dispatch.string_join,
-        reduce_join=ragged_dispatch.reduce_join,
-        substr=ragged_dispatch.substr,
-        regex_replace=ragged_dispatch.regex_replace,
-        to_hash_bucket_fast=ragged_dispatch.string_to_hash_bucket_fast,
+        lower=dispatch.string_lower,
+        length=dispatch.string_length,
+        join=dispatch.string_join,
+        reduce_join=dispatch.reduce_join,
+        substr=dispatch.substr,
+        regex_replace=dispatch.regex_replace,
+        to_hash_bucket_fast=dispatch.string_to_hash_bucket_fast,
     ),
     ragged=SimpleNamespace(
         **RAGGED,
-        stack=ragged_arrays.stack,
-        cross=ragged_crosses.cross,
-        cross_hashed=ragged_crosses.cross_hashed,
-        stack_dynamic_partitions=ragged_crosses.stack_dynamic_partitions,
-        boolean_mask=ragged_arrays.boolean_mask,
+        stack=arrays.stack,
+        cross=crosses.cross,
+        cross_hashed=crosses.cross_hashed,
+        stack_dynamic_partitions=crosses.stack_dynamic_partitions,
+        boolean_mask=arrays.boolean_mask,
         row_splits_to_segment_ids=row_partition.row_splits_to_segment_ids,
         segment_ids_to_row_splits=row_partition.segment_ids_to_row_splits,
     ),
@@ -475,7 +475,7 @@ def test_ragged_tensors_are_fed_and_fetched() -> None:
         return fed, fed.to_tensor()
 
     built = build(program, OURS)
-    value = ragged_factories.constant_value(DEEP, dtype=np.int32)
+    value = factories.constant_value(DEEP, dtype=np.int32)
     ours = Session(built.graph).run(built.result, {built.result[0]: value})
     with tensorflow_1(), v1.Session(graph=built.their_graph) as session:
         theirs = session.run(

@@ -11,13 +11,15 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions import candidate_sampling, gradients, random
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.nn import candidate_sampling
+from tensorkeep.tf1.functions.random import numbers as random
 from tests.interop.programs import build, our_names, tensorflow_1, v1
 
-OURS = our_names(random, candidate_sampling, gradients=gradients.gradients)
+OURS = our_names(random, candidate_sampling, gradients=reverse_walk.gradients)
 NAMES = {
     "stateless_random_uniform": v1.random.stateless_uniform,
     "stateless_random_normal": v1.random.stateless_normal,

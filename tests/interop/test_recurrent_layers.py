@@ -13,9 +13,9 @@ from tensorflow.python.keras.layers.legacy_rnn import rnn_cell_impl
 from tensorflow.python.ops import rnn
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.layers import recurrent
+from tensorkeep.tf1.layers import recurrent
+from tensorkeep.tf1.variables.listing import global_variables_initializer, trainable_variables
 from tensorkeep.v1 import rnn_cell
-from tensorkeep.variables.listing import global_variables_initializer, trainable_variables
 from tests.interop.nn_programs import OURS, expect_close, namespace
 from tests.interop.programs import Built, build
 

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.functions import gradients, math, operators, reductions, segments
+from tensorkeep.tf1.functions import operators
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.numbers import elementwise, reductions, segments
 from tests.interop.programs import build, our_names, v1
 
 assert operators  # importing it installs what operators do
 
-OURS = our_names(math, reductions, segments, gradients=gradients.gradients)
+OURS = our_names(elementwise, reductions, segments, gradients=reverse_walk.gradients)
 NAMES = {name: getattr(v1.math, name) for name in ("reduce_euclidean_norm", "reduce_variance", "reduce_std")}
 
 

@@ -9,13 +9,13 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.registry.opspec import registered_ops
 from tensorkeep.graph.registry.schema import OpSchema
 from tensorkeep.proto.messages import OpDef
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
 from tests.ops.sample import Sample, all_samples
 from tests.ops.walking import NOT_IN_TENSORFLOW, OneNode, assert_close, import_all_ops
 

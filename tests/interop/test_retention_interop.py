@@ -13,7 +13,7 @@ from tensorflow.python.checkpoint import checkpoint_management
 from tensorflow.python.training import saver as their_saver
 
 from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state
-from tensorkeep.train.retention import History, KeepActive, KeepRecent, Record, RetentionPolicy
+from tensorkeep.saving.retention import History, KeepActive, KeepRecent, Record, RetentionPolicy
 
 v1 = tf.compat.v1
 

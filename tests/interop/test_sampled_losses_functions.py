@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.functions import candidate_sampling, gradients, sampled_losses
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.nn import candidate_sampling, sampled_losses
 from tests.interop.programs import build, our_names
 
 NAMES = {name: getattr(module, name) for module in (candidate_sampling, sampled_losses) for name in module.__all__}
-OURS = our_names(gradients=gradients.gradients, nn=SimpleNamespace(**NAMES))
+OURS = our_names(gradients=reverse_walk.gradients, nn=SimpleNamespace(**NAMES))
 Program = Callable[[Any], Any]
 
 CLASSES = 12

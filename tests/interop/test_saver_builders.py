@@ -12,7 +12,7 @@ import tensorflow
 from tensorflow.python.training import saver as their_saver
 
 import tensorkeep.v1 as ours
-from tensorkeep.train import saver_graph as our_saver
+from tensorkeep.tf1.training.savers import saver_graph as our_saver
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
 from tests.interop.programs import tensorflow_1
 

@@ -61,7 +61,7 @@ def one_by_one(tf: Any) -> Any:
     tf.Variable([1.0], name="a")
     with tf.device("/job:ps/task:1"):
         tf.Variable([1.0], name="b")
-    module = "tensorkeep.train.saver_graph" if tf is tk else "tensorflow.python.training.saver"
+    module = "tensorkeep.tf1.training.savers.saver_graph" if tf is tk else "tensorflow.python.training.saver"
     builder = __import__(module, fromlist=["BaseSaverBuilder"]).BaseSaverBuilder()
     return tf.train.Saver(builder=builder)
 

@@ -12,7 +12,7 @@ import tensorflow as tf
 from tensorflow.python.training import saver as their_saver
 
 import tensorkeep.v1 as tk
-from tensorkeep.train import saver as our_saver
+from tensorkeep.saving import saver as our_saver
 from tests.interop.programs import tensorflow_1
 
 MODULES: dict[str, Any] = {"tensorkeep": tk, "tensorflow": tf.compat.v1}

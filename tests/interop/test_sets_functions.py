@@ -5,8 +5,8 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any
 
-from tensorkeep.functions import sets
 from tensorkeep.graph.composites import SparseTensor
+from tensorkeep.tf1.functions.numbers import sets
 from tests.interop.nn_programs import OURS, namespace, same
 
 TF = SimpleNamespace(**{**vars(OURS), "sets": namespace(sets), "SparseTensor": SparseTensor})

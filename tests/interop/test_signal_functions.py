@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.functions import gradients, signal
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.numbers import signal
 from tests.interop.programs import build, our_names
 
 OURS = our_names(
-    gradients=gradients.gradients, signal=SimpleNamespace(**{name: getattr(signal, name) for name in signal.__all__})
+    gradients=reverse_walk.gradients, signal=SimpleNamespace(**{name: getattr(signal, name) for name in signal.__all__})
 )
 Program = Callable[[Any], Any]
 

@@ -9,22 +9,24 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.functions import gradients, math, reductions, sparse
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.numbers import elementwise, reductions
+from tensorkeep.tf1.functions.sparse import tensors
 from tests.interop.programs import build, our_names
 
 OURS = our_names(
-    sparse,
-    gradients=gradients.gradients,
+    tensors,
+    gradients=reverse_walk.gradients,
     reduce_sum=reductions.reduce_sum,
-    square=math.square,
+    square=elementwise.square,
     sparse=SimpleNamespace(
-        cross=sparse.sparse_cross,
-        cross_hashed=sparse.sparse_cross_hashed,
-        eye=sparse.sparse_eye,
-        expand_dims=sparse.sparse_expand_dims,
-        from_dense=sparse.from_dense,
-        matmul=sparse.sparse_tensor_dense_matmul,
-        to_dense=sparse.sparse_tensor_to_dense,
+        cross=tensors.sparse_cross,
+        cross_hashed=tensors.sparse_cross_hashed,
+        eye=tensors.sparse_eye,
+        expand_dims=tensors.sparse_expand_dims,
+        from_dense=tensors.from_dense,
+        matmul=tensors.sparse_tensor_dense_matmul,
+        to_dense=tensors.sparse_tensor_to_dense,
     ),
 )
 Program = Callable[[Any], Any]

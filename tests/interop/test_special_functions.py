@@ -8,12 +8,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.functions import counting, gradients, math, operators, special
+from tensorkeep.tf1.functions import operators
+from tensorkeep.tf1.functions.arrays import counting
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.numbers import elementwise, special
 from tests.interop.programs import build, our_names, v1
 
 assert operators  # importing it installs what operators do
 
-OURS = our_names(math, special, counting, gradients=gradients.gradients)
+OURS = our_names(elementwise, special, counting, gradients=reverse_walk.gradients)
 NAMES = {
     name: getattr(module, name)
     for module in (v1.math, v1.math.special)

@@ -13,7 +13,7 @@ import tensorflow as tf
 
 import tensorkeep.v1 as ours
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.functions import spectra
+from tensorkeep.tf1.functions.numbers import spectra
 from tests.interop.programs import build
 
 Program = Callable[[Any], Any]

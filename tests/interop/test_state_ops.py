@@ -11,8 +11,6 @@ import tensorflow as tf
 
 from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import FailedPreconditionError, NotFoundError, OutOfRangeError, TensorKeepError
-from tensorkeep.functions.constants import constant
-from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Graph
@@ -23,6 +21,8 @@ from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.ops.state import scatter_updates, variables
 from tensorkeep.runtime.composite_values import IndexedSlicesValue
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
 
 assert scatter_updates
 v1 = tf.compat.v1

@@ -12,9 +12,11 @@ import re2
 import tensorflow as tf
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions import files, script, strings
 from tensorkeep.ops.text._google_re2 import LibraryExpression
 from tensorkeep.ops.text._re2 import Expression, Rewrite
+from tensorkeep.tf1.functions.control import script
+from tensorkeep.tf1.functions.data import files
+from tensorkeep.tf1.functions.parsing import strings
 from tests.interop.programs import build, our_names, tensorflow_1, v1
 
 Program = Callable[[Any], Any]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions import summaries
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.proto.messages import Summary
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.data import summaries
 from tests.interop.programs import Built, build, our_names
 
 Program = Callable[[Any], Any]

@@ -9,12 +9,12 @@ import pytest
 import tensorflow as tf
 
 from tensorkeep.errors import TensorKeepError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.constants import constant
 from tests.interop.running import assert_all_close
 from tests.interop.test_control_flow_functions import check
 

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tensorkeep.functions import array, control_flow, gradients
-from tensorkeep.functions import random as random_functions
 from tensorkeep.graph import building, collections
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.variables import assignments, global_step, initializers, listing, partitioned, partitioners, scopes
-from tensorkeep.variables.variable import Variable
+from tensorkeep.tf1.functions.arrays import shapes
+from tensorkeep.tf1.functions.control import control_flow
+from tensorkeep.tf1.functions.gradients import reverse_walk
+from tensorkeep.tf1.functions.random import numbers as random_functions
+from tensorkeep.tf1.variables import assignments, global_step, initializers, listing, partitioned, partitioners, scopes
+from tensorkeep.tf1.variables.variable import Variable
 from tests.interop.programs import Built, build, our_names, tensorflow_1, v1
 
 tk = our_names(
@@ -34,11 +36,11 @@ tk = our_names(
     container=building.container,
     group=control_flow.group,
     set_random_seed=random_functions.set_random_seed,
-    gradients=gradients.gradients,
+    gradients=reverse_walk.gradients,
     add_to_collection=lambda name, value: collections.add_to_collection(building.current_graph(), name, value),
     IndexedSlices=IndexedSlices,
     TensorShape=TensorShape,
-    identity=array.identity,
+    identity=shapes.identity,
     cond=control_flow.cond,
     train=our_names(global_step),
     initializers=our_names(initializers, identity=initializers.identity_initializer),

@@ -21,7 +21,7 @@ FILES = (
     "tests/edit/test_names.py",
     "tests/tf1/saved_model/test_builder.py",
     "tests/saved_model/load/test_model_loading.py",
-    "tests/train/test_saver.py",
+    "tests/saving/test_saver.py",
 )
 
 # What is not so on Windows, by the names of tests.

@@ -12,7 +12,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import AlreadyExistsError, DataLossError, NotFoundError, WrongTypeError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Graph
@@ -25,7 +24,8 @@ from tensorkeep.metagraph.collections import (
     register_proto_function,
 )
 from tensorkeep.proto.messages import CollectionDef, SaverDef, VariableDef
-from tensorkeep.variables.variable import Variable
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.variables.variable import Variable
 
 
 @pytest.fixture

@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies, device, name_scope
 from tensorkeep.graph.collections import add_to_collection, get_collection
 from tensorkeep.graph.graph import Graph
@@ -21,7 +20,8 @@ from tensorkeep.metagraph.versions import TENSORFLOW_GIT_VERSION, TENSORFLOW_VER
 from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, parse
 from tensorkeep.runtime.session import Session
-from tensorkeep.variables.variable import Variable
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.variables.variable import Variable
 
 
 @pytest.fixture

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-import tensorkeep.functions  # noqa: F401 - all ops are known
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import get_collection
 from tensorkeep.graph.graph import Graph

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT64, DType
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
@@ -17,6 +16,7 @@ from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.ops.embedding.lookups import initialize_kv_variable, initialize_kv_variable_v2, kv_var_handle
 from tensorkeep.runtime.session import Session
 from tensorkeep.shapes import Shape
+from tensorkeep.tf1.functions.constants import constant
 
 
 def keys(*values: int) -> Any:

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-import tensorkeep.functions
+import tensorkeep.tf1.functions
 import tests.ops.samples.embedding.hash_tables
 import tests.ops.samples.embedding.lookups
 import tests.ops.samples.images.addons
 from tensorkeep.dtypes import DType, dtype_of_array
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.ops.every import load_op
+from tensorkeep.tf1.functions.constants import constant
 from tests.ops.sample import Sample
 
 _ELSEWHERE = (
@@ -42,8 +42,8 @@ TOLERANCES = {
 def import_all_ops() -> None:
     """Registers every op: a paragraph exists once its file is imported."""
     load_op(None)
-    for module in pkgutil.iter_modules(tensorkeep.functions.__path__):
-        importlib.import_module(f"{tensorkeep.functions.__name__}.{module.name}")
+    for module in pkgutil.iter_modules(tensorkeep.tf1.functions.__path__):
+        importlib.import_module(f"{tensorkeep.tf1.functions.__name__}.{module.name}")
 
 
 class OneNode:

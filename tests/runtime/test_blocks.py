@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.ops.arrays.constants import identity, placeholder
@@ -15,6 +14,7 @@ from tensorkeep.ops.control import control_flow
 from tensorkeep.runtime.blocks import Arm, Block, Choice, Item, Loop, Step, structure
 from tensorkeep.runtime.liveness import ALWAYS, UnstructuredError, either, joined
 from tensorkeep.runtime.plan import make_plan
+from tensorkeep.tf1.functions.constants import constant
 from tests.runtime.flow import add, branch, greater, less, multiply, repeat
 
 

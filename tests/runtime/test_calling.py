@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, PermissionDeniedError, ResourceExhaustedError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph
@@ -19,6 +18,7 @@ from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.ops.control.functional import case, if_, partitioned_call, stateful_partitioned_call, while_
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.constants import constant
 from tests.runtime.flow import add, less, multiply
 
 NOTED: list[float] = []  # what TestNote has seen

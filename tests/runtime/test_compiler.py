@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.constants import constant
 from tests.runtime.flow import add, branch, greater, less, multiply, repeat
 
 tanh, negative = get_op("Tanh"), get_op("Neg")

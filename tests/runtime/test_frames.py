@@ -11,7 +11,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.registry.opspec import get_op
@@ -24,6 +23,7 @@ from tensorkeep.runtime.blocks import structure
 from tensorkeep.runtime.liveness import UnstructuredError
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.constants import constant
 from tests.runtime.flow import Builder, add, branch, evaluate, greater, less, multiply, random_program, repeat
 
 assert elementwise

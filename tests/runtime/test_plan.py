@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.registry.opspec import get_op, op
@@ -13,6 +12,7 @@ from tensorkeep.ops.arrays import shapes
 from tensorkeep.ops.arrays.constants import identity, no_op, placeholder
 from tensorkeep.ops.control import control_flow
 from tensorkeep.runtime.plan import make_plan
+from tensorkeep.tf1.functions.constants import constant
 from tests.runtime.flow import add, less, repeat
 
 assert shapes

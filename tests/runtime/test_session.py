@@ -17,8 +17,6 @@ from tensorkeep.errors import (
     UnimplementedError,
     WrongTypeError,
 )
-from tensorkeep.functions import composites
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph import building as build
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.graph import Graph
@@ -29,6 +27,8 @@ from tensorkeep.runtime.placement import Devices
 from tensorkeep.runtime.resources import ResourceManager
 from tensorkeep.runtime.session import Session
 from tensorkeep.shapes import UNKNOWN_SHAPE
+from tensorkeep.tf1.functions import composites
+from tensorkeep.tf1.functions.constants import constant
 
 assert composites  # registers what sparse values are made of
 

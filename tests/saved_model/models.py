@@ -7,12 +7,6 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT64, STRING
-from tensorkeep.functions.array import placeholder, placeholder_with_default
-from tensorkeep.functions.constants import constant
-from tensorkeep.functions.grouping import group
-from tensorkeep.functions.lookup import StaticHashTable, TextFileIndex, TextFileInitializer, tables_initializer
-from tensorkeep.functions.math import cast, multiply
-from tensorkeep.functions.products import matmul
 from tensorkeep.graph.building import building, device
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Graph
@@ -20,10 +14,21 @@ from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.signature_defs import predict_signature_def
+from tensorkeep.tf1.functions.arrays.shapes import placeholder, placeholder_with_default
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.grouping import group
+from tensorkeep.tf1.functions.data.lookup_tables import (
+    StaticHashTable,
+    TextFileIndex,
+    TextFileInitializer,
+    tables_initializer,
+)
+from tensorkeep.tf1.functions.linear_algebra.products import matmul
+from tensorkeep.tf1.functions.numbers.elementwise import cast, multiply
 from tensorkeep.tf1.saved_model.builder import GraphOptions, SavedModelBuilder
 from tensorkeep.tf1.saved_model.session_loading import load
-from tensorkeep.variables.listing import global_variables_initializer
-from tensorkeep.variables.scopes import get_variable
+from tensorkeep.tf1.variables.listing import global_variables_initializer
+from tensorkeep.tf1.variables.scopes import get_variable
 
 WORDS = b"red\ngreen\n"
 

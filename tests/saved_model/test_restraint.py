@@ -11,8 +11,6 @@ import pytest
 import tensorkeep
 from tensorkeep.dtypes import FLOAT32, INT64, STRING
 from tensorkeep.errors import PermissionDeniedError
-from tensorkeep.functions.array import placeholder
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.capabilities import Capability
@@ -20,6 +18,8 @@ from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.signature_defs import predict_signature_def
 from tensorkeep.saved_model.scan.model_scan import scan_model
+from tensorkeep.tf1.functions.arrays.shapes import placeholder
+from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.saved_model.builder import GraphOptions, SavedModelBuilder
 
 Attack = Callable[[Path], Operation | Tensor]

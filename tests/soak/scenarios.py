@@ -22,9 +22,9 @@ from tensorkeep import edit
 from tensorkeep.edit import AddScope, Conflict, EditOptions, StripScope
 from tensorkeep.embedding.restore.finding_deltas import newest_delta
 from tensorkeep.embedding.tools.compacting import compact_checkpoint
-from tensorkeep.train.manager import CheckpointManager
-from tensorkeep.train.objects import Checkpoint
-from tensorkeep.train.retention import KeepActive, KeepLatest
+from tensorkeep.saving.retention import KeepActive, KeepLatest
+from tensorkeep.tf1.training.objects.manager import CheckpointManager
+from tensorkeep.tf1.training.objects.object_checkpoints import Checkpoint
 
 SIZE = 1000
 IN_PLACE = EditOptions(overwrite=True)

@@ -10,8 +10,8 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.train.folder import scan
-from tensorkeep.train.retention import KeepBest, KeepLatest
+from tensorkeep.saving.folder import scan
+from tensorkeep.saving.retention import KeepBest, KeepLatest
 
 LOSSES = np.array([5.0, 3.0, 1.0, 4.0, 2.0, 6.0], np.float32)
 

@@ -25,7 +25,7 @@ from tensorkeep.errors import (
     WrongTypeError,
 )
 from tensorkeep.io.files.local import LocalFileSystem
-from tensorkeep.train.retention import KeepBest, KeepLatest
+from tensorkeep.saving.retention import KeepBest, KeepLatest
 
 
 @pytest.fixture(autouse=True)
@@ -623,7 +623,7 @@ class TestSaveables:
 
     @pytest.mark.parametrize("use_resource", [False, True])
     def test_tables_packed_in_one_variable_save_under_their_own_names(self, tmp_path, use_resource):
-        from tensorkeep.variables.saveable import CoalescedVariable
+        from tensorkeep.tf1.variables.saveable import CoalescedVariable
 
         table = np.arange(10.0).reshape(5, 2)
         made = tf.get_variable("packed", initializer=table, use_resource=use_resource)

@@ -14,7 +14,7 @@ from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.saved_model.edit.freezing import freeze_saved_model
 from tensorkeep.saved_model.export.graph_exporting import from_checkpoint
 from tensorkeep.saved_model.files.layout import contains_saved_model, meta_graph_with_tags, read_saved_model
-from tensorkeep.train.freezing import FreezeOptions, freeze, freeze_meta_graph
+from tensorkeep.saving.freezing import FreezeOptions, freeze, freeze_meta_graph
 
 
 def export(source: str, directory: str, model: ModelOptions, fs: FileSystem, *, dry_run: bool) -> None:

@@ -22,9 +22,9 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.saved_model.files.layout import contains_saved_model
-from tensorkeep.train.folder import scan, step_of
-from tensorkeep.train.ledger import files_of
-from tensorkeep.train.retention import Record
+from tensorkeep.saving.folder import scan, step_of
+from tensorkeep.saving.ledger import files_of
+from tensorkeep.saving.retention import Record
 
 __all__ = ["FolderEntry", "checkpoints_of", "list_checkpoints", "stored_problems", "table_sizes"]
 

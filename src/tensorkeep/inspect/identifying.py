@@ -39,7 +39,7 @@ from tensorkeep.saved_model.files.layout import (
     variables_path,
 )
 from tensorkeep.saved_model.files.writer_marks import writer_of
-from tensorkeep.train.ledger import is_present, read_ledger
+from tensorkeep.saving.ledger import is_present, read_ledger
 
 _MOST_LISTED: Final = 20
 _MOST_BYTES: Final = (1 << 31) - 1  # of a message

@@ -139,7 +139,7 @@ class Functions:
     def _differentiated(self, body: FunctionBody, dtypes: Sequence[DType]) -> FunctionBody:
         if not _DIFFERENTIATIONS:
             raise UnimplementedError(
-                f"the gradient of function {body.name} is not known: import tensorkeep.functions, which finds it"
+                f"the gradient of function {body.name} is not known: import tensorkeep.tf1.functions, which finds it"
             )
         found = _DIFFERENTIATIONS[0](body, dtypes)
         self._found.update(found.graph.functions)

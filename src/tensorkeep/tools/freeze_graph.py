@@ -25,7 +25,7 @@ from tensorkeep.proto.messages import GraphDef, MessageType, MetaGraphDef, Saver
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.edit.freezing import freeze_saved_model
 from tensorkeep.saved_model.files.layout import SERVING, meta_graph_with_tags, read_saved_model
-from tensorkeep.train.freezing import FreezeOptions, freeze, freeze_meta_graph, freeze_with_saver
+from tensorkeep.saving.freezing import FreezeOptions, freeze, freeze_meta_graph, freeze_with_saver
 
 _VERSIONS: Final = (SaverDef.V1, SaverDef.V2)
 

@@ -9,7 +9,43 @@ from typing import TYPE_CHECKING
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import TensorKeepError as OpError
-from tensorkeep.functions.array import (
+from tensorkeep.graph.collections import GraphKeys
+from tensorkeep.graph.composites import IndexedSlices, SparseTensor
+from tensorkeep.graph.devices import DeviceSpec
+from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.tensor_shape import Dimension, TensorShape
+from tensorkeep.proto.messages import (
+    AttrValue,
+    Event,
+    GraphDef,
+    HistogramProto,
+    MetaGraphDef,
+    NameAttrList,
+    NodeDef,
+    SessionLog,
+    Summary,
+    SummaryMetadata,
+    TensorInfo,
+)
+from tensorkeep.runtime.composite_values import SparseTensorValue
+from tensorkeep.tf1.functions.arrays.counting import (
+    bincount,
+    confusion_matrix,
+    histogram_fixed_width,
+    histogram_fixed_width_bins,
+)
+from tensorkeep.tf1.functions.arrays.patches import (
+    batch_to_space,
+    batch_to_space_nd,
+    depth_to_space,
+    extract_image_patches,
+    extract_volume_patches,
+    required_space_to_batch_paddings,
+    space_to_batch,
+    space_to_batch_nd,
+    space_to_depth,
+)
+from tensorkeep.tf1.functions.arrays.shapes import (
     broadcast_dynamic_shape,
     broadcast_static_shape,
     broadcast_to,
@@ -44,7 +80,27 @@ from tensorkeep.functions.array import (
     where_v2,
     zeros,
 )
-from tensorkeep.functions.assertions import (
+from tensorkeep.tf1.functions.arrays.slicing import (
+    boolean_mask,
+    repeat,
+    scatter_nd,
+    searchsorted,
+    sequence_mask,
+    slice,
+    sparse_mask,
+    strided_slice,
+    tensor_scatter_add,
+    tensor_scatter_nd_add,
+    tensor_scatter_nd_max,
+    tensor_scatter_nd_min,
+    tensor_scatter_nd_sub,
+    tensor_scatter_nd_update,
+    tensor_scatter_sub,
+    tensor_scatter_update,
+)
+from tensorkeep.tf1.functions.arrays.sorting import argsort, sort, unravel_index
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.assertions import (
     assert_equal,
     assert_greater,
     assert_greater_equal,
@@ -67,33 +123,26 @@ from tensorkeep.functions.assertions import (
     is_numeric_tensor,
     is_strictly_increasing,
 )
-from tensorkeep.functions.cases import case, switch_case
-from tensorkeep.functions.clipping import clip_by_average_norm, clip_by_global_norm, clip_by_norm, global_norm
-from tensorkeep.functions.constants import constant
-from tensorkeep.functions.control_flow import Assert, cond, while_loop
-from tensorkeep.functions.counting import bincount, confusion_matrix, histogram_fixed_width, histogram_fixed_width_bins
-from tensorkeep.functions.decoding import (
-    decode_csv,
-    decode_json_example,
-    decode_raw,
-    deserialize_many_sparse,
-    parse_tensor,
-    serialize_many_sparse,
-    serialize_sparse,
-    serialize_tensor,
+from tensorkeep.tf1.functions.control.cases import case, switch_case
+from tensorkeep.tf1.functions.control.control_flow import Assert, cond, while_loop
+from tensorkeep.tf1.functions.control.grouping import group, no_op
+from tensorkeep.tf1.functions.control.grouping import tuple_ as tuple
+from tensorkeep.tf1.functions.control.higher_order import foldl, foldr, map_fn, scan
+from tensorkeep.tf1.functions.control.logging import Print, add_check_numerics_ops, timestamp, verify_tensor_all_finite
+from tensorkeep.tf1.functions.control.logging import print_v2 as print
+from tensorkeep.tf1.functions.control.script import numpy_function, py_func, py_function
+from tensorkeep.tf1.functions.control.tensor_array import TensorArray
+from tensorkeep.tf1.functions.data.files import matching_files, read_file, write_file
+from tensorkeep.tf1.functions.data.lookup_tables import initialize_all_tables, tables_initializer
+from tensorkeep.tf1.functions.data.queues import (
+    FIFOQueue,
+    PaddingFIFOQueue,
+    PriorityQueue,
+    QueueBase,
+    RandomShuffleQueue,
 )
-from tensorkeep.functions.derivatives import custom_gradient, hessians
-from tensorkeep.functions.feature_configs import (
-    FixedLenFeature,
-    FixedLenSequenceFeature,
-    SparseFeature,
-    VarLenFeature,
-)
-from tensorkeep.functions.files import matching_files, read_file, write_file
-from tensorkeep.functions.grouping import group, no_op
-from tensorkeep.functions.grouping import tuple_ as tuple
-from tensorkeep.functions.higher_order import foldl, foldr, map_fn, scan
-from tensorkeep.functions.linear_algebra import (
+from tensorkeep.tf1.functions.gradients.derivatives import custom_gradient, hessians
+from tensorkeep.tf1.functions.linear_algebra.matrices import (
     cholesky,
     cholesky_solve,
     diag,
@@ -116,29 +165,16 @@ from tensorkeep.functions.linear_algebra import (
     svd,
     trace,
 )
-from tensorkeep.functions.logging import Print, add_check_numerics_ops, timestamp, verify_tensor_all_finite
-from tensorkeep.functions.logging import print_v2 as print
-from tensorkeep.functions.lookup import initialize_all_tables, tables_initializer
-from tensorkeep.functions.math import accumulate_n, cross, cumprod, lin_space, linspace, mod, range
-from tensorkeep.functions.nn import gelu
-from tensorkeep.functions.parsing import (
-    parse_example,
-    parse_single_example,
-    parse_single_sequence_example,
+from tensorkeep.tf1.functions.linear_algebra.products import einsum, sparse_matmul, tensordot
+from tensorkeep.tf1.functions.nn.activations import gelu
+from tensorkeep.tf1.functions.numbers.clipping import (
+    clip_by_average_norm,
+    clip_by_global_norm,
+    clip_by_norm,
+    global_norm,
 )
-from tensorkeep.functions.patches import (
-    batch_to_space,
-    batch_to_space_nd,
-    depth_to_space,
-    extract_image_patches,
-    extract_volume_patches,
-    required_space_to_batch_paddings,
-    space_to_batch,
-    space_to_batch_nd,
-    space_to_depth,
-)
-from tensorkeep.functions.products import einsum, sparse_matmul, tensordot
-from tensorkeep.functions.quantization import (
+from tensorkeep.tf1.functions.numbers.elementwise import accumulate_n, cross, cumprod, lin_space, linspace, mod, range
+from tensorkeep.tf1.functions.numbers.quantization import (
     dequantize,
     fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient,
@@ -149,8 +185,44 @@ from tensorkeep.functions.quantization import (
     quantize,
     quantize_v2,
 )
-from tensorkeep.functions.queues import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
-from tensorkeep.functions.ragged_dispatch import (
+from tensorkeep.tf1.functions.numbers.reductions import (
+    arg_max,
+    arg_min,
+    argmax,
+    argmin,
+    count_nonzero,
+    reduce_logsumexp,
+)
+from tensorkeep.tf1.functions.numbers.segments import (
+    segment_max,
+    segment_mean,
+    segment_min,
+    segment_prod,
+    segment_sum,
+    sparse_segment_mean,
+    sparse_segment_sqrt_n,
+    sparse_segment_sum,
+)
+from tensorkeep.tf1.functions.numbers.signal import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
+from tensorkeep.tf1.functions.numbers.special import betainc, igamma, igammac, lbeta, polygamma
+from tensorkeep.tf1.functions.parsing.decoding import (
+    decode_csv,
+    decode_json_example,
+    decode_raw,
+    deserialize_many_sparse,
+    parse_tensor,
+    serialize_many_sparse,
+    serialize_sparse,
+    serialize_tensor,
+)
+from tensorkeep.tf1.functions.parsing.examples import parse_example, parse_single_example, parse_single_sequence_example
+from tensorkeep.tf1.functions.parsing.feature_configs import (
+    FixedLenFeature,
+    FixedLenSequenceFeature,
+    SparseFeature,
+    VarLenFeature,
+)
+from tensorkeep.tf1.functions.ragged.dispatch import (
     abs,
     acos,
     acosh,
@@ -282,11 +354,9 @@ from tensorkeep.functions.ragged_dispatch import (
     zeros_like,
     zeta,
 )
-from tensorkeep.functions.ragged_strings import (
-    string_split,
-)
-from tensorkeep.functions.ragged_tensor import RaggedTensor
-from tensorkeep.functions.random import (
+from tensorkeep.tf1.functions.ragged.ragged_strings import string_split
+from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
+from tensorkeep.tf1.functions.random.numbers import (
     get_seed,
     multinomial,
     random_crop,
@@ -298,39 +368,7 @@ from tensorkeep.functions.random import (
     set_random_seed,
     truncated_normal,
 )
-from tensorkeep.functions.reductions import arg_max, arg_min, argmax, argmin, count_nonzero, reduce_logsumexp
-from tensorkeep.functions.script import numpy_function, py_func, py_function
-from tensorkeep.functions.segments import (
-    segment_max,
-    segment_mean,
-    segment_min,
-    segment_prod,
-    segment_sum,
-    sparse_segment_mean,
-    sparse_segment_sqrt_n,
-    sparse_segment_sum,
-)
-from tensorkeep.functions.signal import fft, fft2d, fft3d, ifft, ifft2d, ifft3d
-from tensorkeep.functions.slicing import (
-    boolean_mask,
-    repeat,
-    scatter_nd,
-    searchsorted,
-    sequence_mask,
-    slice,
-    sparse_mask,
-    strided_slice,
-    tensor_scatter_add,
-    tensor_scatter_nd_add,
-    tensor_scatter_nd_max,
-    tensor_scatter_nd_min,
-    tensor_scatter_nd_sub,
-    tensor_scatter_nd_update,
-    tensor_scatter_sub,
-    tensor_scatter_update,
-)
-from tensorkeep.functions.sorting import argsort, sort, unravel_index
-from tensorkeep.functions.sparse import (
+from tensorkeep.tf1.functions.sparse.tensors import (
     sparse_add,
     sparse_concat,
     sparse_fill_empty_rows,
@@ -354,9 +392,7 @@ from tensorkeep.functions.sparse import (
     sparse_to_indicator,
     sparse_transpose,
 )
-from tensorkeep.functions.special import betainc, igamma, igammac, lbeta, polygamma
-from tensorkeep.functions.tensor_array import TensorArray
-from tensorkeep.functions.type_specs import (
+from tensorkeep.tf1.functions.type_specs import (
     IndexedSlicesSpec,
     RaggedTensorSpec,
     SparseTensorSpec,
@@ -364,25 +400,85 @@ from tensorkeep.functions.type_specs import (
     TypeSpec,
     type_spec_from_value,
 )
-from tensorkeep.graph.collections import GraphKeys
-from tensorkeep.graph.composites import IndexedSlices, SparseTensor
-from tensorkeep.graph.devices import DeviceSpec
-from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.tensor_shape import Dimension, TensorShape
-from tensorkeep.proto.messages import (
-    AttrValue,
-    Event,
-    GraphDef,
-    HistogramProto,
-    MetaGraphDef,
-    NameAttrList,
-    NodeDef,
-    SessionLog,
-    Summary,
-    SummaryMetadata,
-    TensorInfo,
+from tensorkeep.tf1.variables.assignments import (
+    assign,
+    assign_add,
+    assign_sub,
+    batch_scatter_update,
+    count_up_to,
+    scatter_add,
+    scatter_div,
+    scatter_max,
+    scatter_min,
+    scatter_mul,
+    scatter_nd_add,
+    scatter_nd_sub,
+    scatter_nd_update,
+    scatter_sub,
+    scatter_update,
 )
-from tensorkeep.runtime.composite_values import SparseTensorValue
+from tensorkeep.tf1.variables.embedding import EmbeddingVariable
+from tensorkeep.tf1.variables.embedding_blocks import DynamicEmbeddingVariable, get_dynamic_dimension_embedding_variable
+from tensorkeep.tf1.variables.embedding_options import (
+    CacheStrategy,
+    CBFFilter,
+    CheckpointOption,
+    CounterFilter,
+    EmbeddingVariableOption,
+    EvictOption,
+    GlobalStepEvict,
+    InitializerOption,
+    L2WeightEvict,
+    StorageOption,
+    StorageType,
+)
+from tensorkeep.tf1.variables.embedding_store import get_embedding_variable
+from tensorkeep.tf1.variables.hash_table_store import get_hash_table
+from tensorkeep.tf1.variables.initializers import Constant as constant_initializer
+from tensorkeep.tf1.variables.initializers import GlorotNormal as glorot_normal_initializer
+from tensorkeep.tf1.variables.initializers import GlorotUniform as glorot_uniform_initializer
+from tensorkeep.tf1.variables.initializers import Ones as ones_initializer
+from tensorkeep.tf1.variables.initializers import Orthogonal as orthogonal_initializer
+from tensorkeep.tf1.variables.initializers import RandomNormal as random_normal_initializer
+from tensorkeep.tf1.variables.initializers import RandomUniform as random_uniform_initializer
+from tensorkeep.tf1.variables.initializers import TruncatedNormal as truncated_normal_initializer
+from tensorkeep.tf1.variables.initializers import UniformUnitScaling as uniform_unit_scaling_initializer
+from tensorkeep.tf1.variables.initializers import VarianceScaling as variance_scaling_initializer
+from tensorkeep.tf1.variables.initializers import Zeros as zeros_initializer
+from tensorkeep.tf1.variables.listing import (
+    all_variables,
+    assert_variables_initialized,
+    global_variables,
+    global_variables_initializer,
+    initialize_all_variables,
+    initialize_local_variables,
+    initialize_variables,
+    local_variables,
+    local_variables_initializer,
+    model_variables,
+    moving_average_variables,
+    report_uninitialized_variables,
+    trainable_variables,
+    variables_initializer,
+)
+from tensorkeep.tf1.variables.modes import AUTO_REUSE, VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.multihash import MultiHashVariable, get_multihash_variable
+from tensorkeep.tf1.variables.partitioners import (
+    fixed_size_partitioner,
+    min_max_variable_partitioner,
+    variable_axis_size_partitioner,
+)
+from tensorkeep.tf1.variables.regularizers import no_regularizer
+from tensorkeep.tf1.variables.scope import VariableScope, get_variable_scope, variable_creator_scope
+from tensorkeep.tf1.variables.scopes import (
+    create_partitioned_variables,
+    get_local_variable,
+    get_variable,
+    variable_op_scope,
+    variable_scope,
+)
+from tensorkeep.tf1.variables.template import make_template
+from tensorkeep.tf1.variables.variable import Variable, is_variable_initialized
 from tensorkeep.v1 import (
     app,
     audio,
@@ -525,88 +621,6 @@ from tensorkeep.v1.version import (
     GRAPH_DEF_VERSION_MIN_PRODUCER,
     VERSION,
 )
-from tensorkeep.variables.assignments import (
-    assign,
-    assign_add,
-    assign_sub,
-    batch_scatter_update,
-    count_up_to,
-    scatter_add,
-    scatter_div,
-    scatter_max,
-    scatter_min,
-    scatter_mul,
-    scatter_nd_add,
-    scatter_nd_sub,
-    scatter_nd_update,
-    scatter_sub,
-    scatter_update,
-)
-from tensorkeep.variables.embedding import EmbeddingVariable
-from tensorkeep.variables.embedding_blocks import (
-    DynamicEmbeddingVariable,
-    get_dynamic_dimension_embedding_variable,
-)
-from tensorkeep.variables.embedding_options import (
-    CacheStrategy,
-    CBFFilter,
-    CheckpointOption,
-    CounterFilter,
-    EmbeddingVariableOption,
-    EvictOption,
-    GlobalStepEvict,
-    InitializerOption,
-    L2WeightEvict,
-    StorageOption,
-    StorageType,
-)
-from tensorkeep.variables.embedding_store import get_embedding_variable
-from tensorkeep.variables.hash_table_store import get_hash_table
-from tensorkeep.variables.initializers import Constant as constant_initializer
-from tensorkeep.variables.initializers import GlorotNormal as glorot_normal_initializer
-from tensorkeep.variables.initializers import GlorotUniform as glorot_uniform_initializer
-from tensorkeep.variables.initializers import Ones as ones_initializer
-from tensorkeep.variables.initializers import Orthogonal as orthogonal_initializer
-from tensorkeep.variables.initializers import RandomNormal as random_normal_initializer
-from tensorkeep.variables.initializers import RandomUniform as random_uniform_initializer
-from tensorkeep.variables.initializers import TruncatedNormal as truncated_normal_initializer
-from tensorkeep.variables.initializers import UniformUnitScaling as uniform_unit_scaling_initializer
-from tensorkeep.variables.initializers import VarianceScaling as variance_scaling_initializer
-from tensorkeep.variables.initializers import Zeros as zeros_initializer
-from tensorkeep.variables.listing import (
-    all_variables,
-    assert_variables_initialized,
-    global_variables,
-    global_variables_initializer,
-    initialize_all_variables,
-    initialize_local_variables,
-    initialize_variables,
-    local_variables,
-    local_variables_initializer,
-    model_variables,
-    moving_average_variables,
-    report_uninitialized_variables,
-    trainable_variables,
-    variables_initializer,
-)
-from tensorkeep.variables.modes import AUTO_REUSE, VariableAggregation, VariableSynchronization
-from tensorkeep.variables.multihash import MultiHashVariable, get_multihash_variable
-from tensorkeep.variables.partitioners import (
-    fixed_size_partitioner,
-    min_max_variable_partitioner,
-    variable_axis_size_partitioner,
-)
-from tensorkeep.variables.regularizers import no_regularizer
-from tensorkeep.variables.scope import VariableScope, get_variable_scope, variable_creator_scope
-from tensorkeep.variables.scopes import (
-    create_partitioned_variables,
-    get_local_variable,
-    get_variable,
-    variable_op_scope,
-    variable_scope,
-)
-from tensorkeep.variables.template import make_template
-from tensorkeep.variables.variable import Variable, is_variable_initialized
 
 newaxis = None
 __version__ = VERSION  # the TensorFlow that this follows

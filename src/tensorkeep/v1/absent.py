@@ -27,7 +27,7 @@ INSTEAD: Final[dict[str, str]] = {
     "estimator": f"use {_CORE}; {_LOAD}",
     "experimental": "what is not experimental any more is in tf itself",
     "feature_column": "use tf.parse_example, tf.lookup and tf.nn.embedding_lookup; tables that DeepRec's "
-    "CoalescedScope packs into one variable are saved by tensorkeep.variables.saveable.CoalescedVariable",
+    "CoalescedScope packs into one variable are saved by tensorkeep.tf1.variables.saveable.CoalescedVariable",
     "keras": f"use {_CORE}; {_LOAD}, and tensorkeep.saved_model.from_layers builds models of layers",
     "lite": "graphs are frozen by tf.graph_util and `tensorkeep saved-model freeze`, for a converter of your choice",
     "load_library": "ops of one's own are written in Python: tensorkeep.graph.registry.opspec",

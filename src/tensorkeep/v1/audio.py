@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.audio import decode_wav, encode_wav
+from tensorkeep.tf1.functions.images.sounds import decode_wav, encode_wav
 
 __all__ = ["decode_wav", "encode_wav"]

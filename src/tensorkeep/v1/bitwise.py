@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.ragged_dispatch import (
-    bitwise_and,
-    bitwise_or,
-    bitwise_xor,
-    left_shift,
-    right_shift,
-)
-from tensorkeep.functions.ragged_dispatch import bitwise_invert as invert
+from tensorkeep.tf1.functions.ragged.dispatch import bitwise_and, bitwise_or, bitwise_xor, left_shift, right_shift
+from tensorkeep.tf1.functions.ragged.dispatch import bitwise_invert as invert
 
 __all__ = [
     "bitwise_and",

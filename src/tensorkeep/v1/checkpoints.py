@@ -13,9 +13,9 @@ from tensorkeep.dtypes import DType
 from tensorkeep.embedding.stored.record_files import remove_checkpoint_with_records
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import CheckpointState, SaverDef
-from tensorkeep.train import initializing, warm_starting
-from tensorkeep.train.initializing import AssignmentMap
-from tensorkeep.train.warm_starting import Choice, VocabInfo
+from tensorkeep.tf1.training.savers import initializing, warm_starting
+from tensorkeep.tf1.training.savers.initializing import AssignmentMap
+from tensorkeep.tf1.training.savers.warm_starting import Choice, VocabInfo
 
 _FORMATS: Final = {SaverDef.V2: CheckpointFormat.V2}
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.assertions import (
+from tensorkeep.tf1.functions.control.assertions import (
     assert_equal,
     assert_greater,
     assert_greater_equal,
@@ -26,15 +26,9 @@ from tensorkeep.functions.assertions import (
     is_numeric_tensor,
     is_strictly_increasing,
 )
-from tensorkeep.functions.control_flow import Assert
-from tensorkeep.functions.logging import verify_tensor_all_finite as assert_all_finite
-from tensorkeep.functions.ragged_dispatch import (
-    assert_type,
-    check_numerics,
-    is_finite,
-    is_inf,
-    is_nan,
-)
+from tensorkeep.tf1.functions.control.control_flow import Assert
+from tensorkeep.tf1.functions.control.logging import verify_tensor_all_finite as assert_all_finite
+from tensorkeep.tf1.functions.ragged.dispatch import assert_type, check_numerics, is_finite, is_inf, is_nan
 
 __all__ = [
     "Assert",

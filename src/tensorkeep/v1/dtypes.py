@@ -28,12 +28,7 @@ from tensorkeep.dtypes import (
     VARIANT,
     DType,
 )
-from tensorkeep.functions.ragged_dispatch import (
-    as_string,
-    cast,
-    complex,
-    saturate_cast,
-)
+from tensorkeep.tf1.functions.ragged.dispatch import as_string, cast, complex, saturate_cast
 from tensorkeep.v1.framework import as_dtype
 
 bfloat16, bool = BFLOAT16, BOOL

@@ -10,8 +10,6 @@ from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
-from tensorkeep.functions import gradients as core_gradients
-from tensorkeep.functions.constants import make_tensor_proto as core_make_tensor_proto
 from tensorkeep.graph import building, collections
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_value
@@ -21,9 +19,11 @@ from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.tensor_shape import Dimension
 from tensorkeep.proto.messages import GraphDef, OpList, TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor
+from tensorkeep.tf1.functions.constants import make_tensor_proto as core_make_tensor_proto
+from tensorkeep.tf1.functions.gradients import reverse_walk as core_gradients
+from tensorkeep.tf1.variables.scope import variable_state
+from tensorkeep.tf1.variables.variable import Variable
 from tensorkeep.v1.graphs import use_resource_variables
-from tensorkeep.variables.scope import variable_state
-from tensorkeep.variables.variable import Variable
 
 
 class name_scope:  # noqa: N801 - used as a function

@@ -9,7 +9,7 @@ from tensorkeep.graph.rewriting import pruning
 from tensorkeep.graph.rewriting.freezing import Selection
 from tensorkeep.graph.rewriting.pruning import extract_sub_graph, must_run_on_cpu
 from tensorkeep.proto.messages import GraphDef
-from tensorkeep.train.freezing import FreezeOptions, freeze
+from tensorkeep.saving.freezing import FreezeOptions, freeze
 from tensorkeep.v1.framework import import_graph_def
 
 

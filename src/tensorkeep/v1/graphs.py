@@ -14,7 +14,7 @@ from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.messages.versions import versions_of
 from tensorkeep.proto.messages import GraphDef, VersionDef
 from tensorkeep.runtime.elements import element_of
-from tensorkeep.variables.scope import variable_state
+from tensorkeep.tf1.variables.scope import variable_state
 
 _RESOURCE_VARIABLES = [False]  # what `enable_resource_variables` says for graphs that are yet to be made
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.train.hash_table_filters import (
+from tensorkeep.tf1.training.savers.hash_table_filters import (
     BlackListAdmit,
     GlobalStepFilter,
     HashFilterBase,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.v1 import hash_filter
-from tensorkeep.variables.hash_table import (
+from tensorkeep.tf1.variables.hash_table import (
     DistributedHashTable,
     FixedSizeHashTablePartitioner,
     HashTable,
@@ -11,14 +10,15 @@ from tensorkeep.variables.hash_table import (
     SimpleHashTable,
     restore_without_clear_scope,
 )
-from tensorkeep.variables.hash_table_admission import BloomFilterAdmitStrategy, DistributedBloomFilterAdmitStrategy
-from tensorkeep.variables.hash_table_lookup import (
+from tensorkeep.tf1.variables.hash_table_admission import BloomFilterAdmitStrategy, DistributedBloomFilterAdmitStrategy
+from tensorkeep.tf1.variables.hash_table_lookup import (
     BloomFilterLookupHook,
     EmbeddingLookupHook,
     ReadOnlyHook,
     embedding_lookup,
     embedding_lookup_sparse,
 )
+from tensorkeep.v1 import hash_filter
 
 __all__ = [
     "BloomFilterAdmitStrategy",

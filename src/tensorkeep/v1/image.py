@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.image_boxes import (
+from tensorkeep.tf1.functions.arrays.patches import extract_image_patches, extract_patches
+from tensorkeep.tf1.functions.images.boxes import (
     combined_non_max_suppression,
     crop_and_resize,
     draw_bounding_boxes,
@@ -13,7 +14,7 @@ from tensorkeep.functions.image_boxes import (
     non_max_suppression_with_scores,
     sample_distorted_bounding_box,
 )
-from tensorkeep.functions.image_colors import (
+from tensorkeep.tf1.functions.images.colors import (
     adjust_contrast,
     adjust_hue,
     adjust_jpeg_quality,
@@ -31,7 +32,7 @@ from tensorkeep.functions.image_colors import (
     yiq_to_rgb,
     yuv_to_rgb,
 )
-from tensorkeep.functions.image_files import (
+from tensorkeep.tf1.functions.images.files import (
     decode_and_crop_jpeg,
     decode_bmp,
     decode_gif,
@@ -44,15 +45,7 @@ from tensorkeep.functions.image_files import (
     extract_jpeg_shape,
     is_jpeg,
 )
-from tensorkeep.functions.image_quality import (
-    image_gradients,
-    psnr,
-    sobel_edges,
-    ssim,
-    ssim_multiscale,
-    total_variation,
-)
-from tensorkeep.functions.images import (
+from tensorkeep.tf1.functions.images.geometry import (
     ResizeMethod,
     central_crop,
     crop_to_bounding_box,
@@ -75,10 +68,22 @@ from tensorkeep.functions.images import (
     transpose,
     transpose_image,
 )
-from tensorkeep.functions.padded_suppression import non_max_suppression_padded
-from tensorkeep.functions.patches import extract_image_patches, extract_patches
-from tensorkeep.functions.ragged_dispatch import adjust_brightness, adjust_gamma, convert_image_dtype, random_brightness
-from tensorkeep.functions.random import random_crop
+from tensorkeep.tf1.functions.images.padded_suppression import non_max_suppression_padded
+from tensorkeep.tf1.functions.images.quality import (
+    image_gradients,
+    psnr,
+    sobel_edges,
+    ssim,
+    ssim_multiscale,
+    total_variation,
+)
+from tensorkeep.tf1.functions.ragged.dispatch import (
+    adjust_brightness,
+    adjust_gamma,
+    convert_image_dtype,
+    random_brightness,
+)
+from tensorkeep.tf1.functions.random.numbers import random_crop
 
 __all__ = [
     "ResizeMethod",

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.lookup import tables_initializer
-from tensorkeep.variables.initializers import Constant as constant
-from tensorkeep.variables.initializers import GlorotNormal as glorot_normal
-from tensorkeep.variables.initializers import GlorotUniform as glorot_uniform
-from tensorkeep.variables.initializers import Identity as identity
-from tensorkeep.variables.initializers import Ones as ones
-from tensorkeep.variables.initializers import Orthogonal as orthogonal
-from tensorkeep.variables.initializers import RandomNormal as random_normal
-from tensorkeep.variables.initializers import RandomUniform as random_uniform
-from tensorkeep.variables.initializers import TruncatedNormal as truncated_normal
-from tensorkeep.variables.initializers import UniformUnitScaling as uniform_unit_scaling
-from tensorkeep.variables.initializers import VarianceScaling as variance_scaling
-from tensorkeep.variables.initializers import Zeros as zeros
-from tensorkeep.variables.initializers import he_normal, he_uniform, lecun_normal, lecun_uniform
-from tensorkeep.variables.listing import global_variables_initializer as global_variables
-from tensorkeep.variables.listing import local_variables_initializer as local_variables
-from tensorkeep.variables.listing import variables_initializer as variables
+from tensorkeep.tf1.functions.data.lookup_tables import tables_initializer
+from tensorkeep.tf1.variables.initializers import Constant as constant
+from tensorkeep.tf1.variables.initializers import GlorotNormal as glorot_normal
+from tensorkeep.tf1.variables.initializers import GlorotUniform as glorot_uniform
+from tensorkeep.tf1.variables.initializers import Identity as identity
+from tensorkeep.tf1.variables.initializers import Ones as ones
+from tensorkeep.tf1.variables.initializers import Orthogonal as orthogonal
+from tensorkeep.tf1.variables.initializers import RandomNormal as random_normal
+from tensorkeep.tf1.variables.initializers import RandomUniform as random_uniform
+from tensorkeep.tf1.variables.initializers import TruncatedNormal as truncated_normal
+from tensorkeep.tf1.variables.initializers import UniformUnitScaling as uniform_unit_scaling
+from tensorkeep.tf1.variables.initializers import VarianceScaling as variance_scaling
+from tensorkeep.tf1.variables.initializers import Zeros as zeros
+from tensorkeep.tf1.variables.initializers import he_normal, he_uniform, lecun_normal, lecun_uniform
+from tensorkeep.tf1.variables.listing import global_variables_initializer as global_variables
+from tensorkeep.tf1.variables.listing import local_variables_initializer as local_variables
+from tensorkeep.tf1.variables.listing import variables_initializer as variables
 
 __all__ = [
     "constant",

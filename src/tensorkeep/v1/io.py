@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.decoding import (
+from tensorkeep.tf1.functions.data.files import matching_files, read_file, write_file
+from tensorkeep.tf1.functions.parsing.decoding import (
     decode_csv,
     decode_json_example,
     decode_raw,
@@ -12,27 +13,22 @@ from tensorkeep.functions.decoding import (
     serialize_sparse,
     serialize_tensor,
 )
-from tensorkeep.functions.feature_configs import (
+from tensorkeep.tf1.functions.parsing.examples import (
+    parse_example,
+    parse_sequence_example,
+    parse_single_example,
+    parse_single_sequence_example,
+)
+from tensorkeep.tf1.functions.parsing.feature_configs import (
     FixedLenFeature,
     FixedLenSequenceFeature,
     RaggedFeature,
     SparseFeature,
     VarLenFeature,
 )
-from tensorkeep.functions.files import matching_files, read_file, write_file
-from tensorkeep.functions.parsing import (
-    parse_example,
-    parse_sequence_example,
-    parse_single_example,
-    parse_single_sequence_example,
-)
-from tensorkeep.functions.protos import decode_proto, encode_proto
-from tensorkeep.functions.ragged_dispatch import (
-    decode_base64,
-    decode_compressed,
-    encode_base64,
-)
-from tensorkeep.train.input_producers import match_filenames_once
+from tensorkeep.tf1.functions.parsing.protos import decode_proto, encode_proto
+from tensorkeep.tf1.functions.ragged.dispatch import decode_base64, decode_compressed, encode_base64
+from tensorkeep.tf1.training.inputs.input_producers import match_filenames_once
 from tensorkeep.v1 import io_gfile as gfile
 from tensorkeep.v1.image import (
     decode_and_crop_jpeg,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.embedding_keys import lookup_resource, lookup_tier
-from tensorkeep.variables.embedding import EmbeddingVariable
+from tensorkeep.tf1.functions.embedding.keys import lookup_resource, lookup_tier
+from tensorkeep.tf1.variables.embedding import EmbeddingVariable
 
 __all__ = ["EmbeddingVariable", "lookup_resource", "lookup_tier"]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from tensorkeep.layers.base import Layer
-from tensorkeep.layers.convolutional import Conv1D, Conv2D, Conv3D, conv1d, conv2d, conv3d
-from tensorkeep.layers.core import Dense, Dropout, Flatten, dense, dropout, flatten
-from tensorkeep.layers.input_spec import InputSpec
-from tensorkeep.layers.normalization import BatchNormalization, batch_normalization
-from tensorkeep.layers.pooling import (
+from tensorkeep.tf1.layers.base import Layer
+from tensorkeep.tf1.layers.convolutional import Conv1D, Conv2D, Conv3D, conv1d, conv2d, conv3d
+from tensorkeep.tf1.layers.core import Dense, Dropout, Flatten, dense, dropout, flatten
+from tensorkeep.tf1.layers.input_spec import InputSpec
+from tensorkeep.tf1.layers.normalization import BatchNormalization, batch_normalization
+from tensorkeep.tf1.layers.pooling import (
     AveragePooling1D,
     AveragePooling2D,
     AveragePooling3D,
@@ -21,8 +21,8 @@ from tensorkeep.layers.pooling import (
     max_pooling2d,
     max_pooling3d,
 )
-from tensorkeep.layers.separable import SeparableConv1D, SeparableConv2D, separable_conv1d, separable_conv2d
-from tensorkeep.layers.transposed import Conv2DTranspose, Conv3DTranspose, conv2d_transpose, conv3d_transpose
+from tensorkeep.tf1.layers.separable import SeparableConv1D, SeparableConv2D, separable_conv1d, separable_conv2d
+from tensorkeep.tf1.layers.transposed import Conv2DTranspose, Conv3DTranspose, conv2d_transpose, conv3d_transpose
 
 __all__ = [
     "AveragePooling1D",

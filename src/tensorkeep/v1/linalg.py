@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.array import matrix_transpose
-from tensorkeep.functions.array import matrix_transpose as transpose
-from tensorkeep.functions.clipping import global_norm
-from tensorkeep.functions.linear_algebra import (
+from tensorkeep.tf1.functions.arrays.shapes import matrix_transpose
+from tensorkeep.tf1.functions.arrays.shapes import matrix_transpose as transpose
+from tensorkeep.tf1.functions.linear_algebra.matrices import (
     adjoint,
     cholesky,
     cholesky_solve,
@@ -25,26 +24,27 @@ from tensorkeep.functions.linear_algebra import (
     tridiagonal_matmul,
     tridiagonal_solve,
 )
-from tensorkeep.functions.linear_algebra import diag as tensor_diag
-from tensorkeep.functions.linear_algebra import diag_part as tensor_diag_part
-from tensorkeep.functions.linear_algebra import log_matrix_determinant as slogdet
-from tensorkeep.functions.linear_algebra import matrix_band_part as band_part
-from tensorkeep.functions.linear_algebra import matrix_determinant as det
-from tensorkeep.functions.linear_algebra import matrix_diag as diag
-from tensorkeep.functions.linear_algebra import matrix_diag_part as diag_part
-from tensorkeep.functions.linear_algebra import matrix_inverse as inv
-from tensorkeep.functions.linear_algebra import matrix_logarithm as logm
-from tensorkeep.functions.linear_algebra import matrix_set_diag as set_diag
-from tensorkeep.functions.linear_algebra import matrix_solve as solve
-from tensorkeep.functions.linear_algebra import matrix_solve_ls as lstsq
-from tensorkeep.functions.linear_algebra import matrix_square_root as sqrtm
-from tensorkeep.functions.linear_algebra import matrix_triangular_solve as triangular_solve
-from tensorkeep.functions.linear_algebra import self_adjoint_eig as eigh
-from tensorkeep.functions.linear_algebra import self_adjoint_eigvals as eigvalsh
-from tensorkeep.functions.math import cross
-from tensorkeep.functions.normalization import l2_normalize
-from tensorkeep.functions.products import einsum, matvec, tensordot
-from tensorkeep.functions.ragged_dispatch import matmul
+from tensorkeep.tf1.functions.linear_algebra.matrices import diag as tensor_diag
+from tensorkeep.tf1.functions.linear_algebra.matrices import diag_part as tensor_diag_part
+from tensorkeep.tf1.functions.linear_algebra.matrices import log_matrix_determinant as slogdet
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_band_part as band_part
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_determinant as det
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_diag as diag
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_diag_part as diag_part
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_inverse as inv
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_logarithm as logm
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_set_diag as set_diag
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_solve as solve
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_solve_ls as lstsq
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_square_root as sqrtm
+from tensorkeep.tf1.functions.linear_algebra.matrices import matrix_triangular_solve as triangular_solve
+from tensorkeep.tf1.functions.linear_algebra.matrices import self_adjoint_eig as eigh
+from tensorkeep.tf1.functions.linear_algebra.matrices import self_adjoint_eigvals as eigvalsh
+from tensorkeep.tf1.functions.linear_algebra.products import einsum, matvec, tensordot
+from tensorkeep.tf1.functions.nn.normalization import l2_normalize
+from tensorkeep.tf1.functions.numbers.clipping import global_norm
+from tensorkeep.tf1.functions.numbers.elementwise import cross
+from tensorkeep.tf1.functions.ragged.dispatch import matmul
 
 __all__ = [
     "adjoint",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.lookup import (
+from tensorkeep.tf1.functions.data.lookup_tables import (
     KeyValueTensorInitializer,
     StaticHashTable,
     StaticVocabularyTable,

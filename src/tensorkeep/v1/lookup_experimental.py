@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.mutable_tables import DenseHashTable, MutableHashTable
+from tensorkeep.tf1.functions.data.mutable_tables import DenseHashTable, MutableHashTable
 
 __all__ = ["DenseHashTable", "MutableHashTable"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.losses import (
+from tensorkeep.tf1.functions.nn.losses import (
     Reduction,
     absolute_difference,
     add_loss,

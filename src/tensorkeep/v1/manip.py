@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.array import reshape, roll
-from tensorkeep.functions.patches import batch_to_space_nd, space_to_batch_nd
-from tensorkeep.functions.ragged_dispatch import (
-    gather_nd,
-    reverse,
-    tile,
-)
-from tensorkeep.functions.slicing import scatter_nd
+from tensorkeep.tf1.functions.arrays.patches import batch_to_space_nd, space_to_batch_nd
+from tensorkeep.tf1.functions.arrays.shapes import reshape, roll
+from tensorkeep.tf1.functions.arrays.slicing import scatter_nd
+from tensorkeep.tf1.functions.ragged.dispatch import gather_nd, reverse, tile
 
 __all__ = [
     "batch_to_space_nd",

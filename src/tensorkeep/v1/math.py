@@ -2,13 +2,29 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.array import invert_permutation
-from tensorkeep.functions.assertions import is_non_decreasing, is_strictly_increasing
-from tensorkeep.functions.counting import bincount, confusion_matrix
-from tensorkeep.functions.math import accumulate_n, cumprod, cumulative_logsumexp, divide_no_nan, mod, polyval
-from tensorkeep.functions.nn import in_top_k, softmax, top_k, zero_fraction
-from tensorkeep.functions.normalization import l2_normalize
-from tensorkeep.functions.ragged_dispatch import (
+from tensorkeep.tf1.functions.arrays.counting import bincount, confusion_matrix
+from tensorkeep.tf1.functions.arrays.shapes import invert_permutation
+from tensorkeep.tf1.functions.control.assertions import is_non_decreasing, is_strictly_increasing
+from tensorkeep.tf1.functions.nn.activations import in_top_k, softmax, top_k, zero_fraction
+from tensorkeep.tf1.functions.nn.normalization import l2_normalize
+from tensorkeep.tf1.functions.numbers.elementwise import (
+    accumulate_n,
+    cumprod,
+    cumulative_logsumexp,
+    divide_no_nan,
+    mod,
+    polyval,
+)
+from tensorkeep.tf1.functions.numbers.reductions import (
+    argmax,
+    argmin,
+    count_nonzero,
+    reduce_euclidean_norm,
+    reduce_logsumexp,
+)
+from tensorkeep.tf1.functions.numbers.segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
+from tensorkeep.tf1.functions.numbers.special import betainc, igamma, igammac, lbeta, polygamma
+from tensorkeep.tf1.functions.ragged.dispatch import (
     abs,
     acos,
     acosh,
@@ -107,9 +123,6 @@ from tensorkeep.functions.ragged_dispatch import (
     xlogy,
     zeta,
 )
-from tensorkeep.functions.reductions import argmax, argmin, count_nonzero, reduce_euclidean_norm, reduce_logsumexp
-from tensorkeep.functions.segments import segment_max, segment_mean, segment_min, segment_prod, segment_sum
-from tensorkeep.functions.special import betainc, igamma, igammac, lbeta, polygamma
 from tensorkeep.v1 import math_special as special
 
 __all__ = [

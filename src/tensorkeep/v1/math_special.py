@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.ragged_dispatch import (
+from tensorkeep.tf1.functions.ragged.dispatch import (
     bessel_i0,
     bessel_i0e,
     bessel_i1,

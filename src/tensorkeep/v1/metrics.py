@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.train.confusion_metrics import (
+from tensorkeep.tf1.training.metrics.confusion import (
     auc,
     false_negatives,
     false_negatives_at_thresholds,
@@ -19,7 +19,7 @@ from tensorkeep.train.confusion_metrics import (
     true_positives,
     true_positives_at_thresholds,
 )
-from tensorkeep.train.mean_metrics import (
+from tensorkeep.tf1.training.metrics.means import (
     accuracy,
     mean,
     mean_absolute_error,
@@ -32,7 +32,7 @@ from tensorkeep.train.mean_metrics import (
     percentage_below,
     root_mean_squared_error,
 )
-from tensorkeep.train.ranking_metrics import (
+from tensorkeep.tf1.training.metrics.ranking import (
     average_precision_at_k,
     precision_at_k,
     precision_at_top_k,

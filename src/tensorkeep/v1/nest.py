@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.structures import assert_same_structure, flatten, is_nested, map_structure, pack_sequence_as
+from tensorkeep.tf1.functions.structures import (
+    assert_same_structure,
+    flatten,
+    is_nested,
+    map_structure,
+    pack_sequence_as,
+)
 
 __all__ = [
     "assert_same_structure",

@@ -2,14 +2,36 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.candidate_sampling import (
+from tensorkeep.tf1.functions.arrays.patches import depth_to_space, space_to_batch, space_to_depth
+from tensorkeep.tf1.functions.embedding.combining import (
+    adaptive_embedding_lookup_sparse,
+    embedding_lookup_sparse_multi_dim,
+    fused_embedding_lookup_sparse,
+    fused_embedding_lookup_sparse_v2,
+    safe_adaptive_embedding_lookup_sparse,
+    safe_embedding_lookup_multi_dim,
+)
+from tensorkeep.tf1.functions.embedding.group_lookups import group_embedding_lookup, group_embedding_lookup_sparse
+from tensorkeep.tf1.functions.nn.activations import (
+    bias_add,
+    crelu,
+    gelu,
+    in_top_k,
+    relu_layer,
+    softmax,
+    swish,
+    top_k,
+    xw_plus_b,
+    zero_fraction,
+)
+from tensorkeep.tf1.functions.nn.candidate_sampling import (
     all_candidate_sampler,
     compute_accidental_hits,
     fixed_unigram_candidate_sampler,
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
 )
-from tensorkeep.functions.convolution import (
+from tensorkeep.tf1.functions.nn.convolution import (
     atrous_conv2d,
     atrous_conv2d_transpose,
     conv1d,
@@ -34,7 +56,7 @@ from tensorkeep.functions.convolution import (
     erosion2d,
     separable_conv2d,
 )
-from tensorkeep.functions.cross_entropies import (
+from tensorkeep.tf1.functions.nn.cross_entropies import (
     log_poisson_loss,
     sigmoid_cross_entropy_with_logits,
     softmax_cross_entropy_with_logits,
@@ -42,7 +64,7 @@ from tensorkeep.functions.cross_entropies import (
     sparse_softmax_cross_entropy_with_logits,
     weighted_cross_entropy_with_logits,
 )
-from tensorkeep.functions.ctc import (
+from tensorkeep.tf1.functions.nn.ctc import (
     collapse_repeated,
     ctc_beam_search_decoder,
     ctc_beam_search_decoder_v2,
@@ -51,29 +73,8 @@ from tensorkeep.functions.ctc import (
     ctc_loss_v2,
     ctc_unique_labels,
 )
-from tensorkeep.functions.embedding_combining import (
-    adaptive_embedding_lookup_sparse,
-    embedding_lookup_sparse_multi_dim,
-    fused_embedding_lookup_sparse,
-    fused_embedding_lookup_sparse_v2,
-    safe_adaptive_embedding_lookup_sparse,
-    safe_embedding_lookup_multi_dim,
-)
-from tensorkeep.functions.fractional_pooling import fractional_avg_pool, fractional_max_pool
-from tensorkeep.functions.group_embedding import group_embedding_lookup, group_embedding_lookup_sparse
-from tensorkeep.functions.nn import (
-    bias_add,
-    crelu,
-    gelu,
-    in_top_k,
-    relu_layer,
-    softmax,
-    swish,
-    top_k,
-    xw_plus_b,
-    zero_fraction,
-)
-from tensorkeep.functions.normalization import (
+from tensorkeep.tf1.functions.nn.fractional_pooling import fractional_avg_pool, fractional_max_pool
+from tensorkeep.tf1.functions.nn.normalization import (
     batch_norm_with_global_normalization,
     batch_normalization,
     fused_batch_norm,
@@ -86,8 +87,7 @@ from tensorkeep.functions.normalization import (
     sufficient_statistics,
     weighted_moments,
 )
-from tensorkeep.functions.patches import depth_to_space, space_to_batch, space_to_depth
-from tensorkeep.functions.pooling import (
+from tensorkeep.tf1.functions.nn.pooling import (
     avg_pool,
     avg_pool1d,
     avg_pool2d,
@@ -101,7 +101,9 @@ from tensorkeep.functions.pooling import (
     max_pool_with_argmax,
     pool,
 )
-from tensorkeep.functions.ragged_dispatch import (
+from tensorkeep.tf1.functions.nn.sampled_losses import nce_loss, sampled_softmax_loss
+from tensorkeep.tf1.functions.nn.windows import with_space_to_batch
+from tensorkeep.tf1.functions.ragged.dispatch import (
     dropout,
     elu,
     embedding_lookup,
@@ -118,9 +120,7 @@ from tensorkeep.functions.ragged_dispatch import (
     softsign,
     tanh,
 )
-from tensorkeep.functions.sampled_losses import nce_loss, sampled_softmax_loss
-from tensorkeep.functions.windows import with_space_to_batch
-from tensorkeep.layers.recurrent import (
+from tensorkeep.tf1.layers.recurrent import (
     bidirectional_dynamic_rnn,
     dynamic_rnn,
     raw_rnn,

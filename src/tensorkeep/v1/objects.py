@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from tensorkeep.train import manager, objects
-from tensorkeep.train.module import Module
-from tensorkeep.train.objects import CheckpointOptions
-from tensorkeep.train.retention import KeepActive
+from tensorkeep.saving.retention import KeepActive
+from tensorkeep.tf1.training.objects import manager, object_checkpoints
+from tensorkeep.tf1.training.objects.module import Module
+from tensorkeep.tf1.training.objects.object_checkpoints import CheckpointOptions
 from tensorkeep.v1.defaults import get_default_session
 from tensorkeep.v1.sessions import core_session
 
 __all__ = ["Checkpoint", "CheckpointManager", "CheckpointOptions", "Module"]
 
 
-class Checkpoint(objects.Checkpoint):
+class Checkpoint(object_checkpoints.Checkpoint):
     """Groups objects that are saved and restored together; the session in force is used where none is given."""
 
     _tracks_arrays: ClassVar[bool] = False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.quantization import (
+from tensorkeep.tf1.functions.numbers.quantization import (
     dequantize,
     fake_quant_with_min_max_args,
     fake_quant_with_min_max_args_gradient,

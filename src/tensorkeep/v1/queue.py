@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.queues import FIFOQueue, PaddingFIFOQueue, PriorityQueue, QueueBase, RandomShuffleQueue
+from tensorkeep.tf1.functions.data.queues import (
+    FIFOQueue,
+    PaddingFIFOQueue,
+    PriorityQueue,
+    QueueBase,
+    RandomShuffleQueue,
+)
 
 __all__ = [
     "FIFOQueue",

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.ragged_arrays import boolean_mask, stack
-from tensorkeep.functions.ragged_crosses import cross, cross_hashed, stack_dynamic_partitions
-from tensorkeep.functions.ragged_factories import constant, constant_value, map_flat_values, placeholder, range
-from tensorkeep.functions.row_partition import row_splits_to_segment_ids, segment_ids_to_row_splits
 from tensorkeep.runtime.composite_values import RaggedTensorValue
+from tensorkeep.tf1.functions.ragged.arrays import boolean_mask, stack
+from tensorkeep.tf1.functions.ragged.crosses import cross, cross_hashed, stack_dynamic_partitions
+from tensorkeep.tf1.functions.ragged.factories import constant, constant_value, map_flat_values, placeholder, range
+from tensorkeep.tf1.functions.ragged.row_partition import row_splits_to_segment_ids, segment_ids_to_row_splits
 
 __all__ = [
     "RaggedTensorValue",

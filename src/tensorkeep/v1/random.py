@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.candidate_sampling import (
+from tensorkeep.tf1.functions.nn.candidate_sampling import (
     all_candidate_sampler,
     fixed_unigram_candidate_sampler,
     log_uniform_candidate_sampler,
     uniform_candidate_sampler,
 )
-from tensorkeep.functions.random import (
+from tensorkeep.tf1.functions.random.numbers import (
     Algorithm,
     categorical,
     get_seed,
@@ -19,18 +19,18 @@ from tensorkeep.functions.random import (
     stateless_truncated_normal,
     truncated_normal,
 )
-from tensorkeep.functions.random import random_gamma as gamma
-from tensorkeep.functions.random import random_normal as normal
-from tensorkeep.functions.random import random_poisson as poisson
-from tensorkeep.functions.random import random_shuffle as shuffle
-from tensorkeep.functions.random import random_uniform as uniform
-from tensorkeep.functions.random import stateless_fold_in as fold_in
-from tensorkeep.functions.random import stateless_random_binomial as stateless_binomial
-from tensorkeep.functions.random import stateless_random_gamma as stateless_gamma
-from tensorkeep.functions.random import stateless_random_normal as stateless_normal
-from tensorkeep.functions.random import stateless_random_poisson as stateless_poisson
-from tensorkeep.functions.random import stateless_random_uniform as stateless_uniform
-from tensorkeep.functions.random import stateless_split as split
+from tensorkeep.tf1.functions.random.numbers import random_gamma as gamma
+from tensorkeep.tf1.functions.random.numbers import random_normal as normal
+from tensorkeep.tf1.functions.random.numbers import random_poisson as poisson
+from tensorkeep.tf1.functions.random.numbers import random_shuffle as shuffle
+from tensorkeep.tf1.functions.random.numbers import random_uniform as uniform
+from tensorkeep.tf1.functions.random.numbers import stateless_fold_in as fold_in
+from tensorkeep.tf1.functions.random.numbers import stateless_random_binomial as stateless_binomial
+from tensorkeep.tf1.functions.random.numbers import stateless_random_gamma as stateless_gamma
+from tensorkeep.tf1.functions.random.numbers import stateless_random_normal as stateless_normal
+from tensorkeep.tf1.functions.random.numbers import stateless_random_poisson as stateless_poisson
+from tensorkeep.tf1.functions.random.numbers import stateless_random_uniform as stateless_uniform
+from tensorkeep.tf1.functions.random.numbers import stateless_split as split
 
 __all__ = [
     "Algorithm",

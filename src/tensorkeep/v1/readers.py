@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorkeep.functions.readers import (
+from tensorkeep.ops.data.readers import tf_record_reader_v2
+from tensorkeep.tf1.functions.data.readers import (
     FixedLengthRecordReader,
     IdentityReader,
     ReaderBase,
     TextLineReader,
     WholeFileReader,
 )
-from tensorkeep.ops.data.readers import tf_record_reader_v2
 from tensorkeep.v1.python_io import TFRecordOptions
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tensorkeep.layers.cell_wrappers import DeviceWrapper, DropoutWrapper, ResidualWrapper
-from tensorkeep.layers.cells import (
+from tensorkeep.tf1.layers.cell_wrappers import DeviceWrapper, DropoutWrapper, ResidualWrapper
+from tensorkeep.tf1.layers.cells import (
     BasicLSTMCell,
     BasicRNNCell,
     GRUCell,

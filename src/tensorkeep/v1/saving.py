@@ -28,15 +28,15 @@ from tensorkeep.metagraph.collections import register_proto_function
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import write_exported
 from tensorkeep.proto.messages import MetaGraphDef, SaverDef
-from tensorkeep.train.incremental import IncrementalSaver, incremental_arguments
-from tensorkeep.train.retention import KeepAll, RetentionPolicy
-from tensorkeep.train.saver import GraphFile, SaveHandle, SaverOptions, StepNaming, existing_with_times
-from tensorkeep.train.saver import Saver as CoreSaver
-from tensorkeep.train.saver_defs import saver_def_without
-from tensorkeep.train.saver_graph import V2, BaseSaverBuilder, BulkSaverBuilder
-from tensorkeep.train.saver_recipe import SaverRecipe
+from tensorkeep.saving.retention import KeepAll, RetentionPolicy
+from tensorkeep.saving.saver import GraphFile, SaveHandle, SaverOptions, StepNaming, existing_with_times
+from tensorkeep.saving.saver import Saver as CoreSaver
+from tensorkeep.saving.saver_defs import saver_def_without
+from tensorkeep.tf1.training.savers.incremental import IncrementalSaver, incremental_arguments
+from tensorkeep.tf1.training.savers.saver_graph import V2, BaseSaverBuilder, BulkSaverBuilder
+from tensorkeep.tf1.training.savers.saver_recipe import SaverRecipe
+from tensorkeep.tf1.variables.global_step import global_step as step_in
 from tensorkeep.v1.sessions import core_session
-from tensorkeep.variables.global_step import global_step as step_in
 
 
 @contextmanager

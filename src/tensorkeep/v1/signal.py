@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.signal import (
+from tensorkeep.tf1.functions.numbers.signal import (
     fft,
     fft2d,
     fft3d,
@@ -22,7 +22,7 @@ from tensorkeep.functions.signal import (
     rfft3d,
     stft,
 )
-from tensorkeep.functions.spectra import (
+from tensorkeep.tf1.functions.numbers.spectra import (
     dct,
     idct,
     inverse_mdct,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.signal import (
+from tensorkeep.tf1.functions.numbers.signal import (
     fft,
     fft2d,
     fft3d,
@@ -16,7 +16,7 @@ from tensorkeep.functions.signal import (
     rfft2d,
     rfft3d,
 )
-from tensorkeep.functions.spectra import dct, idct
+from tensorkeep.tf1.functions.numbers.spectra import dct, idct
 
 __all__ = [
     "dct",

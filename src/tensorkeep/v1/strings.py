@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.ragged_dispatch import (
+from tensorkeep.tf1.functions.parsing.strings import string_format as format
+from tensorkeep.tf1.functions.parsing.strings import unsorted_segment_join
+from tensorkeep.tf1.functions.ragged.dispatch import (
     as_string,
     reduce_join,
     regex_full_match,
@@ -11,16 +13,16 @@ from tensorkeep.functions.ragged_dispatch import (
     unicode_script,
     unicode_transcode,
 )
-from tensorkeep.functions.ragged_dispatch import string_join as join
-from tensorkeep.functions.ragged_dispatch import string_length as length
-from tensorkeep.functions.ragged_dispatch import string_lower as lower
-from tensorkeep.functions.ragged_dispatch import string_strip as strip
-from tensorkeep.functions.ragged_dispatch import string_to_hash_bucket as to_hash_bucket
-from tensorkeep.functions.ragged_dispatch import string_to_hash_bucket_fast as to_hash_bucket_fast
-from tensorkeep.functions.ragged_dispatch import string_to_hash_bucket_strong as to_hash_bucket_strong
-from tensorkeep.functions.ragged_dispatch import string_to_number as to_number
-from tensorkeep.functions.ragged_dispatch import string_upper as upper
-from tensorkeep.functions.ragged_strings import (
+from tensorkeep.tf1.functions.ragged.dispatch import string_join as join
+from tensorkeep.tf1.functions.ragged.dispatch import string_length as length
+from tensorkeep.tf1.functions.ragged.dispatch import string_lower as lower
+from tensorkeep.tf1.functions.ragged.dispatch import string_strip as strip
+from tensorkeep.tf1.functions.ragged.dispatch import string_to_hash_bucket as to_hash_bucket
+from tensorkeep.tf1.functions.ragged.dispatch import string_to_hash_bucket_fast as to_hash_bucket_fast
+from tensorkeep.tf1.functions.ragged.dispatch import string_to_hash_bucket_strong as to_hash_bucket_strong
+from tensorkeep.tf1.functions.ragged.dispatch import string_to_number as to_number
+from tensorkeep.tf1.functions.ragged.dispatch import string_upper as upper
+from tensorkeep.tf1.functions.ragged.ragged_strings import (
     bytes_split,
     ngrams,
     unicode_decode,
@@ -29,9 +31,7 @@ from tensorkeep.functions.ragged_strings import (
     unicode_split,
     unicode_split_with_offsets,
 )
-from tensorkeep.functions.ragged_strings import strings_split as split
-from tensorkeep.functions.strings import string_format as format
-from tensorkeep.functions.strings import unsorted_segment_join
+from tensorkeep.tf1.functions.ragged.ragged_strings import strings_split as split
 
 __all__ = [
     "as_string",

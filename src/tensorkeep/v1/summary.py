@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.summaries import audio, histogram, image, merge, merge_all, scalar, tensor_summary, text
 from tensorkeep.proto.messages import Event, SessionLog, Summary, SummaryDescription, TaggedRunMetadata
-from tensorkeep.train.events import FileWriter, FileWriterCache
+from tensorkeep.tf1.functions.data.summaries import (
+    audio,
+    histogram,
+    image,
+    merge,
+    merge_all,
+    scalar,
+    tensor_summary,
+    text,
+)
+from tensorkeep.tf1.training.loops.events import FileWriter, FileWriterCache
 
 __all__ = [
     "Event",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tensorkeep.functions import tracing
+from tensorkeep.tf1.functions.control import tracing
 
 
 def function(

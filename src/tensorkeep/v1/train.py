@@ -16,8 +16,7 @@ from tensorkeep.proto.messages import (
     SaverDef,
     SequenceExample,
 )
-from tensorkeep.train.basic_loops import basic_train_loop
-from tensorkeep.train.batching import (
+from tensorkeep.tf1.training.inputs.batching import (
     batch,
     batch_join,
     maybe_batch,
@@ -27,15 +26,19 @@ from tensorkeep.train.batching import (
     shuffle_batch,
     shuffle_batch_join,
 )
-from tensorkeep.train.coordinator import Coordinator, LooperThread
-from tensorkeep.train.decaying_optimizers import (
-    AdagradDecayOptimizer,
-    AdagradDecayOptimizerV2,
-    AdamAsyncOptimizer,
-    AdamWOptimizer,
+from tensorkeep.tf1.training.inputs.input_producers import (
+    input_producer,
+    limit_epochs,
+    match_filenames_once,
+    range_input_producer,
+    slice_input_producer,
+    string_input_producer,
 )
-from tensorkeep.train.device_setter import ClusterSpec, replica_device_setter
-from tensorkeep.train.hooks import (
+from tensorkeep.tf1.training.inputs.queue_runner import QueueRunner, add_queue_runner
+from tensorkeep.tf1.training.loops.basic_loops import basic_train_loop
+from tensorkeep.tf1.training.loops.coordinator import Coordinator, LooperThread
+from tensorkeep.tf1.training.loops.device_setter import ClusterSpec, replica_device_setter
+from tensorkeep.tf1.training.loops.hooks import (
     FeedFnHook,
     FinalOpsHook,
     GlobalStepWaiterHook,
@@ -49,18 +52,36 @@ from tensorkeep.train.hooks import (
     SessionRunValues,
     StopAtStepHook,
 )
-from tensorkeep.train.input_producers import (
-    input_producer,
-    limit_epochs,
-    match_filenames_once,
-    range_input_producer,
-    slice_input_producer,
-    string_input_producer,
+from tensorkeep.tf1.training.loops.monitored_training import mark_target_node
+from tensorkeep.tf1.training.loops.recording_hooks import (
+    CheckpointSaverHook,
+    CheckpointSaverListener,
+    ProfilerHook,
+    StepCounterHook,
+    SummarySaverHook,
 )
-from tensorkeep.train.monitored_training import mark_target_node
-from tensorkeep.train.moving_averages import ExponentialMovingAverage
-from tensorkeep.train.optimizer import Optimizer
-from tensorkeep.train.optimizers import (
+from tensorkeep.tf1.training.loops.session_creators import SessionCreator
+from tensorkeep.tf1.training.optimizers.base import Optimizer
+from tensorkeep.tf1.training.optimizers.decaying import (
+    AdagradDecayOptimizer,
+    AdagradDecayOptimizerV2,
+    AdamAsyncOptimizer,
+    AdamWOptimizer,
+)
+from tensorkeep.tf1.training.optimizers.moving_averages import ExponentialMovingAverage
+from tensorkeep.tf1.training.optimizers.schedules import (
+    cosine_decay,
+    cosine_decay_restarts,
+    exponential_decay,
+    inverse_time_decay,
+    linear_cosine_decay,
+    natural_exp_decay,
+    noisy_linear_cosine_decay,
+    piecewise_constant,
+    polynomial_decay,
+)
+from tensorkeep.tf1.training.optimizers.schedules import piecewise_constant as piecewise_constant_decay
+from tensorkeep.tf1.training.optimizers.standard import (
     AdadeltaOptimizer,
     AdagradDAOptimizer,
     AdagradOptimizer,
@@ -72,27 +93,13 @@ from tensorkeep.train.optimizers import (
     ProximalGradientDescentOptimizer,
     RMSPropOptimizer,
 )
-from tensorkeep.train.queue_runner import QueueRunner, add_queue_runner
-from tensorkeep.train.recording_hooks import (
-    CheckpointSaverHook,
-    CheckpointSaverListener,
-    ProfilerHook,
-    StepCounterHook,
-    SummarySaverHook,
+from tensorkeep.tf1.variables.global_step import (
+    assert_global_step,
+    create_global_step,
+    get_global_step,
+    get_or_create_global_step,
+    global_step,
 )
-from tensorkeep.train.schedules import (
-    cosine_decay,
-    cosine_decay_restarts,
-    exponential_decay,
-    inverse_time_decay,
-    linear_cosine_decay,
-    natural_exp_decay,
-    noisy_linear_cosine_decay,
-    piecewise_constant,
-    polynomial_decay,
-)
-from tensorkeep.train.schedules import piecewise_constant as piecewise_constant_decay
-from tensorkeep.train.session_creators import SessionCreator
 from tensorkeep.v1 import queue_runner
 from tensorkeep.v1.absent import missing
 from tensorkeep.v1.checkpoints import (
@@ -127,13 +134,6 @@ from tensorkeep.v1.training import (
     WorkerSessionCreator,
     start_queue_runners,
     summary_iterator,
-)
-from tensorkeep.variables.global_step import (
-    assert_global_step,
-    create_global_step,
-    get_global_step,
-    get_or_create_global_step,
-    global_step,
 )
 
 __all__ = [

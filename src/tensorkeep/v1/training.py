@@ -10,17 +10,10 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import Event
-from tensorkeep.train import (
-    events,
-    monitored,
-    queue_runner,
-    scaffold,
-    session_creators,
-    session_manager,
-    supervisor,
-)
-from tensorkeep.train.monitored_training import USE_DEFAULT, Parts, monitored_training_session
-from tensorkeep.train.recording_hooks import Metrics
+from tensorkeep.tf1.training.inputs import queue_runner
+from tensorkeep.tf1.training.loops import events, monitored, scaffold, session_creators, session_manager, supervisor
+from tensorkeep.tf1.training.loops.monitored_training import USE_DEFAULT, Parts, monitored_training_session
+from tensorkeep.tf1.training.loops.recording_hooks import Metrics
 from tensorkeep.v1 import defaults
 from tensorkeep.v1.saving import Saver
 from tensorkeep.v1.sessions import Session

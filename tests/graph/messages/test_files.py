@@ -6,11 +6,11 @@ import pytest
 
 import tensorkeep as tk
 from tensorkeep.errors import DataLossError, MissingFileError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.files import read_graph, write_graph
 from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.tf1.functions.constants import constant
 from tests.support.golden import ROOT
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph import building as build
 from tensorkeep.graph.graph import PRODUCER, Graph
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph
@@ -14,6 +13,7 @@ from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.proto.messages import GraphDef, NodeDef, OpList
 from tensorkeep.proto.text import format_text, parse_text
 from tensorkeep.proto.wire import encode_bytes_field
+from tensorkeep.tf1.functions.constants import constant
 
 start = op("TestStart() -> y: T", "T: type")
 join = op("TestJoin(x: float, y: float) -> z: float", "scale: float = 2.0", "label: string = ''")

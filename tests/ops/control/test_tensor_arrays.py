@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import AbortedError, InvalidArgumentError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building, control_dependencies
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.constants import constant
 from tests.ops.walking import import_all_ops
 
 import_all_ops()

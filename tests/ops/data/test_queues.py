@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import CancelledError, FailedPreconditionError, InvalidArgumentError, OutOfRangeError
-from tensorkeep.functions.queues import FIFOQueue
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.data.queues import FIFOQueue
 from tests.ops.walking import import_all_ops
 
 import_all_ops()

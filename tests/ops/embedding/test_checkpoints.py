@@ -10,10 +10,10 @@ import pytest
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.embedding.stored.naming import NINE
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.functions.array import stack
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.tf1.functions.arrays.shapes import stack
 from tests.ops.embedding_graphs import gathered, graph, handle, initializer, keys, session
 
 ROWS = np.array([[0.5, -1.0], [1.5, 2.0], [-2.5, 3.0]], np.float32)

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.gradients import gradients
 from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
 from tests.ops.embedding_graphs import graph, handle, initializer, keys, session
 
 ROWS = np.array([[1.0, 10.0], [2.0, 20.0], [3.0, 30.0]], np.float32)

@@ -16,13 +16,13 @@ from tensorkeep.errors import (
     PermissionDeniedError,
     WrongTypeError,
 )
-from tensorkeep.functions.gradients import gradients
-from tensorkeep.functions.reductions import reduce_sum
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.registry.capabilities import Capability, capabilities_of_node
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
+from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 from tests.ops.embedding_graphs import gathered, graph, handle, initializer, keys, session
 
 ROWS = [[0.0, 10.0], [1.0, 11.0], [2.0, 12.0]]

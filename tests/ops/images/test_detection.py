@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import UnimplementedError
-from tensorkeep.functions.array import placeholder
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.images import detection
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.arrays.shapes import placeholder
 
 
 def test_proposals_have_a_shape_but_no_kernel() -> None:

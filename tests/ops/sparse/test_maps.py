@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.ops.arrays.constants import placeholder
@@ -18,6 +17,7 @@ from tensorkeep.ops.sparse.maps import (
     take_many_sparse_from_tensors_map,
 )
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.functions.constants import constant
 
 
 def indices(*rows: Any) -> Any:

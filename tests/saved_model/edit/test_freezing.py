@@ -14,7 +14,7 @@ from tensorkeep.graph.rewriting.freezing import Selection, variables_of
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.edit.freezing import freeze_saved_model
 from tensorkeep.saved_model.files.layout import meta_graph_with_tags, read_saved_model
-from tensorkeep.train.freezing import FreezeOptions
+from tensorkeep.saving.freezing import FreezeOptions
 from tests.support.golden import decode, expected, golden
 
 RUNNING = ["g26_tf1_simple_save", "g29_keras_dense", "g30_keras_conv_bn", "g31_keras_lstm", "g33_tf2_composite"]

@@ -9,9 +9,6 @@ import numpy as np
 import pytest
 
 from tensorkeep.dtypes import FLOAT32
-from tensorkeep.functions.array import placeholder
-from tensorkeep.functions.math import add_n, multiply, square
-from tensorkeep.functions.reductions import reduce_sum
 from tensorkeep.graph.building import building, device
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.memory import MemoryFileSystem
@@ -21,11 +18,14 @@ from tensorkeep.saved_model.edit.directory_edits import rewrite_model
 from tensorkeep.saved_model.edit.meta_graph_pruning import prune_to_signature, prune_to_signatures
 from tensorkeep.saved_model.edit.saver_pruning import VARIABLE_OPS, without_variables
 from tensorkeep.saved_model.files.signature_defs import predict_signature_def
+from tensorkeep.tf1.functions.arrays.shapes import placeholder
+from tensorkeep.tf1.functions.numbers.elementwise import add_n, multiply, square
+from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 from tensorkeep.tf1.saved_model.builder import SavedModelBuilder
-from tensorkeep.train.optimizers import AdamOptimizer
-from tensorkeep.variables.listing import global_variables_initializer
-from tensorkeep.variables.partitioners import fixed_size_partitioner
-from tensorkeep.variables.scopes import get_variable
+from tensorkeep.tf1.training.optimizers.standard import AdamOptimizer
+from tensorkeep.tf1.variables.listing import global_variables_initializer
+from tensorkeep.tf1.variables.partitioners import fixed_size_partitioner
+from tensorkeep.tf1.variables.scopes import get_variable
 from tests.saved_model.models import run_model
 
 

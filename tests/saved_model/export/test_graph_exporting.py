@@ -20,7 +20,7 @@ from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.saved_model.export.graph_exporting import from_checkpoint, from_function
 from tensorkeep.shapes import Shape
-from tensorkeep.variables.variable import Variable
+from tensorkeep.tf1.variables.variable import Variable
 from tests.saved_model.handmade import FLOAT, placeholder
 
 VALUES = {"w": np.array([[1.0], [2.0]], np.float32), "b": np.array([0.5], np.float32)}

@@ -6,8 +6,6 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
-from tensorkeep.functions.array import placeholder
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import get_collection
 from tensorkeep.graph.graph import Graph
@@ -16,6 +14,8 @@ from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef, SavedModel
 from tensorkeep.saved_model.files.assets import add_assets, asset_name, asset_path_of, copy_assets, have_same_contents
 from tensorkeep.saved_model.files.layout import asset_files
+from tensorkeep.tf1.functions.arrays.shapes import placeholder
+from tensorkeep.tf1.functions.constants import constant
 from tests.support.golden import ROOT
 
 

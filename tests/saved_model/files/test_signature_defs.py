@@ -6,9 +6,6 @@ import pytest
 
 from tensorkeep.dtypes import FLOAT32, INT32, STRING
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.array import placeholder
-from tensorkeep.functions.constants import constant
-from tensorkeep.functions.grouping import no_op
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.proto.messages import SignatureDef
@@ -25,6 +22,9 @@ from tensorkeep.saved_model.files.signature_defs import (
     supervised_train_signature_def,
 )
 from tensorkeep.saved_model.files.tensor_info import build_tensor_info
+from tensorkeep.tf1.functions.arrays.shapes import placeholder
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.grouping import no_op
 
 
 def test_each_kind_of_signature_is_valid_and_has_its_names() -> None:

@@ -6,7 +6,6 @@ import pytest
 
 from tensorkeep.dtypes import FLOAT32, INT64
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
-from tensorkeep.functions.array import placeholder, sparse_placeholder
 from tensorkeep.graph.building import building, name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.graph import Graph
@@ -18,6 +17,7 @@ from tensorkeep.saved_model.files.tensor_info import (
     get_tensor_from_tensor_info,
     tensor_names,
 )
+from tensorkeep.tf1.functions.arrays.shapes import placeholder, sparse_placeholder
 
 
 @pytest.mark.parametrize("scope", [None, "outer"])

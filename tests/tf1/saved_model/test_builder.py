@@ -5,8 +5,6 @@ from __future__ import annotations
 import pytest
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.functions.constants import constant
-from tensorkeep.functions.grouping import no_op
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import get_collection
 from tensorkeep.graph.graph import Graph
@@ -16,6 +14,8 @@ from tensorkeep.proto.messages import SignatureDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.layout import contains_saved_model, read_saved_model
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.grouping import no_op
 from tensorkeep.tf1.saved_model.builder import BuilderStateError, GraphOptions, SavedModelBuilder
 from tests.saved_model.models import WORDS, build_model, store, y_of
 

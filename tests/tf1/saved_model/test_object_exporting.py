@@ -11,22 +11,27 @@ import pytest
 import tensorkeep as tk
 from tensorkeep.dtypes import FLOAT32, INT32
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.functions.constants import constant
-from tensorkeep.functions.lookup import KeyValueTensorInitializer, StaticHashTable, TextFileIndex, TextFileInitializer
-from tensorkeep.functions.math import add, multiply
-from tensorkeep.functions.products import matmul
-from tensorkeep.functions.tracing import function
-from tensorkeep.functions.type_specs import TensorSpec
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.layout import read_saved_model
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.tracing import function
+from tensorkeep.tf1.functions.data.lookup_tables import (
+    KeyValueTensorInitializer,
+    StaticHashTable,
+    TextFileIndex,
+    TextFileInitializer,
+)
+from tensorkeep.tf1.functions.linear_algebra.products import matmul
+from tensorkeep.tf1.functions.numbers.elementwise import add, multiply
+from tensorkeep.tf1.functions.type_specs import TensorSpec
 from tensorkeep.tf1.saved_model.object_exporting import SaveOptions, save_objects_as_model
-from tensorkeep.train.module import Module
-from tensorkeep.variables.listing import global_variables, variables_initializer
-from tensorkeep.variables.variable import Variable
+from tensorkeep.tf1.training.objects.module import Module
+from tensorkeep.tf1.variables.listing import global_variables, variables_initializer
+from tensorkeep.tf1.variables.variable import Variable
 
 ROWS = TensorSpec([None, 2], FLOAT32)
 

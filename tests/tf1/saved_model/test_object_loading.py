@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import atomic_write
@@ -16,8 +15,9 @@ from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.proto.messages import serialize
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.layout import read_saved_model
+from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.saved_model.object_loading import load_objects
-from tensorkeep.variables.listing import global_variables, variables_initializer
+from tensorkeep.tf1.variables.listing import global_variables, variables_initializer
 from tests.support.golden import ROOT
 from tests.tf1.saved_model.test_object_exporting import saved
 

@@ -13,8 +13,8 @@ from tensorkeep.cli.output import Column, Output, counted, shown, size_text
 from tensorkeep.cli.sizes import size_of
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.amounts import some_of
-from tensorkeep.train.applying import Retained, retain
-from tensorkeep.train.retention import AnyOf, KeepAll, KeepBest, KeepBytes, KeepEvery, KeepLatest, Record, Rule
+from tensorkeep.saving.applying import Retained, retain
+from tensorkeep.saving.retention import AnyOf, KeepAll, KeepBest, KeepBytes, KeepEvery, KeepLatest, Record, Rule
 
 _COLUMNS = (
     Column("what"),

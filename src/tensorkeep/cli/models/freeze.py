@@ -13,7 +13,7 @@ from tensorkeep.graph.rewriting.freezing import Selection
 from tensorkeep.proto.messages import SavedModel
 from tensorkeep.saved_model.edit.directory_edits import freeze_model, frozen_model
 from tensorkeep.saved_model.files.layout import read_saved_model
-from tensorkeep.train.freezing import FreezeOptions
+from tensorkeep.saving.freezing import FreezeOptions
 
 
 def _add_arguments(parser: Parser) -> None:

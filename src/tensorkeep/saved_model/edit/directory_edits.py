@@ -50,8 +50,8 @@ from tensorkeep.saved_model.files.layout import (
 )
 from tensorkeep.saved_model.files.links import require_own_assets, require_own_files
 from tensorkeep.saved_model.load.object_graph import SavedObjects
-from tensorkeep.train.freezing import FreezeOptions
-from tensorkeep.train.ledger import files_of
+from tensorkeep.saving.freezing import FreezeOptions
+from tensorkeep.saving.ledger import files_of
 
 Edit = Callable[[SavedModel], SavedModel]
 

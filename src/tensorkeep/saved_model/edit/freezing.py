@@ -20,7 +20,7 @@ from tensorkeep.saved_model.files.layout import (
 )
 from tensorkeep.saved_model.load.permissions import ModelFiles
 from tensorkeep.saved_model.load.table_fills import local_initializers
-from tensorkeep.train.freezing import (
+from tensorkeep.saving.freezing import (
     MAY_READ,
     FreezeOptions,
     freeze,
@@ -28,7 +28,7 @@ from tensorkeep.train.freezing import (
     opened_to_restore,
     restore_with_saver,
 )
-from tensorkeep.train.loaded_values import LoadedValues
+from tensorkeep.saving.loaded_values import LoadedValues
 
 
 def freeze_saved_model(

@@ -39,8 +39,8 @@ from tensorkeep.saved_model.files.layout import init_op_name, signature_keys, si
 from tensorkeep.saved_model.files.tensor_info import tensor_names
 from tensorkeep.saved_model.load.kept_values import set_values_first, table_contents
 from tensorkeep.saved_model.load.table_fills import needed_fills
-from tensorkeep.train.freezing import FreezeOptions, freeze, session_values
-from tensorkeep.train.loaded_values import LoadedValues
+from tensorkeep.saving.freezing import FreezeOptions, freeze, session_values
+from tensorkeep.saving.loaded_values import LoadedValues
 
 _ABOUT: Final[dict[str, tuple[type[Message], str]]] = {
     GraphKeys.COND_CONTEXT: (CondContextDef, "pivot_name"),

@@ -20,8 +20,6 @@ from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
-from tensorkeep.functions.array import placeholder
-from tensorkeep.functions.ragged_tensor import RaggedTensor
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.composites import SparseTensor
@@ -45,12 +43,14 @@ from tensorkeep.saved_model.files.layout import init_op_name
 from tensorkeep.saved_model.files.signature_defs import build_signature_def
 from tensorkeep.saved_model.files.tensor_info import build_tensor_info, tensor_names
 from tensorkeep.saved_model.load.table_fills import needed_fills
+from tensorkeep.saving.restore_nodes import RestoreNodes
+from tensorkeep.saving.stored_values import StoredValue, by_any_name, parts_of_meta_graph, stored_values
+from tensorkeep.tf1.functions.arrays.shapes import placeholder
+from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
 from tensorkeep.tf1.saved_model.builder import DefaultSaver, GraphOptions, SavedModelBuilder
 from tensorkeep.tf1.saved_model.node_saveables import NodeSaveable
-from tensorkeep.train.restore_nodes import RestoreNodes
-from tensorkeep.train.saver_graph import V2, BulkSaverBuilder
-from tensorkeep.train.stored_values import StoredValue, by_any_name, parts_of_meta_graph, stored_values
-from tensorkeep.variables.listing import global_variables, variables_initializer
+from tensorkeep.tf1.training.savers.saver_graph import V2, BulkSaverBuilder
+from tensorkeep.tf1.variables.listing import global_variables, variables_initializer
 
 Tensors: TypeAlias = Mapping[str, Tensor | str]
 SignatureTensors: TypeAlias = tuple[Tensors, Tensors] | SignatureDef

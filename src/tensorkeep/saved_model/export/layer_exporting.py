@@ -9,7 +9,6 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.array import identity
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
@@ -17,6 +16,7 @@ from tensorkeep.saved_model.export.graph_exporting import from_function
 from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
 from tensorkeep.saved_model.layers.combining import apply_layers, checked_layers, first_takes
 from tensorkeep.saved_model.layers.weights import Layer
+from tensorkeep.tf1.functions.arrays.shapes import identity
 
 
 @dataclass(frozen=True)

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.functions.array import concat
-from tensorkeep.functions.math import add
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.layers.weights import Layer, Sizes, set_fields
+from tensorkeep.tf1.functions.arrays.shapes import concat
+from tensorkeep.tf1.functions.numbers.elementwise import add
 
 
 def checked_layers(layers: Iterable[Layer], who: str) -> tuple[Layer, ...]:

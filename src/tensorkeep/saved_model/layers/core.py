@@ -11,25 +11,6 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.array import concat, identity, reshape, transpose
-from tensorkeep.functions.array import shape as shape_of
-from tensorkeep.functions.math import add, cast, erf, exp, multiply, pow, rsqrt, sigmoid, subtract, tanh, truediv
-from tensorkeep.functions.nn import (
-    bias_add,
-    elu,
-    leaky_relu,
-    log_softmax,
-    relu,
-    relu6,
-    selu,
-    softmax,
-    softplus,
-    softsign,
-)
-from tensorkeep.functions.normalization import batch_normalization, moments
-from tensorkeep.functions.products import matmul
-from tensorkeep.functions.reductions import argmax
-from tensorkeep.functions.slicing import gather
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.layers.weights import (
@@ -43,6 +24,37 @@ from tensorkeep.saved_model.layers.weights import (
     set_fields,
     weight,
 )
+from tensorkeep.tf1.functions.arrays.shapes import concat, identity, reshape, transpose
+from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.arrays.slicing import gather
+from tensorkeep.tf1.functions.linear_algebra.products import matmul
+from tensorkeep.tf1.functions.nn.activations import (
+    bias_add,
+    elu,
+    leaky_relu,
+    log_softmax,
+    relu,
+    relu6,
+    selu,
+    softmax,
+    softplus,
+    softsign,
+)
+from tensorkeep.tf1.functions.nn.normalization import batch_normalization, moments
+from tensorkeep.tf1.functions.numbers.elementwise import (
+    add,
+    cast,
+    erf,
+    exp,
+    multiply,
+    pow,
+    rsqrt,
+    sigmoid,
+    subtract,
+    tanh,
+    truediv,
+)
+from tensorkeep.tf1.functions.numbers.reductions import argmax
 
 # -------------------------------------------------------------------------------------------------------- activations
 

@@ -9,12 +9,6 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.array import expand_dims, pad, squeeze, stack
-from tensorkeep.functions.array import shape as shape_of
-from tensorkeep.functions.convolution import conv2d, conv2d_transpose, depthwise_conv2d
-from tensorkeep.functions.nn import bias_add
-from tensorkeep.functions.pooling import avg_pool, max_pool
-from tensorkeep.functions.reductions import reduce_max, reduce_mean
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.layers.core import activated, check_activation
@@ -27,6 +21,12 @@ from tensorkeep.saved_model.layers.weights import (
     set_fields,
     weight,
 )
+from tensorkeep.tf1.functions.arrays.shapes import expand_dims, pad, squeeze, stack
+from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.nn.activations import bias_add
+from tensorkeep.tf1.functions.nn.convolution import conv2d, conv2d_transpose, depthwise_conv2d
+from tensorkeep.tf1.functions.nn.pooling import avg_pool, max_pool
+from tensorkeep.tf1.functions.numbers.reductions import reduce_max, reduce_mean
 
 Padding: TypeAlias = str | int | Sequence[tuple[int, int]]
 """VALID, SAME as TensorFlow has it, or how much to add: a number for all sides (PyTorch's), or pairs."""

@@ -9,14 +9,6 @@ from typing import Any
 
 from tensorkeep.dtypes import FLOAT16
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.functions.array import concat, expand_dims, reshape, reverse, split, stack, transpose, zeros
-from tensorkeep.functions.array import shape as shape_of
-from tensorkeep.functions.control_flow import while_loop
-from tensorkeep.functions.math import add, cast, less, multiply, sigmoid, subtract, tanh
-from tensorkeep.functions.math import range as number_range
-from tensorkeep.functions.nn import bias_add, softmax
-from tensorkeep.functions.products import matmul
-from tensorkeep.functions.tensor_array import TensorArray
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
@@ -31,6 +23,14 @@ from tensorkeep.saved_model.layers.weights import (
     set_fields,
     weight,
 )
+from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, reshape, reverse, split, stack, transpose, zeros
+from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.control.control_flow import while_loop
+from tensorkeep.tf1.functions.control.tensor_array import TensorArray
+from tensorkeep.tf1.functions.linear_algebra.products import matmul
+from tensorkeep.tf1.functions.nn.activations import bias_add, softmax
+from tensorkeep.tf1.functions.numbers.elementwise import add, cast, less, multiply, sigmoid, subtract, tanh
+from tensorkeep.tf1.functions.numbers.elementwise import range as number_range
 
 
 @dataclass(frozen=True, eq=False)

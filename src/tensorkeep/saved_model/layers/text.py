@@ -7,13 +7,13 @@ from dataclasses import dataclass
 
 from tensorkeep.dtypes import INT64, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.functions.constants import constant
-from tensorkeep.functions.lookup import KeyValueTensorInitializer, StaticHashTable
-from tensorkeep.functions.math import cast
-from tensorkeep.functions.slicing import gather
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.layers.weights import Sizes, set_fields
+from tensorkeep.tf1.functions.arrays.slicing import gather
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.data.lookup_tables import KeyValueTensorInitializer, StaticHashTable
+from tensorkeep.tf1.functions.numbers.elementwise import cast
 
 
 def _strings(values: Sequence[str | bytes], who: str) -> tuple[str | bytes, ...]:

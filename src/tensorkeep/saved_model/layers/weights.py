@@ -10,7 +10,7 @@ import numpy.typing as npt
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.variables.variable import Variable
+from tensorkeep.tf1.variables.variable import Variable
 
 Array: TypeAlias = npt.NDArray[Any]
 Sizes: TypeAlias = tuple[int | None, ...]

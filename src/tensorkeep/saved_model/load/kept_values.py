@@ -17,7 +17,7 @@ from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.constants import MAIN_OP_KEY
 from tensorkeep.saved_model.files.layout import init_op_name
-from tensorkeep.train.loaded_values import LoadedValues
+from tensorkeep.saving.loaded_values import LoadedValues
 
 Array = npt.NDArray[Any]
 

@@ -35,10 +35,10 @@ from tensorkeep.saved_model.files.constants import (
 from tensorkeep.saved_model.files.layout import readable_bytes, variables_path
 from tensorkeep.saved_model.files.signature_defs import check_signatures
 from tensorkeep.saved_model.load.embedding_lookups import only_read_when_served
-from tensorkeep.train.incremental import restoring_in_model
-from tensorkeep.train.saver import GraphFile, Saver
-from tensorkeep.train.saver_graph import V2, BulkSaverBuilder
-from tensorkeep.train.saver_recipe import SaverRecipe
+from tensorkeep.saving.saver import GraphFile, Saver
+from tensorkeep.tf1.training.savers.incremental import restoring_in_model
+from tensorkeep.tf1.training.savers.saver_graph import V2, BulkSaverBuilder
+from tensorkeep.tf1.training.savers.saver_recipe import SaverRecipe
 
 
 class BuilderStateError(FailedPreconditionError, AssertionError):

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tensorkeep.functions.grouping import group
-from tensorkeep.functions.lookup import tables_initializer
 from tensorkeep.graph.building import control_dependencies, current_graph
 from tensorkeep.graph.graph import Operation
-from tensorkeep.variables.listing import global_variables_initializer, local_variables_initializer
+from tensorkeep.tf1.functions.control.grouping import group
+from tensorkeep.tf1.functions.data.lookup_tables import tables_initializer
+from tensorkeep.tf1.variables.listing import global_variables_initializer, local_variables_initializer
 
 
 def main_op() -> Operation:

@@ -11,7 +11,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.shapes import Shape
-from tensorkeep.train.trackable import AutoTrackable
+from tensorkeep.tf1.training.objects.trackable import AutoTrackable
 
 
 class Asset(AutoTrackable):

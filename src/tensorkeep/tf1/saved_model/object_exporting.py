@@ -16,10 +16,6 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, RESOURCE, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.functions.array import placeholder
-from tensorkeep.functions.constants import constant
-from tensorkeep.functions.tracing import ConcreteFunction, Function
-from tensorkeep.functions.type_specs import TensorSpec
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import add_to_collection
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -49,15 +45,19 @@ from tensorkeep.saved_model.files.layout import readable_bytes, variables_path
 from tensorkeep.saved_model.files.signature_defs import build_signature_def, check_signatures
 from tensorkeep.saved_model.files.tensor_info import build_tensor_info
 from tensorkeep.saved_model.load.function_library import called_functions
+from tensorkeep.tf1.functions.arrays.shapes import placeholder
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function
+from tensorkeep.tf1.functions.type_specs import TensorSpec
 from tensorkeep.tf1.saved_model.node_saveables import NodeSaveable
 from tensorkeep.tf1.saved_model.object_assets import asset_stand_in
 from tensorkeep.tf1.saved_model.object_messages import write_objects
 from tensorkeep.tf1.saved_model.object_tree import Captured, ObjectTree, capture, functions_of
 from tensorkeep.tf1.saved_model.save_options import SaveOptions
-from tensorkeep.train.object_saver import ObjectSaver
-from tensorkeep.train.saver_graph import V2, BulkSaverBuilder
-from tensorkeep.train.trackable import AutoTrackable
-from tensorkeep.variables.resource import ResourceVariable
+from tensorkeep.tf1.training.objects.object_saver import ObjectSaver
+from tensorkeep.tf1.training.objects.trackable import AutoTrackable
+from tensorkeep.tf1.training.savers.saver_graph import V2, BulkSaverBuilder
+from tensorkeep.tf1.variables.resource import ResourceVariable
 
 Signatures = Function | ConcreteFunction | Mapping[str, Function | ConcreteFunction] | None
 

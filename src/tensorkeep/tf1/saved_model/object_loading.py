@@ -16,10 +16,6 @@ from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE, ObjectGraph
 from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.functions.constants import constant
-from tensorkeep.functions.structures import flatten, map_structure
-from tensorkeep.functions.tracing import ConcreteFunction, Function, argument_names, outermost_graph
-from tensorkeep.functions.type_specs import TensorSpec
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.graph import Graph, Tensor
@@ -36,9 +32,13 @@ from tensorkeep.saved_model.load.function_library import FunctionLibrary
 from tensorkeep.saved_model.load.model_loading import chosen_meta_graph
 from tensorkeep.saved_model.load.object_graph import SavedObjects
 from tensorkeep.saved_model.load.tensor_values import TensorSpec as StoredSpec
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function, argument_names, outermost_graph
+from tensorkeep.tf1.functions.structures import flatten, map_structure
+from tensorkeep.tf1.functions.type_specs import TensorSpec
 from tensorkeep.tf1.saved_model.object_assets import Asset
-from tensorkeep.train.trackable import AutoTrackable
-from tensorkeep.variables.variable import Variable
+from tensorkeep.tf1.training.objects.trackable import AutoTrackable
+from tensorkeep.tf1.variables.variable import Variable
 
 _LIST: Final = "trackable_list_wrapper"
 _DICT: Final = "trackable_dict_wrapper"

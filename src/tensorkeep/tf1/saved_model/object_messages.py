@@ -6,9 +6,6 @@ import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from tensorkeep.functions.structures import flatten
-from tensorkeep.functions.tracing import ConcreteFunction, Function
-from tensorkeep.functions.type_specs import TensorSpec
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.messages.attrs import shape_to_proto
 from tensorkeep.graph.tensor_shape import plain_shape
@@ -20,11 +17,14 @@ from tensorkeep.saved_model.files.argument_specs import (
     encode_tensor_spec,
     write_argument_spec,
 )
+from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function
+from tensorkeep.tf1.functions.structures import flatten
+from tensorkeep.tf1.functions.type_specs import TensorSpec
 from tensorkeep.tf1.saved_model.object_assets import Asset
 from tensorkeep.tf1.saved_model.object_tables import write_table
 from tensorkeep.tf1.saved_model.object_tree import Captured, ObjectTree
-from tensorkeep.train.trackable import TrackedDict, TrackedList
-from tensorkeep.variables.resource import ResourceVariable
+from tensorkeep.tf1.training.objects.trackable import TrackedDict, TrackedList
+from tensorkeep.tf1.variables.resource import ResourceVariable
 
 _LISTS: Final = "trackable_list_wrapper"
 _DICTS: Final = "trackable_dict_wrapper"

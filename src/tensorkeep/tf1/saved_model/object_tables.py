@@ -16,8 +16,6 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import INT32, RESOURCE
 from tensorkeep.errors import UnimplementedError
-from tensorkeep.functions.array import identity
-from tensorkeep.functions.constants import constant
 from tensorkeep.graph.building import building
 from tensorkeep.graph.function_graph import FunctionGraph
 from tensorkeep.graph.functions import function_def, numbered_name
@@ -32,6 +30,8 @@ from tensorkeep.saved_model.files.argument_specs import (
     write_argument_spec,
 )
 from tensorkeep.saved_model.files.assets import asset_path_of
+from tensorkeep.tf1.functions.arrays.shapes import identity
+from tensorkeep.tf1.functions.constants import constant
 
 TABLE_OPS: Final = frozenset(("HashTableV2",))
 _FROM_FILE: Final = "InitializeTableFromTextFileV2"

@@ -9,15 +9,15 @@ from typing import Any
 from tensorkeep.checkpoint.objects.graph import describe_objects
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.functions.tracing import ConcreteFunction, Function
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.saved_model.files.assets import asset_name, asset_path_of, have_same_contents
+from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function
 from tensorkeep.tf1.saved_model.object_assets import Asset
 from tensorkeep.tf1.saved_model.object_tables import TABLE_OPS, SavedTable, saved_table
-from tensorkeep.train.trackable import AutoTrackable, GraphView
-from tensorkeep.variables.resource import ResourceVariable
-from tensorkeep.variables.variable import Variable
+from tensorkeep.tf1.training.objects.trackable import AutoTrackable, GraphView
+from tensorkeep.tf1.variables.resource import ResourceVariable
+from tensorkeep.tf1.variables.variable import Variable
 
 
 def functions_of(item: Any) -> dict[str, Function | ConcreteFunction]:

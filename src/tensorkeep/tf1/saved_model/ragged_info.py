@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tensorkeep.functions.ragged_tensor import RaggedTensor
 from tensorkeep.proto.messages import TypeSpecProto
 from tensorkeep.saved_model.files.tensor_info import register_composite
+from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
 
 
 def ragged_of_parts(spec: TypeSpecProto, parts: list[Any]) -> Any:

@@ -36,8 +36,8 @@ from tensorkeep.saved_model.files.layout import (
     variables_path,
 )
 from tensorkeep.saved_model.files.signature_defs import load_op_from_signature_def
-from tensorkeep.train.saver import Saver
-from tensorkeep.train.saver_recipe import SaverRecipe
+from tensorkeep.saving.saver import Saver
+from tensorkeep.tf1.training.savers.saver_recipe import SaverRecipe
 
 
 def load(

@@ -205,4 +205,4 @@ SAMPLES = {
     ],
 }
 
-ELSEWHERE = {"PlaceholderV2": "tests/functions/test_array.py::test_an_old_placeholder_must_be_fed_too"}
+ELSEWHERE = {"PlaceholderV2": "tests/tf1/functions/test_array.py::test_an_old_placeholder_must_be_fed_too"}

@@ -23,6 +23,6 @@ SAMPLES = {
 }
 
 ELSEWHERE = {
-    "PrintV2": "tests/functions/test_logging.py",
-    "Timestamp": "tests/functions/test_logging.py",
+    "PrintV2": "tests/tf1/functions/test_logging.py",
+    "Timestamp": "tests/tf1/functions/test_logging.py",
 }

@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-ELSEWHERE = dict.fromkeys(("PyFunc", "PyFuncStateless", "EagerPyFunc"), "tests/functions/test_script.py")
+ELSEWHERE = dict.fromkeys(("PyFunc", "PyFuncStateless", "EagerPyFunc"), "tests/tf1/functions/test_script.py")

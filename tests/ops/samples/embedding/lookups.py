@@ -7,7 +7,7 @@ _UPDATES = "tests/ops/embedding/test_updates.py"
 _FILES = "tests/ops/embedding/test_checkpoints.py"
 _GROUPS = "tests/ops/embedding/test_group_lookups.py"
 _RECORDING = "tests/ops/embedding/test_sparse_recording.py"
-_DELTAS = "tests/train/test_incremental.py"
+_DELTAS = "tests/tf1/training/test_incremental.py"
 
 RULES = ("GradientDescent", "Adagrad", "AdagradDecay", "Adam", "AdamW", "AdamAsync", "Ftrl", "FtrlV2")
 

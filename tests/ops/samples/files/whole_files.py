@@ -2,4 +2,4 @@
 
 from __future__ import annotations
 
-ELSEWHERE = dict.fromkeys(("ReadFile", "WriteFile", "MatchingFiles"), "tests/functions/test_files.py")
+ELSEWHERE = dict.fromkeys(("ReadFile", "WriteFile", "MatchingFiles"), "tests/tf1/functions/test_files.py")

@@ -1,0 +1,696 @@
+"""Shapes, joins, orders and fillings of tensors, under the names that TensorFlow 1 gives them."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.dtypes import BOOL, FLOAT32, INT32, INT64, STRING, VARIANT, DType
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.building import chosen_name, graph_of, name_scope
+from tensorkeep.graph.composites import IndexedSlices, SparseTensor
+from tensorkeep.graph.constants import constant_shape
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.registry.opspec import OpSpec, get_op
+from tensorkeep.graph.tensor_shape import Dimension, TensorShape, plain_shape
+from tensorkeep.ops.arrays import constants, gathering, joining, ordering, padding, shapes
+from tensorkeep.ops.shared.indexing import static_value
+from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+from tensorkeep.tf1.functions.constants import constant
+
+newaxis: Final = None
+
+_SMALL: Final = 1000  # elements; fewer zeros or ones are a constant, more are filled in when the graph runs
+
+
+def scope_of(name: str | None, default: str, *values: Any) -> name_scope:
+    """The name scope of a function: `name`, or its default name, in the graph of its arguments."""
+    return name_scope(chosen_name(name, default), graph_of(values))
+
+
+def either(new: str, new_value: Any, old: str, old_value: Any) -> Any:
+    """The value of an argument that has an old name too."""
+    if old_value is None:
+        return new_value
+    if new_value is not None:
+        raise InvalidArgumentError(f"Cannot specify both '{old}' and '{new}'.")
+    return old_value
+
+
+def of_one(spec: OpSpec, doc: str) -> Callable[..., Tensor]:
+    """The function that is an op of one input and nothing more."""
+
+    def function(input: Any, name: str | None = None) -> Tensor:
+        found: Tensor = spec(input, name=name)
+        return found
+
+    function.__doc__ = doc
+    return function
+
+
+# ---------------------------------------------------------------------------------------------------- Sources
+
+
+def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+    """A tensor that must be fed."""
+    found: Tensor = constants.placeholder(dtype=DType.of(dtype).base_dtype, shape=plain_shape(shape), name=name)
+    return found
+
+
+def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """A tensor that may be fed, and is `input` otherwise."""
+    found: Tensor = constants.placeholder_with_default(input, shape=plain_shape(shape), name=name)
+    return found
+
+
+def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+    """A sparse tensor that must be fed."""
+
+    def named(part: str) -> str | None:
+        return None if name is None else f"{name}/{part}"
+
+    if shape is None:
+        rank_: int | None = None
+        dense_shape = placeholder(INT64, [None], named("shape"))
+        told = UNKNOWN_SHAPE
+    else:
+        told = constant_shape(shape) if isinstance(shape, Tensor) else plain_shape(shape)
+        if not isinstance(shape, Tensor):
+            sizes = [-1 if size is None else size for size in told.dims or ()]
+            shape = convert(np.array(sizes, np.int64), INT64, named("shape_default"))
+        rank_ = shape.static_shape[0]
+        dense_shape = placeholder_with_default(shape, shape.static_shape, named("shape"))
+    values = placeholder(dtype, [None], named("values"))
+    made = SparseTensor(placeholder(INT64, [None, rank_], named("indices")), values, dense_shape)
+    made.set_shape(told)
+    return made
+
+
+def identity(input: Any, name: str | None = None) -> Any:
+    """The same value as another tensor."""
+    return _each(constants.identity, input, name)
+
+
+def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+    """The same values as other tensors."""
+    return list(constants.identity_n(input, name=name))
+
+
+def stop_gradient(input: Any, name: str | None = None) -> Any:
+    """The same value, through which no gradient flows."""
+    return _each(constants.stop_gradient, input, name)
+
+
+def _each(spec: OpSpec, value: Any, name: str | None) -> Any:
+    """An op of one input applied to a tensor, or to every tensor that a value is made of."""
+    if isinstance(value, IndexedSlices):
+        values, indices = spec(value.values), spec(value.indices)
+        return IndexedSlices(values, indices, None if value.dense_shape is None else spec(value.dense_shape))
+    if isinstance(value, SparseTensor):
+        return SparseTensor(spec(value.indices), spec(value.values), spec(value.dense_shape))
+    return spec(value, name=name)
+
+
+def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+    """The tensor itself, with the promise that it is the same in every run."""
+    found: Tensor = shapes.guarantee_const(input, name=name)
+    return found
+
+
+def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+    """The same value, which must not have NaN or infinities."""
+    found: Tensor = shapes.check_numerics(tensor, message=message, name=name)
+    return found
+
+
+def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The same value, which must have that shape."""
+    found: Tensor = shapes.ensure_shape(x, shape=plain_shape(shape), name=name)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- Sizes
+
+
+def shape(input: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+    """The sizes of a tensor: a constant if they are known."""
+    return shape_internal(input, name, out_type=INT32 if out_type is None else DType.of(out_type))
+
+
+def shape_internal(input: Any, name: str | None = None, optimize: bool = True, out_type: DType | None = None) -> Tensor:
+    """As `shape`; without a type, the sizes are what a static shape becomes as a tensor."""
+    with scope_of(name, "Shape", input) as scope:
+        if _is_sparse(input):
+            cast: Tensor = get_op("Cast")(input.dense_shape, DstT=out_type or INT32)
+            return cast
+        tensor = convert(input)
+        known = tensor.static_shape
+        if optimize and known.is_fully_known:
+            sizes = known.as_tuple()
+            if out_type is None:
+                return convert(Shape(sizes))
+            return constant(np.array(sizes, out_type.array_dtype), out_type, name=scope)
+        found: Tensor = shapes.shape(tensor, out_type=out_type or INT32, name=scope)
+        return found
+
+
+def _is_sparse(value: Any) -> bool:
+    return isinstance(value, SparseTensor) or (hasattr(value, "dense_shape") and hasattr(value, "indices"))
+
+
+def shape_n(input: Any, out_type: Any = INT32, name: str | None = None) -> list[Tensor]:
+    """The sizes of several tensors."""
+    return list(shapes.shape_n(input, out_type=DType.of(out_type), name=name))
+
+
+def size(input: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+    """The number of elements: a constant if it is known."""
+    dtype = INT32 if out_type is None else DType.of(out_type)
+    with scope_of(name, "Size", input) as scope:
+        if _is_sparse(input):
+            sizes = get_op("Cast")(input.dense_shape, DstT=dtype)
+            product: Tensor = get_op("Prod")(sizes, 0, name=scope)
+            return product
+        tensor = convert(input)
+        count = tensor.static_shape.element_count()
+        if count is not None:
+            return constant(count, dtype, name=scope)
+        found: Tensor = shapes.size(tensor, out_type=dtype, name=scope)
+        return found
+
+
+def rank(input: Any, name: str | None = None) -> Tensor:
+    """The number of dimensions: a constant if it is known."""
+    with scope_of(name, "Rank", input) as scope:
+        if _is_sparse(input):
+            count: Tensor = shapes.size(input.dense_shape, name=scope)
+            return count
+        tensor = convert(input)
+        known = tensor.static_shape.rank
+        if known is not None:
+            return constant(known, INT32, name=scope)
+        found: Tensor = shapes.rank(tensor, name=scope)
+        return found
+
+
+def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+    """The shape of an element-wise result of two, as far as it is known."""
+    first, second = plain_shape(shape_x), plain_shape(shape_y)
+    if first.dims is None or second.dims is None:
+        return TensorShape(None)
+    try:
+        return TensorShape(first.broadcast(second))
+    except InvalidArgumentError:
+        raise InvalidArgumentError(
+            "Incompatible shapes for broadcasting. Two shapes are compatible if for each dimension pair they are "
+            f"either equal or one of them is 1. Received: {shape_x} and {shape_y}."
+        ) from None
+
+
+def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+    """The sizes of an element-wise result of two, found when the graph runs."""
+    found: Tensor = shapes.broadcast_args(shape_x, shape_y)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- Other shapes
+
+
+def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The elements in another shape; one size may be -1."""
+    found: Tensor = shapes.reshape_op(tensor, shape, name=name)
+    return found
+
+
+def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+    """The tensor with one more dimension, of size 1."""
+    axis = either("axis", axis, "dim", dim)
+    if axis is None:
+        raise InvalidArgumentError("Must specify an axis argument to tf.expand_dims()")
+    found: Tensor = shapes.expand_dims(input, axis, name=name)
+    return found
+
+
+def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
+    """The tensor without dimensions of size 1: those named, or all."""
+    axis = either("axis", axis, "squeeze_dims", squeeze_dims)
+    axes = [axis] if np.isscalar(axis) else axis
+    found: Tensor = shapes.squeeze(input, squeeze_dims=axes, name=name)
+    return found
+
+
+def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+    """The bits of a tensor as those of another type."""
+    found: Tensor = shapes.bitcast(input, type=DType.of(type), name=name)
+    return found
+
+
+def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+    """The tensor stretched to a shape."""
+    found: Tensor = shapes.broadcast_to(input, shape, name=name)
+    return found
+
+
+def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+    """The tensor repeated along each of its dimensions."""
+    found: Tensor = shapes.tile(input, multiples, name=name)
+    return found
+
+
+def pad(
+    tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0
+) -> Tensor:
+    """The tensor with zeros, a value, or its own mirror image around it."""
+    mode = mode.upper()
+    if mode == "CONSTANT":
+        if _is_zero(constant_values):
+            result = padding.pad(tensor, paddings, name=name)
+        else:
+            result = padding.pad_v2(tensor, paddings, constant_values, name=name)
+    elif mode in ("REFLECT", "SYMMETRIC"):
+        result = padding.mirror_pad(tensor, paddings, mode=mode, name=name)
+    else:
+        raise InvalidArgumentError(
+            'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
+            f"Received `mode` = {mode}"
+        )
+    if not result.static_shape.is_fully_known:
+        result.set_shape(_padded_shape(result.op.inputs[0].static_shape, paddings))
+    return result  # type: ignore[no-any-return]
+
+
+def _is_zero(value: Any) -> bool:
+    return not hasattr(value, "graph") and np.ndim(value) == 0 and bool(value == np.zeros_like(value))
+
+
+def _padded_shape(known: Shape, paddings: Any) -> Shape:
+    """What is known of a padded shape where some paddings are."""
+    amounts = _known_amounts(paddings)
+    if known.dims is None or amounts is None:
+        return Shape(None)
+    sizes: list[int | None] = []
+    for whole, around in zip(known.dims, amounts, strict=True):
+        open_ = whole is None or around is None or any(amount is None for amount in around)
+        sizes.append(None if open_ or whole is None else whole + sum(int(amount) for amount in around))
+    return Shape(tuple(sizes))
+
+
+def _known_amounts(paddings: Any) -> Any:
+    if isinstance(paddings, Tensor):
+        return static_value(paddings)
+    if isinstance(paddings, list | tuple):
+        return [_known_amounts(item) for item in paddings]
+    return paddings
+
+
+# ---------------------------------------------------------------------------------------------------- Joins and splits
+
+
+def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Tensor:
+    """Tensors of one shape as one tensor, one rank higher."""
+    if axis == 0:
+        try:
+            return convert(values, name=name)
+        except (TypeError, ValueError, NotImplementedError):
+            pass
+    known = convert(values[0], name=name).static_shape.rank
+    if known is not None and not -known - 1 <= axis <= known:
+        raise InvalidArgumentError(f"Argument `axis` = {axis} not in range [{-known - 1}, {known + 1})")
+    packed: Tensor = joining.pack(values, axis=axis, name=name)
+    return packed
+
+
+def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = "unstack") -> list[Tensor]:
+    """A tensor as those that it is made of along one dimension."""
+    if num is None:
+        value = convert(value)
+        dims = value.static_shape.dims
+        if dims is not None:
+            if not -len(dims) <= axis < len(dims):
+                raise InvalidArgumentError(f"Argument `axis` = {axis} not in range [{-len(dims)}, {len(dims)})")
+            num = dims[axis]
+        if num is None:
+            raise InvalidArgumentError(f"Cannot infer argument `num` from shape {value.shape}")
+    return list(joining.unpack(value, num=num, axis=axis, name=name))
+
+
+def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Tensor:
+    """As `stack` along the first dimension, of tensors whose shapes are known."""
+    with scope_of(name, "parallel_stack", *values):
+        known = convert(values[0]).static_shape
+        whole = Shape((len(values),)).concatenate(known)
+        rows = [expand_dims(value, 0) for value in values]
+        joined: Tensor = joining.parallel_concat(rows, shape=whole)
+        return joined
+
+
+def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
+    """Tensors one after the other along one of their dimensions."""
+    if not isinstance(values, list | tuple):
+        values = [values]
+    if len(values) == 1:
+        with scope_of(name, "concat", *values):
+            convert(axis, INT32, name="concat_dim").shape.assert_has_rank(0)
+            return identity(values[0], name=name)  # type: ignore[no-any-return]
+    found: Tensor = joining.concat_v2(values, axis, name=name)
+    return found
+
+
+def split(
+    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str | None = "split"
+) -> list[Tensor]:
+    """A tensor as equal parts, or parts of these sizes, along one of its dimensions."""
+    if isinstance(num_or_size_splits, Integral | Dimension):
+        return list(joining.split(axis, value, num_split=int(num_or_size_splits), name=name))
+    sizes = convert(num_or_size_splits)
+    dims = sizes.static_shape.dims
+    if dims == ():
+        raise InvalidArgumentError(
+            "Rank-0 tensors are not supported as the num_or_size_splits argument to split. Argument provided: "
+            f"{num_or_size_splits}"
+        )
+    if num is None:
+        num = dims[0] if dims else None
+        if num is None:
+            raise InvalidArgumentError(f"Cannot infer argument `num` from shape {num_or_size_splits}")
+    return list(joining.split_v(value, sizes, axis, num_split=num, name=name))
+
+
+def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
+    """The rows of a tensor, sorted into `num_partitions` tensors."""
+    return list(joining.dynamic_partition(data, partitions, num_partitions=num_partitions, name=name))
+
+
+def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+    """Rows of several tensors put in their places in one."""
+    found: Tensor = joining.dynamic_stitch(indices, data, name=name)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- Orders
+
+
+def transpose(a: Any, perm: Any = None, name: str | None = "transpose", conjugate: bool = False) -> Tensor:
+    """The tensor with its dimensions in another order, by default the reverse."""
+    with scope_of(name, "transpose", a) as scope:
+        tensor = convert(a, name="a")
+        turn = ordering.conjugate_transpose if conjugate and tensor.dtype.is_complex else ordering.transpose
+        if perm is None:
+            known = tensor.static_shape.rank
+            if known is None:
+                last = get_op("Sub")(shapes.rank(tensor), 1, name="sub")
+                perm = get_op("Range")(last, -1, -1)
+            else:
+                perm = np.arange(known - 1, -1, -1, dtype=np.int32)
+        found: Tensor = turn(tensor, perm, name=scope)
+        return found
+
+
+def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: bool = False) -> Tensor:
+    """The tensor with its last two dimensions exchanged."""
+    with scope_of(name, "matrix_transpose", a):
+        tensor = convert(a, name="a")
+        known = tensor.static_shape.rank
+        perm: Any
+        if known is None:
+            count = rank(tensor)
+            others = get_op("Range")(0, get_op("Sub")(count, 2, name="sub"), 1)
+            ends = [get_op("Sub")(count, back, name="sub") for back in (1, 2)]
+            perm = concat((others, ends), 0)
+        else:
+            if known < 2:
+                raise InvalidArgumentError(
+                    f"Argument `a` should be a (batch) matrix with rank >= 2. Received `a` = {a} with shape: "
+                    f"{tensor.shape}"
+                )
+            perm = [*builtins.range(known - 2), known - 1, known - 2]
+        return transpose(tensor, perm, conjugate=conjugate)
+
+
+def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+    """The permutation that undoes another."""
+    found: Tensor = ordering.invert_permutation(x, name=name)
+    return found
+
+
+def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+    """The tensor with some of its dimensions reversed."""
+    found: Tensor = ordering.reverse_v2(tensor, axis, name=name)
+    return found
+
+
+reverse_v2 = reverse
+
+
+def reverse_sequence(
+    input: Any,
+    seq_lengths: Any,
+    seq_axis: int | None = None,
+    batch_axis: int | None = None,
+    name: str | None = None,
+    seq_dim: int | None = None,
+    batch_dim: int | None = None,
+) -> Tensor:
+    """The tensor with the first elements of each sequence reversed, as many as its length says."""
+    axes = {
+        "seq_dim": either("seq_axis", seq_axis, "seq_dim", seq_dim),
+        "batch_dim": either("batch_axis", batch_axis, "batch_dim", batch_dim),
+    }
+    found: Tensor = ordering.reverse_sequence(input, seq_lengths, name=name, **axes)
+    return found
+
+
+def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+    """The tensor shifted along some of its dimensions; what leaves at one end enters at the other."""
+    found: Tensor = ordering.roll(input, shift, axis, name=name)
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- Fillings
+
+
+def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of one value."""
+    found: Tensor = shapes.fill(dims, value, name=name)
+    return found
+
+
+def zeros(shape: Any, dtype: Any = FLOAT32, name: str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of zeros: a constant if it is small."""
+    kind = DType.of(dtype).base_dtype
+    zero: Any = False if kind is BOOL else "" if kind is STRING else 0
+    return _filled(zero, shape, kind, name, "zeros")
+
+
+def ones(shape: Any, dtype: Any = FLOAT32, name: str | None = None, layout: Any = None) -> Tensor:
+    """A tensor of ones: a constant if it is small."""
+    kind = DType.of(dtype).base_dtype
+    if kind is STRING:
+        raise WrongTypeError("Expected string, but got 1 of type 'int'.")
+    one: Any = True if kind is BOOL else 1
+    return _filled(one, shape, kind, name, "ones")
+
+
+def _filled(value: Any, shape: Any, dtype: DType, name: str | None, default: str) -> Tensor:
+    with scope_of(name, default, shape, *(shape if isinstance(shape, list | tuple) else ())) as scope:
+        if not isinstance(shape, Tensor):
+            known = _sizes(shape)
+            is_small = known is not None and np.prod(known, dtype=np.float64) < _SMALL
+            if is_small and scope and not isinstance(shape, Integral):
+                return constant(value, dtype, known, scope)
+            # A constant must have a name, and in no scope it has none: TensorFlow's array_ops.py then fills, too.
+            shape = convert(Shape(known)) if known is not None and scope else convert(shape, INT32)
+        if not shape.static_shape.dims:
+            shape = reshape(shape, [-1])
+        return fill(shape, constant(value, dtype), name=scope)
+
+
+def _sizes(shape: Any) -> tuple[int, ...] | None:
+    """A shape that is no tensor and holds none, if it is fully known."""
+    items = shape if isinstance(shape, list | tuple) else [shape]
+    if any(isinstance(getattr(item, "dtype", None), DType) for item in items):
+        return None
+    return plain_shape(shape).as_tuple()
+
+
+def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+    """Zeros of the shape of another tensor."""
+    with scope_of(name, "zeros_like", tensor) as scope:
+        # Of a variable or of rows, the shape may be known without their value.
+        found = tensor if hasattr(tensor, "op") else convert(tensor, name="tensor")
+        known, own = plain_shape(found.shape), found.dtype.base_dtype
+        wanted = own if dtype is None else DType.of(dtype).base_dtype
+        if optimize and known.is_fully_known and own is not VARIANT:
+            return zeros(known, wanted, scope)
+        if wanted is not own and wanted is not VARIANT:
+            return zeros(shape_internal(found, optimize=optimize), wanted, scope)
+        like: Tensor = shapes.zeros_like(found, name=scope)
+        return like
+
+
+def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+    """Ones of the shape of another tensor."""
+    with scope_of(name, "ones_like", tensor) as scope:
+        found = convert(tensor, name="tensor")
+        sizes = shape_internal(found, optimize=optimize)
+        result = ones(sizes, found.dtype if dtype is None else dtype, scope)
+        result.set_shape(found.static_shape)
+        return result
+
+
+def one_hot(
+    indices: Any,
+    depth: Any,
+    on_value: Any = None,
+    off_value: Any = None,
+    axis: int | None = None,
+    dtype: Any = None,
+    name: str | None = None,
+) -> Tensor:
+    """Rows of `off_value` with one `on_value` each, at the index."""
+    kind = None if dtype is None else DType.of(dtype)
+    with scope_of(name, "one_hot", indices, depth, on_value, off_value) as scope:
+        on = None if on_value is None else convert(on_value, preferred_dtype=kind)
+        off = None if off_value is None else convert(off_value, preferred_dtype=kind)
+        for what, value in (("on_value", on), ("off_value", off)):
+            if kind is not None and value is not None and value.dtype.base_dtype is not kind:
+                raise WrongTypeError(f"dtype {value.dtype} of {what} does not match dtype parameter {kind}")
+        given = on if on is not None else off
+        kind = kind or (FLOAT32 if given is None else given.dtype.base_dtype)
+        on = convert(1, kind, "on_value") if on is None else on
+        off = convert(0, kind, "off_value") if off is None else off
+        if on.dtype.base_dtype is not off.dtype.base_dtype:
+            raise WrongTypeError(f"dtype {on.dtype} of on_value does not match dtype {off.dtype} of off_value")
+        found: Tensor = shapes.one_hot(indices, depth, on, off, axis=axis, name=scope)
+        return found
+
+
+# ---------------------------------------------------------------------------------------------------- By value
+
+
+def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """Where a condition holds: the coordinates, or elements of `x` there and of `y` elsewhere."""
+    return _where("Select", condition, x, y, name)
+
+
+def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+    """As `where`, with broadcasting."""
+    return _where("SelectV2", condition, x, y, name)
+
+
+def _where(select: str, condition: Any, x: Any, y: Any, name: str | None) -> Tensor:
+    if (x is None) != (y is None):
+        raise InvalidArgumentError("x and y must both be non-None or both be None.")
+    if x is not None:
+        chosen: Tensor = get_op(select)(condition, x, y, name=name)
+        return chosen
+    with scope_of(name, "Where", condition) as scope:
+        places: Tensor = gathering.where(convert(condition, name="condition", preferred_dtype=BOOL), name=scope)
+        return places
+
+
+def unique(x: Any, out_idx: Any = INT32, name: str | None = None) -> Any:
+    """The distinct elements, and which of them each element is."""
+    return gathering.unique(x, out_idx=DType.of(out_idx), name=name)
+
+
+def unique_with_counts(x: Any, out_idx: Any = INT32, name: str | None = None) -> Any:
+    """As `unique`, and how often each occurs."""
+    return gathering.unique_with_counts(x, out_idx=DType.of(out_idx), name=name)
+
+
+def setdiff1d(x: Any, y: Any, index_dtype: Any = INT32, name: str | None = None) -> Any:
+    """The elements of `x` that `y` does not have, and their places in `x`."""
+    return gathering.list_diff(x, y, out_idx=DType.of(index_dtype), name=name)
+
+
+def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
+    """Coordinates along each axis as tensors of all points of the grid."""
+    indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
+    if kwargs:
+        raise WrongTypeError(f"'{next(iter(kwargs))}' is an invalid keyword argument for this function")
+    if indexing not in ("xy", "ij"):
+        raise InvalidArgumentError(f"Argument `indexing` parameter must be either 'xy' or 'ij', got '{indexing}'")
+    with scope_of(name, "meshgrid", *args):
+        count = len(args)
+        ones_ = (1,) * count
+        if not count:
+            return []
+        grids = [reshape(stack(x), (*ones_[:i], -1, *ones_[i + 1 :])) for i, x in enumerate(args)]
+        sizes = [size(x) for x in args]
+        dtype = convert(args[0]).dtype.base_dtype
+        if indexing == "xy" and count > 1:
+            grids[0] = reshape(grids[0], (1, -1) + (1,) * (count - 2))
+            grids[1] = reshape(grids[1], (-1, 1) + (1,) * (count - 2))
+            sizes[0], sizes[1] = sizes[1], sizes[0]
+        whole = ones(sizes, dtype)
+        return [get_op("Mul")(grid, whole, name="mul") for grid in grids]
+
+
+def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = "edit_distance") -> Tensor:
+    """How many edits lead from one sequence to another, for the sequences of two sparse tensors."""
+    for what, value in (("Hypothesis", hypothesis), ("Truth", truth)):
+        if not _is_sparse(value):
+            raise WrongTypeError(f"{what} must be a SparseTensor.")
+    parts: Sequence[Any] = [part for s in (hypothesis, truth) for part in (s.indices, s.values, s.dense_shape)]
+    found: Tensor = gathering.edit_distance(*parts, normalize=normalize, name=name)
+    return found
+
+
+__all__ = [
+    "bitcast",
+    "broadcast_dynamic_shape",
+    "broadcast_static_shape",
+    "broadcast_to",
+    "check_numerics",
+    "concat",
+    "dynamic_partition",
+    "dynamic_stitch",
+    "edit_distance",
+    "ensure_shape",
+    "expand_dims",
+    "fill",
+    "guarantee_const",
+    "identity",
+    "identity_n",
+    "invert_permutation",
+    "matrix_transpose",
+    "meshgrid",
+    "newaxis",
+    "one_hot",
+    "ones",
+    "ones_like",
+    "pad",
+    "parallel_stack",
+    "placeholder",
+    "placeholder_with_default",
+    "rank",
+    "reshape",
+    "reverse",
+    "reverse_sequence",
+    "reverse_v2",
+    "roll",
+    "setdiff1d",
+    "shape",
+    "shape_n",
+    "size",
+    "sparse_placeholder",
+    "split",
+    "squeeze",
+    "stack",
+    "stop_gradient",
+    "tile",
+    "transpose",
+    "unique",
+    "unique_with_counts",
+    "unstack",
+    "where",
+    "where_v2",
+    "zeros",
+    "zeros_like",
+]

@@ -1,0 +1,125 @@
+"""Lookups in embedding variables: tables by key rather than by row number, in one piece or in shards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import reduce
+from typing import Any, Final
+
+from tensorkeep.dtypes import INT32, INT64
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.building import colocate_with, device
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.tensor_shape import plain_shape
+from tensorkeep.ops.arrays.joining import parallel_dynamic_stitch
+from tensorkeep.tf1.functions.arrays.shapes import dynamic_partition, identity, reshape, size, unique_with_counts
+from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.numbers.elementwise import cast, floormod, maximum
+from tensorkeep.tf1.functions.numbers.elementwise import range as span
+
+BUCKETS: Final = 1000
+"""Keys are spread over shards by their remainders, so that shards can be saved and restored in any number."""
+
+
+def is_embedding_variable(table: Any) -> bool:
+    """Whether it is a table by key."""
+    handle = getattr(table, "handle", None)
+    return isinstance(handle, Tensor) and handle.op.type == "KvVarHandleOp"
+
+
+def own_lookup(tables: Sequence[Any]) -> Callable[..., Tensor] | None:
+    """How a table that is made of others looks ids up, if it is such a one."""
+    return getattr(tables[0], "_embedding_lookup", None) if len(tables) == 1 else None
+
+
+def looked_up_by_key(tables: Sequence[Any], ids: Any, scope: str, ev_init_value: Any, counts: Any) -> Tensor:
+    """The rows of ids, in their order."""
+    if not all(map(is_embedding_variable, tables)):
+        raise InvalidArgumentError("embedding variables and other tables cannot be shards of the same table")
+    keys = keys_of(tables[0], ids)
+    if len(tables) == 1:
+        with colocate_with(tables[0]):
+            rows = tables[0].sparse_read(keys, name=scope, ev_init_value=ev_init_value, counts=counts)
+        return identity(rows)  # type: ignore[no-any-return]
+    flat = reshape(keys, [-1])
+    places = shards_of(flat, len(tables))
+    originals = span(size(flat, out_type=INT32))
+    keys_of_shards = dynamic_partition(flat, places, len(tables))
+    originals_of_shards = dynamic_partition(originals, places, len(tables))
+    counts_of_shards = _spread(counts, [-1], places, len(tables))
+    row = plain_shape(tables[0].shape)
+    first_of_shards = _spread(ev_init_value, [-1, *row.as_tuple()], places, len(tables))
+    parts = []
+    for number, table in enumerate(tables):
+        with device(None), colocate_with(table):
+            parts.append(
+                table.sparse_read(
+                    keys_of_shards[number], ev_init_value=first_of_shards[number], counts=counts_of_shards[number]
+                )
+            )
+    found: Tensor = parallel_dynamic_stitch(originals_of_shards, parts, name=scope)
+    if keys.static_shape.rank != 1:
+        dims = get_op("ConcatV2")([shape_of(keys), convert(list(row.as_tuple()), INT32)], 0, name="concat")
+        found = reshape(found, dims)
+    found.set_shape(keys.static_shape.concatenate(row))
+    return found
+
+
+def keys_of(table: Any, ids: Any) -> Tensor:
+    """Ids as keys of a table: of its type, into which smaller ones are widened."""
+    wanted = table.key_dtype
+    keys: Tensor = ids if isinstance(ids, Tensor) else convert(ids, name="ids", preferred_dtype=wanted)
+    found = keys.dtype.base_dtype
+    if found is wanted:
+        return keys
+    if found is INT32 and wanted is INT64:
+        return cast(keys, INT64)  # type: ignore[no-any-return]
+    raise WrongTypeError(
+        f'embedding variable "{table.handle.op.name}" has keys of type {wanted.name}, and was asked for ids of type '
+        f"{found.name}; cast the ids, or give the variable this key_dtype"
+    )
+
+
+def shards_of(keys: Tensor, count: int) -> Tensor:
+    """The shard of each key; of negative keys too."""
+    return cast(floormod(floormod(keys, BUCKETS), count), INT32)  # type: ignore[no-any-return]
+
+
+def lookup_tier(var: Any, ids: Any) -> Tensor:
+    """In which place of a table, or of one in shards, each key is, 0 being the fastest; -1 if it is in none."""
+    shards = list(var) if hasattr(var, "_variable_list") else [var]
+    tiers: Tensor = reduce(maximum, [shard.lookup_tier(keys_of(shard, ids)) for shard in shards])
+    return tiers
+
+
+def lookup_resource(var: Any) -> Tensor:
+    """The number under which a session knows the table of an embedding variable."""
+    found: Tensor = var.lookup_resource()
+    return found
+
+
+def _spread(values: Any, shape: list[int], places: Tensor, count: int) -> list[Any]:
+    """What belongs to the keys, spread over shards like them; nothing for each if there is nothing."""
+    if values is None:
+        return [None] * count
+    return list(dynamic_partition(reshape(convert(values), shape), places, count))
+
+
+def count_of_occurrences(ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """Each id once, where ids are among these, and how often each occurs."""
+    distinct, places, counts = unique_with_counts(ids)
+    return distinct, places, counts
+
+
+__all__ = [
+    "count_of_occurrences",
+    "is_embedding_variable",
+    "keys_of",
+    "looked_up_by_key",
+    "lookup_resource",
+    "lookup_tier",
+    "own_lookup",
+    "shards_of",
+]

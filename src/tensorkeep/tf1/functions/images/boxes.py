@@ -1,0 +1,222 @@
+"""Boxes on images, under the names of TensorFlow 1's `tf.image`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tensorkeep.dtypes import FLOAT32
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.ops.images import detection, distortion, warping
+from tensorkeep.tf1.functions.arrays.shapes import either, scope_of
+
+_LOWEST = float("-inf")
+
+
+def non_max_suppression(
+    boxes: Any,
+    scores: Any,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = _LOWEST,
+    name: str | None = None,
+) -> Tensor:
+    """The numbers of the best boxes, without those that overlap a better one too much."""
+    with scope_of(name, "non_max_suppression"):
+        iou_threshold = convert(iou_threshold, name="iou_threshold")
+        score_threshold = convert(score_threshold, name="score_threshold")
+        found: Tensor = detection.non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score_threshold)
+        return found
+
+
+def non_max_suppression_with_scores(
+    boxes: Any,
+    scores: Any,
+    max_output_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = _LOWEST,
+    soft_nms_sigma: Any = 0.0,
+    name: str | None = None,
+) -> tuple[Tensor, Tensor]:
+    """As `non_max_suppression`, and the scores; with a sigma these fall where boxes overlap, and none is dropped."""
+    with scope_of(name, "non_max_suppression_with_scores"):
+        iou_threshold = convert(iou_threshold, name="iou_threshold")
+        score_threshold = convert(score_threshold, name="score_threshold")
+        soft_nms_sigma = convert(soft_nms_sigma, name="soft_nms_sigma")
+        places, kept, _ = detection.non_max_suppression_v5(
+            boxes,
+            scores,
+            max_output_size,
+            iou_threshold,
+            score_threshold,
+            soft_nms_sigma,
+            pad_to_max_output_size=False,
+        )
+        return places, kept
+
+
+def non_max_suppression_overlaps(
+    overlaps: Any,
+    scores: Any,
+    max_output_size: Any,
+    overlap_threshold: Any = 0.5,
+    score_threshold: Any = _LOWEST,
+    name: str | None = None,
+) -> Tensor:
+    """As `non_max_suppression`, with overlaps that are given for every pair."""
+    with scope_of(name, "non_max_suppression_overlaps"):
+        overlap_threshold = convert(overlap_threshold, name="overlap_threshold")
+        found: Tensor = detection.non_max_suppression_with_overlaps(
+            overlaps, scores, max_output_size, overlap_threshold, score_threshold
+        )
+        return found
+
+
+def combined_non_max_suppression(
+    boxes: Any,
+    scores: Any,
+    max_output_size_per_class: Any,
+    max_total_size: Any,
+    iou_threshold: Any = 0.5,
+    score_threshold: Any = _LOWEST,
+    pad_per_class: bool = False,
+    clip_boxes: bool = True,
+    name: str | None = None,
+) -> Any:
+    """The best boxes of several images and classes: boxes, scores, classes and how many there are."""
+    with scope_of(name, "combined_non_max_suppression"):
+        iou_threshold = convert(iou_threshold, FLOAT32, "iou_threshold")
+        score_threshold = convert(score_threshold, FLOAT32, "score_threshold")
+        max_total_size = convert(max_total_size)
+        return detection.combined_non_max_suppression(
+            boxes,
+            scores,
+            max_output_size_per_class,
+            max_total_size,
+            iou_threshold,
+            score_threshold,
+            pad_per_class=pad_per_class,
+            clip_boxes=clip_boxes,
+        )
+
+
+def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None, colors: Any = None) -> Tensor:
+    """The images with the outlines of their boxes."""
+    found: Tensor = (
+        detection.draw_bounding_boxes(images, boxes, name=name)
+        if colors is None
+        else detection.draw_bounding_boxes_v2(images, boxes, colors, name=name)
+    )
+    return found
+
+
+def generate_bounding_box_proposals(
+    scores: Any,
+    bbox_deltas: Any,
+    image_info: Any,
+    anchors: Any,
+    nms_threshold: Any = 0.7,
+    pre_nms_topn: Any = 6000,
+    min_size: Any = 16,
+    post_nms_topn: int = 300,
+    name: str | None = None,
+) -> Any:
+    """Boxes that may hold objects. The graph can be built; TensorFlow runs it on GPUs only, nothing runs it here."""
+    return detection.generate_bounding_box_proposals(
+        scores,
+        bbox_deltas,
+        image_info,
+        anchors,
+        nms_threshold,
+        pre_nms_topn,
+        min_size,
+        post_nms_topn=post_nms_topn,
+        name=name,
+    )
+
+
+def sample_distorted_bounding_box(
+    image_size: Any,
+    bounding_boxes: Any,
+    seed: int | None = None,
+    seed2: int | None = None,
+    min_object_covered: Any = 0.1,
+    aspect_ratio_range: Sequence[float] | None = None,
+    area_range: Sequence[float] | None = None,
+    max_attempts: int | None = None,
+    use_image_if_no_bounding_boxes: bool | None = None,
+    name: str | None = None,
+) -> Any:
+    """A random part of an image that covers enough of some object: where to slice, how much, and as a box."""
+    with scope_of(name, "sample_distorted_bounding_box"):
+        return distortion.sample_distorted_bounding_box_v2(
+            image_size,
+            bounding_boxes,
+            min_object_covered,
+            seed=seed,
+            seed2=seed2,
+            aspect_ratio_range=aspect_ratio_range,
+            area_range=area_range,
+            max_attempts=max_attempts,
+            use_image_if_no_bounding_boxes=use_image_if_no_bounding_boxes,
+            name=name,
+        )
+
+
+def crop_and_resize(
+    image: Any,
+    boxes: Any,
+    box_ind: Any = None,
+    crop_size: Any = None,
+    method: str = "bilinear",
+    extrapolation_value: float = 0,
+    name: str | None = None,
+    box_indices: Any = None,
+) -> Tensor:
+    """Parts of images, all in one size."""
+    found: Tensor = warping.crop_and_resize(
+        image,
+        boxes,
+        either("box_indices", box_indices, "box_ind", box_ind),
+        crop_size,
+        method=method,
+        extrapolation_value=extrapolation_value,
+        name=name,
+    )
+    return found
+
+
+def extract_glimpse(
+    input: Any,
+    size: Any,
+    offsets: Any,
+    centered: bool = True,
+    normalized: bool = True,
+    uniform_noise: bool = True,
+    name: str | None = None,
+) -> Tensor:
+    """A part of each image around an offset; beyond the image there is noise."""
+    found: Tensor = distortion.extract_glimpse(
+        input,
+        size,
+        offsets,
+        centered=centered,
+        normalized=normalized,
+        uniform_noise=uniform_noise,
+        name=name,
+    )
+    return found
+
+
+__all__ = [
+    "combined_non_max_suppression",
+    "crop_and_resize",
+    "draw_bounding_boxes",
+    "extract_glimpse",
+    "generate_bounding_box_proposals",
+    "non_max_suppression",
+    "non_max_suppression_overlaps",
+    "non_max_suppression_with_scores",
+    "sample_distorted_bounding_box",
+]

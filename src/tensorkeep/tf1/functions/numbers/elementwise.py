@@ -1,0 +1,763 @@
+"""Element-wise mathematics: arithmetic, functions of one number, conversions, sequences."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+
+from tensorkeep.dtypes import (
+    BFLOAT16,
+    BOOL,
+    COMPLEX64,
+    COMPLEX128,
+    FLOAT16,
+    FLOAT32,
+    FLOAT64,
+    INT32,
+    INT64,
+    STRING,
+    VARIANT,
+    DType,
+)
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.composites import IndexedSlices, SparseTensor
+from tensorkeep.graph.conversion import convert, register_conversion
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.tensor_shape import plain_shape
+from tensorkeep.ops.arrays import casting
+from tensorkeep.ops.numbers import arithmetic, comparisons, cumulative
+from tensorkeep.ops.numbers import elementwise as math_ops
+from tensorkeep.ops.numbers import special as special_ops
+from tensorkeep.ops.shared.expressions import ones_like, real_dtype, zeros_like
+from tensorkeep.shapes import UNKNOWN_SHAPE
+from tensorkeep.tf1.functions.arrays.shapes import scope_of
+from tensorkeep.tf1.functions.constants import constant
+
+# What two whole numbers are divided as, so that the quotient has a fraction.
+_DIVIDED_AS: Final = {
+    DType.of(name): DType.of(wide) if wide else None
+    for name, wide in {
+        "uint8": "float32",
+        "int8": "float32",
+        "uint16": "float32",
+        "int16": "float32",
+        "uint32": "float64",
+        "int32": "float64",
+        "uint64": "float64",
+        "int64": "float64",
+        "bfloat16": None,
+        "float16": None,
+        "float32": None,
+        "float64": None,
+        "complex64": None,
+        "complex128": None,
+    }.items()
+}
+
+
+def _unary(spec: Any, doc: str) -> Callable[..., Tensor]:
+    def function(x: Any, name: str | None = None) -> Tensor:
+        return spec(x, name=name)  # type: ignore[no-any-return]
+
+    function.__doc__ = doc
+    return function
+
+
+def _binary(spec: Any, doc: str) -> Callable[..., Tensor]:
+    def function(x: Any, y: Any, name: str | None = None) -> Tensor:
+        return spec(x, y, name=name)  # type: ignore[no-any-return]
+
+    function.__doc__ = doc
+    return function
+
+
+# ---------------------------------------------------------------------------------------------------- One number
+
+negative = _unary(math_ops.neg, "`-x`, element by element.")
+square = _unary(math_ops.square, "`x * x`, element by element.")
+sqrt = _unary(math_ops.sqrt, "The square root.")
+rsqrt = _unary(math_ops.rsqrt, "One over the square root.")
+reciprocal = _unary(math_ops.reciprocal, "`1 / x`.")
+exp = _unary(math_ops.exp, "e to the power of `x`.")
+expm1 = _unary(math_ops.expm1, "`exp(x) - 1`, exact near zero.")
+log = _unary(math_ops.log, "The natural logarithm.")
+log1p = _unary(math_ops.log1p, "`log(1 + x)`, exact near zero.")
+sin = _unary(math_ops.sin, "The sine.")
+cos = _unary(math_ops.cos, "The cosine.")
+tan = _unary(math_ops.tan, "The tangent.")
+asin = _unary(math_ops.asin, "The inverse sine.")
+acos = _unary(math_ops.acos, "The inverse cosine.")
+atan = _unary(math_ops.atan, "The inverse tangent.")
+sinh = _unary(math_ops.sinh, "The hyperbolic sine.")
+cosh = _unary(math_ops.cosh, "The hyperbolic cosine.")
+tanh = _unary(math_ops.tanh, "The hyperbolic tangent.")
+asinh = _unary(math_ops.asinh, "The inverse hyperbolic sine.")
+acosh = _unary(math_ops.acosh, "The inverse hyperbolic cosine.")
+atanh = _unary(math_ops.atanh, "The inverse hyperbolic tangent.")
+floor = _unary(math_ops.floor, "The largest whole number that is not larger.")
+ceil = _unary(math_ops.ceil, "The smallest whole number that is not smaller.")
+rint = _unary(math_ops.rint, "The nearest whole number, the even one of two.")
+is_nan = _unary(math_ops.is_nan, "Whether an element is not a number.")
+is_inf = _unary(math_ops.is_inf, "Whether an element is infinite.")
+is_finite = _unary(math_ops.is_finite, "Whether an element is a finite number.")
+erf = _unary(special_ops.erf, "The error function.")
+erfc = _unary(special_ops.erfc, "What the error function leaves to one.")
+lgamma = _unary(special_ops.lgamma, "The logarithm of the absolute value of the gamma function.")
+digamma = _unary(special_ops.digamma, "The derivative of `lgamma`.")
+logical_not = _unary(comparisons.logical_not, "`not x`.")
+bitwise_invert = _unary(comparisons.invert, "Every bit inverted.")
+
+
+def abs(x: Any, name: str | None = None) -> Tensor:
+    """The absolute value; of complex numbers the length."""
+    with scope_of(name, "Abs", x) as scope:
+        x = convert(x, name="x")
+        if x.dtype.is_complex:
+            return math_ops.complex_abs(x, Tout=real_dtype(x.dtype), name=scope)  # type: ignore[no-any-return]
+        return math_ops.absolute(x, name=scope)  # type: ignore[no-any-return]
+
+
+def sign(x: Any, name: str | None = None) -> Tensor:
+    """-1, 0 or 1; of complex numbers the one of length one in the same direction."""
+    x = convert(x)
+    if x.dtype.is_complex:
+        length = math_ops.complex_abs(x, Tout=real_dtype(x.dtype))
+        return arithmetic.div_no_nan(x, cast(length, x.dtype), name=name)  # type: ignore[no-any-return]
+    return math_ops.sign(x, name=name)  # type: ignore[no-any-return]
+
+
+def sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """`1 / (1 + exp(-x))`."""
+    with scope_of(name, "Sigmoid", x) as scope:
+        return math_ops.sigmoid(convert(x, name="x"), name=scope)  # type: ignore[no-any-return]
+
+
+def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+    """`log(sigmoid(x))`, exact where the sigmoid is small."""
+    with scope_of(name, "LogSigmoid", x) as scope:
+        x = convert(x, name="x")
+        return math_ops.neg(get_op("Softplus")(math_ops.neg(x)), name=scope)  # type: ignore[no-any-return]
+
+
+def round(x: Any, name: str | None = None) -> Tensor:
+    """The nearest whole number, the even one of two; whole numbers are themselves."""
+    x = convert(x, name="x")
+    return x if x.dtype.is_integer else math_ops.round_half_even(x, name=name)  # type: ignore[no-any-return]
+
+
+def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+    """`1 / x`, and 0 where `x` is 0."""
+    with scope_of(name, "reciprocal_no_nan", x) as scope:
+        x = convert(x, name="x")
+        one = constant(1, x.dtype.base_dtype, name="one")
+        return arithmetic.div_no_nan(one, x, name=scope)  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------------------------------------------- Two numbers
+
+multiply = _binary(arithmetic.mul, "`x * y`, with broadcasting.")
+subtract = _binary(arithmetic.sub, "`x - y`, with broadcasting.")
+realdiv = _binary(arithmetic.real_div, "`x / y` of numbers with a fraction.")
+floor_div = _binary(arithmetic.floor_div, "The quotient, rounded down.")
+truncatediv = _binary(arithmetic.truncate_div, "The quotient, rounded towards zero.")
+floormod = _binary(arithmetic.floor_mod, "What rounding the quotient down leaves; of the divisor's sign.")
+truncatemod = _binary(arithmetic.truncate_mod, "What rounding the quotient towards zero leaves.")
+mod = floormod
+maximum = _binary(arithmetic.maximum, "The larger of two.")
+minimum = _binary(arithmetic.minimum, "The smaller of two.")
+squared_difference = _binary(arithmetic.squared_difference, "`(x - y) * (x - y)`.")
+xlogy = _binary(arithmetic.xlogy, "`x * log(y)`, and 0 where `x` is 0.")
+equal = _binary(comparisons.equal, "`x == y`, element by element.")
+not_equal = _binary(comparisons.not_equal, "`x != y`, element by element.")
+less = _binary(comparisons.less, "`x < y`, element by element.")
+less_equal = _binary(comparisons.less_equal, "`x <= y`, element by element.")
+greater = _binary(comparisons.greater, "`x > y`, element by element.")
+greater_equal = _binary(comparisons.greater_equal, "`x >= y`, element by element.")
+logical_and = _binary(comparisons.logical_and, "`x and y`.")
+logical_or = _binary(comparisons.logical_or, "`x or y`.")
+bitwise_and = _binary(comparisons.bitwise_and, "Bits that both have.")
+bitwise_or = _binary(comparisons.bitwise_or, "Bits that either has.")
+bitwise_xor = _binary(comparisons.bitwise_xor, "Bits that one of them has.")
+left_shift = _binary(comparisons.left_shift, "Bits moved up by `y`.")
+right_shift = _binary(comparisons.right_shift, "Bits moved down by `y`.")
+
+
+def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+    """The angle of the point (x, y)."""
+    return arithmetic.atan2(y, x, name=name)  # type: ignore[no-any-return]
+
+
+def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+    """The next number after `x1` on the way to `x2`."""
+    return arithmetic.next_after(x1, x2, name=name)  # type: ignore[no-any-return]
+
+
+def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+    """The cross product of vectors of three, along the last axis."""
+    return arithmetic.cross(a, b, name=name)  # type: ignore[no-any-return]
+
+
+def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x + y`, with broadcasting; strings one after the other."""
+    with scope_of(name, "Add", x, y) as scope:
+        x = convert(x, name="x")
+        y = convert(y, name="y", preferred_dtype=x.dtype.base_dtype)
+        spec = arithmetic.add if x.dtype.base_dtype is STRING else arithmetic.add_v2
+        return spec(x, y, name=scope)  # type: ignore[no-any-return]
+
+
+def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x` to the power of `y`."""
+    with scope_of(name, "Pow", x, y) as scope:
+        return arithmetic.power(x, y, name=scope)  # type: ignore[no-any-return]
+
+
+def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+    """A tensor, or slices, times a number."""
+    scalar = convert(scalar, x.dtype.base_dtype, name="scalar")
+    if scalar.static_shape.rank != 0:
+        raise InvalidArgumentError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
+    if isinstance(x, IndexedSlices):
+        return IndexedSlices(arithmetic.mul(scalar, x.values, name=name), x.indices, x.dense_shape)
+    return arithmetic.mul(scalar, x, name=name)
+
+
+def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x // y`: the quotient, rounded down."""
+    with scope_of(name, "floordiv", x, y) as scope:
+        return arithmetic.floor_div(x, y, name=scope)  # type: ignore[no-any-return]
+
+
+def _same_dtype(x: Tensor, y: Tensor) -> DType:
+    found, other = x.dtype.base_dtype, y.dtype.base_dtype
+    if found is not other:
+        raise WrongTypeError(f"`x` and `y` must have the same dtype, got {found} != {other}.")
+    return found
+
+
+def _with_fractions(x: Tensor, y: Tensor, what: str) -> tuple[Tensor, Tensor]:
+    """Two numbers as they are divided: whole ones as numbers with a fraction."""
+    dtype = _same_dtype(x, y)
+    if dtype not in _DIVIDED_AS:
+        raise WrongTypeError(f"Invalid dtype {dtype} in {what}. Expected one of {', '.join(map(str, _DIVIDED_AS))}.")
+    wide = _DIVIDED_AS[dtype]
+    return (x, y) if wide is None else (cast(x, wide), cast(y, wide))
+
+
+def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x / y`; whole numbers are divided as numbers with a fraction."""
+    with scope_of(name, "truediv", x, y) as scope:
+        x = convert(x, name="x")
+        y = convert(y, name="y", preferred_dtype=x.dtype.base_dtype)
+        x, y = _with_fractions(x, y, "__truediv__")
+        return arithmetic.real_div(x, y, name=scope)  # type: ignore[no-any-return]
+
+
+def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x / y` as Python divides."""
+    if name is None and not isinstance(x, Tensor):
+        x = convert(x, y.dtype.base_dtype if isinstance(y, Tensor) else None)
+    return truediv(x, y, name)
+
+
+def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x / y` as Python 2 divides: whole numbers are rounded down."""
+    with scope_of(name, "div", x, y) as scope:
+        x = convert(x, name="x")
+        y = convert(y, x.dtype.base_dtype, name="y")
+        dtype = _same_dtype(x, y)
+        spec = arithmetic.real_div if dtype.is_floating or dtype.is_complex else arithmetic.floor_div
+        return spec(x, y, name=scope)  # type: ignore[no-any-return]
+
+
+def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x / y`, and 0 where `y` is 0."""
+    with scope_of(name, "div_no_nan", x, y) as scope:
+        if not isinstance(x, Tensor) and isinstance(y, Tensor):
+            x = convert(x, y.dtype.base_dtype, name="x")
+        else:
+            x = convert(x, name="x")
+            y = convert(y, name="y", preferred_dtype=x.dtype.base_dtype)
+        x, y = _with_fractions(x, y, "tf.math.divide_no_nan")
+        return arithmetic.div_no_nan(x, y, name=scope)  # type: ignore[no-any-return]
+
+
+divide_no_nan = div_no_nan
+
+
+def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x * y`, and 0 where `y` is 0, whatever `x` is."""
+    with scope_of(name, "multiply_no_nan", x, y) as scope:
+        x = convert(x, name="x")
+        y = convert(y, x.dtype.base_dtype, name="y")
+        return arithmetic.mul_no_nan(x, y, name=scope)  # type: ignore[no-any-return]
+
+
+def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x / y`, and 0 where `x` is 0."""
+    with scope_of(name, "xdivy", x, y):
+        return arithmetic.xdivy(x, y)  # type: ignore[no-any-return]
+
+
+def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+    """`x * log1p(y)`, and 0 where `x` is 0."""
+    with scope_of(name, "xlog1py", x, y):
+        return arithmetic.xlog1py(x, y)  # type: ignore[no-any-return]
+
+
+def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
+    """Whether one of two is true, and not the other."""
+    either = comparisons.logical_or(x, y)
+    both = comparisons.logical_not(comparisons.logical_and(x, y))
+    return comparisons.logical_and(either, both, name=name)  # type: ignore[no-any-return]
+
+
+# ---------------------------------------------------------------------------------------------------- Many numbers
+
+
+def as_tensors(values: Iterable[Any]) -> list[Any]:
+    """Each value as a tensor, but slices as they are."""
+    return [value if isinstance(value, IndexedSlices) else convert(value) for value in values]
+
+
+def add_n(inputs: Any, name: str | None = None) -> Tensor:
+    """The sum of tensors of one type and shape."""
+    problem = "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
+    if isinstance(inputs, str) or not isinstance(inputs, Iterable):
+        raise InvalidArgumentError(problem)
+    tensors = as_tensors(inputs)
+    if not tensors:
+        raise InvalidArgumentError(problem)
+    if len(tensors) > 1:
+        return arithmetic.add_n(tensors, name=name)  # type: ignore[no-any-return]
+    only = convert(tensors[0])
+    return get_op("Identity")(only, name=name) if name else only
+
+
+def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
+    """The sum of tensors of one type and shape, which may be told."""
+    problem = "inputs must be a list of at least one Tensor with the same dtype and shape"
+    if not isinstance(inputs, list | tuple) or not inputs:
+        raise InvalidArgumentError(problem)
+    tensors = as_tensors(inputs)
+    if not all(isinstance(x, Tensor) and x.dtype.base_dtype is tensors[0].dtype.base_dtype for x in tensors):
+        raise InvalidArgumentError(problem)
+    known = UNKNOWN_SHAPE if shape is None else plain_shape(shape)
+    for tensor in tensors:
+        known = known.merge(tensor.static_shape)
+    if tensor_dtype is not None and DType.of(tensor_dtype) is not tensors[0].dtype.base_dtype:
+        raise WrongTypeError(
+            f"The `tensor_dtype` argument is {tensor_dtype}, but `input` is of type {tensors[0].dtype}. These must be "
+            "equal. Try casting the input to the desired type."
+        )
+    if len(tensors) == 1:
+        return tensors[0] if name is None else get_op("Identity")(tensors[0], name=name)  # type: ignore[no-any-return]
+    return add_n(tensors, name)
+
+
+def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
+    """A polynomial at `x`, the coefficient of the highest power first."""
+    if not isinstance(coeffs, list):
+        raise InvalidArgumentError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
+    with scope_of(name, "polyval", *coeffs, x) as scope:
+        x = convert(x, name="x")
+        if not coeffs:
+            return zeros_like(x, scope)
+        tensors = [convert(item, name=f"coeff_{i}") for i, item in enumerate(coeffs)]
+        total = tensors[0]
+        for item in tensors[1:]:
+            total = arithmetic.add_v2(item, arithmetic.mul(total, x, name="mul"), name="add")
+        return total
+
+
+# ---------------------------------------------------------------------------------------------------- Types
+
+
+def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
+    """The elements as another type."""
+    target = DType.of(dtype).base_dtype
+    if (isinstance(x, Tensor) or hasattr(x, "handle")) and x.dtype is target:
+        return x
+    with scope_of(name, "Cast", x) as scope:
+        if isinstance(x, SparseTensor):
+            return SparseTensor(x.indices, cast(x.values, target, scope), x.dense_shape)
+        if isinstance(x, IndexedSlices):
+            return IndexedSlices(cast(x.values, target, scope), x.indices, x.dense_shape)
+        x = convert(x, name="x")
+        return x if x.dtype is target else casting.cast(x, DstT=target, name=scope)
+
+
+def to_float(x: Any, name: str | None = "ToFloat") -> Any:
+    """The elements as float32."""
+    return cast(x, FLOAT32, name)
+
+
+def to_double(x: Any, name: str | None = "ToDouble") -> Any:
+    """The elements as float64."""
+    return cast(x, FLOAT64, name)
+
+
+def to_int32(x: Any, name: str | None = "ToInt32") -> Any:
+    """The elements as int32."""
+    return cast(x, INT32, name)
+
+
+def to_int64(x: Any, name: str | None = "ToInt64") -> Any:
+    """The elements as int64."""
+    return cast(x, INT64, name)
+
+
+def to_bfloat16(x: Any, name: str | None = "ToBFloat16") -> Any:
+    """The elements as bfloat16."""
+    return cast(x, BFLOAT16, name)
+
+
+def to_complex64(x: Any, name: str | None = "ToComplex64") -> Any:
+    """The elements as complex64."""
+    return cast(x, COMPLEX64, name)
+
+
+def to_complex128(x: Any, name: str | None = "ToComplex128") -> Any:
+    """The elements as complex128."""
+    return cast(x, COMPLEX128, name)
+
+
+def limits(dtype: DType) -> tuple[Any, Any]:
+    """The smallest and the largest finite number of a type."""
+    kind = dtype.array_dtype
+    if dtype is BOOL:
+        return 0, 1
+    if dtype.is_integer:
+        info: Any = np.iinfo(kind) if kind.kind in "iu" else None
+        if info is None:
+            raise WrongTypeError(f"the limits of {dtype} are not known")
+        return int(info.min), int(info.max)
+    if dtype is BFLOAT16:
+        return float.fromhex("-0x1.FEp127"), float.fromhex("0x1.FEp127")
+    found = np.finfo(kind)
+    return found.min, found.max
+
+
+def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
+    """The elements as another type; what it has no room for becomes its smallest or largest number."""
+    with scope_of(name, "saturate_cast", value) as scope:
+        value = convert(value, name="value")
+        target, source = DType.of(dtype).base_dtype, value.dtype.base_dtype
+        if source.is_complex:
+            if target.is_complex:
+                return _saturate_complex(value, source, target, scope)
+            value = real(value)
+            source = real_dtype(source)
+        low, high = _shared_limits(source, real_dtype(target) if target.is_complex else target)
+        clamped = comparisons.clip_by_value(value, constant(low, source), constant(high, source), name="clamp")
+        return cast(clamped, target, scope)
+
+
+def _saturate_complex(value: Tensor, source: DType, target: DType, scope: str) -> Any:
+    (low_in, high_in), (low, high) = limits(real_dtype(source)), limits(real_dtype(target))
+    if low_in < low or high_in > high:
+        value = comparisons.clip_by_value(
+            value,
+            constant(builtins.complex(low, low), source),
+            constant(builtins.complex(high, high), source),
+            name="clamp",
+        )
+    return cast(value, target, scope)
+
+
+def _shared_limits(source: DType, target: DType) -> tuple[Any, Any]:
+    """The range of `target`, in numbers of `source`, rounded inwards."""
+    kind: Any = source.array_dtype.type
+    (low_in, high_in), (low_out, high_out) = limits(source), limits(target)
+    low, high = kind(np.maximum(low_in, low_out)), kind(np.minimum(float(high_in), float(high_out)))
+    try:
+        common: Any = np.promote_types(source.array_dtype, target.array_dtype)
+    except TypeError:
+        common = float
+    if np.array(low, common) < np.array(low_out, common):
+        low = np.nextafter(low, kind(0), dtype=kind)
+    if np.array(high, common) > np.array(high_out, common):
+        high = np.nextafter(high, kind(0), dtype=kind)
+    return low, high
+
+
+# ---------------------------------------------------------------------------------------------------- Complex numbers
+
+
+def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+    """Complex numbers from their parts."""
+    real, imag = convert(real, name="real"), convert(imag, name="imag")
+    with scope_of(name, "Complex", real, imag) as scope:
+        kinds = (real.dtype.base_dtype, imag.dtype.base_dtype)
+        if kinds == (FLOAT64, FLOAT64):
+            target = COMPLEX128
+        elif kinds == (FLOAT32, FLOAT32):
+            target = COMPLEX64
+        else:
+            raise WrongTypeError(
+                f"The `real` and `imag` components have incorrect types: {kinds[0]} {kinds[1]}. They must be "
+                "consistent, and one of float32, float64"
+            )
+        return math_ops.complex_number(real, imag, Tout=target, name=scope)  # type: ignore[no-any-return]
+
+
+def real(input: Any, name: str | None = None) -> Tensor:
+    """The real part; real numbers are their own."""
+    with scope_of(name, "Real", input) as scope:
+        input = convert(input, name="input")
+        if input.dtype.is_complex:
+            return math_ops.real(input, Tout=real_dtype(input.dtype), name=scope)  # type: ignore[no-any-return]
+        if input.dtype.is_floating or input.dtype.is_integer:
+            return input  # type: ignore[no-any-return]
+        raise WrongTypeError(f"input must be a numeric tensor, but got tensor with dtype {input.dtype}")
+
+
+def imag(input: Any, name: str | None = None) -> Tensor:
+    """The imaginary part; that of real numbers is zero."""
+    with scope_of(name, "Imag", input) as scope:
+        input = convert(input, name="input")
+        if input.dtype.is_complex:
+            return math_ops.imag(input, Tout=real_dtype(input.dtype), name=scope)  # type: ignore[no-any-return]
+        return zeros_like(input)
+
+
+def angle(input: Any, name: str | None = None) -> Tensor:
+    """The angle of a complex number; 0 or pi of a real one."""
+    with scope_of(name, "Angle", input) as scope:
+        input = convert(input, name="input")
+        if input.dtype.is_complex:
+            return math_ops.angle(input, Tout=real_dtype(input.dtype), name=scope)  # type: ignore[no-any-return]
+        is_negative = comparisons.less(input, 0)
+        ones = ones_like(input)
+        with name_scope("mul") as product:
+            half_turn = arithmetic.mul(constant(np.pi, ones.dtype, name="x"), ones, name=product)
+        return comparisons.select(is_negative, half_turn, zeros_like(input))  # type: ignore[no-any-return]
+
+
+def conj(x: Any, name: str | None = None) -> Tensor:
+    """The complex conjugate; real numbers are their own."""
+    if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
+        return x
+    with scope_of(name, "Conj", x) as scope:
+        x = convert(x, name="x")
+        if x.dtype.is_complex or x.dtype.base_dtype is VARIANT:
+            return math_ops.conjugate(x, name=scope)  # type: ignore[no-any-return]
+        if x.dtype.is_floating or x.dtype.is_integer:
+            return x  # type: ignore[no-any-return]
+        raise WrongTypeError(f"Expected numeric or variant tensor, got dtype {x.dtype}.")
+
+
+# ---------------------------------------------------------------------------------------------------- Sequences
+
+_WIDENING: Final = (INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
+
+
+def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = "range") -> Tensor:
+    """Numbers from `start` until `limit`, `delta` apart; with one argument, from 0 until that."""
+    if limit is None:
+        start, limit = 0, start
+    wanted = None if dtype is None else DType.of(dtype)
+    with scope_of(name, "Range", start, limit, delta) as scope:
+        parts = [
+            value if isinstance(value, Tensor) else convert(value, wanted, what)
+            for value, what in ((start, "start"), (limit, "limit"), (delta, "delta"))
+        ]
+        if wanted is None:
+            odd = [part.dtype for part in parts if part.dtype.base_dtype not in _WIDENING]
+            if odd:
+                raise WrongTypeError(f"a range is of numbers that can be counted, got {odd[0]}")
+            wanted = max((part.dtype.base_dtype for part in parts), key=_WIDENING.index)
+        return cumulative.range_(*(cast(part, wanted) for part in parts), name=scope)  # type: ignore[no-any-return]
+
+
+def _convert_range(value: builtins.range, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
+    return range(value.start, value.stop, value.step, dtype, name)
+
+
+register_conversion(builtins.range, _convert_range, 100)
+
+
+def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
+    """`num` numbers from `start` to `stop`, both included, at equal distances, along a new axis."""
+    with scope_of(name, "linspace", start, stop):
+        start = convert(start, name="start")
+        stop = convert(stop, start.dtype.base_dtype, name="stop")
+        count = convert(num, name="num", preferred_dtype=INT32)
+        if not count.dtype.is_integer:
+            raise WrongTypeError(f"num must be an integer tensor, got {count.dtype}")
+        count = casting.cast(count, DstT=INT32)
+        cast(count, start.dtype)  # TensorFlow makes it and does not use it
+        return _line(start, stop, count, axis)
+
+
+lin_space = linspace
+
+
+def _line(start: Tensor, stop: Tensor, count: Tensor, axis: Any) -> Tensor:
+    """The middle of the line between its ends, which are exact."""
+    shape_of_both = get_op("BroadcastArgs")(_shape(start), _shape(stop))
+    spread, expand = get_op("BroadcastTo"), get_op("ExpandDims")
+    start, stop = spread(start, shape_of_both), spread(stop, shape_of_both)
+    start, stop = expand(start, axis), expand(stop, axis)
+    shape = _shape(start)
+    rank = _shape(shape)[0]
+    select = comparisons.select_v2
+    is_front = axis >= 0
+    where = select(is_front, axis, rank + axis)
+    inner = arithmetic.maximum(count - 2, 0)
+    steps = arithmetic.maximum(count - 1, 1)
+    distance = (stop - start) / cast(steps, stop.dtype)
+    start, stop = cast(start, distance.dtype), cast(stop, distance.dtype)
+    end = select(count >= 0, steps, -1)
+    numbers = cast(range(1, end, dtype=INT64), distance.dtype)
+    is_axis = comparisons.equal(where, range(rank))
+    numbers = get_op("Reshape")(numbers, select(is_axis, inner, 1))
+    middle = start + distance * numbers
+    concat = get_op("ConcatV2")
+    whole = concat([start, middle, stop], where, name="concat")
+    begin = zeros_like(shape)
+    before = shape[0:where]
+    size = concat([before, get_op("Reshape")(count, [1]), shape[where + 1 :]], 0, name="concat")
+    return get_op("Slice")(whole, begin, size)  # type: ignore[no-any-return]
+
+
+def _shape(x: Tensor) -> Tensor:
+    known = x.static_shape
+    if known.is_fully_known:
+        return constant(np.array(known.as_tuple(), np.int32), INT32, name="Shape")
+    return get_op("Shape")(x)  # type: ignore[no-any-return]
+
+
+def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+    """Sums of all elements up to each, along an axis."""
+    return _running(cumulative.cumsum, "Cumsum", x, axis, (exclusive, reverse), name)
+
+
+def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+    """Products of all elements up to each, along an axis."""
+    return _running(cumulative.cumprod, "Cumprod", x, axis, (exclusive, reverse), name)
+
+
+def cumulative_logsumexp(
+    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
+    """Logarithms of the sums of exponentials of all elements up to each, along an axis."""
+    return _running(cumulative.cumulative_logsumexp, "CumulativeLogsumexp", x, axis, (exclusive, reverse), name)
+
+
+def _running(spec: Any, default: str, x: Any, axis: Any, flags: Sequence[bool], name: str | None) -> Tensor:
+    with scope_of(name, default, x, axis) as scope:
+        x = convert(x, name="x")
+        return spec(x, axis, exclusive=flags[0], reverse=flags[1], name=scope)  # type: ignore[no-any-return]
+
+
+__all__ = [
+    "abs",
+    "accumulate_n",
+    "acos",
+    "acosh",
+    "add",
+    "add_n",
+    "angle",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "bitwise_and",
+    "bitwise_invert",
+    "bitwise_or",
+    "bitwise_xor",
+    "cast",
+    "ceil",
+    "complex",
+    "conj",
+    "cos",
+    "cosh",
+    "cross",
+    "cumprod",
+    "cumsum",
+    "cumulative_logsumexp",
+    "digamma",
+    "div",
+    "div_no_nan",
+    "divide",
+    "divide_no_nan",
+    "equal",
+    "erf",
+    "erfc",
+    "exp",
+    "expm1",
+    "floor",
+    "floor_div",
+    "floordiv",
+    "floormod",
+    "greater",
+    "greater_equal",
+    "imag",
+    "is_finite",
+    "is_inf",
+    "is_nan",
+    "left_shift",
+    "less",
+    "less_equal",
+    "lgamma",
+    "lin_space",
+    "linspace",
+    "log",
+    "log1p",
+    "log_sigmoid",
+    "logical_and",
+    "logical_not",
+    "logical_or",
+    "logical_xor",
+    "maximum",
+    "minimum",
+    "mod",
+    "multiply",
+    "multiply_no_nan",
+    "negative",
+    "nextafter",
+    "not_equal",
+    "polyval",
+    "pow",
+    "range",
+    "real",
+    "realdiv",
+    "reciprocal",
+    "reciprocal_no_nan",
+    "right_shift",
+    "rint",
+    "round",
+    "rsqrt",
+    "saturate_cast",
+    "scalar_mul",
+    "sigmoid",
+    "sign",
+    "sin",
+    "sinh",
+    "sqrt",
+    "square",
+    "squared_difference",
+    "subtract",
+    "tan",
+    "tanh",
+    "to_bfloat16",
+    "to_complex64",
+    "to_complex128",
+    "to_double",
+    "to_float",
+    "to_int32",
+    "to_int64",
+    "truediv",
+    "truncatediv",
+    "truncatemod",
+    "xdivy",
+    "xlog1py",
+    "xlogy",
+]

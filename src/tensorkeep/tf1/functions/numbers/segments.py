@@ -1,0 +1,141 @@
+"""Reductions of rows that belong together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.ops.numbers import arithmetic, segments
+from tensorkeep.ops.numbers import elementwise as math_ops
+from tensorkeep.ops.shared.expressions import concat, constant, minus, ones, over, rank_of, reshape
+from tensorkeep.tf1.functions.arrays.shapes import scope_of
+
+
+def _sorted(spec: Any, doc: str) -> Callable[..., Tensor]:
+    def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
+        return spec(data, segment_ids, name=name)  # type: ignore[no-any-return]
+
+    function.__doc__ = doc
+    return function
+
+
+segment_sum = _sorted(segments.segment_sum, "The sum of each segment's rows; ids are sorted.")
+segment_mean = _sorted(segments.segment_mean, "The mean of each segment's rows; ids are sorted.")
+segment_prod = _sorted(segments.segment_prod, "The product of each segment's rows; ids are sorted.")
+segment_min = _sorted(segments.segment_min, "The smallest elements of each segment's rows; ids are sorted.")
+segment_max = _sorted(segments.segment_max, "The largest elements of each segment's rows; ids are sorted.")
+
+
+def _unsorted(spec: Any, doc: str) -> Callable[..., Tensor]:
+    def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+        return spec(data, segment_ids, num_segments, name=name)  # type: ignore[no-any-return]
+
+    function.__doc__ = doc
+    return function
+
+
+unsorted_segment_sum = _unsorted(segments.unsorted_segment_sum, "The sum of the rows of each id, in any order.")
+unsorted_segment_prod = _unsorted(segments.unsorted_segment_prod, "The product of the rows of each id.")
+unsorted_segment_max = _unsorted(segments.unsorted_segment_max, "The largest elements of the rows of each id.")
+unsorted_segment_min = _unsorted(segments.unsorted_segment_min, "The smallest elements of the rows of each id.")
+
+
+def _row_counts(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
+    """How many rows each id has, at least one, shaped to divide by."""
+    count = convert(num_segments)
+    every = ones(_sizes(segment_ids), data.dtype.base_dtype)
+    rows = segments.unsorted_segment_sum(every, segment_ids, count)
+    leading = _as_vector(count)
+    rest = ones([minus(rank_of(data), rank_of(segment_ids))], count.dtype.base_dtype)
+    return arithmetic.maximum(reshape(rows, concat([leading, rest])), 1)  # type: ignore[no-any-return]
+
+
+def _sizes(x: Tensor) -> Tensor:
+    with name_scope("Shape") as scope:
+        known = x.static_shape
+        if known.is_fully_known:
+            return constant(np.array(known.as_tuple(), np.int32), name="shape_as_tensor")
+        return get_op("Shape")(x, name=scope)  # type: ignore[no-any-return]
+
+
+def _as_vector(count: Tensor) -> Tensor:
+    """`count[newaxis]`."""
+    with name_scope("strided_slice") as scope:
+        ends = [constant(np.array([at], np.int32), name="stack") for at in (0, 0, 1)]
+        return get_op("StridedSlice")(count, *ends, new_axis_mask=1, name=scope)  # type: ignore[no-any-return]
+
+
+def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    """The mean of the rows of each id, in any order."""
+    with scope_of(name, "UnsortedSegmentMean", data, segment_ids):
+        data, segment_ids = convert(data), convert(segment_ids)
+        rows = _row_counts(data, segment_ids, num_segments)
+        return over(segments.unsorted_segment_sum(data, segment_ids, num_segments), rows)
+
+
+def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+    """The sum of the rows of each id, divided by the square root of their number."""
+    with scope_of(name, "UnsortedSegmentSqrtN", data, segment_ids):
+        data, segment_ids = convert(data), convert(segment_ids)
+        rows = _row_counts(data, segment_ids, num_segments)
+        return over(segments.unsorted_segment_sum(data, segment_ids, num_segments), math_ops.sqrt(rows))
+
+
+def _picked(plain: Any, counted: Any, doc: str) -> Callable[..., Tensor]:
+    def function(
+        data: Any,
+        indices: Any,
+        segment_ids: Any,
+        name: str | None = None,
+        num_segments: Any = None,
+        sparse_gradient: bool = False,
+    ) -> Tensor:
+        if num_segments is None:
+            return plain(data, indices, segment_ids, sparse_gradient=sparse_gradient, name=name)  # type: ignore[no-any-return]
+        return counted(  # type: ignore[no-any-return]
+            data, indices, segment_ids, num_segments, sparse_gradient=sparse_gradient, name=name
+        )
+
+    function.__doc__ = doc
+    return function
+
+
+sparse_segment_sum = _picked(
+    segments.sparse_segment_sum,
+    segments.sparse_segment_sum_with_num_segments,
+    "The sum of each segment of the rows that indices pick.",
+)
+sparse_segment_mean = _picked(
+    segments.sparse_segment_mean,
+    segments.sparse_segment_mean_with_num_segments,
+    "The mean of each segment of the rows that indices pick.",
+)
+sparse_segment_sqrt_n = _picked(
+    segments.sparse_segment_sqrt_n,
+    segments.sparse_segment_sqrt_n_with_num_segments,
+    "The sum of each segment of the rows that indices pick, divided by the square root of their number.",
+)
+
+
+__all__ = [
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "sparse_segment_mean",
+    "sparse_segment_sqrt_n",
+    "sparse_segment_sum",
+    "unsorted_segment_max",
+    "unsorted_segment_mean",
+    "unsorted_segment_min",
+    "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n",
+    "unsorted_segment_sum",
+]

@@ -1,0 +1,241 @@
+"""Layers of convolutions, in one, two or three dimensions."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.tf1.functions.arrays.shapes import concat, pad, reshape
+from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.nn.activations import bias_add
+from tensorkeep.tf1.functions.nn.convolution import convolution
+from tensorkeep.tf1.functions.numbers.elementwise import add
+from tensorkeep.tf1.layers.arguments import (
+    Function,
+    activation_of,
+    applied,
+    data_format_of,
+    initializer_of,
+    known_dimension,
+    numbers,
+    output_length,
+    padding_of,
+    tensor_format,
+    with_defaults,
+)
+from tensorkeep.tf1.layers.base import Layer
+from tensorkeep.tf1.layers.input_spec import InputSpec
+from tensorkeep.tf1.variables.initializers import Zeros
+
+
+class ConvolutionLayer(Layer):
+    """What all layers of convolutions share: windows, an activation, a bias.
+
+    `spatial` is the number of dimensions that windows have.
+    """
+
+    spatial: ClassVar[int]
+    can_be_causal: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        filters: Any,
+        windows: tuple[Any, Any, str, str | None, Any],
+        activation: Any,
+        bias: tuple[bool, Any, Function | None, Function | None],
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(**kwargs)
+        kernel_size, strides, padding, data_format, dilation_rate = windows
+        self.filters = int(filters)
+        if self.filters <= 0:
+            raise InvalidArgumentError(
+                f"Invalid value for argument `filters`. Expected a strictly positive value. Received filters={filters}."
+            )
+        self.kernel_size = numbers(kernel_size, self.spatial, "kernel_size")
+        self.strides = numbers(strides, self.spatial, "strides")
+        self.padding = padding_of(padding)
+        self.data_format = data_format_of(data_format)
+        self.dilation_rate = numbers(dilation_rate, self.spatial, "dilation_rate")
+        self.activation = activation_of(activation)
+        self.use_bias, bias_initializer, self.bias_regularizer, self.bias_constraint = bias
+        self.bias_initializer = initializer_of(bias_initializer)
+        self.bias: Any = None
+        self.input_spec = InputSpec(min_ndim=self.spatial + 2)
+        if self.padding == "causal" and not self.can_be_causal:
+            raise InvalidArgumentError("Causal padding is only supported for `Conv1D`and `SeparableConv1D`.")
+        if max(self.strides) > 1 and max(self.dilation_rate) > 1:
+            raise InvalidArgumentError(
+                "`strides > 1` not supported in conjunction with `dilation_rate > 1`. Received: "
+                f"strides={self.strides} and dilation_rate={self.dilation_rate}"
+            )
+
+    @property
+    def is_channels_first(self) -> bool:
+        return self.data_format == "channels_first"
+
+    @property
+    def channel_axis(self) -> int:
+        return -1 - self.spatial if self.is_channels_first else -1
+
+    @property
+    def tensor_padding(self) -> str:
+        """The padding of the operation: causal padding is made before it."""
+        return "VALID" if self.padding == "causal" else self.padding.upper()
+
+    def input_channels(self, input_shape: TensorShape) -> int:
+        return known_dimension(input_shape, self.channel_axis, "The channel dimension of the inputs")
+
+    def add_bias_weight(self) -> None:
+        if self.use_bias:
+            self.bias = self.add_weight(
+                "bias",
+                (self.filters,),
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )
+
+    def padded(self, inputs: Any) -> Any:
+        """The inputs, with zeros before them if the padding is causal: no output then sees what comes after it."""
+        if self.padding != "causal":
+            return inputs
+        before = self.dilation_rate[0] * (self.kernel_size[0] - 1)
+        batches = [[0, 0]] * (1 if inputs.get_shape().rank is None else inputs.get_shape().rank - 2)
+        last = [[0, 0], [before, 0]] if self.is_channels_first else [[before, 0], [0, 0]]
+        return pad(inputs, batches + last)
+
+    def activated(self, outputs: Any) -> Any:
+        return outputs if self.activation is None else self.activation(outputs)
+
+
+class _Convolution(ConvolutionLayer):
+    """activation(inputs * kernel + bias)"""
+
+    def __init__(
+        self,
+        filters: Any,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: str | None = "channels_last",
+        dilation_rate: Any = 1,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = None,
+        bias_initializer: Any = Zeros(),
+        kernel_regularizer: Function | None = None,
+        bias_regularizer: Function | None = None,
+        activity_regularizer: Function | None = None,
+        kernel_constraint: Function | None = None,
+        bias_constraint: Function | None = None,
+        trainable: bool = True,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters,
+            (kernel_size, strides, padding, data_format, dilation_rate),
+            activation,
+            (use_bias, bias_initializer, bias_regularizer, bias_constraint),
+            activity_regularizer=activity_regularizer,
+            trainable=trainable,
+            name=name,
+            **kwargs,
+        )
+        self.kernel_initializer = initializer_of(kernel_initializer)
+        self.kernel_regularizer, self.kernel_constraint = kernel_regularizer, kernel_constraint
+        self.kernel: Any = None
+
+    def build(self, input_shape: Any) -> None:
+        channels = self.input_channels(input_shape)
+        self._output_shape(input_shape)
+        self.kernel = self.add_weight(
+            "kernel",
+            (*self.kernel_size, channels, self.filters),
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+        self.add_bias_weight()
+        self.input_spec = InputSpec(min_ndim=self.spatial + 2, axes={self.channel_axis: channels})
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        outputs = convolution(
+            self.padded(inputs),
+            self.kernel,
+            strides=list(self.strides),
+            padding=self.tensor_padding,
+            dilations=list(self.dilation_rate),
+            data_format=tensor_format(self.data_format, self.spatial + 2),
+            name=type(self).__name__,
+        )
+        if self.use_bias:
+            outputs = self._biased(outputs)
+        if inputs.get_shape().rank:
+            outputs.set_shape(self._output_shape(inputs.get_shape()))
+        return self.activated(outputs)
+
+    def _biased(self, outputs: Any) -> Any:
+        if self.spatial == 1 and self.is_channels_first:
+            return add(outputs, reshape(self.bias, (1, self.filters, 1)), name="add")
+        letters = tensor_format(self.data_format, self.spatial + 2)
+        rank = outputs.get_shape().rank
+        if rank is None or rank <= self.spatial + 2:
+            return bias_add(outputs, self.bias, data_format=letters)
+        inner = self.spatial + 1
+        with name_scope("squeeze_batch_dims"):
+            shape = outputs.get_shape()
+            sizes: Any = shape[-inner:].as_list() if shape[-inner:].is_fully_defined() else shape_of(outputs)[-inner:]
+            batch: Any = shape[:-inner].as_list() if shape[:-inner].is_fully_defined() else shape_of(outputs)[:-inner]
+            flat = [-1, *sizes] if isinstance(sizes, list) else concat(([-1], sizes), axis=-1)
+            biased = bias_add(reshape(outputs, flat), self.bias, data_format=letters)
+            rest = biased.get_shape()[-inner:]
+            last: Any = rest.as_list() if rest.is_fully_defined() else shape_of(biased)[-inner:]
+            return reshape(biased, concat((batch, last), axis=-1))
+
+    def _output_shape(self, input_shape: TensorShape) -> TensorShape:
+        sizes = input_shape.as_list()
+        batch = len(sizes) - self.spatial - 1
+        spatial = sizes[batch + 1 :] if self.is_channels_first else sizes[batch:-1]
+        windows = zip(spatial, self.kernel_size, self.strides, self.dilation_rate, strict=True)
+        found = [output_length(size, window, self.padding, step, rate) for size, window, step, rate in windows]
+        if any(size is not None and size < 0 for size in found):
+            raise InvalidArgumentError(
+                f"One of the dimensions in the output is <= 0 due to downsampling in {self.name}. Consider increasing "
+                f"the input size. Received input shape {sizes} which would produce output shape with a zero or "
+                "negative value in a dimension."
+            )
+        inner = [self.filters, *found] if self.is_channels_first else [*found, self.filters]
+        return TensorShape([*sizes[:batch], *inner])
+
+
+class Conv1D(_Convolution):
+    """A convolution of rows."""
+
+    spatial = 1
+    can_be_causal = True
+
+
+@with_defaults(strides=(1, 1), dilation_rate=(1, 1))
+class Conv2D(_Convolution):
+    """A convolution of images."""
+
+    spatial = 2
+
+
+@with_defaults(strides=(1, 1, 1), dilation_rate=(1, 1, 1))
+class Conv3D(_Convolution):
+    """A convolution of space."""
+
+    spatial = 3
+
+
+conv1d = applied(Conv1D, "conv1d")
+conv2d = applied(Conv2D, "conv2d")
+conv3d = applied(Conv3D, "conv3d")
+
+__all__ = ["Conv1D", "Conv2D", "Conv3D", "conv1d", "conv2d", "conv3d"]

@@ -1,0 +1,183 @@
+"""Dense layers, dropout, flattening."""
+
+from __future__ import annotations
+
+from math import prod
+from numbers import Real
+from typing import Any
+
+from tensorkeep.dtypes import FLOAT32
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.conversion import convert
+from tensorkeep.tf1.functions.arrays.shapes import expand_dims, identity, reshape, transpose
+from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.control_flow import smart_cond
+from tensorkeep.tf1.functions.linear_algebra.matrices import matmul, tensordot
+from tensorkeep.tf1.functions.nn.activations import bias_add
+from tensorkeep.tf1.functions.nn.activations import dropout as nn_dropout
+from tensorkeep.tf1.functions.numbers.elementwise import cast
+from tensorkeep.tf1.layers.arguments import (
+    Function,
+    activation_of,
+    applied,
+    data_format_of,
+    initializer_of,
+    known_dimension,
+)
+from tensorkeep.tf1.layers.base import Layer, learning_phase
+from tensorkeep.tf1.layers.input_spec import InputSpec
+from tensorkeep.tf1.variables.initializers import Zeros
+
+
+class Dense(Layer):
+    """activation(inputs @ kernel + bias)"""
+
+    def __init__(
+        self,
+        units: Any,
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = None,
+        bias_initializer: Any = Zeros(),
+        kernel_regularizer: Function | None = None,
+        bias_regularizer: Function | None = None,
+        activity_regularizer: Function | None = None,
+        kernel_constraint: Function | None = None,
+        bias_constraint: Function | None = None,
+        trainable: bool = True,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(trainable, name, activity_regularizer=activity_regularizer, **kwargs)
+        self.units = int(units)
+        if self.units < 0:
+            raise InvalidArgumentError(
+                f"Received an invalid value for `units`, expected a positive integer. Received: units={units}"
+            )
+        self.activation = activation_of(activation)
+        self.use_bias = use_bias
+        self.kernel_initializer = initializer_of(kernel_initializer)
+        self.bias_initializer = initializer_of(bias_initializer)
+        self.kernel_regularizer, self.bias_regularizer = kernel_regularizer, bias_regularizer
+        self.kernel_constraint, self.bias_constraint = kernel_constraint, bias_constraint
+        self.input_spec = InputSpec(min_ndim=2)
+        self.kernel: Any = None
+        self.bias: Any = None
+
+    def build(self, input_shape: Any) -> None:
+        dtype = self._dtype or FLOAT32
+        if not (dtype.is_floating or dtype.is_complex):
+            raise WrongTypeError(
+                f"A Dense layer can only be built with a floating-point dtype. Received: dtype={dtype}"
+            )
+        last = known_dimension(input_shape, -1, "The last dimension of the inputs to a Dense layer")
+        self.input_spec = InputSpec(min_ndim=2, axes={-1: last})
+        self.kernel = self.add_weight(
+            "kernel",
+            [last, self.units],
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+        if self.use_bias:
+            self.bias = self.add_weight(
+                "bias",
+                [self.units],
+                initializer=self.bias_initializer,
+                regularizer=self.bias_regularizer,
+                constraint=self.bias_constraint,
+            )
+        self.built = True
+
+    def call(self, inputs: Any) -> Any:
+        if self._dtype is not None and inputs.dtype.base_dtype is not self._dtype:
+            inputs = cast(inputs, self._dtype)
+        shape = inputs.get_shape()
+        if shape.rank in (None, 2):
+            outputs = matmul(inputs, self.kernel)
+        else:
+            outputs = tensordot(inputs, self.kernel, [[shape.rank - 1], [0]])
+            outputs.set_shape([*shape[:-1], self.units])
+        if self.use_bias:
+            outputs = bias_add(outputs, self.bias)
+        return outputs if self.activation is None else self.activation(outputs)
+
+
+dense = applied(Dense, "dense")
+
+
+class Dropout(Layer):
+    """Sets a part of its inputs to zero while training, and scales up the rest.
+
+    Of a `seed` each call makes another, by counting up.
+    """
+
+    def __init__(
+        self, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, name: str | None = None, **kwargs: Any
+    ) -> None:
+        super().__init__(name=name, **kwargs)
+        if isinstance(rate, int | float) and not 0 <= rate <= 1:
+            raise InvalidArgumentError(f"Invalid value {rate} received for `rate`, expected a value between 0 and 1.")
+        self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
+        self._next_seed = seed
+
+    def call(self, inputs: Any, training: Any = False) -> Any:
+        if isinstance(self.rate, Real) and self.rate == 0:
+            return identity(inputs)
+
+        def dropped() -> Any:
+            shape, seed = self._noise_shape(inputs), self._next_seed
+            self._next_seed = None if seed is None else seed + 1
+            return nn_dropout(inputs, noise_shape=shape, seed=seed, rate=self.rate)
+
+        return smart_cond(learning_phase() if training is None else training, dropped, lambda: identity(inputs))
+
+    def _noise_shape(self, inputs: Any) -> Any:
+        if self.noise_shape is None:
+            return None
+        sizes = shape_of(inputs)
+        return convert([sizes[i] if size is None else size for i, size in enumerate(self.noise_shape)])
+
+
+def dropout(
+    inputs: Any,
+    rate: Any = 0.5,
+    noise_shape: Any = None,
+    seed: int | None = None,
+    training: Any = False,
+    name: str | None = None,
+) -> Any:
+    """Sets a part of `inputs` to zero while training, and scales up the rest."""
+    return Dropout(rate, noise_shape, seed, name)(inputs, training=training)
+
+
+class Flatten(Layer):
+    """Each item of a batch as one row."""
+
+    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.data_format = data_format_of(data_format)
+        self.input_spec = InputSpec(min_ndim=1)
+
+    def call(self, inputs: Any) -> Any:
+        shape = inputs.get_shape()
+        if self.data_format == "channels_first" and shape.rank is not None and shape.rank > 1:
+            inputs = transpose(inputs, perm=[0, *range(2, shape.rank), 1])
+            shape = inputs.get_shape()
+        if shape.rank == 1:
+            return expand_dims(inputs, axis=1)
+        sizes = inputs.static_shape.dims
+        if sizes is not None and None not in sizes[1:]:
+            return reshape(inputs, constant([-1, prod(sizes[1:])]))
+        if sizes is not None and sizes[0] is not None:
+            return reshape(inputs, constant([sizes[0], -1]))
+        return reshape(inputs, [shape_of(inputs)[0], -1])
+
+
+def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Any:
+    """Each item of a batch as one row."""
+    return Flatten(data_format, name=name)(inputs)
+
+
+__all__ = ["Dense", "Dropout", "Flatten", "dense", "dropout", "flatten"]

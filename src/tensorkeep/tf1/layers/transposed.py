@@ -1,0 +1,148 @@
+"""Layers of transposed convolutions: from what a convolution gives back to the shape of what it takes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.arrays.shapes import stack, transpose
+from tensorkeep.tf1.functions.nn.activations import bias_add
+from tensorkeep.tf1.functions.nn.convolution import conv2d_transpose as nn_conv2d_transpose
+from tensorkeep.tf1.functions.nn.convolution import conv3d_transpose as nn_conv3d_transpose
+from tensorkeep.tf1.layers.arguments import Function, applied, initializer_of, tensor_format, with_defaults
+from tensorkeep.tf1.layers.convolutional import ConvolutionLayer
+from tensorkeep.tf1.layers.input_spec import InputSpec
+from tensorkeep.tf1.variables.initializers import Zeros
+
+
+class _TransposedConvolution(ConvolutionLayer):
+    """The gradient of a convolution, with a kernel and a bias of its own."""
+
+    def __init__(
+        self,
+        filters: Any,
+        kernel_size: Any,
+        strides: Any = 1,
+        padding: str = "valid",
+        data_format: str | None = "channels_last",
+        activation: Any = None,
+        use_bias: bool = True,
+        kernel_initializer: Any = None,
+        bias_initializer: Any = Zeros(),
+        kernel_regularizer: Function | None = None,
+        bias_regularizer: Function | None = None,
+        activity_regularizer: Function | None = None,
+        kernel_constraint: Function | None = None,
+        bias_constraint: Function | None = None,
+        trainable: bool = True,
+        name: str | None = None,
+        **kwargs: Any,
+    ) -> None:
+        super().__init__(
+            filters,
+            (kernel_size, strides, padding, data_format, 1),
+            activation,
+            (use_bias, bias_initializer, bias_regularizer, bias_constraint),
+            activity_regularizer=activity_regularizer,
+            trainable=trainable,
+            name=name,
+            **kwargs,
+        )
+        self.kernel_initializer = initializer_of(kernel_initializer)
+        self.kernel_regularizer, self.kernel_constraint = kernel_regularizer, kernel_constraint
+        self.kernel: Any = None
+
+    def build(self, input_shape: Any) -> None:
+        rank = self.spatial + 2
+        if input_shape.rank != rank:
+            raise InvalidArgumentError(f"Inputs should have rank {rank}. Received input_shape={input_shape}.")
+        channels = self.input_channels(input_shape)
+        self.input_spec = InputSpec(ndim=rank, axes={self.channel_axis: channels})
+        self.kernel = self.add_weight(
+            "kernel",
+            (*self.kernel_size, self.filters, channels),
+            initializer=self.kernel_initializer,
+            regularizer=self.kernel_regularizer,
+            constraint=self.kernel_constraint,
+        )
+        self.add_bias_weight()
+        self.built = True
+
+    def _lengths(self, sizes: list[Any]) -> list[Any]:
+        """The sizes of the outputs along the spatial axes: numbers, tensors, or None."""
+        found = []
+        for size, window, step in zip(sizes, self.kernel_size, self.strides, strict=True):
+            length = None if size is None else size * step
+            more = max(window - step, 0)
+            found.append(length if length is None or self.padding == "same" else length + more)
+        return found
+
+    def _shape(self, batch: Any, lengths: list[Any]) -> list[Any]:
+        return [batch, self.filters, *lengths] if self.is_channels_first else [batch, *lengths, self.filters]
+
+    def _axes(self) -> range:
+        first = 2 if self.is_channels_first else 1
+        return range(first, first + self.spatial)
+
+    def _finished(self, outputs: Any, input_shape: TensorShape) -> Any:
+        if input_shape.rank:
+            sizes = input_shape.as_list()
+            outputs.set_shape(self._shape(sizes[0], self._lengths([sizes[axis] for axis in self._axes()])))
+        if self.use_bias:
+            outputs = bias_add(outputs, self.bias, data_format=tensor_format(self.data_format, 4))
+        return self.activated(outputs)
+
+
+@with_defaults(strides=(1, 1))
+class Conv2DTranspose(_TransposedConvolution):
+    """A transposed convolution of images."""
+
+    spatial = 2
+
+    def call(self, inputs: Any) -> Any:
+        """Images have their channels last for the operation, as TensorFlow without a GPU has it."""
+        sizes, shape = shape_of(inputs), inputs.get_shape()
+        batch = sizes[0]
+        known = [None, None] if shape.rank is None else [shape.as_list()[axis] for axis in self._axes()]
+        lengths = [sizes[axis] if size is None else size for axis, size in zip(self._axes(), known, strict=True)]
+        wanted: Any = stack(self._shape(batch, self._lengths(lengths)))
+        if self.is_channels_first:
+            images = transpose(inputs, (0, 2, 3, 1))
+            wanted = stack([wanted[0], wanted[2], wanted[3], wanted[1]])
+        else:
+            images = inputs
+            _ = wanted[0]  # TensorFlow looks whether it is there, and leaves the slice in the graph
+        strides = (1, *self.strides, 1)
+        outputs = nn_conv2d_transpose(images, self.kernel, wanted, strides, padding=self.tensor_padding)
+        if self.is_channels_first:
+            outputs = transpose(outputs, (0, 3, 1, 2))
+        return self._finished(outputs, shape)
+
+
+@with_defaults(strides=(1, 1, 1))
+class Conv3DTranspose(_TransposedConvolution):
+    """A transposed convolution of space."""
+
+    spatial = 3
+
+    def call(self, inputs: Any) -> Any:
+        sizes = shape_of(inputs)
+        batch, lengths = sizes[0], [sizes[axis] for axis in self._axes()]
+        wanted = stack(self._shape(batch, self._lengths(lengths)))
+        outputs = nn_conv3d_transpose(
+            inputs,
+            self.kernel,
+            wanted,
+            (1, 1, *self.strides) if self.is_channels_first else (1, *self.strides, 1),
+            data_format=tensor_format(self.data_format, 5),
+            padding=self.tensor_padding,
+        )
+        return self._finished(outputs, inputs.get_shape())
+
+
+conv2d_transpose = applied(Conv2DTranspose, "conv2d_transpose")
+conv3d_transpose = applied(Conv3DTranspose, "conv3d_transpose")
+
+__all__ = ["Conv2DTranspose", "Conv3DTranspose", "conv2d_transpose", "conv3d_transpose"]

@@ -1,0 +1,499 @@
+"""TensorFlow 1's optimizers, each the sum of its rule, slots and numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.building import colocate_with, control_dependencies, device, init_scope
+from tensorkeep.graph.composites import IndexedSlices
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.tf1.functions.arrays.shapes import fill, identity, ones, ones_like
+from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
+from tensorkeep.tf1.functions.constants import constant
+from tensorkeep.tf1.functions.control.grouping import group
+from tensorkeep.tf1.functions.numbers.elementwise import cast, maximum, sqrt
+from tensorkeep.tf1.training.optimizers.base import Optimizer, RuleOptimizer
+from tensorkeep.tf1.variables.assignments import assign, assign_sub, scatter_add
+from tensorkeep.tf1.variables.initializers import Constant, Ones
+
+
+class GradientDescentOptimizer(RuleOptimizer):
+    """var -= learning_rate * gradient"""
+
+    _rule = "GradientDescent"
+    _number_arguments = {"alpha": "_learning_rate_tensor"}  # noqa: RUF012 - class data, not to be changed
+
+    def __init__(self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent") -> None:
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._learning_rate_tensor: Any = None
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = convert(self._call_if_callable(self._learning_rate), name="learning_rate")
+
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+        rate = cast(self._learning_rate_tensor, var.dtype.base_dtype)
+        delta = IndexedSlices(grad.values * rate, grad.indices, grad.dense_shape)
+        return var.scatter_sub(delta, use_locking=self._use_locking)
+
+    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        step = -grad * cast(self._learning_rate_tensor, grad.dtype.base_dtype)
+        return get_op("ResourceScatterAdd")(handle.handle, indices, step)
+
+
+class ProximalGradientDescentOptimizer(RuleOptimizer):
+    """Gradient descent with l1 and l2 regularization applied after the step."""
+
+    _rule = "ProximalGradientDescent"
+    _casts = False
+    _number_arguments = {  # noqa: RUF012
+        "alpha": "_learning_rate_tensor",
+        "l1": "_l1_regularization_strength_tensor",
+        "l2": "_l2_regularization_strength_tensor",
+    }
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        use_locking: bool = False,
+        name: str = "ProximalGradientDescent",
+    ) -> None:
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._l1_regularization_strength = l1_regularization_strength
+        self._l2_regularization_strength = l2_regularization_strength
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = convert(self._learning_rate, name="learning_rate")
+        self._l1_regularization_strength_tensor = convert(
+            self._l1_regularization_strength, name="l1_regularization_strength"
+        )
+        self._l2_regularization_strength_tensor = convert(
+            self._l2_regularization_strength, name="l2_regularization_strength"
+        )
+
+
+class MomentumOptimizer(RuleOptimizer):
+    """accumulation = momentum * accumulation + gradient;  var -= learning_rate * accumulation"""
+
+    _rule = "Momentum"
+    _slot_arguments = {"accum": "momentum"}  # noqa: RUF012
+    _number_arguments = {"lr": "_learning_rate_tensor", "momentum": "_momentum_tensor"}  # noqa: RUF012
+    _flags = {"use_nesterov": "_use_nesterov"}  # noqa: RUF012
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        momentum: Any,
+        use_locking: bool = False,
+        name: str = "Momentum",
+        use_nesterov: bool = False,
+    ) -> None:
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._momentum = momentum
+        self._use_nesterov = use_nesterov
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        for var in var_list:
+            self._zeros_slot(var, "momentum", self._name)
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = convert(self._call_if_callable(self._learning_rate), name="learning_rate")
+        self._momentum_tensor = convert(self._call_if_callable(self._momentum), name="momentum")
+
+
+class AdagradOptimizer(RuleOptimizer):
+    """Steps shrink by the root of the sum of all squared gradients so far."""
+
+    _rule = "Adagrad"
+    _slot_arguments = {"accum": "accumulator"}  # noqa: RUF012
+    _number_arguments = {"lr": "_learning_rate_tensor"}  # noqa: RUF012
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        initial_accumulator_value: float = 0.1,
+        use_locking: bool = False,
+        name: str = "Adagrad",
+    ) -> None:
+        if initial_accumulator_value <= 0.0:
+            raise InvalidArgumentError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._initial_accumulator_value = initial_accumulator_value
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        for var in var_list:
+            dtype = var.dtype.base_dtype
+            if var.get_shape().is_fully_known:
+                initializer: Any = Constant(self._initial_accumulator_value, dtype=dtype)
+            else:
+                initializer = self._filled(var, dtype)
+            self._get_or_make_slot_with_initializer(var, initializer, var.get_shape(), dtype, "accumulator", self._name)
+
+    def _filled(self, var: Any, dtype: Any) -> Callable[[], Tensor]:
+        return lambda: cast(fill(shape_of(var), self._initial_accumulator_value), dtype)
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = convert(self._call_if_callable(self._learning_rate), name="learning_rate")
+
+
+class ProximalAdagradOptimizer(RuleOptimizer):
+    """Adagrad with l1 and l2 regularization applied after the step."""
+
+    _rule = "ProximalAdagrad"
+    _casts = False
+    _slot_arguments = {"accum": "accumulator"}  # noqa: RUF012
+    _number_arguments = {  # noqa: RUF012
+        "lr": "_learning_rate_tensor",
+        "l1": "_l1_regularization_strength_tensor",
+        "l2": "_l2_regularization_strength_tensor",
+    }
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        use_locking: bool = False,
+        name: str = "ProximalAdagrad",
+    ) -> None:
+        if initial_accumulator_value <= 0.0:
+            raise InvalidArgumentError(f"initial_accumulator_value must be positive: {initial_accumulator_value}")
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._initial_accumulator_value = initial_accumulator_value
+        self._l1_regularization_strength = l1_regularization_strength
+        self._l2_regularization_strength = l2_regularization_strength
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        for var in var_list:
+            with colocate_with(var):
+                value = constant(self._initial_accumulator_value, var.dtype.base_dtype, var.get_shape())
+            self._get_or_make_slot(var, value, "accumulator", self._name)
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = convert(self._learning_rate, name="learning_rate")
+        self._l1_regularization_strength_tensor = convert(
+            self._l1_regularization_strength, name="l1_regularization_strength"
+        )
+        self._l2_regularization_strength_tensor = convert(
+            self._l2_regularization_strength, name="l2_regularization_strength"
+        )
+
+
+class AdagradDAOptimizer(RuleOptimizer):
+    """Adagrad with dual averaging, for sparse linear models."""
+
+    _rule = "AdagradDA"
+    _slot_arguments = {  # noqa: RUF012
+        "gradient_accumulator": "gradient_accumulator",
+        "gradient_squared_accumulator": "gradient_squared_accumulator",
+    }
+    _number_arguments = {  # noqa: RUF012
+        "lr": "_learning_rate_tensor",
+        "l1": "_l1_regularization_strength",
+        "l2": "_l2_regularization_strength",
+    }
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        global_step: Any,
+        initial_gradient_squared_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        use_locking: bool = False,
+        name: str = "AdagradDA",
+    ) -> None:
+        if initial_gradient_squared_accumulator_value <= 0.0:
+            raise InvalidArgumentError(
+                "initial_gradient_squared_accumulator_value must be positive: "
+                f"{initial_gradient_squared_accumulator_value}"
+            )
+        super().__init__(use_locking, name)
+        self._learning_rate = learning_rate
+        self._initial_squares = initial_gradient_squared_accumulator_value
+        self._l1_regularization_strength = l1_regularization_strength
+        self._l2_regularization_strength = l2_regularization_strength
+        self._global_step = global_step
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        for var in var_list:
+            with colocate_with(var):
+                sums = constant(0.0, var.dtype.base_dtype, var.get_shape())
+                squares = constant(self._initial_squares, var.dtype.base_dtype, var.get_shape())
+            self._get_or_make_slot(var, sums, "gradient_accumulator", self._name)
+            self._get_or_make_slot(var, squares, "gradient_squared_accumulator", self._name)
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = convert(self._learning_rate, name="learning_rate")
+        with colocate_with(self._learning_rate_tensor):
+            self._step_on_worker = identity(self._global_step) + 1
+
+    def _apply(self, prefix: str, var: Any, gradient: Tensor, indices: Tensor | None) -> Any:
+        with device(var.device):
+            self._step = identity(self._step_on_worker)
+        return super()._apply(prefix, var, gradient, indices)
+
+    def _number(self, argument: str, var: Any) -> Any:
+        return self._step if argument == "global_step" else super()._number(argument, var)
+
+
+class AdadeltaOptimizer(RuleOptimizer):
+    """Steps in proportion to the recent size of steps over that of gradients."""
+
+    _rule = "Adadelta"
+    _slot_arguments = {"accum": "accum", "accum_update": "accum_update"}  # noqa: RUF012
+    _number_arguments = {"lr": "_lr_t", "rho": "_rho_t", "epsilon": "_epsilon_t"}  # noqa: RUF012
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        rho: Any = 0.95,
+        epsilon: Any = 1e-8,
+        use_locking: bool = False,
+        name: str = "Adadelta",
+    ) -> None:
+        super().__init__(use_locking, name)
+        self._lr, self._rho, self._epsilon = learning_rate, rho, epsilon
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        for var in var_list:
+            self._zeros_slot(var, "accum", self._name)
+            self._zeros_slot(var, "accum_update", self._name)
+
+    def _prepare(self) -> None:
+        self._lr_t = convert(self._call_if_callable(self._lr), name="lr")
+        self._rho_t = convert(self._call_if_callable(self._rho), name="rho")
+        self._epsilon_t = convert(self._call_if_callable(self._epsilon), name="epsilon")
+
+
+class RMSPropOptimizer(RuleOptimizer):
+    """Steps shrink by the root of a moving average of squared gradients; centered, of their variance."""
+
+    _slot_arguments = {"ms": "rms", "mg": "mg", "mom": "momentum"}  # noqa: RUF012
+    _number_arguments = {  # noqa: RUF012
+        "lr": "_learning_rate_tensor",
+        "rho": "_decay_tensor",
+        "momentum": "_momentum_tensor",
+        "epsilon": "_epsilon_tensor",
+    }
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        decay: Any = 0.9,
+        momentum: Any = 0.0,
+        epsilon: Any = 1e-10,
+        use_locking: bool = False,
+        centered: bool = False,
+        name: str = "RMSProp",
+    ) -> None:
+        super().__init__(use_locking, name)
+        self._learning_rate, self._decay, self._momentum, self._epsilon = learning_rate, decay, momentum, epsilon
+        self._centered = centered
+
+    def _rule_for(self, var: Any) -> str:
+        return "CenteredRMSProp" if self._centered else "RMSProp"
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        for var in var_list:
+            dtype = var.dtype.base_dtype
+            ones_like_var = Ones(dtype=dtype) if var.get_shape().is_fully_known else ones_like(var)
+            self._get_or_make_slot_with_initializer(var, ones_like_var, var.get_shape(), dtype, "rms", self._name)
+            if self._centered:
+                self._zeros_slot(var, "mg", self._name)
+            self._zeros_slot(var, "momentum", self._name)
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = convert(self._call_if_callable(self._learning_rate), name="learning_rate")
+        self._decay_tensor = convert(self._call_if_callable(self._decay), name="decay")
+        self._momentum_tensor = convert(self._call_if_callable(self._momentum), name="momentum")
+        self._epsilon_tensor = convert(self._call_if_callable(self._epsilon), name="epsilon")
+
+
+class FtrlOptimizer(RuleOptimizer):
+    """Follow the regularized leader: sparse models with l1, l2 and shrinkage."""
+
+    _slot_arguments = {"accum": "accum", "linear": "linear"}  # noqa: RUF012
+    _number_arguments = {  # noqa: RUF012
+        "lr": "_learning_rate_tensor",
+        "l1": "_l1_tensor",
+        "l2": "_l2_tensor",
+        "l2_shrinkage": "_l2_shrinkage_tensor",
+        "lr_power": "_power_tensor",
+    }
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        learning_rate_power: float = -0.5,
+        initial_accumulator_value: float = 0.1,
+        l1_regularization_strength: float = 0.0,
+        l2_regularization_strength: float = 0.0,
+        use_locking: bool = False,
+        name: str = "Ftrl",
+        accum_name: str | None = None,
+        linear_name: str | None = None,
+        l2_shrinkage_regularization_strength: float = 0.0,
+        beta: float | None = None,
+    ) -> None:
+        super().__init__(use_locking, name)
+        if initial_accumulator_value < 0.0:
+            raise InvalidArgumentError(
+                f"initial_accumulator_value {initial_accumulator_value:f} needs to be positive or zero"
+            )
+        if learning_rate_power > 0.0:
+            raise InvalidArgumentError(f"learning_rate_power {learning_rate_power:f} needs to be negative or zero")
+        strengths = {
+            "l1_regularization_strength": l1_regularization_strength,
+            "l2_regularization_strength": l2_regularization_strength,
+            "l2_shrinkage_regularization_strength": l2_shrinkage_regularization_strength,
+        }
+        for what, strength in strengths.items():
+            if strength < 0.0:
+                raise InvalidArgumentError(f"{what} {strength:f} needs to be positive or zero")
+        self._learning_rate, self._learning_rate_power = learning_rate, learning_rate_power
+        self._initial_accumulator_value = initial_accumulator_value
+        self._l1, self._l2 = l1_regularization_strength, l2_regularization_strength
+        self._l2_shrinkage = l2_shrinkage_regularization_strength
+        self._beta = 0.0 if beta is None else beta
+        self._accum_name, self._linear_name = accum_name, linear_name
+
+    def _rule_for(self, var: Any) -> str:
+        return "Ftrl" if self._l2_shrinkage <= 0.0 else "FtrlV2"
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        def initializer(shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+            return ones(shape=shape, dtype=dtype) * self._initial_accumulator_value
+
+        for var in var_list:
+            self._get_or_make_slot_with_initializer(
+                var, initializer, var.get_shape(), var.dtype.base_dtype, "accum", self._accum_name or self._name
+            )
+            self._zeros_slot(var, "linear", self._linear_name or self._name)
+
+    def _prepare(self) -> None:
+        self._learning_rate_tensor = convert(self._learning_rate, name="learning_rate")
+        self._l1_tensor = convert(self._l1, name="l1_regularization_strength")
+        self._l2_tensor = convert(
+            self._l2 + self._beta / (2.0 * maximum(self._learning_rate, 1e-36)),
+            name="adjusted_l2_regularization_strength",
+        )
+        convert(self._beta, name="beta")
+        self._l2_shrinkage_tensor = convert(self._l2_shrinkage, name="l2_shrinkage_regularization_strength")
+        self._power_tensor = convert(self._learning_rate_power, name="learning_rate_power")
+
+
+class AdamOptimizer(RuleOptimizer):
+    """Steps along a moving average of gradients, over the root of one of their squares."""
+
+    _rule = "Adam"
+    _slot_arguments = {"m": "m", "v": "v"}  # noqa: RUF012
+    _number_arguments = {  # noqa: RUF012
+        "lr": "_lr_t",
+        "beta1": "_beta1_t",
+        "beta2": "_beta2_t",
+        "epsilon": "_epsilon_t",
+    }
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: Any = 0.9,
+        beta2: Any = 0.999,
+        epsilon: Any = 1e-8,
+        use_locking: bool = False,
+        name: str = "Adam",
+    ) -> None:
+        super().__init__(use_locking, name)
+        self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
+
+    def _create_slots(self, var_list: Sequence[Any]) -> None:
+        first = min(var_list, key=lambda var: str(var.name))
+        self._create_non_slot_variable(self._beta1, "beta1_power", first)
+        self._create_non_slot_variable(self._beta2, "beta2_power", first)
+        for var in var_list:
+            self._zeros_slot(var, "m", self._name)
+            self._zeros_slot(var, "v", self._name)
+
+    def _prepare(self) -> None:
+        self._lr_t = convert(self._call_if_callable(self._lr), name="learning_rate")
+        self._beta1_t = convert(self._call_if_callable(self._beta1), name="beta1")
+        self._beta2_t = convert(self._call_if_callable(self._beta2), name="beta2")
+        self._epsilon_t = convert(self._call_if_callable(self._epsilon), name="epsilon")
+
+    def _get_beta_accumulators(self) -> tuple[Any, Any]:
+        with init_scope():
+            return self._get_non_slot_variable("beta1_power"), self._get_non_slot_variable("beta2_power")
+
+    def _number(self, argument: str, var: Any) -> Any:
+        if argument not in ("beta1_power", "beta2_power"):
+            return super()._number(argument, var)
+        return cast(self._get_beta_accumulators()[argument == "beta2_power"], var.dtype.base_dtype)
+
+    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+        def add(slot: Any, indices: Tensor, values: Tensor) -> Any:
+            return scatter_add(slot, indices, values, use_locking=self._use_locking)
+
+        return self._apply_rows(grad.values, var, grad.indices, add)
+
+    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+        def add(slot: Any, indices: Tensor, values: Tensor) -> Any:
+            with control_dependencies([get_op("ResourceScatterAdd")(slot.handle, indices, values)]):
+                return slot.value()
+
+        return self._apply_rows(grad, handle, indices, add)
+
+    def _apply_rows(self, grad: Tensor, var: Any, indices: Tensor, add: Callable[[Any, Tensor, Tensor], Any]) -> Any:
+        """All rows decay and move, those with a gradient by it as well: what Adam on a dense gradient would do."""
+        dtype = var.dtype.base_dtype
+        beta1_power, beta2_power = (cast(power, dtype) for power in self._get_beta_accumulators())
+        lr_t, beta1_t = cast(self._lr_t, dtype), cast(self._beta1_t, dtype)
+        beta2_t, epsilon_t = cast(self._beta2_t, dtype), cast(self._epsilon_t, dtype)
+        rate = lr_t * sqrt(1 - beta2_power) / (1 - beta1_power)
+        m = self.get_slot(var, "m")
+        scaled = grad * (1 - beta1_t)
+        m_t: Any = assign(m, m * beta1_t, use_locking=self._use_locking)
+        with control_dependencies([m_t]):
+            m_t = add(m, indices, scaled)
+        v = self.get_slot(var, "v")
+        scaled = grad * grad * (1 - beta2_t)
+        v_t: Any = assign(v, v * beta2_t, use_locking=self._use_locking)
+        with control_dependencies([v_t]):
+            v_t = add(v, indices, scaled)
+        root = sqrt(v_t)
+        update = assign_sub(var, rate * m_t / (root + epsilon_t), use_locking=self._use_locking)
+        return group(update, m_t, v_t)
+
+    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
+        with control_dependencies(update_ops):
+            beta1_power, beta2_power = self._get_beta_accumulators()
+            with colocate_with(beta1_power):
+                first = beta1_power.assign(beta1_power * self._beta1_t, use_locking=self._use_locking)
+                second = beta2_power.assign(beta2_power * self._beta2_t, use_locking=self._use_locking)
+        return group(*update_ops, first, second, name=name_scope)
+
+
+__all__ = [
+    "AdadeltaOptimizer",
+    "AdagradDAOptimizer",
+    "AdagradOptimizer",
+    "AdamOptimizer",
+    "FtrlOptimizer",
+    "GradientDescentOptimizer",
+    "MomentumOptimizer",
+    "Optimizer",
+    "ProximalAdagradOptimizer",
+    "ProximalGradientDescentOptimizer",
+    "RMSPropOptimizer",
+]

@@ -1,0 +1,329 @@
+"""get_embedding_variable: embedding variables by name, in scopes, in parts, found again or made."""
+
+from __future__ import annotations
+
+import inspect
+import logging
+import sys
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final
+
+from tensorkeep.dtypes import INT64, DType
+from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.tf1.functions.arrays.shapes import fill, reshape
+from tensorkeep.tf1.variables.embedding import EmbeddingVariable, TableRecipe
+from tensorkeep.tf1.variables.embedding_options import (
+    EmbeddingVariableOption,
+    GlobalStepEvict,
+    L2WeightEvict,
+    require_integer,
+)
+from tensorkeep.tf1.variables.initializers import Constant, TruncatedNormal
+from tensorkeep.tf1.variables.partitioned import PartitionedVariable
+from tensorkeep.tf1.variables.regularizers import no_regularizer
+from tensorkeep.tf1.variables.scope import GET_EMBEDDING, Reuse, VariableScope, get_variable_scope
+from tensorkeep.tf1.variables.slices import SaveSliceInfo
+from tensorkeep.tf1.variables.store import VariableStore, variable_store
+
+LOG: Final = logging.getLogger("tensorkeep")
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """An embedding variable as it is asked for, with what the scope says filled in."""
+
+    dim: int
+    dtype: DType
+    initializer: Any
+    recipe: TableRecipe
+    reuse: Reuse
+    arguments: dict[str, Any]
+    partitioner: Any = None
+
+
+def get_embedding_variable(
+    name: str,
+    embedding_dim: int,
+    key_dtype: Any = INT64,
+    value_dtype: Any = None,
+    initializer: Any = None,
+    regularizer: Any = None,
+    trainable: bool = True,
+    collections: Any = None,
+    caching_device: Any = None,
+    partitioner: Any = None,
+    validate_shape: bool = True,
+    custom_getter: Callable[..., Any] | None = None,
+    constraint: Any = None,
+    steps_to_live: int | None = None,
+    init_data_source: Any = None,
+    ev_option: EmbeddingVariableOption | None = None,
+) -> Any:
+    """The embedding variable of that name in the current scope, found or made as the scope says.
+
+    With a partitioner, here or of the scope, it is a PartitionedVariable of shards; a key is in shard
+    `key mod 1000 mod shards`. New keys begin as rows of `initializer`, by default a truncated normal distribution.
+    """
+    check_data_source(init_data_source)
+    return found_or_made(
+        get_variable_scope(),
+        variable_store(),
+        name,
+        embedding_dim,
+        key_dtype=key_dtype,
+        value_dtype=value_dtype,
+        initializer=initializer,
+        regularizer=regularizer,
+        trainable=trainable,
+        collections=collections,
+        partitioner=partitioner,
+        custom_getter=custom_getter,
+        constraint=constraint,
+        steps_to_live=steps_to_live,
+        ev_option=ev_option,
+    )
+
+
+def check_data_source(source: Any) -> None:
+    # DeepRec hands it to `feature_store_initializer` of paiio, a package that is not public.
+    if source is not None:
+        raise UnimplementedError(
+            f"init_data_source={source!r}: DeepRec has a package that is not public (paiio) read such tables. Make a "
+            "checkpoint of the table, by tensorkeep.embedding.import_parquet or import_csv, and restore that, or name "
+            "it in tf.train.init_from_checkpoint"
+        )
+
+
+def found_or_made(
+    scope: VariableScope,
+    store: VariableStore,
+    name: str,
+    embedding_dim: int,
+    *,
+    key_dtype: Any,
+    value_dtype: Any,
+    initializer: Any,
+    regularizer: Any,
+    trainable: bool | None,
+    collections: Any,
+    partitioner: Any,
+    custom_getter: Callable[..., Any] | None,
+    constraint: Any,
+    steps_to_live: int | None = None,
+    ev_option: EmbeddingVariableOption | None = None,
+    reuse: Any = None,
+) -> Any:
+    """The embedding variable of that name in a scope, found or made as `reuse` or the scope says."""
+    require_integer(f'embedding_dim of "{name}"', embedding_dim)
+    if ev_option is not None and not isinstance(ev_option, EmbeddingVariableOption):
+        raise WrongTypeError(f'ev_option of "{name}" is {ev_option!r}, expected an EmbeddingVariableOption')
+    _check_regularizer(name, regularizer, scope.regularizer)
+    option = _with_steps(EmbeddingVariableOption() if ev_option is None else ev_option, steps_to_live)
+    chosen = _chosen_initializer(name, initializer, option)
+    wanted = _Wanted(
+        embedding_dim,
+        DType.of(scope.dtype if value_dtype is None else value_dtype).base_dtype,
+        chosen if chosen is not None else TruncatedNormal() if scope.initializer is None else scope.initializer,
+        TableRecipe.of(key_dtype, option),
+        scope.reuse if reuse is None else reuse,
+        {"trainable": trainable, "collections": collections, "constraint": constraint or scope.constraint},
+        scope.partitioner if partitioner is None else partitioner,
+    )
+    full_name = f"{scope.name}/{name}" if scope.name else name
+    getter = partial(_found_or_made, store, wanted)
+    custom = scope.custom_getter if custom_getter is None else custom_getter
+    with name_scope(None):
+        if custom is None:
+            return getter(full_name)
+        return custom(getter=lambda name, *_, **__: getter(name), name=full_name, shape=[embedding_dim])
+
+
+def _of_scope(scope: VariableScope, store: VariableStore, name: str, **arguments: Any) -> Any:
+    """What `VariableScope.get_embedding_variable` gives."""
+    shape, key, option = (arguments.pop(what) for what in ("shape", "invalid_key", "evconfig"))
+    dtype = arguments.pop("dtype")
+    return found_or_made(
+        scope, store, name, row_length(name, shape), key_dtype=dtype_of_keys(key), value_dtype=dtype, ev_option=option,
+        **arguments,
+    )  # fmt: skip
+
+
+def row_length(name: str, shape: Any) -> Any:
+    """How long rows are of which DeepRec's scope is given a shape: a number, or a list with that."""
+    sizes: list[Any] = list(TensorShape(shape).as_list()) if isinstance(shape, list | tuple | TensorShape) else [shape]
+    if len(sizes) != 1:
+        raise InvalidArgumentError(f'"{name}" has rows of one axis; expected a shape of one number, got {shape}')
+    return sizes[0]
+
+
+def dtype_of_keys(invalid_key: Any) -> Any:
+    """The type of keys of which DeepRec's scope is given one that is never used."""
+    return getattr(invalid_key, "dtype", INT64)
+
+
+GET_EMBEDDING.append(_of_scope)
+
+
+def _check_regularizer(name: str, own: Any, of_scope: Any) -> None:
+    """A regularizer is of the whole variable, which an embedding variable is not to be had as."""
+    if own is not None and own is not no_regularizer:
+        raise UnimplementedError(
+            f'embedding variable "{name}" cannot have a regularizer, which would need all of its rows: add one of the '
+            "rows that are looked up to the loss"
+        )
+    if own is None and of_scope is not None and of_scope is not no_regularizer:
+        LOG.warning("%s: the regularizer of the scope does not apply to an embedding variable", name)
+
+
+def _with_steps(option: EmbeddingVariableOption, steps_to_live: int | None) -> EmbeddingVariableOption:
+    """The option, with the old way to say when keys are dropped."""
+    if not steps_to_live:
+        return option
+    if isinstance(option.evict_option, L2WeightEvict) and option.evict_option.l2_weight_threshold > 0:
+        raise InvalidArgumentError("steps_to_live and l2_weight_threshold can't be enabled at same time.")
+    if option.evict_option is not None:
+        LOG.warning("steps_to_live is given twice; that of ev_option is taken")
+        return option
+    return replace(option, evict_option=GlobalStepEvict(steps_to_live))
+
+
+def _chosen_initializer(name: str, initializer: Any, option: EmbeddingVariableOption) -> Any:
+    own = option.init_option.initializer
+    if own is None:
+        return initializer
+    if initializer is not None:
+        LOG.warning("%s: an initializer is given twice; that of ev_option is taken", name)
+    return own
+
+
+# ---------------------------------------------------------------------------------------------------- Found or made
+
+
+def _found_or_made(store: VariableStore, wanted: _Wanted, name: str) -> Any:
+    if wanted.partitioner is not None:
+        return _in_parts(store, wanted, name)
+    if wanted.reuse and name in store.partitioned:
+        return _checked(store.partitioned[name], wanted, name)
+    if f"{name}/part_0" in store.variables:
+        raise InvalidArgumentError(
+            "No partitioner was provided, but a partitioned version of the variable was found: "
+            f"{name}/part_0. Perhaps a variable of the same name was already created with partitioning?"
+        )
+    return _single(store, wanted, name)
+
+
+def _single(store: VariableStore, wanted: _Wanted, name: str) -> EmbeddingVariable:
+    found = store.variables.get(name)
+    if found is not None:
+        known: EmbeddingVariable = _checked(found, wanted, name)
+        return known
+    _check_may_make(wanted, name)
+    made = EmbeddingVariable(
+        partial(default_rows, wanted.initializer, wanted.recipe.option.init_option.default_value_dim, wanted),
+        wanted.dim,
+        name=name,
+        dtype=wanted.dtype,
+        recipe=wanted.recipe,
+        **wanted.arguments,
+    )
+    store.variables[name] = made
+    return made
+
+
+def _in_parts(store: VariableStore, wanted: _Wanted, name: str) -> PartitionedVariable:
+    if not callable(wanted.partitioner):
+        raise InvalidArgumentError(f"Partitioner must be callable, but received: {wanted.partitioner}")
+    if name in store.variables:
+        raise InvalidArgumentError(
+            "A partitioner was provided, but an unpartitioned version of the variable was found: "
+            f"{name}.  Perhaps a variable of the same name was already created without partitioning?"
+        )
+    found = store.partitioned.get(name)
+    if found is not None:
+        known: PartitionedVariable = _checked(found, wanted, name)
+        return known
+    _check_may_make(wanted, name)
+    count = shard_count(wanted.partitioner, wanted.dim, wanted.dtype)
+    parts = []
+    for number in range(count):
+        part = _single(store, wanted, f"{name}/part_{number}")
+        part._set_save_slice_info(SaveSliceInfo(name, [count, wanted.dim], [number, 0], [1, wanted.dim]))
+        parts.append(part)
+    whole = PartitionedVariable(name, TensorShape([count, wanted.dim]), wanted.dtype, parts, [count, 1])
+    store.partitioned[name] = whole
+    return whole
+
+
+def shard_count(partitioner: Callable[..., Any], dim: int, dtype: DType) -> int:
+    """Into how many shards a partitioner cuts a table without end."""
+    counts = partitioner(shape=TensorShape([sys.maxsize, dim]), dtype=dtype)
+    if not isinstance(counts, Sequence) or len(counts) != 2 or counts[1] != 1 or counts[0] < 1:
+        raise InvalidArgumentError(
+            f"an embedding variable is cut by keys, so a partitioner gives [shards, 1]; this one gave {counts}"
+        )
+    return int(counts[0])
+
+
+def _check_may_make(wanted: _Wanted, name: str) -> None:
+    if wanted.reuse is True:
+        raise InvalidArgumentError(
+            f"EmbeddingVariable {name} does not exist, or was not created with tf.get_embedding_variable(). Did you "
+            "mean to set reuse=tf.AUTO_REUSE in VarScope?"
+        )
+
+
+def _checked(found: Any, wanted: _Wanted, name: str) -> Any:
+    """A variable that exists already, if it is what is asked for and may be asked for again."""
+    if not wanted.reuse:
+        raise InvalidArgumentError(
+            f"EmbeddingVariable {name} already exists, disallowed. Did you mean to set reuse=True or "
+            "reuse=tf.AUTO_REUSE in VarScope?"
+        )
+    part = next(iter(found)) if isinstance(found, PartitionedVariable) else found
+    if not isinstance(part, EmbeddingVariable):
+        raise InvalidArgumentError(f"{name} is a variable already, and no embedding variable")
+    if part.dim != wanted.dim:
+        raise InvalidArgumentError(
+            f"Trying to share variable {name}, but specified embedding_dim {wanted.dim} and found embedding_dim "
+            f"{part.dim}."
+        )
+    if part.dtype.base_dtype is not wanted.dtype or part.key_dtype is not wanted.recipe.key_dtype:
+        raise InvalidArgumentError(
+            f"Trying to share variable {name}, but specified dtypes {wanted.recipe.key_dtype.name} and "
+            f"{wanted.dtype.name} and found {part.key_dtype.name} and {part.dtype.name}."
+        )
+    return found
+
+
+# ---------------------------------------------------------------------------------------------------- Default rows
+
+
+def default_rows(initializer: Any, rows: int, wanted: _Wanted) -> Tensor:
+    """The matrix of which new keys take rows: one row where an initializer says that all are the same."""
+    if inspect.isclass(initializer):
+        initializer = initializer()
+    if callable(initializer):
+        count = 1 if type(initializer) is Constant else rows
+        made: Tensor = convert(initializer([count, wanted.dim], dtype=wanted.dtype), wanted.dtype)
+        return made
+    value = convert(initializer, wanted.dtype)
+    size = value.static_shape.rank
+    if size == 0:
+        filled: Tensor = fill([1, wanted.dim], value)
+        return filled
+    if size not in (1, 2):
+        raise WrongTypeError(
+            f"the initial value of an embedding variable has the shape {value.static_shape}, expected "
+            f"[{wanted.dim}] or [rows, {wanted.dim}]"
+        )
+    matrix: Tensor = reshape(value, [-1, wanted.dim])
+    return matrix
+
+
+__all__ = ["check_data_source", "dtype_of_keys", "found_or_made", "get_embedding_variable", "row_length", "shard_count"]
