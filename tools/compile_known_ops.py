@@ -1,7 +1,7 @@
 """Writes the signatures of all TensorFlow ops that have no paragraph of their own to `graph/registry/known_ops.py`.
 
-And, to `graph/registry/op_families.py`, in which file of `ops/` the paragraphs of the others are; to `graph/registry/op_outputs.py`, how
-many tensors ops give.
+And, to `graph/registry/op_families.py`, in which file of `ops/` the paragraphs of the others are; to
+`graph/registry/op_outputs.py`, how many tensors ops give.
 
     python tools/compile_known_ops.py
 

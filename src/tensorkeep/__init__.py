@@ -161,9 +161,9 @@ _MODULES = (
     "io",
     "proto",
     "saved_model",
+    "saving",
     "shapes",
     "table",
-    "train",
 )
 
 if not TYPE_CHECKING:

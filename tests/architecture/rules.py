@@ -89,6 +89,17 @@ _AMBIENT_NAMES: Final = ("default_graph", "default_session")
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
 
 
+# Packages whose names come from a layer above the rest of them, when they are first asked for.
+_OFFERING: Final = {"saved_model.__init__": "saved_model.export"}
+
+
+def _layer_of(name: str) -> str | None:
+    """The layer that a module below the package is in: the longest that its name begins with."""
+    parts = name.split(".")
+    starts = (".".join(parts[:length]) for length in range(len(parts), 0, -1))
+    return next((start for start in starts if start in STANDS_ON), None)
+
+
 @cache
 def may_import(layer: str) -> frozenset[str]:
     """The layers that `layer` may import, itself among them."""
@@ -114,8 +125,7 @@ class Import:
         package, _, rest = self.target.partition(".")
         if package != PACKAGE:
             return None
-        first = rest.partition(".")[0]
-        return first if first in STANDS_ON else "__init__"
+        return _layer_of(rest) or "__init__"
 
 
 @dataclass(frozen=True)
@@ -128,7 +138,10 @@ class Module:
 
     @property
     def layer(self) -> str:
-        return self.name.split(".")[1]
+        name = self.name.partition(".")[2]
+        if name in _OFFERING:
+            return _OFFERING[name]
+        return _layer_of(name) or name.partition(".")[0]
 
     @cached_property
     def imports(self) -> tuple[Import, ...]:
@@ -260,6 +273,29 @@ def logging_configuration(modules: Sequence[Module]) -> list[str]:
         if isinstance(node, ast.Attribute) and (node.attr in _LOGGER_METHODS or ast.unparse(node) in functions):
             violations.append(module.at(node.lineno, f"{ast.unparse(node)} configures logging"))
     return violations
+
+
+def private_modules(modules: Sequence[Module]) -> list[str]:
+    """A module whose name begins with an underscore belongs to its folder: what others need has a name without one."""
+    return [
+        module.at(found.line, f"{found.target} belongs to {home}")
+        for module in modules
+        for found in module.imports
+        if found.layer is not None and (home := _home_of_private(found.target)) and not _is_inside(module, home)
+    ]
+
+
+def _home_of_private(target: str) -> str | None:
+    """The folder, dotted, of the first module on the way to a name that begins with an underscore; None without one."""
+    parts = target.split(".")
+    for place, part in enumerate(parts[:-1]):
+        if part.startswith("_") and place > 1:  # those of the package itself are for all of it
+            return ".".join(parts[:place])
+    return None
+
+
+def _is_inside(module: Module, folder: str) -> bool:
+    return module.name.startswith(f"{folder}.")
 
 
 def thick_facade(modules: Sequence[Module]) -> list[str]:

@@ -66,6 +66,10 @@ def test_only_the_command_line_the_server_and_the_facade_configure_logging(modul
     expect_none(rules.logging_configuration(modules))
 
 
+def test_a_private_module_is_used_in_its_folder_only(modules: Sequence[rules.Module]) -> None:
+    expect_none(rules.private_modules(modules))
+
+
 def test_the_facade_is_thin(modules: Sequence[rules.Module]) -> None:
     expect_none(rules.thick_facade(modules))
 

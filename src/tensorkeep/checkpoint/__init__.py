@@ -1,0 +1,18 @@
+"""Checkpoints: arrays by name in files, in TensorFlow's two formats.
+
+Reading begins with `finding`, which gives a `reader` for what lies under a name; writing begins with `saving`.
+
+    bundle/     V2 checkpoints, the tensor bundle: an index, which is a table, and data files
+    finding/    from what a person types to an open checkpoint
+    objects/    object-based checkpoints (TensorFlow 2)
+    restore/    the restore doctor: what a program wants beside what a checkpoint holds
+    slices/     parts of tensors: the boxes that they are stored in, how these fit together
+    casting     numbers in another type, and a count of what is lost on the way
+    checking    checking a checkpoint from end to end, and saying everything that is wrong with it
+    describing  what TensorFlow's own reader says of a checkpoint, in its words and in its order
+    reader      what every checkpoint looks like when it is read
+    saving      saving a set of arrays as a checkpoint, in either format, in one file or several
+    sources     what can be written: arrays of all kinds, given whole or in chunks
+    streams     tensors of several checkpoints gone through together
+    views       checkpoints seen in another way
+"""

@@ -56,7 +56,7 @@ COMMANDS: Final[dict[str, Listed]] = {
     "scan": Listed("models.scan_many", "Report what models in folders do besides computing"),
     "sign": Listed("models.sign", "Write the digests of a model's files"),
     "check": Listed("models.sign", "Compare a model with the digests of its files"),
-    "convert": Listed("changing.convert_tensors", "Write tensors in another format: safetensors, npz, HDF5, PyTorch, ..."),
+    "convert": Listed("changing.convert_tensors", "Write tensors in another format: safetensors, npz, HDF5, ..."),
     "presets": Listed("changing.convert_tensors", "List the rules by which convert changes layouts and names"),
     "ev stats": Listed("embeddings.looking", "Show what the embedding tables of a checkpoint hold"),
     "ev lookup": Listed("embeddings.looking", "Look keys up in an embedding table"),

@@ -7,6 +7,17 @@ that renaming and dropping take no time, however large the tensors are. Everythi
 pieces. A result appears whole or not at all.
 
 Every name is imported when it is first asked for: rules about names do without NumPy.
+
+    averaging    averages of the tensors of several checkpoints
+    combining    edits that make one checkpoint of several: merged, averaged, or somewhere between two
+    forms        edits that change how a checkpoint is laid out, not what it says
+    names        rules about names: which tensors are meant, and what they shall be called
+    object_keys  the object graph of a checkpoint, kept in step with the keys of its tensors
+    plan         what an edited checkpoint shall hold, and how it is written
+    records      rows of tables that lie beside a checkpoint, as records of an SSD tier
+    repairing    what can be saved of what is damaged
+    selecting    edits that change which tensors a checkpoint has and what they are called
+    values       edits that change values: other types, other numbers
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

@@ -1,6 +1,13 @@
 """Tables of rows that are found by 64-bit keys and grow as keys appear: arrays and files, no graphs.
 
-What is listed here is imported when it is first asked for.
+What is listed in `__all__` is public, and imported when it is first asked for.
+
+    formats/     embeddings in the formats of others
+    hash_table/  DeepRec's older tables, hash tables: rows by key without slots of their own, and their files
+    restore/     from checkpoints into tables, full ones and incremental ones
+    stored/      embeddings in checkpoints: their names, how they lie there, and readers and writers of them
+    table/       the table itself: keys, rows, who is let in and who is dropped, and its memory
+    tools/       work on stored embeddings that needs no table: each makes a new checkpoint, or a report
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING
@@ -61,7 +68,9 @@ _NAMES = {
     "tools.histograms": "Histogram",
     "restore.incremental": "TouchedKeys delta_tensors stored_deltas table_delta_tensors",
     "table.options": "Cache FileTier Memory",
-    "tools.pruning": "KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule plan_pruning prune_checkpoint",
+    "tools.pruning": """
+        KeepByNorm KeepFrequent KeepTop KeepUpdatedSince PruneReport PruneRule plan_pruning prune_checkpoint
+    """,
     "tools.quantising": "plan_quantising quantise_checkpoint",
     "tools.querying": "FoundRows look_up",
     "tools.repairing": "KeyComparison SlotKeys compare_keys repair_checkpoint",

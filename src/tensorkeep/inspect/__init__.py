@@ -5,6 +5,26 @@
     tensorkeep.inspect.identify("export/1").kind
 
 Every name is imported when it is first asked for.
+
+    comparing          how two checkpoints differ, tensor by tensor
+    costs              how much a graph computes: floating-point operations, told from shapes alone
+    drawing            graphs as pictures: in Graphviz's language, and as SVG by a layout of our own
+    folders            the checkpoints of a folder
+    graph_differences  how two graphs differ, node by node
+    graphs             what a graph consists of: its operations, its ends, and what takes space in it
+    health             whether a checkpoint, or another file of tensors, is fit to be used
+    identifying        what is at a path: a checkpoint, a SavedModel, a graph, or something else
+    inlining           graphs with the functions that they call written out, to be looked at and not to be run
+    listing            what a checkpoint holds, told from its index
+    manifests          a model's files and their digests, as one document that can be kept, compared and signed
+    page               a report on a model or a checkpoint as one page for a browser
+    plotting           small line plots as SVG, readable on light and on dark ground
+    reader_listing     what a checkpoint of any kind and size, or another file of tensors, holds
+    scanning           scans of all models in folders, and under patterns of paths
+    scopes             tensors by the scopes in their names
+    selecting          which tensors of a listing are wanted, and in which order
+    statistics         what the numbers in a checkpoint are like
+    watching           tensors that are gone through while somebody is told how far it got
 """
 
 from typing import TYPE_CHECKING as _TYPE_CHECKING

@@ -1,1 +1,26 @@
-"""Running a graph: plans, kernels' surroundings, sessions."""
+"""Running a graph: plans, kernels' surroundings, sessions.
+
+allocation        a limit on what kernels make whose results are as large as their inputs say rather than as
+                  their inputs are
+blocks            the branches and loops of a graph, found again in its Switch, Merge, Enter and Exit nodes
+calling           calls of a graph's functions: each is compiled once per session and per set of attributes
+compiler          plans as Python functions: one line per operation
+composite_values  values made of several arrays
+context           what a kernel may use besides its inputs
+deferred          values that are not there yet
+elements          tensors and operations of a graph, by name, by themselves, or by what stands for them
+failures          errors of kernels, with the operation that failed
+fetches           fetches of any structure: what to compute for them
+frames            the executor for any control flow: values move as tokens through frames and their rounds
+kernels           the kernels of operations as one session runs them: permitted, and with their surroundings
+lifetimes         where values die: after which item of which block a name is not used any more
+limits            how much a run may take: seconds, bytes and steps
+liveness          under which condition each operation of a plan runs, and in which loop
+memory            memory between operations
+names             names for all values of a plan: those it makes, those it is given, those that never change
+placement         whether operations can be placed where their graph wants them
+plan              what to run, and in which order, for some fetches and feeds
+program           compiled plans, and the functions that they use by name
+resources         what outlives a run: variables, tables, and whatever else kernels keep by name
+session           sessions: a graph, the resources its operations keep, and the plans made so far
+"""

@@ -2,6 +2,32 @@
 
 Graphs, variables, sessions, training. Everything is done by the layers below; here are TensorFlow's names for it, and
 the graph and session that are in force when a program names none.
+
+Modules that are called as TensorFlow's are those, with an underscore for a dot (`io_gfile` is `tf.io.gfile`):
+app, audio, bitwise, compat, debugging, dtypes, errors, flags, gfile, graph_util, hash_filter, hash_table, image,
+initializers, io, io_gfile, kv_variable_ops, layers, linalg, logging, lookup, lookup_experimental, losses, manip,
+math, math_special, metrics, nest, nn, python_io, quantization, queue, queue_runner, ragged, random, raw_ops,
+rnn_cell, sets, signal, sparse, spectral, strings, summary, train, version, saved_model/.
+
+The others:
+
+    absent        names of TensorFlow 1 that are not here, and what does their work
+    checkpoints   `tf.train`'s functions for checkpoints that are there
+    defaults      the graph and the session in force: the only ambient state of the package
+    flag_kinds    what a flag may be
+    flag_values   flags and their values
+    framework     scopes, devices, conversion, collections, importing
+    graphs        `tf.Graph`
+    importing     graphs to files
+    meta_graph    `tf.train.export_meta_graph`, `import_meta_graph`
+    objects       `tf.train.Checkpoint` and its like
+    op_functions  an op as a function of its inputs and attributes
+    readers       `tf.TFRecordReader` and its like
+    saving        `tf.train.Saver`
+    sessions      `tf.Session`
+    settings      `tf.ConfigProto` and its like
+    tracing       `tf.function`
+    training      training loops over TensorFlow 1's sessions and savers
 """
 
 from importlib import import_module

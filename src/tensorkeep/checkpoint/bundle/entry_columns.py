@@ -1,4 +1,4 @@
-"""Entries of an index (see bundle.py), many at a time: a column for each field."""
+"""Entries of an index (see format.py), many at a time: a column for each field."""
 
 from __future__ import annotations
 

@@ -5,7 +5,8 @@
     prefix.data-SSSSS-of-NNNNN     the bytes of tensors (see codec.py), in the order they were added
 
 An entry gives type, shape, data file, offset, size and checksum. A tensor stored in slices has an entry of its own
-that lists the slices and has no data, and one entry per slice under a key made from name and slice (see slices.py).
+that lists the slices and has no data, and one entry per slice under a key made from name and slice (see
+slices/tensor_slice.py).
 The header gives the number of data files, their byte order, and which versions may read them.
 """
 

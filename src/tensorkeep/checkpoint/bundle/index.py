@@ -1,4 +1,4 @@
-"""The index of a V2 checkpoint, read. What stands in it is described in bundle.py."""
+"""The index of a V2 checkpoint, read. What stands in it is described in format.py."""
 
 from __future__ import annotations
 

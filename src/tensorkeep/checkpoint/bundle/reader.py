@@ -1,4 +1,4 @@
-"""Reading V2 checkpoints. The files are described in bundle.py."""
+"""Reading V2 checkpoints. The files are described in format.py."""
 
 from __future__ import annotations
 

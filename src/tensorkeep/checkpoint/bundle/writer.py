@@ -1,4 +1,4 @@
-"""Writing V2 checkpoints. The files are described in bundle.py.
+"""Writing V2 checkpoints. The files are described in format.py.
 
 How a checkpoint is replaced without a moment in which neither the old nor the new one is whole:
 

@@ -1,1 +1,16 @@
-"""looking."""
+"""Commands that look at files and change nothing.
+
+any_tensors      what a path stands for in commands that look at tensors
+checkpoint_data  what the JSON of commands says of a checkpoint in a folder
+checkpoints      `tensorkeep checkpoints`
+diff             `tensorkeep diff`
+graph            `tensorkeep graph`
+list_tensors     `tensorkeep list`
+print_tensor     `tensorkeep print`
+report           `tensorkeep report`
+show             `tensorkeep show`
+stats            `tensorkeep stats` and `health`
+tensor_filters   the arguments by which tensors are chosen and sorted, which several commands have
+verify           `tensorkeep verify`
+what             `tensorkeep what`
+"""

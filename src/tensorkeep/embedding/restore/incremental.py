@@ -1,4 +1,4 @@
-"""Incremental checkpoints: what changed since the last full one. Their names are in naming.py.
+"""Incremental checkpoints: what changed since the last full one. Their names are in stored/naming.py.
 
 A delta is cumulative, so the full checkpoint and the newest delta are all that is needed. It holds the rows of the keys
 that were touched and have rows now. DeepRec's has no more; here it also says which of the keys that were touched are

@@ -1,7 +1,7 @@
 """What an embedding table holds at one moment: what is saved, compared and exported.
 
 A snapshot is taken once for a table and all its columns (the weights and the slots of optimizers), so that their keys
-cannot drift apart. Its keys are in order (see buckets.py), and rows are asked for in stretches of that order.
+cannot drift apart. Its keys are in order (see stored/buckets.py), and rows are asked for in stretches of that order.
 """
 
 from __future__ import annotations

@@ -1,1 +1,10 @@
-"""messages."""
+"""Graphs as messages: GraphDef in and out, without loss.
+
+attrs             attribute values: AttrValue messages and the Python values that stand for them
+files             graphs in files: GraphDef as bytes (`.pb`) or as text (`.pbtxt`)
+full_types        full types: what a node says, beyond types and shapes, of what its outputs hold
+graph_def         graphs as GraphDef messages, in and out, without loss
+import_arguments  what the caller of an import says
+older_forms       nodes of DeepRec's older releases, brought into the form that its ops have today
+versions          the versions of a graph: which program made it, and which may read it
+"""

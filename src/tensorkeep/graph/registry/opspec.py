@@ -500,7 +500,7 @@ def op(*signature: str, needs: Capability | Iterable[Capability] | None = None) 
     """Registers an op by its signature. A name can be registered once.
 
     `needs` says what an op of one's own does besides computing; `()` is nothing. Without it nobody knows: sessions that
-    allow no IO and loaded models refuse the op. What TensorFlow's ops do is in a table, `graph/registry/capabilities.py`.
+    allow no IO and loaded models refuse the op. What TensorFlow's ops do is in a table, `capabilities.py`.
     """
     spec = OpSpec(signature)
     if spec.name in _REGISTRY:

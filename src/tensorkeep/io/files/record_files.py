@@ -2,7 +2,8 @@
 
     file    = records | zlib(records) | gzip(records)
 
-See `records` for a record. A compressed file is one stream from beginning to end; files of gzip may follow each other.
+See `coding.records` for a record. A compressed file is one stream from beginning to end; files of gzip may follow each
+other.
 """
 
 from __future__ import annotations

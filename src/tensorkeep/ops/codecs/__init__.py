@@ -1,1 +1,18 @@
-"""codecs."""
+"""Images and sounds as files: decoded and encoded, pixel for pixel as TensorFlow does it.
+
+audio              sounds: WAV files, spectrograms, and the cepstral coefficients by which speech is recognized
+_bmp               BMP files, uncompressed
+_gif               GIF files
+image_files        images as files: JPEG, PNG, GIF, BMP and WebP, decoded and encoded
+_jpeg              JPEG files, read: sequential and progressive, Huffman-coded, of 8 bits
+_jpeg_codes        Huffman codes and bits of JPEG files that are written
+_jpeg_encoding     JPEG files, written, byte for byte as libjpeg-turbo writes them for the same options
+_jpeg_entropy      the Huffman-coded part of JPEG files: from bits to coefficients
+_jpeg_progression  the scans of progressive JPEG files that are written
+_jpeg_tables       the tables of ITU-T T.81, annex K, which JPEG files use unless they have reasons for others
+_jpeg_transforms   the arithmetic of JPEG, in whole numbers as libjpeg-turbo does it
+png                PNG files
+wav                sounds as files: WAV
+_webp              WebP files without loss
+_webp_transforms   what is done to the pixels of a lossless WebP image before they are coded, undone
+"""

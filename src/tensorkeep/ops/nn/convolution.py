@@ -1,6 +1,6 @@
 """Convolutions of images in two and three dimensions, plain, grouped, depthwise and morphological.
 
-The arithmetic is in `_convolution`; here is what a graph knows of it. Images are [batch, space…, channels], or
+The arithmetic is in `convolution_kernels`; here is what a graph knows of it. Images are [batch, space…, channels], or
 [batch, channels, space…] where the data format says so; filters are [space…, channels of a group, outputs].
 """
 

@@ -1,6 +1,6 @@
 """Normalization over a batch, and over neighbouring channels.
 
-The arithmetic of the fused ops is in `_normalization`; here is what a graph knows of it.
+The arithmetic of the fused ops is in `_normalization_kernels`; here is what a graph knows of it.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Pools: the maximum or the average of each window of an image, and their gradients.
 
-The arithmetic is in `_pooling`; here is what a graph knows of it.
+The arithmetic is in `pooling_kernels`; here is what a graph knows of it.
 """
 
 from __future__ import annotations

@@ -7,7 +7,7 @@
     rows            = 0x12 length row*
     row             = 0x0a length Feature            an empty one, or one without values, is a row without values
 
-See `_examples` for Feature. Of equal keys the last counts.
+See `example_bytes` for Feature. Of equal keys the last counts.
 """
 
 from __future__ import annotations

@@ -1,1 +1,7 @@
-"""state."""
+"""What lasts from run to run: variables and lookup tables.
+
+lookup_table_values  lookup tables, as the resources that ops look into
+lookup_tables        lookup tables: made, filled, looked into
+scatter_updates      changing parts of variables: rows by their positions, elements by their coordinates
+variables            variables: where they live, reading them, assigning to them
+"""

@@ -1,4 +1,4 @@
-"""SavedModels in directories, made from others: what `editing` decides, written in one step.
+"""SavedModels in directories, made from others: what `message_edits` decides, written in one step.
 
 rewrite_model("m/1", "m/2", partial(rename_signature, old="serving_default", new="score"))
 

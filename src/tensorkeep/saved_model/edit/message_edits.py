@@ -1,4 +1,4 @@
-"""SavedModels made from SavedModels: pure functions of messages. See `rewriting` for models in directories.
+"""SavedModels made from SavedModels: pure functions of messages. See `directory_edits` for models in directories.
 
 A function gets a model and gives another; the one it got is not changed. `tags` say which meta graph is meant: a tag,
 some tags, or None for all that the change applies to. Where a model has objects (TensorFlow 2), signatures are changed

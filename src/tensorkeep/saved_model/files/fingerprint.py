@@ -4,7 +4,7 @@
     checkpoint_hash             Fingerprint64 of the file variables/variables.index
     graph_def_program_hash, signature_def_hash, saved_object_graph_hash
                                 hashes of parts, without what differs from run to run: see program_hashes.py
-    uuid                        of this one export; it says if we wrote it: see marks.py
+    uuid                        of this one export; it says if we wrote it: see writer_marks.py
 
 The canonical form is that of `canonical`. The index holds the checksums of all tensors, so that a changed or exchanged
 variable shows in its hash. Of all these, the first two are compared when a model is loaded: they cover the others.

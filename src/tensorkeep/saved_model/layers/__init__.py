@@ -1,6 +1,13 @@
 """Layers as values: arrays and a few settings, for models that are made of weights. See `saved_model.from_layers`.
 
 A layer is frozen, has nothing to do with a graph until it is called, and may be called in any of them.
+
+    combining  layers made of layers
+    core       layers of rows: dense ones, normalizations, embeddings, activations
+    images     layers of images [batch, rows, columns, channels] and of sequences [batch, steps, channels]
+    sequences  layers of sequences [batch, steps, channels]: recurrent ones, and attention
+    text       layers from strings to numbers and back
+    weights    arrays as the weights of layers: what they must be, and the variables that they become
 """
 
 from tensorkeep.saved_model.layers.combining import Concat, Residual

@@ -98,7 +98,7 @@ def everything_text(model: SavedModel) -> str:
 
 
 def denylist_text(meta_graph: MetaGraphDef, denied: set[str]) -> str:
-    """Whether a graph has ops of a list, as TensorFlow says it. See `scanning` for what it does not say."""
+    """Whether a graph has ops of a list, as TensorFlow says it. See `scan.model_scan` for what it does not say."""
     tags = list(meta_graph.meta_info_def.tags)
     found = denied & used_ops(meta_graph.graph_def)
     if found:

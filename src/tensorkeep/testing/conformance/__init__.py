@@ -12,6 +12,10 @@ A file system or a checkpoint format of yours is tested by a subclass of a few l
 
     class TestMyFileOfTensors(TensorFormatConformance):
         format, path, held = MY_FORMAT, "out/x.mine", (FLOAT32, FLOAT64)
+
+    checkpoint_format  what every checkpoint format has to do
+    file_system        what every file system has to do
+    tensor_format      what every format has to do that tensors are converted to and from
 """
 
 from tensorkeep.testing.conformance.checkpoint_format import CheckpointFormatConformance

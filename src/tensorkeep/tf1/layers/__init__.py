@@ -1,4 +1,19 @@
-"""TensorFlow 1's layers: variables and functions in a scope."""
+"""TensorFlow 1's layers: variables and functions in a scope.
+
+arguments      what layers are told: sizes, paddings, data formats, and functions by name
+base           what all layers share: a variable scope, made on first use
+cell_wrappers  cells around cells: with dropout, with a shortcut, on a device
+cells          cells of recurrent networks: `tf.nn.rnn_cell`
+convolutional  layers of convolutions, in one, two or three dimensions
+core           dense layers, dropout, flattening
+input_spec     what a layer asks of its inputs
+moving         moving averages of batches, and the corrections that batch renormalization makes of them
+normalization  batch normalization
+pooling        layers of pools: the maxima or the means of windows, in one, two or three dimensions
+recurrent      recurrent networks: a cell applied to each element of sequences, unrolled or in a loop
+separable      layers of separable convolutions: of each channel by itself, and then across channels
+transposed     layers of transposed convolutions
+"""
 
 from tensorkeep.tf1.layers.base import Layer
 from tensorkeep.tf1.layers.convolutional import Conv1D, Conv2D, Conv3D, conv1d, conv2d, conv3d

@@ -2,6 +2,42 @@
 
 Importing the package installs what it needs to be whole: Python's operators, both kinds of variable, and how variables
 are stored in meta graphs.
+
+    assignments           functions that change variables: assign, scatter_add, count_up_to and their kin
+    collection_items      variables, branches and loops in the collections of meta graphs
+    composed              variables that are made of others and are looked up as one
+    creation              which kind of variable `Variable(...)` makes
+    embedding             embedding variables: rows by key, behind a handle
+    embedding_blocks      embedding variables of several blocks: each key has as many of them as a lookup says
+    embedding_options     what an embedding variable is made with: values with DeepRec's names and rules
+    embedding_saving      how embedding variables are saved and restored
+    embedding_slots       slots of embedding variables, which are columns of the same table
+    embedding_store       get_embedding_variable: embedding variables by name, in scopes, in parts
+    global_step           the global step: the variable that counts training steps
+    hash_table            DeepRec's older tables by key, `tf.hash_table`
+    hash_table_admission  bloom filters that let keys into hash tables once they have occurred often enough
+    hash_table_lookup     lookups in hash tables, and hooks that take part in them: DeepRec's
+                          hash_table/embedding.py
+    hash_table_saving     how hash tables and their filters are saved and restored
+    hash_table_store      get_hash_table: hash tables by name, in scopes, in parts, found again or made
+    initial_values        initial values that depend on other variables, which need not have been initialised yet
+    initializers          initializers: what makes the first value of a variable, given its shape and type
+    listing               all variables of a graph: finding them, initializing them
+    modes                 what a variable may be told about copies of it, and a scope about reuse
+    multihash             multi-hash variables: an id is looked up in two small tables, by quotient and by remainder
+    partitioned           partitioned variables: one variable in several parts along one axis
+    partitioners          partitioners: into how many parts a variable of some shape and type is cut
+    reference             reference variables: a tensor of a reference type leads to the value
+    regularizers          regularization losses: computed anew wherever they are used
+    resource              resource variables: a handle leads to the value
+    saveable              how variables, their slices and other things of a graph become saveables, under which
+                          names
+    scope                 variable scopes as data: what get_variable takes from its surroundings
+    scopes                variable scopes and get_variable, as programs use them
+    slices                where a variable lies in the whole that it is a part of
+    store                 the variables that get_variable has made in a graph, by name: found again, or made
+    template              templates: functions that make variables when they are called first
+    variable              variables as programs see them: what both kinds have in common
 """
 
 from tensorkeep.tf1.functions import operators

@@ -1,4 +1,8 @@
-"""`tf.saved_model`: models in directories, with graphs, variables, signatures and files."""
+"""`tf.saved_model`: models in directories, with graphs, variables, signatures and files.
+
+Modules, called as TensorFlow's:
+builder, constants, loader, main_op, saving, signature_constants, signature_def_utils, tag_constants, utils.
+"""
 
 from tensorkeep.v1.saved_model import (
     builder,

@@ -1,1 +1,7 @@
-"""gradients."""
+"""Gradients: the operations that compute them, added to the graph.
+
+derivatives         gradients of one's own making, and second derivatives
+function_gradients  gradients of what calls functions of the graph's library: branches, loops, plain calls
+gradient_loops      the loops that undo loops
+reverse_walk        gradients: the reverse walk, which adds to the graph the operations that compute them
+"""

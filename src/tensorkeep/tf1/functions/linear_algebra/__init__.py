@@ -1,1 +1,5 @@
-"""linear_algebra."""
+"""Products, systems and factors of matrices.
+
+matrices  norms, systems, factors and diagonals of matrices
+products  products of matrices and sums of products of tensors
+"""

@@ -1,1 +1,4 @@
-"""random."""
+"""Random tensors and their seeds.
+
+numbers  random tensors and their seeds
+"""

@@ -1,1 +1,4 @@
-"""sparse."""
+"""Sparse tensors.
+
+tensors  sparse tensors: made, joined, cut, reduced, multiplied
+"""

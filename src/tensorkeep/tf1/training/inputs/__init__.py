@@ -1,1 +1,7 @@
-"""inputs."""
+"""Input by queues: producers, batches, and the threads that keep them filled.
+
+batching         batches from queues: single examples of one input or of several
+input_producers  where queues of input begin
+queue_runner     queue runners: threads that keep the queues of a graph filled while it is run
+sparse_batching  sparse tensors in batches
+"""

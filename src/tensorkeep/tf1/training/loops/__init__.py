@@ -1,1 +1,17 @@
-"""loops."""
+"""Training loops: monitored sessions and their hooks, supervisors, threads that stop together, event files.
+
+basic_loops         the simplest training loop: steps until a supervisor says stop
+coordinator         stopping threads together
+device_setter       variables on parameter servers, everything else on workers
+events              writers of event files: what training reports about itself, as TensorBoard reads it
+hooks               hooks: what is done before and after each run of a monitored session
+monitored           monitored sessions: hooks around every run, threads that stop together
+monitored_training  the usual monitored session of a training program
+recording_hooks     hooks that write files while a model is trained
+scaffold            a scaffold: the operations around a model that a training session needs
+session_creators    makers of sessions for monitored ones
+session_events      events that are written by operations of a session's graph
+session_manager     sessions that are ready to train
+supervisor          a supervisor: sessions that resume from a folder
+supervisor_threads  what the threads of a supervisor do: summarize, count steps, save
+"""
