@@ -26,9 +26,9 @@ from tensorkeep.ops import every  # noqa: F401 - registers every op
 from tensorkeep.proto.messages import OpList
 
 PACKAGE = Path(tensorkeep.__file__).parent
-TARGET = PACKAGE / "graph" / "known_ops.py"
-FAMILIES = PACKAGE / "graph" / "op_families.py"
-OUTPUTS = PACKAGE / "graph" / "op_outputs.py"
+TARGET = PACKAGE / "graph" / "registry" / "known_ops.py"
+FAMILIES = PACKAGE / "graph" / "registry" / "op_families.py"
+OUTPUTS = PACKAGE / "graph" / "registry" / "op_outputs.py"
 
 LATER = ("_CopyFromGpuToHost", "_CopyFromHostToGpu")  # TensorFlow registers them when it first copies between devices
 
@@ -63,7 +63,7 @@ import json, sys, types
 package = types.ModuleType("tensorkeep")
 package.__path__ = [sys.argv[1]]
 sys.modules["tensorkeep"] = package
-from tensorkeep.graph import opspec
+from tensorkeep.graph.registry import opspec
 class Recorder(dict):
     families = {}
     def __setitem__(self, name, spec):

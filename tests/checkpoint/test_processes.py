@@ -24,7 +24,7 @@ PLAIN = """
 import sys
 import numpy as np
 from tensorkeep.checkpoint.saving import SaveOptions, ShardByName, save_checkpoint
-from tensorkeep.io.filesystem import Durability
+from tensorkeep.io.files.filesystem import Durability
 
 number, files, rounds = map(int, sys.argv[1:])
 sharding = ShardByName(lambda name: ord(name) % files)

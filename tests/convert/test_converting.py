@@ -352,7 +352,7 @@ def test_memory_does_not_grow_with_the_file(tmp_path: Path) -> None:
     program = """
 import resource
 from tensorkeep.convert import ConvertOptions, convert
-from tensorkeep.io.filesystem import Durability
+from tensorkeep.io.files.filesystem import Durability
 options = ConvertOptions(durability=Durability.CACHE)
 for name in ("small", "large"):
     for ending in ("safetensors", "pt", "npz", "h5", "ckpt"):

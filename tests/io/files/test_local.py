@@ -201,8 +201,8 @@ def test_the_current_folder_goes_by_no_name(tmp_path: Path, monkeypatch: pytest.
 
 WRITER = """
 import sys
-from tensorkeep.io.filesystem import TemporaryFile
-from tensorkeep.io.local import LOCAL
+from tensorkeep.io.files.filesystem import TemporaryFile
+from tensorkeep.io.files.local import LOCAL
 file = TemporaryFile(LOCAL, sys.argv[1])
 file.write(b"half of it")
 print("ready", flush=True)

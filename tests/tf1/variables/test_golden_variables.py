@@ -13,7 +13,7 @@ from tensorkeep.proto.messages import MetaGraphDef, VariableDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.variables.variable import Variable
 
-GOLDEN = Path(__file__).resolve().parents[1] / "golden"
+GOLDEN = Path(__file__).resolve().parents[2] / "golden"
 META_GRAPHS = sorted(
     str(path.relative_to(GOLDEN))
     for path in GOLDEN.glob("*/*.meta")

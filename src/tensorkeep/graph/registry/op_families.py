@@ -3,74 +3,68 @@
 from typing import Final
 
 OP_FAMILIES: Final = {
-    "addons": """
-        Addons>GatherTree Addons>Resampler Addons>ResamplerGrad GatherTree Resampler ResamplerGrad
+    "arrays.casting": """
+        Cast
     """,
-    "arithmetic": """
-        AccumulateNV2 Add AddN AddV2 Atan2 BroadcastGradientArgs Cross Div DivNoNan FloorDiv FloorMod Maximum Minimum
-        Mod Mul MulNoNan NextAfter Pow RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlog1py Xlogy
+    "arrays.constants": """
+        Const ControlTrigger Identity IdentityN NoOp Placeholder PlaceholderWithDefault PreventGradient StopGradient
     """,
-    "array": """
+    "arrays.gathering": """
+        EditDistance Gather GatherNd GatherV2 ListDiff LowerBound Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
+        UpperBound Where
+    """,
+    "arrays.joining": """
+        Concat ConcatOffset ConcatV2 DynamicPartition DynamicStitch Pack ParallelConcat ParallelDynamicStitch Split
+        SplitV Unpack
+    """,
+    "arrays.ordering": """
+        ConjugateTranspose InvertPermutation Reverse ReverseSequence ReverseV2 Roll Transpose UnravelIndex
+    """,
+    "arrays.padding": """
+        MirrorPad MirrorPadGrad Pad PadV2
+    """,
+    "arrays.patches": """
+        BatchToSpace BatchToSpaceND DepthToSpace ExtractImagePatches ExtractVolumePatches SpaceToBatch SpaceToBatchND
+        SpaceToDepth
+    """,
+    "arrays.scatter": """
+        InplaceAdd InplaceSub InplaceUpdate ScatterNd ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterMax
+        TensorScatterMin TensorScatterSub TensorScatterUpdate
+    """,
+    "arrays.shapes": """
         Bitcast BroadcastArgs BroadcastTo CheckNumerics CheckNumericsV2 Copy CopyHost DebugIdentity DeepCopy Empty
         EnsureShape ExpandDims Fill GuaranteeConst OneHot OnesLike PlaceholderV2 Rank Reshape Shape ShapeN Size Snapshot
         Squeeze Tile ZerosLike
     """,
-    "audio": """
+    "arrays.slicing": """
+        ResourceStridedSliceAssign Slice StridedSlice StridedSliceAssign StridedSliceGrad TensorStridedSliceUpdate
+        XlaDynamicSlice XlaDynamicUpdateSlice
+    """,
+    "codecs.audio": """
         AudioSpectrogram DecodeWav EncodeWav Mfcc
     """,
-    "batching": """
+    "codecs.image_files": """
+        DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP EncodeJpeg
+        EncodeJpegVariableQuality EncodePng ExtractJpegShape
+    """,
+    "control.batching": """
         BatchFunction
     """,
-    "boosted_trees": """
-        BoostedTreesBucketize BoostedTreesCreateEnsemble BoostedTreesCreateQuantileStreamResource
-        BoostedTreesDeserializeEnsemble BoostedTreesEnsembleResourceHandleOp BoostedTreesExampleDebugOutputs
-        BoostedTreesGetEnsembleStates BoostedTreesPredict BoostedTreesQuantileStreamResourceDeserialize
-        BoostedTreesQuantileStreamResourceGetBucketBoundaries BoostedTreesQuantileStreamResourceHandleOp
-        BoostedTreesSerializeEnsemble IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
-    """,
-    "candidate_sampling": """
-        AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler LogUniformCandidateSampler
-        UniformCandidateSampler
-    """,
-    "casting": """
-        Cast
-    """,
-    "checkpoint_io": """
-        MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2 ShardedFilename ShardedFilespec
-    """,
-    "clustering": """
-        KMC2ChainInitialization KmeansPlusPlusInitialization NearestNeighbors
-    """,
-    "colors": """
-        AdjustContrast AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
-    """,
-    "comparisons": """
-        ApproximateEqual BitwiseAnd BitwiseOr BitwiseXor Bucketize ClipByValue Equal Greater GreaterEqual Invert
-        LeftShift Less LessEqual LogicalAnd LogicalNot LogicalOr NotEqual PopulationCount RightShift Select SelectV2
-    """,
-    "constants": """
-        Const ControlTrigger Identity IdentityN NoOp Placeholder PlaceholderWithDefault PreventGradient StopGradient
-    """,
-    "control_flow": """
+    "control.control_flow": """
         Abort Enter Exit LoopCond Merge NextIteration RefEnter RefExit RefIdentity RefMerge RefNextIteration RefSelect
         RefSwitch Switch _SwitchN
     """,
-    "convolution": """
-        Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2
-        Conv3DBackpropInput Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
-        DepthwiseConv2dNativeBackpropInput Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput
+    "control.functional": """
+        Case DeviceIndex FakeParam For If PartitionedCall StatefulPartitionedCall StatelessCase StatelessIf
+        StatelessWhile SymbolicGradient ToBool While
     """,
-    "counts": """
-        DenseCountSparseOutput RaggedCountSparseOutput SparseCountSparseOutput
+    "control.logging": """
+        Assert DebugGradientIdentity Print PrintV2 Timestamp
     """,
-    "ctc": """
-        CTCBeamSearchDecoder CTCGreedyDecoder CTCLoss
+    "control.script": """
+        EagerPyFunc PyFunc PyFuncStateless
     """,
-    "cumulative": """
-        Bincount Cumprod Cumsum CumulativeLogsumexp DenseBincount HistogramFixedWidth LinSpace RaggedBincount Range
-        SparseBincount
-    """,
-    "data_flow": """
+    "control.tensor_arrays": """
         Stack StackClose StackCloseV2 StackPop StackPopV2 StackPush StackPushV2 StackV2 TensorArray TensorArrayClose
         TensorArrayCloseV2 TensorArrayCloseV3 TensorArrayConcat TensorArrayConcatV2 TensorArrayConcatV3
         TensorArrayGather TensorArrayGatherV2 TensorArrayGatherV3 TensorArrayGrad TensorArrayGradV2 TensorArrayGradV3
@@ -79,86 +73,48 @@ OP_FAMILIES: Final = {
         TensorArraySplitV2 TensorArraySplitV3 TensorArrayUnpack TensorArrayV2 TensorArrayV3 TensorArrayWrite
         TensorArrayWriteV2 TensorArrayWriteV3
     """,
-    "datasets": """
+    "control.tensor_lists": """
+        EmptyTensorList TensorListConcat TensorListConcatLists TensorListConcatV2 TensorListElementShape
+        TensorListFromTensor TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack
+        TensorListPushBackBatch TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList
+        TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
+    """,
+    "data.datasets": """
         BatchDataset BatchDatasetV2 ConcatenateDataset DatasetToSingleElement FilterDataset FlatMapDataset MapDataset
         OptionsDataset PaddedBatchDatasetV2 ParallelBatchDataset ParallelMapDataset ParallelMapDatasetV2 PrefetchDataset
         RangeDataset ReduceDataset RepeatDataset RewriteDataset ScanDataset SkipDataset TakeDataset TakeWhileDataset
         TensorDataset TensorSliceDataset UnbatchDataset ZipDataset
     """,
-    "decoding": """
-        DecodeCSV DecodeCompressed DecodeJSONExample DecodePaddedRaw DecodeRaw
+    "data.queues": """
+        FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2 QueueClose QueueCloseV2
+        QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue
+        QueueEnqueueMany QueueEnqueueManyV2 QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2
+        RandomShuffleQueue RandomShuffleQueueV2
     """,
-    "decompositions": """
-        BatchCholesky BatchCholeskyGrad BatchMatrixDeterminant BatchMatrixInverse BatchMatrixSolve BatchMatrixSolveLs
-        BatchMatrixTriangularSolve BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd Eig Lu Qr SelfAdjointEig
-        SelfAdjointEigV2 Svd TridiagonalMatMul TridiagonalSolve
+    "data.readers": """
+        FakeQueue FixedLengthRecordReader FixedLengthRecordReaderV2 IdentityReader IdentityReaderV2
+        ReaderNumRecordsProduced ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompleted ReaderNumWorkUnitsCompletedV2
+        ReaderRead ReaderReadUpTo ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2 ReaderRestoreState
+        ReaderRestoreStateV2 ReaderSerializeState ReaderSerializeStateV2 TFRecordReader TFRecordReaderV2 TextLineReader
+        TextLineReaderV2 WholeFileReader WholeFileReaderV2
     """,
-    "detection": """
-        CombinedNonMaxSuppression DrawBoundingBoxes DrawBoundingBoxesV2 GenerateBoundingBoxProposals NonMaxSuppression
-        NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
-    """,
-    "diagonals": """
-        BatchMatrixBandPart BatchMatrixDiag BatchMatrixDiagPart BatchMatrixSetDiag Diag DiagPart MatrixBandPart
-        MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixSetDiag
-        MatrixSetDiagV2 MatrixSetDiagV3
-    """,
-    "distortion": """
-        ExtractGlimpse ExtractGlimpseV2 RandomCrop SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
-        StatelessSampleDistortedBoundingBox
-    """,
-    "einsum": """
-        Einsum
-    """,
-    "embedding": """
-        DestroyKvResourceOp EVGetFrequency EVGetVersion InitializeKvVariableOp InitializeKvVariableV2Op KvResourceExport
-        KvResourceGather KvResourceGatherV1 KvResourceInitCacheStrategyOp KvResourceLookupTier KvVarHandleOp
-        KvVarIsInitializedOp KvVariableShape
-    """,
-    "embedding_incremental": """
-        KvBeginDelta KvForgetTouched KvIncrSave KvRecordTouched KvResourceIncrImport
-    """,
-    "embedding_io": """
+    "embedding.checkpoints": """
         KvResourceImportV2 KvResourceImportV3 KvResourceLookupResource SaveV3
     """,
-    "embedding_updates": """
-        KvResourceSparseApplyAdagrad KvResourceSparseApplyAdagradDecay KvResourceSparseApplyAdagradDecayWithCounts
-        KvResourceSparseApplyAdagradWithCounts KvResourceSparseApplyAdam KvResourceSparseApplyAdamAsync
-        KvResourceSparseApplyAdamAsyncWithCounts KvResourceSparseApplyAdamW KvResourceSparseApplyAdamWWithCounts
-        KvResourceSparseApplyAdamWithCounts KvResourceSparseApplyFtrl KvResourceSparseApplyFtrlV2
-        KvResourceSparseApplyFtrlV2WithCounts KvResourceSparseApplyFtrlWithCounts KvResourceSparseApplyGradientDescent
-        KvResourceSparseApplyGradientDescentWithCounts
-    """,
-    "files": """
-        MatchingFiles ReadFile WriteFile
-    """,
-    "fractional_pooling": """
-        FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
-    """,
-    "functional": """
-        Case DeviceIndex FakeParam For If PartitionedCall StatefulPartitionedCall StatelessCase StatelessIf
-        StatelessWhile SymbolicGradient ToBool While
-    """,
-    "fused_convolution": """
-        FusedPadConv2D FusedResizeAndPadConv2D
-    """,
-    "gathering": """
-        EditDistance Gather GatherNd GatherV2 ListDiff LowerBound Unique UniqueV2 UniqueWithCounts UniqueWithCountsV2
-        UpperBound Where
-    """,
-    "group_embedding": """
+    "embedding.group_lookups": """
         GroupEmbeddingVarLookup GroupEmbeddingVarLookupDense GroupEmbeddingVariableLookupGrad GroupVariableLookup
         GroupVariableLookupDense GroupVariableLookupGrad
     """,
-    "hash_table_io": """
+    "embedding.hash_table_checkpoints": """
         RestoreBloomFilter RestoreHashTable
     """,
-    "hash_table_updates": """
+    "embedding.hash_table_updates": """
         TensibleVariableApplyAdadelta TensibleVariableApplyAdagrad TensibleVariableApplyAdagradDA
         TensibleVariableApplyAdam TensibleVariableApplyCenteredRMSProp TensibleVariableApplyFtrl
         TensibleVariableApplyFtrlV2 TensibleVariableApplyGradientDescent TensibleVariableApplyMomentum
         TensibleVariableApplyProximalAdagrad TensibleVariableApplyProximalGradientDescent TensibleVariableApplyRMSProp
     """,
-    "hash_tables": """
+    "embedding.hash_tables": """
         BlackListHashTableAdmitStrategyOp BloomFilterAdmitOp BloomFilterAdmitStrategyOp BloomFilterInitializeOp
         BloomFilterIsInitializedOp CopyTensor HashSlice HashTableFilterOp HashTableInitializeOp HashTableLookupOp
         HashTableLookupWithAdmitOp HashTableOp HashTableSizeOp HashTableSnapshotOp InitBlackList
@@ -166,198 +122,222 @@ OP_FAMILIES: Final = {
         TensibleVariableIsInitializedOp TensibleVariableOp TensibleVariableScatterAdd TensibleVariableScatterDiv
         TensibleVariableScatterMul TensibleVariableScatterSub TensibleVariableScatterUpdate
     """,
-    "image_files": """
-        DecodeAndCropJpeg DecodeBmp DecodeGif DecodeImage DecodeJpeg DecodePng DecodeWebP EncodeJpeg
-        EncodeJpegVariableQuality EncodePng ExtractJpegShape
+    "embedding.incremental": """
+        KvBeginDelta KvForgetTouched KvIncrSave KvRecordTouched KvResourceIncrImport
     """,
-    "joining": """
-        Concat ConcatOffset ConcatV2 DynamicPartition DynamicStitch Pack ParallelConcat ParallelDynamicStitch Split
-        SplitV Unpack
+    "embedding.lookups": """
+        DestroyKvResourceOp EVGetFrequency EVGetVersion InitializeKvVariableOp InitializeKvVariableV2Op KvResourceExport
+        KvResourceGather KvResourceGatherV1 KvResourceInitCacheStrategyOp KvResourceLookupTier KvVarHandleOp
+        KvVarIsInitializedOp KvVariableShape
     """,
-    "linear_systems": """
+    "embedding.sparse_recording": """
+        ActivateSparseRecorder CollectSparseIndices IncrRestore IncrSave KvRebaseOnDelta RecordSparseIndices
+    """,
+    "embedding.updates": """
+        KvResourceSparseApplyAdagrad KvResourceSparseApplyAdagradDecay KvResourceSparseApplyAdagradDecayWithCounts
+        KvResourceSparseApplyAdagradWithCounts KvResourceSparseApplyAdam KvResourceSparseApplyAdamAsync
+        KvResourceSparseApplyAdamAsyncWithCounts KvResourceSparseApplyAdamW KvResourceSparseApplyAdamWWithCounts
+        KvResourceSparseApplyAdamWithCounts KvResourceSparseApplyFtrl KvResourceSparseApplyFtrlV2
+        KvResourceSparseApplyFtrlV2WithCounts KvResourceSparseApplyFtrlWithCounts KvResourceSparseApplyGradientDescent
+        KvResourceSparseApplyGradientDescentWithCounts
+    """,
+    "files.checkpoints": """
+        MergeV2Checkpoints Restore RestoreSlice RestoreV2 Save SaveSlices SaveV2 ShardedFilename ShardedFilespec
+    """,
+    "files.summaries": """
+        AudioSummary AudioSummaryV2 HistogramSummary ImageSummary MergeSummary ScalarSummary TensorSummary
+        TensorSummaryV2
+    """,
+    "files.summary_writers": """
+        CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter ImportEvent SummaryWriter
+    """,
+    "files.vocabulary_remapping": """
+        GenerateVocabRemapping LoadAndRemapMatrix
+    """,
+    "files.whole_files": """
+        MatchingFiles ReadFile WriteFile
+    """,
+    "images.addons": """
+        Addons>GatherTree Addons>Resampler Addons>ResamplerGrad GatherTree Resampler ResamplerGrad
+    """,
+    "images.colors": """
+        AdjustContrast AdjustContrastv2 AdjustHue AdjustSaturation HSVToRGB RGBToHSV
+    """,
+    "images.detection": """
+        CombinedNonMaxSuppression DrawBoundingBoxes DrawBoundingBoxesV2 GenerateBoundingBoxProposals NonMaxSuppression
+        NonMaxSuppressionV2 NonMaxSuppressionV3 NonMaxSuppressionV4 NonMaxSuppressionV5 NonMaxSuppressionWithOverlaps
+    """,
+    "images.distortion": """
+        ExtractGlimpse ExtractGlimpseV2 RandomCrop SampleDistortedBoundingBox SampleDistortedBoundingBoxV2
+        StatelessSampleDistortedBoundingBox
+    """,
+    "images.resizing": """
+        ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor
+        ResizeNearestNeighborGrad
+    """,
+    "images.warping": """
+        CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage ImageProjectiveTransformV2
+        ImageProjectiveTransformV3 ScaleAndTranslate ScaleAndTranslateGrad
+    """,
+    "linear_algebra.decompositions": """
+        BatchCholesky BatchCholeskyGrad BatchMatrixDeterminant BatchMatrixInverse BatchMatrixSolve BatchMatrixSolveLs
+        BatchMatrixTriangularSolve BatchSelfAdjointEig BatchSelfAdjointEigV2 BatchSvd Eig Lu Qr SelfAdjointEig
+        SelfAdjointEigV2 Svd TridiagonalMatMul TridiagonalSolve
+    """,
+    "linear_algebra.diagonals": """
+        BatchMatrixBandPart BatchMatrixDiag BatchMatrixDiagPart BatchMatrixSetDiag Diag DiagPart MatrixBandPart
+        MatrixDiag MatrixDiagPart MatrixDiagPartV2 MatrixDiagPartV3 MatrixDiagV2 MatrixDiagV3 MatrixSetDiag
+        MatrixSetDiagV2 MatrixSetDiagV3
+    """,
+    "linear_algebra.einsum": """
+        Einsum
+    """,
+    "linear_algebra.linear_systems": """
         BandedTriangularSolve Cholesky CholeskyGrad LogMatrixDeterminant MatrixDeterminant MatrixExponential
         MatrixInverse MatrixLogarithm MatrixSolve MatrixSolveLs MatrixSquareRoot MatrixTriangularSolve
     """,
-    "logging": """
-        Assert DebugGradientIdentity Print PrintV2 Timestamp
+    "linear_algebra.matmul": """
+        BatchMatMul BatchMatMulV2 BatchMatMulV3 MatMul SparseMatMul
     """,
-    "lookup": """
-        AnonymousHashTable AnonymousMutableDenseHashTable AnonymousMutableHashTable AnonymousMutableHashTableOfTensors
-        HashTable HashTableV2 InitializeTable InitializeTableFromTextFile InitializeTableFromTextFileV2
-        InitializeTableV2 LookupTableExport LookupTableExportV2 LookupTableFind LookupTableFindV2 LookupTableImport
-        LookupTableImportV2 LookupTableInsert LookupTableInsertV2 LookupTableRemoveV2 LookupTableSize LookupTableSizeV2
-        MutableDenseHashTable MutableDenseHashTableV2 MutableHashTable MutableHashTableOfTensors
-        MutableHashTableOfTensorsV2 MutableHashTableV2
+    "nn.activations": """
+        BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad Relu Relu6 Relu6Grad ReluGrad Selu SeluGrad
+        Softplus SoftplusGrad Softsign SoftsignGrad
     """,
-    "math": """
+    "nn.convolution": """
+        Conv2D Conv2DBackpropFilter Conv2DBackpropInput Conv3D Conv3DBackpropFilter Conv3DBackpropFilterV2
+        Conv3DBackpropInput Conv3DBackpropInputV2 DepthwiseConv2dNative DepthwiseConv2dNativeBackpropFilter
+        DepthwiseConv2dNativeBackpropInput Dilation2D Dilation2DBackpropFilter Dilation2DBackpropInput
+    """,
+    "nn.ctc": """
+        CTCBeamSearchDecoder CTCGreedyDecoder CTCLoss
+    """,
+    "nn.fractional_pooling": """
+        FractionalAvgPool FractionalAvgPoolGrad FractionalMaxPool FractionalMaxPoolGrad
+    """,
+    "nn.fused_convolution": """
+        FusedPadConv2D FusedResizeAndPadConv2D
+    """,
+    "nn.normalization": """
+        BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad FusedBatchNorm FusedBatchNormGrad
+        FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad
+    """,
+    "nn.pooling": """
+        AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad MaxPool3DGradGrad MaxPoolGrad
+        MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradV2 MaxPoolGradWithArgmax MaxPoolV2 MaxPoolWithArgmax
+    """,
+    "nn.recurrent": """
+        BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBlockCellGrad LSTMBlockCell
+        LSTMBlockCellGrad
+    """,
+    "nn.softmax": """
+        L2Loss LogSoftmax Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
+    """,
+    "numbers.arithmetic": """
+        AccumulateNV2 Add AddN AddV2 Atan2 BroadcastGradientArgs Cross Div DivNoNan FloorDiv FloorMod Maximum Minimum
+        Mod Mul MulNoNan NextAfter Pow RealDiv SquaredDifference Sub TruncateDiv TruncateMod Xdivy Xlog1py Xlogy
+    """,
+    "numbers.clustering": """
+        KMC2ChainInitialization KmeansPlusPlusInitialization NearestNeighbors
+    """,
+    "numbers.comparisons": """
+        ApproximateEqual BitwiseAnd BitwiseOr BitwiseXor Bucketize ClipByValue Equal Greater GreaterEqual Invert
+        LeftShift Less LessEqual LogicalAnd LogicalNot LogicalOr NotEqual PopulationCount RightShift Select SelectV2
+    """,
+    "numbers.counts": """
+        DenseCountSparseOutput RaggedCountSparseOutput SparseCountSparseOutput
+    """,
+    "numbers.cumulative": """
+        Bincount Cumprod Cumsum CumulativeLogsumexp DenseBincount HistogramFixedWidth LinSpace RaggedBincount Range
+        SparseBincount
+    """,
+    "numbers.elementwise": """
         Abs Acos Acosh Angle Asin Asinh Atan Atanh Ceil Complex ComplexAbs Conj Cos Cosh Exp Expm1 Floor Imag Inv
         InvGrad IsFinite IsInf IsNan Log Log1p Neg Real Reciprocal ReciprocalGrad Rint Round Rsqrt RsqrtGrad Sigmoid
         SigmoidGrad Sign Sin Sinh Sqrt SqrtGrad Square Tan Tanh TanhGrad
     """,
-    "matmul": """
-        BatchMatMul BatchMatMulV2 BatchMatMulV3 MatMul SparseMatMul
-    """,
-    "ngrams": """
-        StringNGrams
-    """,
-    "nn": """
-        BiasAdd BiasAddGrad BiasAddV1 Elu EluGrad LeakyRelu LeakyReluGrad Relu Relu6 Relu6Grad ReluGrad Selu SeluGrad
-        Softplus SoftplusGrad Softsign SoftsignGrad
-    """,
-    "normalization": """
-        BatchNormWithGlobalNormalization BatchNormWithGlobalNormalizationGrad FusedBatchNorm FusedBatchNormGrad
-        FusedBatchNormGradV2 FusedBatchNormGradV3 FusedBatchNormV2 FusedBatchNormV3 LRN LRNGrad
-    """,
-    "ordering": """
-        ConjugateTranspose InvertPermutation Reverse ReverseSequence ReverseV2 Roll Transpose UnravelIndex
-    """,
-    "padding": """
-        MirrorPad MirrorPadGrad Pad PadV2
-    """,
-    "parsing": """
-        ParseExample ParseExampleV2 ParseSingleExample
-    """,
-    "patches": """
-        BatchToSpace BatchToSpaceND DepthToSpace ExtractImagePatches ExtractVolumePatches SpaceToBatch SpaceToBatchND
-        SpaceToDepth
-    """,
-    "pooling": """
-        AvgPool AvgPool3D AvgPool3DGrad AvgPoolGrad MaxPool MaxPool3D MaxPool3DGrad MaxPool3DGradGrad MaxPoolGrad
-        MaxPoolGradGrad MaxPoolGradGradV2 MaxPoolGradV2 MaxPoolGradWithArgmax MaxPoolV2 MaxPoolWithArgmax
-    """,
-    "protos": """
-        DecodeProtoV2 EncodeProto
-    """,
-    "quantization": """
-        FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient
-        FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient QuantizeAndDequantize
-        QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad
-    """,
-    "quantized": """
-        Dequantize QuantizeV2
-    """,
-    "quantized_math": """
-        QuantizeDownAndShrinkRange QuantizedAdd QuantizedAvgPool QuantizedBiasAdd QuantizedConcat QuantizedConcatV2
-        QuantizedConv2D QuantizedMatMul QuantizedMaxPool QuantizedMul QuantizedRelu QuantizedRelu6 QuantizedReshape
-        RequantizationRange Requantize
-    """,
-    "queues": """
-        FIFOQueue FIFOQueueV2 PaddingFIFOQueue PaddingFIFOQueueV2 PriorityQueue PriorityQueueV2 QueueClose QueueCloseV2
-        QueueDequeue QueueDequeueMany QueueDequeueManyV2 QueueDequeueUpTo QueueDequeueUpToV2 QueueDequeueV2 QueueEnqueue
-        QueueEnqueueMany QueueEnqueueManyV2 QueueEnqueueV2 QueueIsClosed QueueIsClosedV2 QueueSize QueueSizeV2
-        RandomShuffleQueue RandomShuffleQueueV2
-    """,
-    "ragged": """
-        RaggedCross RaggedFillEmptyRows RaggedFillEmptyRowsGrad RaggedGather RaggedRange RaggedTensorToSparse
-        RaggedTensorToTensor
-    """,
-    "ragged_variants": """
-        RaggedTensorFromVariant RaggedTensorToVariant RaggedTensorToVariantGradient
-    """,
-    "random": """
-        Multinomial ParameterizedTruncatedNormal RandomGamma RandomGammaGrad RandomPoisson RandomPoissonV2 RandomShuffle
-        RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal
-    """,
-    "ranking": """
+    "numbers.ranking": """
         ApproxTopK InTopK InTopKV2 NthElement TopK TopKV2
     """,
-    "readers": """
-        FakeQueue FixedLengthRecordReader FixedLengthRecordReaderV2 IdentityReader IdentityReaderV2
-        ReaderNumRecordsProduced ReaderNumRecordsProducedV2 ReaderNumWorkUnitsCompleted ReaderNumWorkUnitsCompletedV2
-        ReaderRead ReaderReadUpTo ReaderReadUpToV2 ReaderReadV2 ReaderReset ReaderResetV2 ReaderRestoreState
-        ReaderRestoreStateV2 ReaderSerializeState ReaderSerializeStateV2 TFRecordReader TFRecordReaderV2 TextLineReader
-        TextLineReaderV2 WholeFileReader WholeFileReaderV2
-    """,
-    "recurrent": """
-        BlockLSTM BlockLSTMGrad BlockLSTMGradV2 BlockLSTMV2 GRUBlockCell GRUBlockCellGrad LSTMBlockCell
-        LSTMBlockCellGrad
-    """,
-    "reductions": """
+    "numbers.reductions": """
         All Any ArgMax ArgMin EuclideanNorm Max Mean Min Prod Sum
     """,
-    "remapping": """
-        GenerateVocabRemapping LoadAndRemapMatrix
-    """,
-    "resizing": """
-        ResizeArea ResizeBicubic ResizeBicubicGrad ResizeBilinear ResizeBilinearGrad ResizeNearestNeighbor
-        ResizeNearestNeighborGrad
-    """,
-    "scatter": """
-        InplaceAdd InplaceSub InplaceUpdate ScatterNd ScatterNdNonAliasingAdd TensorScatterAdd TensorScatterMax
-        TensorScatterMin TensorScatterSub TensorScatterUpdate
-    """,
-    "scatter_updates": """
-        ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul
-        ResourceScatterNdAdd ResourceScatterNdMax ResourceScatterNdMin ResourceScatterNdSub ResourceScatterNdUpdate
-        ResourceScatterSub ResourceScatterUpdate ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd
-        ScatterNdMax ScatterNdMin ScatterNdSub ScatterNdUpdate ScatterSub ScatterUpdate
-    """,
-    "script": """
-        EagerPyFunc PyFunc PyFuncStateless
-    """,
-    "segments": """
+    "numbers.segments": """
         SegmentMax SegmentMean SegmentMin SegmentProd SegmentSum SparseSegmentMean SparseSegmentMeanGrad
         SparseSegmentMeanGradV2 SparseSegmentMeanWithNumSegments SparseSegmentSqrtN SparseSegmentSqrtNGrad
         SparseSegmentSqrtNGradV2 SparseSegmentSqrtNWithNumSegments SparseSegmentSum SparseSegmentSumGrad
         SparseSegmentSumGradV2 SparseSegmentSumWithNumSegments UnsortedSegmentMax UnsortedSegmentMin UnsortedSegmentProd
         UnsortedSegmentSum
     """,
-    "sequence_parsing": """
-        ParseSequenceExample ParseSequenceExampleV2
-    """,
-    "serialization": """
-        DeserializeManySparse DeserializeSparse ParseTensor SerializeManySparse SerializeSparse SerializeTensor
-    """,
-    "sets": """
+    "numbers.sets": """
         DenseToDenseSetOperation DenseToSparseSetOperation SetSize SparseToSparseSetOperation
     """,
-    "signal": """
+    "numbers.signal": """
         BatchFFT BatchFFT2D BatchFFT3D BatchIFFT BatchIFFT2D BatchIFFT3D FFT FFT2D FFT3D IFFT IFFT2D IFFT3D IRFFT
         IRFFT2D IRFFT3D RFFT RFFT2D RFFT3D
     """,
-    "single_sequence_parsing": """
-        ParseSingleSequenceExample
-    """,
-    "slicing": """
-        ResourceStridedSliceAssign Slice StridedSlice StridedSliceAssign StridedSliceGrad TensorStridedSliceUpdate
-        XlaDynamicSlice XlaDynamicUpdateSlice
-    """,
-    "softmax": """
-        L2Loss LogSoftmax Softmax SoftmaxCrossEntropyWithLogits SparseSoftmaxCrossEntropyWithLogits
-    """,
-    "sparse": """
-        SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul SparseReduceMax
-        SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax SparseSparseMaximum
-        SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul SparseToDense
-    """,
-    "sparse_crosses": """
-        SparseCross SparseCrossHashed SparseCrossV2
-    """,
-    "sparse_maps": """
-        AddManySparseToTensorsMap AddSparseToTensorsMap TakeManySparseFromTensorsMap
-    """,
-    "sparse_parts": """
-        SparseConcat SparseFillEmptyRows SparseFillEmptyRowsGrad SparseReorder SparseReshape SparseSlice SparseSliceGrad
-        SparseSplit
-    """,
-    "sparse_recording": """
-        ActivateSparseRecorder CollectSparseIndices IncrRestore IncrSave KvRebaseOnDelta RecordSparseIndices
-    """,
-    "special": """
+    "numbers.special": """
         BesselI0 BesselI0e BesselI1 BesselI1e BesselJ0 BesselJ1 BesselK0 BesselK0e BesselK1 BesselK1e BesselY0 BesselY1
         Betainc Dawsn Digamma Erf Erfc Erfinv Expint FresnelCos FresnelSin Igamma IgammaGradA Igammac Lgamma Ndtri
         Polygamma Spence Zeta
     """,
-    "state": """
-        Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp AssignVariableOp CountUpTo DestroyResourceOp
-        DestroyTemporaryVariable DisableCopyOnRead IsVariableInitialized ReadVariableOp ResourceCountUpTo ResourceGather
-        ResourceGatherNd TemporaryVariable VarHandleOp VarIsInitializedOp Variable VariableShape VariableV2
+    "parsing.decoding": """
+        DecodeCSV DecodeCompressed DecodeJSONExample DecodePaddedRaw DecodeRaw
     """,
-    "stateful_random": """
+    "parsing.examples": """
+        ParseExample ParseExampleV2 ParseSingleExample
+    """,
+    "parsing.protos": """
+        DecodeProtoV2 EncodeProto
+    """,
+    "parsing.sequence_examples": """
+        ParseSequenceExample ParseSequenceExampleV2
+    """,
+    "parsing.serialization": """
+        DeserializeManySparse DeserializeSparse ParseTensor SerializeManySparse SerializeSparse SerializeTensor
+    """,
+    "parsing.single_sequence_examples": """
+        ParseSingleSequenceExample
+    """,
+    "quantized.networks": """
+        QuantizeDownAndShrinkRange QuantizedAdd QuantizedAvgPool QuantizedBiasAdd QuantizedConcat QuantizedConcatV2
+        QuantizedConv2D QuantizedMatMul QuantizedMaxPool QuantizedMul QuantizedRelu QuantizedRelu6 QuantizedReshape
+        RequantizationRange Requantize
+    """,
+    "quantized.ranges": """
+        Dequantize QuantizeV2
+    """,
+    "quantized.rounding": """
+        FakeQuantWithMinMaxArgs FakeQuantWithMinMaxArgsGradient FakeQuantWithMinMaxVars FakeQuantWithMinMaxVarsGradient
+        FakeQuantWithMinMaxVarsPerChannel FakeQuantWithMinMaxVarsPerChannelGradient QuantizeAndDequantize
+        QuantizeAndDequantizeV2 QuantizeAndDequantizeV3 QuantizeAndDequantizeV4 QuantizeAndDequantizeV4Grad
+    """,
+    "quantized.uniform": """
+        UniformDequantize UniformQuantize UniformQuantizedAdd UniformQuantizedClipByValue UniformQuantizedDot
+        UniformQuantizedDotHybrid UniformRequantize
+    """,
+    "quantized.uniform_convolution": """
+        UniformQuantizedConvolution UniformQuantizedConvolutionHybrid
+    """,
+    "ragged.tensors": """
+        RaggedCross RaggedFillEmptyRows RaggedFillEmptyRowsGrad RaggedGather RaggedRange RaggedTensorToSparse
+        RaggedTensorToTensor
+    """,
+    "ragged.variants": """
+        RaggedTensorFromVariant RaggedTensorToVariant RaggedTensorToVariantGradient
+    """,
+    "random.candidate_sampling": """
+        AllCandidateSampler ComputeAccidentalHits FixedUnigramCandidateSampler LogUniformCandidateSampler
+        UniformCandidateSampler
+    """,
+    "random.generators": """
         NonDeterministicInts RngReadAndSkip RngSkip StatefulRandomBinomial StatefulStandardNormalV2
         StatefulTruncatedNormal StatefulUniform StatefulUniformFullInt StatefulUniformInt
     """,
-    "stateless_random": """
+    "random.stateful": """
+        Multinomial ParameterizedTruncatedNormal RandomGamma RandomGammaGrad RandomPoisson RandomPoissonV2 RandomShuffle
+        RandomStandardNormal RandomUniform RandomUniformInt TruncatedNormal
+    """,
+    "random.stateless": """
         StatelessMultinomial StatelessParameterizedTruncatedNormal StatelessRandomBinomial StatelessRandomGammaV2
         StatelessRandomGammaV3 StatelessRandomGetAlg StatelessRandomGetKeyCounter StatelessRandomGetKeyCounterAlg
         StatelessRandomNormal StatelessRandomNormalV2 StatelessRandomPoisson StatelessRandomUniform
@@ -365,26 +345,60 @@ OP_FAMILIES: Final = {
         StatelessRandomUniformIntV2 StatelessRandomUniformV2 StatelessShuffle StatelessTruncatedNormal
         StatelessTruncatedNormalV2
     """,
-    "strings": """
+    "sparse.crosses": """
+        SparseCross SparseCrossHashed SparseCrossV2
+    """,
+    "sparse.maps": """
+        AddManySparseToTensorsMap AddSparseToTensorsMap TakeManySparseFromTensorsMap
+    """,
+    "sparse.parts": """
+        SparseConcat SparseFillEmptyRows SparseFillEmptyRowsGrad SparseReorder SparseReshape SparseSlice SparseSliceGrad
+        SparseSplit
+    """,
+    "sparse.tensors": """
+        SparseAdd SparseAddGrad SparseDenseCwiseAdd SparseDenseCwiseDiv SparseDenseCwiseMul SparseReduceMax
+        SparseReduceMaxSparse SparseReduceSum SparseReduceSumSparse SparseSoftmax SparseSparseMaximum
+        SparseSparseMinimum SparseTensorDenseAdd SparseTensorDenseMatMul SparseToDense
+    """,
+    "state.lookup_tables": """
+        AnonymousHashTable AnonymousMutableDenseHashTable AnonymousMutableHashTable AnonymousMutableHashTableOfTensors
+        HashTable HashTableV2 InitializeTable InitializeTableFromTextFile InitializeTableFromTextFileV2
+        InitializeTableV2 LookupTableExport LookupTableExportV2 LookupTableFind LookupTableFindV2 LookupTableImport
+        LookupTableImportV2 LookupTableInsert LookupTableInsertV2 LookupTableRemoveV2 LookupTableSize LookupTableSizeV2
+        MutableDenseHashTable MutableDenseHashTableV2 MutableHashTable MutableHashTableOfTensors
+        MutableHashTableOfTensorsV2 MutableHashTableV2
+    """,
+    "state.scatter_updates": """
+        ResourceScatterAdd ResourceScatterDiv ResourceScatterMax ResourceScatterMin ResourceScatterMul
+        ResourceScatterNdAdd ResourceScatterNdMax ResourceScatterNdMin ResourceScatterNdSub ResourceScatterNdUpdate
+        ResourceScatterSub ResourceScatterUpdate ScatterAdd ScatterDiv ScatterMax ScatterMin ScatterMul ScatterNdAdd
+        ScatterNdMax ScatterNdMin ScatterNdSub ScatterNdUpdate ScatterSub ScatterUpdate
+    """,
+    "state.variables": """
+        Assign AssignAdd AssignAddVariableOp AssignSub AssignSubVariableOp AssignVariableOp CountUpTo DestroyResourceOp
+        DestroyTemporaryVariable DisableCopyOnRead IsVariableInitialized ReadVariableOp ResourceCountUpTo ResourceGather
+        ResourceGatherNd TemporaryVariable VarHandleOp VarIsInitializedOp Variable VariableShape VariableV2
+    """,
+    "text.ngrams": """
+        StringNGrams
+    """,
+    "text.strings": """
         AsString DecodeBase64 EncodeBase64 Fingerprint ReduceJoin RegexFullMatch RegexReplace StaticRegexFullMatch
         StaticRegexReplace StringFormat StringJoin StringLength StringLower StringSplit StringSplitV2 StringStrip
         StringToHashBucket StringToHashBucketFast StringToHashBucketStrong StringToNumber StringUpper Substr
         UnsortedSegmentJoin
     """,
-    "summaries": """
-        AudioSummary AudioSummaryV2 HistogramSummary ImageSummary MergeSummary ScalarSummary TensorSummary
-        TensorSummaryV2
+    "text.unicode": """
+        UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript UnicodeTranscode
     """,
-    "summary_writers": """
-        CloseSummaryWriter CreateSummaryFileWriter FlushSummaryWriter ImportEvent SummaryWriter
+    "training.boosted_trees": """
+        BoostedTreesBucketize BoostedTreesCreateEnsemble BoostedTreesCreateQuantileStreamResource
+        BoostedTreesDeserializeEnsemble BoostedTreesEnsembleResourceHandleOp BoostedTreesExampleDebugOutputs
+        BoostedTreesGetEnsembleStates BoostedTreesPredict BoostedTreesQuantileStreamResourceDeserialize
+        BoostedTreesQuantileStreamResourceGetBucketBoundaries BoostedTreesQuantileStreamResourceHandleOp
+        BoostedTreesSerializeEnsemble IsBoostedTreesEnsembleInitialized IsBoostedTreesQuantileStreamResourceInitialized
     """,
-    "tensor_list": """
-        EmptyTensorList TensorListConcat TensorListConcatLists TensorListConcatV2 TensorListElementShape
-        TensorListFromTensor TensorListGather TensorListGetItem TensorListLength TensorListPopBack TensorListPushBack
-        TensorListPushBackBatch TensorListReserve TensorListResize TensorListScatter TensorListScatterIntoExistingList
-        TensorListScatterV2 TensorListSetItem TensorListSplit TensorListStack
-    """,
-    "training": """
+    "training.optimizer_steps": """
         ApplyAdaMax ApplyAdadelta ApplyAdagrad ApplyAdagradDA ApplyAdagradV2 ApplyAdam ApplyAddSign ApplyCenteredRMSProp
         ApplyFtrl ApplyFtrlV2 ApplyGradientDescent ApplyMomentum ApplyPowerSign ApplyProximalAdagrad
         ApplyProximalGradientDescent ApplyRMSProp ResourceApplyAdaMax ResourceApplyAdadelta ResourceApplyAdagrad
@@ -398,19 +412,5 @@ OP_FAMILIES: Final = {
         ResourceSparseApplyProximalGradientDescent ResourceSparseApplyRMSProp SparseApplyAdadelta SparseApplyAdagrad
         SparseApplyAdagradDA SparseApplyAdagradV2 SparseApplyCenteredRMSProp SparseApplyFtrl SparseApplyFtrlV2
         SparseApplyMomentum SparseApplyProximalAdagrad SparseApplyProximalGradientDescent SparseApplyRMSProp
-    """,
-    "unicode": """
-        UnicodeDecode UnicodeDecodeWithOffsets UnicodeEncode UnicodeScript UnicodeTranscode
-    """,
-    "uniform_convolution": """
-        UniformQuantizedConvolution UniformQuantizedConvolutionHybrid
-    """,
-    "uniform_quantized": """
-        UniformDequantize UniformQuantize UniformQuantizedAdd UniformQuantizedClipByValue UniformQuantizedDot
-        UniformQuantizedDotHybrid UniformRequantize
-    """,
-    "warping": """
-        CropAndResize CropAndResizeGradBoxes CropAndResizeGradImage ImageProjectiveTransformV2
-        ImageProjectiveTransformV3 ScaleAndTranslate ScaleAndTranslateGrad
     """,
 }
