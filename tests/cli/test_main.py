@@ -490,6 +490,7 @@ class Impatient:
     def find_spec(self, name, path=None, target=None):
         if name == {module!r}:
             signal.raise_signal(signal.SIGINT)  # to this thread: another one may be there already
+signal.signal(signal.SIGINT, signal.default_int_handler)  # which a process in the background has not
 sys.meta_path.insert(0, Impatient())
 sys.argv[1:] = {arguments!r}
 from tensorkeep.cli.start import main
