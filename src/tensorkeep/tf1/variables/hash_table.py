@@ -12,6 +12,7 @@ variables, where initializers, optimizers and savers find it.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, ClassVar, Final
@@ -136,7 +137,35 @@ class SimpleHashTable:
             return found
 
 
-class HashTable:
+class ChangedByKey(ABC):
+    """Changes of rows by their keys, which a table and a table in parts make each in its own way."""
+
+    def scatter_update(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """Sets the rows of keys."""
+        return self._scattered("Update", keys, values, name)
+
+    def scatter_add(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """Adds to the rows of keys."""
+        return self._scattered("Add", keys, values, name)
+
+    def scatter_sub(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """Subtracts from the rows of keys."""
+        return self._scattered("Sub", keys, values, name)
+
+    def scatter_mul(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """Multiplies the rows of keys."""
+        return self._scattered("Mul", keys, values, name)
+
+    def scatter_div(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+        """Divides the rows of keys."""
+        return self._scattered("Div", keys, values, name)
+
+    @abstractmethod
+    def _scattered(self, change: str, keys: Any, values: Any, name: str | None) -> Operation:
+        """Changes the rows of keys: `change` is Update, Add, Sub, Mul or Div."""
+
+
+class HashTable(ChangedByKey):
     """A table, a part of one that is cut by key, or a slot of either."""
 
     DEFAULT_SLICE_SIZE: ClassVar = 4096
@@ -364,26 +393,6 @@ class HashTable:
 
     # ------------------------------------------------------------------------------------------ changing rows
 
-    def scatter_update(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Sets the rows of keys."""
-        return self._scattered("Update", keys, values, name)
-
-    def scatter_add(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Adds to the rows of keys."""
-        return self._scattered("Add", keys, values, name)
-
-    def scatter_sub(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Subtracts from the rows of keys."""
-        return self._scattered("Sub", keys, values, name)
-
-    def scatter_mul(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Multiplies the rows of keys."""
-        return self._scattered("Mul", keys, values, name)
-
-    def scatter_div(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Divides the rows of keys."""
-        return self._scattered("Div", keys, values, name)
-
     def _scattered(self, change: str, keys: Any, values: Any, name: str | None) -> Operation:
         with colocate_with(self.handle), name_scope(chosen_name(name, f"tensible_scatter_{change.lower()}")) as scope:
             return self.scatter_by_id(change, self.gen_ids(keys), values, scope)
@@ -410,7 +419,7 @@ class FixedSizeHashTablePartitioner:
         return [number * each + min(number, more) for number in range(self._part_num)]
 
 
-class DistributedHashTable:
+class DistributedHashTable(ChangedByKey):
     """A table that is cut by key. Its parts are in the collections of variables, itself it is in none."""
 
     def __init__(
@@ -597,26 +606,6 @@ class DistributedHashTable:
             arguments = (initializer, init_func, segment_size, collections, trainable)
             slots = [part.create_slot(shape, dtype, stored, *arguments) for part in self.partitions]
         return DistributedHashTable(shape, dtype, hash_tables=slots, slice_size=self.slice_size, slicer=self.slicer)
-
-    def scatter_update(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Sets the rows of keys."""
-        return self._scattered("Update", keys, values, name)
-
-    def scatter_add(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Adds to the rows of keys."""
-        return self._scattered("Add", keys, values, name)
-
-    def scatter_sub(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Subtracts from the rows of keys."""
-        return self._scattered("Sub", keys, values, name)
-
-    def scatter_mul(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Multiplies the rows of keys."""
-        return self._scattered("Mul", keys, values, name)
-
-    def scatter_div(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Divides the rows of keys."""
-        return self._scattered("Div", keys, values, name)
 
     def _scattered(self, change: str, keys: Any, values: Any, name: str | None) -> Operation:
         with name_scope(chosen_name(name, f"DistributedHashTable_Scatter_{change}")):
