@@ -8,9 +8,8 @@ from tensorkeep.graph.registry.stateful_ops import STATEFUL_OPS
 from tools import compile_known_ops
 
 OPS = {proto.name: proto for proto in compile_known_ops.tensorflow_op_list().op}
-OF_OTHERS = (  # families of ops that DeepRec and tensorflow_addons register, and TensorFlow does not
-    *("addons", "embedding", "embedding_incremental", "embedding_io", "embedding_updates", "group_embedding"),
-    *("hash_table_io", "hash_table_updates", "hash_tables", "sparse_recording"),
+OF_OTHERS = tuple(  # families of ops that DeepRec and tensorflow_addons register, and TensorFlow does not
+    family for family in OP_FAMILIES if family.startswith("embedding.") or family == "images.addons"
 )
 
 
