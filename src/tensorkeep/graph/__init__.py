@@ -3,6 +3,7 @@
 messages/       graphs as messages: GraphDef in and out, without loss
 registry/       what is known of ops: signatures, how many tensors each gives
 rewriting/      graphs made from graphs: pure functions of GraphDef messages
+arguments       what may be passed for tensors, shapes, axes and data types; `emit`, which adds an operation
 building        adding operations to a graph: which graph, under which name, on which device, after what
 collections     collections: lists of things of a graph under names
 composites      values made of several tensors: sparse gradients and sparse tensors

@@ -1,0 +1,65 @@
+"""What programs may pass where a tensor, a shape, axes or a data type is wanted, as types; and `emit`.
+
+`TensorLike` is what `convert` makes a tensor of. The types are for readers and for mypy; whether a value really can
+be converted is found out by converting it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol, SupportsIndex, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.dtypes import DType
+from tensorkeep.errors import WrongTypeError
+from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.registry.opspec import OpSpec, get_op
+from tensorkeep.graph.tensor_shape import Dimension, TensorShape
+from tensorkeep.shapes import Shape
+
+Array: TypeAlias = npt.NDArray[Any]
+Scalar: TypeAlias = bool | int | float | complex | str | bytes | np.generic
+
+
+class TensorSource(Protocol):
+    """An object that stands for a tensor: a variable, a slice of one, or one whose class registered a conversion."""
+
+    @property
+    def dtype(self) -> DType: ...
+
+
+TensorLike: TypeAlias = "Tensor | TensorSource | Array | Scalar | Sequence[TensorLike]"
+SizeLike: TypeAlias = "SupportsIndex | Dimension | None"
+ShapeLike: TypeAlias = "Shape | TensorShape | Tensor | Array | SupportsIndex | Sequence[SizeLike | Tensor] | None"
+AxisLike: TypeAlias = "SupportsIndex | Sequence[SupportsIndex] | Tensor | Array | None"
+DTypeLike: TypeAlias = "DType | npt.DTypeLike | str | int"
+
+
+def emit(op: str | OpSpec, /, *inputs: Any, name: str | None = None, **keywords: Any) -> Tensor:
+    """Adds an operation of an op with one output to the graph being built; gives that output."""
+    result = _spec(op)(*inputs, name=name, **keywords)
+    if not isinstance(result, Tensor):
+        raise WrongTypeError(f"op {_spec(op).name} gives {type(result).__name__}, not one tensor")
+    return result
+
+
+def emit_tensors(op: str | OpSpec, /, *inputs: Any, name: str | None = None, **keywords: Any) -> Sequence[Tensor]:
+    """The same for an op with several outputs, or a list of them; gives all of these in order."""
+    result = _spec(op)(*inputs, name=name, **keywords)
+    if not isinstance(result, tuple | list):
+        raise WrongTypeError(f"op {_spec(op).name} gives {type(result).__name__}, not several tensors")
+    return result
+
+
+def emit_operation(op: str | OpSpec, /, *inputs: Any, name: str | None = None, **keywords: Any) -> Operation:
+    """The same for an op without outputs; gives the operation."""
+    result = _spec(op)(*inputs, name=name, **keywords)
+    if not isinstance(result, Operation):
+        raise WrongTypeError(f"op {_spec(op).name} gives {type(result).__name__}, not an operation")
+    return result
+
+
+def _spec(op: str | OpSpec) -> OpSpec:
+    return get_op(op) if isinstance(op, str) else op
