@@ -1,4 +1,4 @@
-"""What programs may pass where a tensor, a shape, axes or a data type is wanted, as types; and `emit`.
+"""What programs may pass where a tensor, a shape, axes, a device or a session is wanted, as types; and `emit`.
 
 `TensorLike` is what `convert` makes a tensor of. The types are for readers and for mypy; whether a value really can
 be converted is found out by converting it.
@@ -6,7 +6,8 @@ be converted is found out by converting it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import EllipsisType
 from typing import Any, Protocol, SupportsIndex, TypeAlias
 
 import numpy as np
@@ -14,8 +15,10 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import WrongTypeError
-from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.graph.devices import DeviceSpec
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, get_op
+from tensorkeep.graph.scopes import DeviceFunction
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape
 from tensorkeep.shapes import Shape
 
@@ -35,6 +38,22 @@ SizeLike: TypeAlias = "SupportsIndex | Dimension | None"
 ShapeLike: TypeAlias = "Shape | TensorShape | Tensor | Array | SupportsIndex | Sequence[SizeLike | Tensor] | None"
 AxisLike: TypeAlias = "SupportsIndex | Sequence[SupportsIndex] | Tensor | Array | None"
 DTypeLike: TypeAlias = "DType | npt.DTypeLike | str | int"
+IndexLike: TypeAlias = "SupportsIndex | slice | EllipsisType | Tensor | Array | Sequence[IndexLike] | None"
+"""What stands between the brackets of `tensor[...]`."""
+DeviceLike: TypeAlias = "str | DeviceFunction | DeviceSpec | None"
+Fetches: TypeAlias = "Tensor | Operation | TensorSource | str | Sequence[Fetches] | Mapping[Any, Fetches] | None"
+"""What a session is asked for: what it gives has the same form, with values in the place of tensors."""
+Feeds: TypeAlias = Mapping[Any, Any]
+"""Values in the place of tensors, which are given by themselves, by name, or as what stands for them."""
+
+
+class SessionLike(Protocol):
+    """What runs the operations of a graph: a session, or an object around one."""
+
+    @property
+    def graph(self) -> Graph: ...
+
+    def run(self, fetches: Fetches, feed_dict: Feeds | None = None, /) -> Any: ...
 
 
 def emit(op: str | OpSpec, /, *inputs: Any, name: str | None = None, **keywords: Any) -> Tensor:
