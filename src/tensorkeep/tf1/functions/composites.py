@@ -7,9 +7,9 @@ from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import register_conversion
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.shared.expressions import first_size
 from tensorkeep.runtime.composite_values import IndexedSlicesValue, SparseTensorValue
 from tensorkeep.runtime.fetches import register_fetch
@@ -41,7 +41,7 @@ def _convert_slices(value: IndexedSlices, dtype: DType | None, name: str | None,
     if value.dense_shape is None:
         raise InvalidArgumentError(f"Tensor conversion requested for IndexedSlices without dense_shape: {value!r}")
     rows = first_size(value.dense_shape)
-    return get_op("UnsortedSegmentSum")(value.values, value.indices, rows, name=name)
+    return emit("UnsortedSegmentSum", value.values, value.indices, rows, name=name)
 
 
 register_fetch(IndexedSlices, _expand_slices, _feed_slices)

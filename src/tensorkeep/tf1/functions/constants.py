@@ -11,10 +11,10 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, STRING, DType, dtype_of_array, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import add, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape, plain_shape
 from tensorkeep.ops.arrays.constants import const
 from tensorkeep.proto.messages import TensorProto
@@ -198,7 +198,7 @@ def _cast_leaves(value: Any, dtype: DType) -> Any:
     if isinstance(value, list | tuple):
         return [_cast_leaves(item, dtype) for item in value]
     if isinstance(value, Tensor) and value.dtype.base_dtype is not dtype:
-        return get_op("Cast")(value, DstT=dtype)
+        return emit("Cast", value, DstT=dtype)
     return value
 
 
@@ -217,7 +217,7 @@ def _pack(value: Any, dtype: DType, name: str) -> Any:
         if not any(map(_is_symbolic, items)):
             return items
         tensors = [item if _is_symbolic(item) else constant(item, dtype, name=str(i)) for i, item in enumerate(items)]
-        return get_op("Pack")(tensors, axis=0, name=scope)
+        return emit("Pack", tensors, axis=0, name=scope)
 
 
 def _convert_shape(value: TensorShape | Shape, dtype: DType | None, name: str | None, as_ref: bool) -> Any:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 from tensorkeep.dtypes import BOOL, INT32, STRING
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.arrays import casting
 from tensorkeep.ops.numbers import arithmetic, comparisons
 from tensorkeep.ops.numbers.elementwise import neg
@@ -24,16 +24,16 @@ def _add(x: Tensor, y: Any, name: str) -> Tensor:
     if not isinstance(y, Tensor):
         y = convert(y, name="y", preferred_dtype=x.dtype.base_dtype)
     spec = arithmetic.add if x.dtype.base_dtype is STRING else arithmetic.add_v2
-    return spec(x, y, name=name)  # type: ignore[no-any-return]
+    return emit(spec, x, y, name=name)
 
 
 def _sub(x: Any, y: Any, name: str) -> Tensor:
-    return arithmetic.sub(x, y, name=name)  # type: ignore[no-any-return]
+    return emit(arithmetic.sub, x, y, name=name)
 
 
 def _mul(x: Any, y: Any, name: str) -> Any:
     if isinstance(y, SparseTensor):
-        values = get_op("SparseDenseCwiseMul")(y.indices, y.values, y.dense_shape, x, name=name)
+        values = emit("SparseDenseCwiseMul", y.indices, y.values, y.dense_shape, x, name=name)
         return SparseTensor(y.indices, values, y.dense_shape)
     if any(isinstance(side, Tensor) and side.dtype.base_dtype is BOOL for side in (x, y)):
         product = arithmetic.mul(casting.cast(x, DstT=INT32), casting.cast(y, DstT=INT32), name=name)
@@ -42,15 +42,15 @@ def _mul(x: Any, y: Any, name: str) -> Any:
 
 
 def _floordiv(x: Any, y: Any, name: str) -> Tensor:
-    return arithmetic.floor_div(x, y, name=name)  # type: ignore[no-any-return]
+    return emit(arithmetic.floor_div, x, y, name=name)
 
 
 def _mod(x: Any, y: Any, name: str) -> Tensor:
-    return arithmetic.floor_mod(x, y, name=name)  # type: ignore[no-any-return]
+    return emit(arithmetic.floor_mod, x, y, name=name)
 
 
 def _pow(x: Any, y: Any, name: str) -> Tensor:
-    return arithmetic.power(x, y, name=name)  # type: ignore[no-any-return]
+    return emit(arithmetic.power, x, y, name=name)
 
 
 def _and(x: Any, y: Any, name: str) -> Any:
@@ -72,7 +72,7 @@ def _matmul(a: Any, b: Any, name: str) -> Tensor:
     b = convert(b, name="b", preferred_dtype=a.dtype.base_dtype)
     ranks = (a.static_shape.rank, b.static_shape.rank)
     batched = any(rank is None or rank > 2 for rank in ranks)
-    return get_op("BatchMatMulV2" if batched else "MatMul")(a, b, name=name)  # type: ignore[no-any-return]
+    return emit("BatchMatMulV2" if batched else "MatMul", a, b, name=name)
 
 
 def _install(word: str, operator: Operator) -> None:

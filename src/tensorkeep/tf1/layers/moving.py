@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import colocate_with, control_dependencies, name_scope
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.tf1.functions.arrays.shapes import identity, ones, zeros_like
 from tensorkeep.tf1.functions.control.control_flow import smart_cond
 from tensorkeep.tf1.functions.numbers.elementwise import cast, maximum, minimum, sqrt
@@ -28,7 +28,7 @@ def ones_like(value: Any) -> Any:
         shape = value.get_shape()
         if shape.is_fully_defined():
             return ones(shape, value.dtype.base_dtype, scope)
-        return get_op("OnesLike")(value, name=scope)
+        return emit("OnesLike", value, name=scope)
 
 
 def assign_new_value(variable: Any, value: Any) -> Any:

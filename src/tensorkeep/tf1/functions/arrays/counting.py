@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64, DType
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.numbers import arithmetic, cumulative
@@ -39,7 +40,7 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
         arr = reshape(arr, [-1])
         if weights is None:
             weights = constant([], DType.of(dtype))
-        return cumulative.dense_bincount(arr, count, weights)  # type: ignore[no-any-return]
+        return emit(cumulative.dense_bincount, arr, count, weights)
 
 
 def histogram_fixed_width(
@@ -47,9 +48,7 @@ def histogram_fixed_width(
 ) -> Tensor:
     """How many values lie in each of `nbins` parts of a range; what is outside counts for the first or last."""
     with scope_of(name, "histogram_fixed_width", values, value_range, nbins) as scope:
-        return cumulative.histogram_fixed_width(  # type: ignore[no-any-return]
-            values, value_range, nbins, dtype=DType.of(dtype), name=scope
-        )
+        return emit(cumulative.histogram_fixed_width, values, value_range, nbins, dtype=DType.of(dtype), name=scope)
 
 
 def histogram_fixed_width_bins(

@@ -8,9 +8,9 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.arrays import patches
 from tensorkeep.ops.shared.indexing import item, static_value
 from tensorkeep.tf1.functions.arrays.shapes import either, scope_of, stack, zeros
@@ -18,26 +18,22 @@ from tensorkeep.tf1.functions.arrays.shapes import either, scope_of, stack, zero
 
 def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
     """Blocks of an image as the channels of a smaller one."""
-    found: Tensor = patches.space_to_depth(input, block_size=block_size, data_format=data_format, name=name)
-    return found
+    return emit(patches.space_to_depth, input, block_size=block_size, data_format=data_format, name=name)
 
 
 def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
     """Channels of an image as the blocks of a larger one."""
-    found: Tensor = patches.depth_to_space(input, block_size=block_size, data_format=data_format, name=name)
-    return found
+    return emit(patches.depth_to_space, input, block_size=block_size, data_format=data_format, name=name)
 
 
 def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
     """Every so many elements along each dimension as an example of its own."""
-    found: Tensor = patches.space_to_batch_nd(input, block_shape, paddings, name=name)
-    return found
+    return emit(patches.space_to_batch_nd, input, block_shape, paddings, name=name)
 
 
 def batch_to_space_nd(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
     """Examples put back into the places that `space_to_batch_nd` took them from."""
-    found: Tensor = patches.batch_to_space_nd(input, block_shape, crops, name=name)
-    return found
+    return emit(patches.batch_to_space_nd, input, block_shape, crops, name=name)
 
 
 def space_to_batch(
@@ -94,10 +90,10 @@ def _known_paddings(blocks: Any, sizes: Any, around: Any) -> tuple[Tensor, Tenso
 def _paddings(blocks: Tensor, sizes: Tensor, around: Tensor, count: int) -> tuple[Tensor, Tensor]:
     everything = slice(None)
     before, after = item(around, (everything, 0)), item(around, (everything, 1))
-    whole = get_op("AddV2")(get_op("AddV2")(sizes, before, name="add"), after, name="add")
-    rest = get_op("FloorMod")(whole, blocks, name="mod")
-    extra = get_op("FloorMod")(get_op("Sub")(blocks, rest, name="sub"), blocks, name="mod")
-    end = get_op("AddV2")(after, extra, name="add")
+    whole = emit("AddV2", emit("AddV2", sizes, before, name="add"), after, name="add")
+    rest = emit("FloorMod", whole, blocks, name="mod")
+    extra = emit("FloorMod", emit("Sub", blocks, rest, name="sub"), blocks, name="mod")
+    end = emit("AddV2", after, extra, name="add")
     paddings = stack([[item(before, i), item(end, i)] for i in range(count)], name="paddings")
     return paddings, stack([[0, item(extra, i)] for i in range(count)], name="crops")
 
@@ -115,10 +111,9 @@ def extract_image_patches(
     ksizes = either("sizes", sizes, "ksizes", ksizes)
     if ksizes is None or strides is None or rates is None or padding is None:
         raise InvalidArgumentError("extract_image_patches needs sizes, strides, rates and padding")
-    found: Tensor = patches.extract_image_patches(
-        images, ksizes=ksizes, strides=strides, rates=rates, padding=padding, name=name
+    return emit(
+        patches.extract_image_patches, images, ksizes=ksizes, strides=strides, rates=rates, padding=padding, name=name
     )
-    return found
 
 
 def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: str | None = None) -> Tensor:
@@ -128,8 +123,7 @@ def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: 
 
 def extract_volume_patches(input: Any, ksizes: Any, strides: Any, padding: str, name: str | None = None) -> Tensor:
     """The windows of volumes, each laid flat into the channels."""
-    found: Tensor = patches.extract_volume_patches(input, ksizes=ksizes, strides=strides, padding=padding, name=name)
-    return found
+    return emit(patches.extract_volume_patches, input, ksizes=ksizes, strides=strides, padding=padding, name=name)
 
 
 __all__ = [

@@ -11,12 +11,13 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, INT64, STRING, VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op
+from tensorkeep.graph.registry.opspec import OpSpec
 from tensorkeep.graph.tensor_shape import Dimension, TensorShape, plain_shape
 from tensorkeep.ops.arrays import constants, gathering, joining, ordering, padding, shapes
 from tensorkeep.ops.shared.indexing import static_value
@@ -46,8 +47,7 @@ def of_one(spec: OpSpec, doc: str) -> Callable[..., Tensor]:
     """The function that is an op of one input and nothing more."""
 
     def function(input: Any, name: str | None = None) -> Tensor:
-        found: Tensor = spec(input, name=name)
-        return found
+        return emit(spec, input, name=name)
 
     function.__doc__ = doc
     return function
@@ -58,14 +58,12 @@ def of_one(spec: OpSpec, doc: str) -> Callable[..., Tensor]:
 
 def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
     """A tensor that must be fed."""
-    found: Tensor = constants.placeholder(dtype=DType.of(dtype).base_dtype, shape=plain_shape(shape), name=name)
-    return found
+    return emit(constants.placeholder, dtype=DType.of(dtype).base_dtype, shape=plain_shape(shape), name=name)
 
 
 def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """A tensor that may be fed, and is `input` otherwise."""
-    found: Tensor = constants.placeholder_with_default(input, shape=plain_shape(shape), name=name)
-    return found
+    return emit(constants.placeholder_with_default, input, shape=plain_shape(shape), name=name)
 
 
 def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
@@ -118,20 +116,17 @@ def _each(spec: OpSpec, value: Any, name: str | None) -> Any:
 
 def guarantee_const(input: Any, name: str | None = None) -> Tensor:
     """The tensor itself, with the promise that it is the same in every run."""
-    found: Tensor = shapes.guarantee_const(input, name=name)
-    return found
+    return emit(shapes.guarantee_const, input, name=name)
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
     """The same value, which must not have NaN or infinities."""
-    found: Tensor = shapes.check_numerics(tensor, message=message, name=name)
-    return found
+    return emit(shapes.check_numerics, tensor, message=message, name=name)
 
 
 def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
     """The same value, which must have that shape."""
-    found: Tensor = shapes.ensure_shape(x, shape=plain_shape(shape), name=name)
-    return found
+    return emit(shapes.ensure_shape, x, shape=plain_shape(shape), name=name)
 
 
 # ---------------------------------------------------------------------------------------------------- Sizes
@@ -146,8 +141,7 @@ def shape_internal(input: Any, name: str | None = None, optimize: bool = True, o
     """As `shape`; without a type, the sizes are what a static shape becomes as a tensor."""
     with scope_of(name, "Shape", input) as scope:
         if _is_sparse(input):
-            cast: Tensor = get_op("Cast")(input.dense_shape, DstT=out_type or INT32)
-            return cast
+            return emit("Cast", input.dense_shape, DstT=out_type or INT32)
         tensor = convert(input)
         known = tensor.static_shape
         if optimize and known.is_fully_known:
@@ -155,8 +149,7 @@ def shape_internal(input: Any, name: str | None = None, optimize: bool = True, o
             if out_type is None:
                 return convert(Shape(sizes))
             return constant(np.array(sizes, out_type.array_dtype), out_type, name=scope)
-        found: Tensor = shapes.shape(tensor, out_type=out_type or INT32, name=scope)
-        return found
+        return emit(shapes.shape, tensor, out_type=out_type or INT32, name=scope)
 
 
 def _is_sparse(value: Any) -> bool:
@@ -173,29 +166,25 @@ def size(input: Any, name: str | None = None, out_type: Any = None) -> Tensor:
     dtype = INT32 if out_type is None else DType.of(out_type)
     with scope_of(name, "Size", input) as scope:
         if _is_sparse(input):
-            sizes = get_op("Cast")(input.dense_shape, DstT=dtype)
-            product: Tensor = get_op("Prod")(sizes, 0, name=scope)
-            return product
+            sizes = emit("Cast", input.dense_shape, DstT=dtype)
+            return emit("Prod", sizes, 0, name=scope)
         tensor = convert(input)
         count = tensor.static_shape.element_count()
         if count is not None:
             return constant(count, dtype, name=scope)
-        found: Tensor = shapes.size(tensor, out_type=dtype, name=scope)
-        return found
+        return emit(shapes.size, tensor, out_type=dtype, name=scope)
 
 
 def rank(input: Any, name: str | None = None) -> Tensor:
     """The number of dimensions: a constant if it is known."""
     with scope_of(name, "Rank", input) as scope:
         if _is_sparse(input):
-            count: Tensor = shapes.size(input.dense_shape, name=scope)
-            return count
+            return emit(shapes.size, input.dense_shape, name=scope)
         tensor = convert(input)
         known = tensor.static_shape.rank
         if known is not None:
             return constant(known, INT32, name=scope)
-        found: Tensor = shapes.rank(tensor, name=scope)
-        return found
+        return emit(shapes.rank, tensor, name=scope)
 
 
 def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
@@ -214,8 +203,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
 
 def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
     """The sizes of an element-wise result of two, found when the graph runs."""
-    found: Tensor = shapes.broadcast_args(shape_x, shape_y)
-    return found
+    return emit(shapes.broadcast_args, shape_x, shape_y)
 
 
 # ---------------------------------------------------------------------------------------------------- Other shapes
@@ -223,8 +211,7 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
 
 def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
     """The elements in another shape; one size may be -1."""
-    found: Tensor = shapes.reshape_op(tensor, shape, name=name)
-    return found
+    return emit(shapes.reshape_op, tensor, shape, name=name)
 
 
 def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
@@ -232,34 +219,29 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     axis = either("axis", axis, "dim", dim)
     if axis is None:
         raise InvalidArgumentError("Must specify an axis argument to tf.expand_dims()")
-    found: Tensor = shapes.expand_dims(input, axis, name=name)
-    return found
+    return emit(shapes.expand_dims, input, axis, name=name)
 
 
 def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
     """The tensor without dimensions of size 1: those named, or all."""
     axis = either("axis", axis, "squeeze_dims", squeeze_dims)
     axes = [axis] if np.isscalar(axis) else axis
-    found: Tensor = shapes.squeeze(input, squeeze_dims=axes, name=name)
-    return found
+    return emit(shapes.squeeze, input, squeeze_dims=axes, name=name)
 
 
 def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
     """The bits of a tensor as those of another type."""
-    found: Tensor = shapes.bitcast(input, type=DType.of(type), name=name)
-    return found
+    return emit(shapes.bitcast, input, type=DType.of(type), name=name)
 
 
 def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
     """The tensor stretched to a shape."""
-    found: Tensor = shapes.broadcast_to(input, shape, name=name)
-    return found
+    return emit(shapes.broadcast_to, input, shape, name=name)
 
 
 def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
     """The tensor repeated along each of its dimensions."""
-    found: Tensor = shapes.tile(input, multiples, name=name)
-    return found
+    return emit(shapes.tile, input, multiples, name=name)
 
 
 def pad(
@@ -321,8 +303,7 @@ def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Tensor:
     known = convert(values[0], name=name).static_shape.rank
     if known is not None and not -known - 1 <= axis <= known:
         raise InvalidArgumentError(f"Argument `axis` = {axis} not in range [{-known - 1}, {known + 1})")
-    packed: Tensor = joining.pack(values, axis=axis, name=name)
-    return packed
+    return emit(joining.pack, values, axis=axis, name=name)
 
 
 def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = "unstack") -> list[Tensor]:
@@ -345,8 +326,7 @@ def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Tensor:
         known = convert(values[0]).static_shape
         whole = Shape((len(values),)).concatenate(known)
         rows = [expand_dims(value, 0) for value in values]
-        joined: Tensor = joining.parallel_concat(rows, shape=whole)
-        return joined
+        return emit(joining.parallel_concat, rows, shape=whole)
 
 
 def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
@@ -357,8 +337,7 @@ def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
         with scope_of(name, "concat", *values):
             convert(axis, INT32, name="concat_dim").shape.assert_has_rank(0)
             return identity(values[0], name=name)  # type: ignore[no-any-return]
-    found: Tensor = joining.concat_v2(values, axis, name=name)
-    return found
+    return emit(joining.concat_v2, values, axis, name=name)
 
 
 def split(
@@ -388,8 +367,7 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
 
 def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
     """Rows of several tensors put in their places in one."""
-    found: Tensor = joining.dynamic_stitch(indices, data, name=name)
-    return found
+    return emit(joining.dynamic_stitch, indices, data, name=name)
 
 
 # ---------------------------------------------------------------------------------------------------- Orders
@@ -403,8 +381,8 @@ def transpose(a: Any, perm: Any = None, name: str | None = "transpose", conjugat
         if perm is None:
             known = tensor.static_shape.rank
             if known is None:
-                last = get_op("Sub")(shapes.rank(tensor), 1, name="sub")
-                perm = get_op("Range")(last, -1, -1)
+                last = emit("Sub", shapes.rank(tensor), 1, name="sub")
+                perm = emit("Range", last, -1, -1)
             else:
                 perm = np.arange(known - 1, -1, -1, dtype=np.int32)
         found: Tensor = turn(tensor, perm, name=scope)
@@ -419,8 +397,8 @@ def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: b
         perm: Any
         if known is None:
             count = rank(tensor)
-            others = get_op("Range")(0, get_op("Sub")(count, 2, name="sub"), 1)
-            ends = [get_op("Sub")(count, back, name="sub") for back in (1, 2)]
+            others = emit("Range", 0, emit("Sub", count, 2, name="sub"), 1)
+            ends = [emit("Sub", count, back, name="sub") for back in (1, 2)]
             perm = concat((others, ends), 0)
         else:
             if known < 2:
@@ -434,14 +412,12 @@ def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: b
 
 def invert_permutation(x: Any, name: str | None = None) -> Tensor:
     """The permutation that undoes another."""
-    found: Tensor = ordering.invert_permutation(x, name=name)
-    return found
+    return emit(ordering.invert_permutation, x, name=name)
 
 
 def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
     """The tensor with some of its dimensions reversed."""
-    found: Tensor = ordering.reverse_v2(tensor, axis, name=name)
-    return found
+    return emit(ordering.reverse_v2, tensor, axis, name=name)
 
 
 reverse_v2 = reverse
@@ -461,14 +437,12 @@ def reverse_sequence(
         "seq_dim": either("seq_axis", seq_axis, "seq_dim", seq_dim),
         "batch_dim": either("batch_axis", batch_axis, "batch_dim", batch_dim),
     }
-    found: Tensor = ordering.reverse_sequence(input, seq_lengths, name=name, **axes)
-    return found
+    return emit(ordering.reverse_sequence, input, seq_lengths, name=name, **axes)
 
 
 def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
     """The tensor shifted along some of its dimensions; what leaves at one end enters at the other."""
-    found: Tensor = ordering.roll(input, shift, axis, name=name)
-    return found
+    return emit(ordering.roll, input, shift, axis, name=name)
 
 
 # ---------------------------------------------------------------------------------------------------- Fillings
@@ -476,8 +450,7 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 
 def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
     """A tensor of one value."""
-    found: Tensor = shapes.fill(dims, value, name=name)
-    return found
+    return emit(shapes.fill, dims, value, name=name)
 
 
 def zeros(shape: Any, dtype: Any = FLOAT32, name: str | None = None, layout: Any = None) -> Tensor:
@@ -529,8 +502,7 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
             return zeros(known, wanted, scope)
         if wanted is not own and wanted is not VARIANT:
             return zeros(shape_internal(found, optimize=optimize), wanted, scope)
-        like: Tensor = shapes.zeros_like(found, name=scope)
-        return like
+        return emit(shapes.zeros_like, found, name=scope)
 
 
 def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
@@ -566,8 +538,7 @@ def one_hot(
         off = convert(0, kind, "off_value") if off is None else off
         if on.dtype.base_dtype is not off.dtype.base_dtype:
             raise WrongTypeError(f"dtype {on.dtype} of on_value does not match dtype {off.dtype} of off_value")
-        found: Tensor = shapes.one_hot(indices, depth, on, off, axis=axis, name=scope)
-        return found
+        return emit(shapes.one_hot, indices, depth, on, off, axis=axis, name=scope)
 
 
 # ---------------------------------------------------------------------------------------------------- By value
@@ -587,11 +558,9 @@ def _where(select: str, condition: Any, x: Any, y: Any, name: str | None) -> Ten
     if (x is None) != (y is None):
         raise InvalidArgumentError("x and y must both be non-None or both be None.")
     if x is not None:
-        chosen: Tensor = get_op(select)(condition, x, y, name=name)
-        return chosen
+        return emit(select, condition, x, y, name=name)
     with scope_of(name, "Where", condition) as scope:
-        places: Tensor = gathering.where(convert(condition, name="condition", preferred_dtype=BOOL), name=scope)
-        return places
+        return emit(gathering.where, convert(condition, name="condition", preferred_dtype=BOOL), name=scope)
 
 
 def unique(x: Any, out_idx: Any = INT32, name: str | None = None) -> Any:
@@ -629,7 +598,7 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
             grids[1] = reshape(grids[1], (-1, 1) + (1,) * (count - 2))
             sizes[0], sizes[1] = sizes[1], sizes[0]
         whole = ones(sizes, dtype)
-        return [get_op("Mul")(grid, whole, name="mul") for grid in grids]
+        return [emit("Mul", grid, whole, name="mul") for grid in grids]
 
 
 def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = "edit_distance") -> Tensor:
@@ -638,8 +607,7 @@ def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str
         if not _is_sparse(value):
             raise WrongTypeError(f"{what} must be a SparseTensor.")
     parts: Sequence[Any] = [part for s in (hypothesis, truth) for part in (s.indices, s.values, s.dense_shape)]
-    found: Tensor = gathering.edit_distance(*parts, normalize=normalize, name=name)
-    return found
+    return emit(gathering.edit_distance, *parts, normalize=normalize, name=name)
 
 
 __all__ = [

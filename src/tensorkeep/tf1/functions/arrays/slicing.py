@@ -9,10 +9,10 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.arrays import gathering, scatter, slicing
 from tensorkeep.ops.shared.indexing import item, static_value
@@ -43,8 +43,7 @@ from tensorkeep.tf1.functions.embedding.keys import is_embedding_variable, keys_
 
 def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
     """The block of a tensor that begins at `begin` and has sizes `size`; -1 is all that is left."""
-    found: Tensor = slicing.slice_op(input_, begin, size, name=name)
-    return found
+    return emit(slicing.slice_op, input_, begin, size, name=name)
 
 
 def strided_slice(
@@ -63,7 +62,8 @@ def strided_slice(
     """Every so many elements between two bounds along each dimension, as Python's slices; the masks say more."""
     if strides is None:
         strides = _ones_like(begin)
-    found: Tensor = slicing.strided_slice(
+    return emit(
+        slicing.strided_slice,
         input_,
         begin,
         end,
@@ -75,7 +75,6 @@ def strided_slice(
         shrink_axis_mask=shrink_axis_mask,
         name=name,
     )
-    return found
 
 
 def _ones_like(begin: Any) -> Tensor:
@@ -122,8 +121,8 @@ def boolean_mask(tensor: Any, mask: Any, name: str | None = "boolean_mask", axis
         if known is not None:
             axis = int(known)
             whole[axis : axis + depth].assert_is_compatible_with(mask.static_shape)
-        behind = axis + depth if known is not None else get_op("AddV2")(axis, depth, name="add")
-        count = get_op("Prod")(item(shape(tensor), builtins.slice(axis, behind)), [0])
+        behind = axis + depth if known is not None else emit("AddV2", axis, depth, name="add")
+        count = emit("Prod", item(shape(tensor), builtins.slice(axis, behind)), [0])
         ahead = item(shape(tensor), builtins.slice(None, axis))
         after = item(shape(tensor), builtins.slice(axis + depth if known is not None else behind, None))
         flat = reshape(tensor, concat([ahead, [count], after], 0))
@@ -139,8 +138,8 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = BOOL, name: str
     with scope_of(name, "SequenceMask", lengths, maxlen):
         lengths = convert(lengths)
         if maxlen is None:
-            longest = get_op("Max")(lengths, _all_dimensions(lengths))
-            maxlen = get_op("Maximum")(constant(0, longest.dtype), longest)
+            longest = emit("Max", lengths, _all_dimensions(lengths))
+            maxlen = emit("Maximum", constant(0, longest.dtype), longest)
         else:
             maxlen = convert(maxlen)
         if maxlen.static_shape.rank not in (None, 0):
@@ -149,21 +148,19 @@ def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = BOOL, name: str
                 f"'{maxlen.shape}' instead"
             )
         kind = maxlen.dtype.base_dtype
-        row = get_op("Range")(constant(0, kind), maxlen, constant(1, kind))
-        column = get_op("Cast")(expand_dims(lengths, -1), DstT=kind)
-        mask: Tensor = get_op("Less")(row, column)
+        row = emit("Range", constant(0, kind), maxlen, constant(1, kind))
+        column = emit("Cast", expand_dims(lengths, -1), DstT=kind)
+        mask = emit("Less", row, column)
         if dtype is None or DType.of(dtype) is BOOL:
             return mask
-        cast: Tensor = get_op("Cast")(mask, DstT=DType.of(dtype))
-        return cast
+        return emit("Cast", mask, DstT=DType.of(dtype))
 
 
 def _all_dimensions(x: Tensor) -> Tensor:
     known = x.static_shape.rank
     if known is not None:
         return constant(np.arange(known), INT32)
-    found: Tensor = get_op("Range")(0, rank(x), 1)
-    return found
+    return emit("Range", 0, rank(x), 1)
 
 
 def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
@@ -196,16 +193,14 @@ def gather(
         axis = batch_dims
     known = static_value(axis) if isinstance(axis, Tensor) else axis
     if known is None or int(known) != 0:
-        found: Tensor = gathering.gather_v2(params, indices, axis, batch_dims=batch_dims, name=name)
-        return found
+        return emit(gathering.gather_v2, params, indices, axis, batch_dims=batch_dims, name=name)
     read = getattr(params, "sparse_read", None)
     if read is not None:
         try:
             return read(indices, name=name)  # type: ignore[no-any-return]
         except AttributeError:
             pass
-    rows: Tensor = gathering.gather_v2(params, indices, axis, name=name)
-    return rows
+    return emit(gathering.gather_v2, params, indices, axis, name=name)
 
 
 def _gathered_by_key(params: Any, indices: Any, name: str | None, **options: Any) -> Tensor:
@@ -228,8 +223,7 @@ def gather_nd(
             return read(indices, name=name)  # type: ignore[no-any-return]
         except AttributeError:
             pass
-    found: Tensor = gathering.gather_nd(params, indices, bad_indices_policy=bad_indices_policy, name=name)
-    return found
+    return emit(gathering.gather_nd, params, indices, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def _check_batch_dims(batch_dims: Any, params: Tensor, indices: Tensor) -> None:
@@ -250,13 +244,12 @@ def _batch_gather_nd(params: Any, indices: Any, batch_dims: Any, name: str | Non
         _check_batch_dims(batch_dims, params, indices)
         params_shape, indices_shape = shape(params), shape(indices)
         batch_shape = item(params_shape, builtins.slice(None, batch_dims))
-        batch_size = get_op("Prod")(batch_shape, [0])
-        inner = get_op("Sub")(get_op("Sub")(rank(indices), batch_dims, name="sub"), 1, name="sub")
+        batch_size = emit("Prod", batch_shape, [0])
+        inner = emit("Sub", emit("Sub", rank(indices), batch_dims, name="sub"), 1, name="sub")
         inner_shape = item(indices_shape, builtins.slice(batch_dims, -1))
         sizes = unstack(batch_shape, axis=0)
         ranges = [
-            get_op("Cast")(get_op("Range")(0, get_op("Cast")(x, DstT=INT32), 1), DstT=indices.dtype.base_dtype)
-            for x in sizes
+            emit("Cast", emit("Range", 0, emit("Cast", x, DstT=INT32), 1), DstT=indices.dtype.base_dtype) for x in sizes
         ]
         flat = [reshape(x, (-1,)) for x in meshgrid(*ranges, indexing="ij")]
         grid = transpose(stack(flat, axis=0))
@@ -286,7 +279,7 @@ def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
         indices_shape, params_shape = shape(indices), shape(params)
         flat_places = reshape(_batch_offsets(params_shape, indices, batch_dims), [-1])
         outer = item(params_shape, builtins.slice(batch_dims + 1, None))
-        count = get_op("Prod")(item(params_shape, builtins.slice(None, batch_dims + 1)), [0], keep_dims=False)
+        count = emit("Prod", item(params_shape, builtins.slice(None, batch_dims + 1)), [0], keep_dims=False)
         flat = reshape(params, concat([[count], outer], 0))
         result = reshape(gather(flat, flat_places), concat([indices_shape, outer], 0))
         batches = indices.shape[:batch_dims].merge_with(params.shape[:batch_dims])
@@ -300,15 +293,15 @@ def _batch_offsets(params_shape: Tensor, indices: Tensor, batch_dims: int) -> Te
     dtype = indices.dtype.base_dtype
     depth = indices.static_shape.rank or 0
     step = ones((), dtype)
-    sizes = get_op("Cast")(params_shape, DstT=dtype)
+    sizes = emit("Cast", params_shape, DstT=dtype)
     found = indices
     for dim in range(batch_dims, 0, -1):
         size = item(sizes, dim - 1)
-        step = get_op("Mul")(step, item(sizes, dim), name="mul")
+        step = emit("Mul", step, item(sizes, dim), name="mul")
         start, delta = zeros((), dtype), ones((), dtype)
-        starts = get_op("Mul")(get_op("Range")(start, size, delta), step, name="mul")
+        starts = emit("Mul", emit("Range", start, size, delta), step, name="mul")
         along = stack([1] * (dim - 1) + [size] + [1] * (depth - dim), axis=0)
-        found = get_op("AddV2")(found, reshape(starts, along), name="add")
+        found = emit("AddV2", found, reshape(starts, along), name="add")
     return found
 
 
@@ -340,8 +333,7 @@ def _integers(values: Any, name: str) -> Tensor:
     tensor = convert(values, name=name, preferred_dtype=INT32)
     if not tensor.dtype.is_integer:
         raise WrongTypeError(f"Argument `tensor` (name: {name}) must be of type integer. Received {tensor}")
-    cast: Tensor = get_op("Cast")(tensor, DstT=INT32)
-    return cast
+    return emit("Cast", tensor, DstT=INT32)
 
 
 def _with_rank(data: Tensor, repeats: Tensor) -> tuple[Tensor, Tensor]:
@@ -352,7 +344,7 @@ def _with_rank(data: Tensor, repeats: Tensor) -> tuple[Tensor, Tensor]:
         return stack([data]), repeats
     if known is None:
         sizes, count = shape(data), rank(data)
-        back = get_op("Neg")(count)
+        back = emit("Neg", count)
         return reshape(data, item(concat([[1], sizes], 0), builtins.slice(back, None))), repeats
     return data, repeats
 
@@ -374,7 +366,7 @@ def _repeated(data: Tensor, repeats: Tensor, axis: int) -> Tensor:
         repeats = reshape(repeats, [])
         tiled = _tile_one(expand_dims(data, axis + 1), axis + 1, repeats)
         ahead = item(sizes, builtins.slice(None, axis))
-        here = get_op("Mul")(repeats, item(sizes, axis), name="mul")
+        here = emit("Mul", repeats, item(sizes, axis), name="mul")
         behind = item(sizes, builtins.slice(axis + 1, None))
         return reshape(tiled, concat([ahead, [here], behind], 0))
     if repeats.static_shape.rank == 1:
@@ -385,26 +377,25 @@ def _repeated(data: Tensor, repeats: Tensor, axis: int) -> Tensor:
         ahead = item(sizes, builtins.slice(None, _before(axis, count)))
         repeats = broadcast_to(repeats, concat([ahead, own], 0))
         repeats.set_shape([None] * (axis + 1))
-    longest = get_op("Max")(repeats, _all_dimensions(repeats))
-    longest = get_op("Maximum")(convert(0, longest.dtype, "zero"), longest)
+    longest = emit("Max", repeats, _all_dimensions(repeats))
+    longest = emit("Maximum", convert(0, longest.dtype, "zero"), longest)
     mask = sequence_mask(repeats, longest)
     tiled = _tile_one(expand_dims(data, axis + 1), axis + 1, longest)
     result = boolean_mask(tiled, mask)
     if axis:
-        total = get_op("Sum")(given, get_op("Range")(0, rank(given), 1))
+        total = emit("Sum", given, emit("Range", 0, rank(given), 1))
         ahead, behind = item(sizes, builtins.slice(None, axis)), item(sizes, builtins.slice(axis + 1, None))
         result = reshape(result, concat([ahead, [total], behind], 0))
     if data.static_shape.rank is not None:
-        here = 0 if repeats.static_shape.dims and repeats.static_shape.dims[0] == 0 else None
-        result.set_shape(data.shape[:axis].concatenate([here]).concatenate(data.shape[axis + 1 :]))
+        size_here = 0 if repeats.static_shape.dims and repeats.static_shape.dims[0] == 0 else None
+        result.set_shape(data.shape[:axis].concatenate([size_here]).concatenate(data.shape[axis + 1 :]))
     return result
 
 
 def _before(axis: int, count: Tensor) -> Tensor:
     """`axis + 1 - count`."""
     with scope_of(None, "sub", count) as scope:
-        found: Tensor = get_op("Sub")(constant(axis + 1, count.dtype, name="x"), count, name=scope)
-        return found
+        return emit("Sub", constant(axis + 1, count.dtype, name="x"), count, name=scope)
 
 
 def _tile_one(data: Tensor, axis: int, multiple: Tensor) -> Tensor:
@@ -423,54 +414,40 @@ def _tile_one(data: Tensor, axis: int, multiple: Tensor) -> Tensor:
 
 def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None) -> Tensor:
     """Zeros, with updates added at the coordinates that indices name."""
-    found: Tensor = scatter.scatter_nd(indices, updates, shape, bad_indices_policy=bad_indices_policy, name=name)
-    return found
+    return emit(scatter.scatter_nd, indices, updates, shape, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
     """The tensor with updates at the coordinates that indices name."""
-    found: Tensor = scatter.tensor_scatter_update(tensor, indices, updates, name=name)
-    return found
+    return emit(scatter.tensor_scatter_update, tensor, indices, updates, name=name)
 
 
 def tensor_scatter_nd_add(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """The tensor with updates added at the coordinates that indices name."""
-    found: Tensor = scatter.tensor_scatter_add(
-        tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name
-    )
-    return found
+    return emit(scatter.tensor_scatter_add, tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def tensor_scatter_nd_sub(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """The tensor with updates subtracted at the coordinates that indices name."""
-    found: Tensor = scatter.tensor_scatter_sub(
-        tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name
-    )
-    return found
+    return emit(scatter.tensor_scatter_sub, tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def tensor_scatter_nd_max(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """The tensor with the larger of its elements and updates at the coordinates that indices name."""
-    found: Tensor = scatter.tensor_scatter_max(
-        tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name
-    )
-    return found
+    return emit(scatter.tensor_scatter_max, tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def tensor_scatter_nd_min(
     tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """The tensor with the smaller of its elements and updates at the coordinates that indices name."""
-    found: Tensor = scatter.tensor_scatter_min(
-        tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name
-    )
-    return found
+    return emit(scatter.tensor_scatter_min, tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)
 
 
 tensor_scatter_update = tensor_scatter_nd_update

@@ -8,6 +8,7 @@ import numpy as np
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -38,8 +39,7 @@ def argsort(
 
 def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
     """The coordinates, in an array of sizes `dims`, of elements that are numbered row by row."""
-    found: Tensor = ordering.unravel_index(indices, dims, name=name)
-    return found
+    return emit(ordering.unravel_index, indices, dims, name=name)
 
 
 def _sorted(values: Any, axis: Any, direction: str, wants_indices: bool) -> Tensor:

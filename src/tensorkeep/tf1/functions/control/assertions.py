@@ -9,11 +9,11 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, control_dependencies, graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops.shared.expressions import minus, plus, rank_of, real_dtype, reflected, shape_of, size_of, times
 from tensorkeep.ops.shared.indexing import item, static_value
@@ -61,7 +61,7 @@ def _compared(
             ]
         if message is not None:
             data = [message, *data]
-        condition = reduce_all(get_op(op)(x, y))
+        condition = reduce_all(emit(op, x, y))
         known_x, known_y = static_value(x), static_value(y)
         if known_x is not None and known_y is not None and not np.all(static(known_x, known_y)):
             raise InvalidArgumentError("\n".join(map(_static_text, data)))
@@ -182,14 +182,12 @@ def assert_near(
                 y,
             ]
         allowed = plus(atol, times(rtol, _absolute(y)))
-        condition = reduce_all(get_op("Less")(_absolute(minus(x, y)), allowed))
+        condition = reduce_all(emit("Less", _absolute(minus(x, y)), allowed))
         return Assert(condition, data, summarize=summarize)
 
 
 def _absolute(x: Tensor) -> Tensor:
-    made: Tensor = (
-        get_op("ComplexAbs")(x, Tout=real_dtype(x.dtype), name="Abs") if x.dtype.is_complex else get_op("Abs")(x)
-    )
+    made: Tensor = emit("ComplexAbs", x, Tout=real_dtype(x.dtype), name="Abs") if x.dtype.is_complex else emit("Abs", x)
     return made
 
 
@@ -286,8 +284,7 @@ def _dynamic_rank(x: Any) -> Tensor:
 
 def _dynamic_shape(x: Any) -> Tensor:
     if isinstance(x, SparseTensor):
-        made: Tensor = get_op("Cast")(x.dense_shape, DstT=INT32, name="Shape")
-        return made
+        return emit("Cast", x.dense_shape, DstT=INT32, name="Shape")
     return shape_of(x)
 
 
@@ -335,7 +332,7 @@ def assert_rank(
                 x,
                 [rank],
                 lambda found, wanted: found == wanted[0],
-                lambda found: get_op("Equal")(found, rank),
+                lambda found: emit("Equal", found, rank),
                 data,
                 summarize,
             )
@@ -366,7 +363,7 @@ def assert_rank_at_least(
                 x,
                 [rank],
                 lambda found, wanted: found >= wanted[0],
-                lambda found: get_op("GreaterEqual")(found, rank),
+                lambda found: emit("GreaterEqual", found, rank),
                 data,
                 summarize,
             )
@@ -413,9 +410,9 @@ def assert_rank_in(
 def _is_one_of(found: Tensor, ranks: Sequence[Tensor]) -> Tensor:
     if not ranks:
         return convert(False)
-    result: Tensor = get_op("Equal")(ranks[0], found)
+    result = emit("Equal", ranks[0], found)
     for rank in ranks[1:]:
-        result = get_op("LogicalOr")(result, get_op("Equal")(rank, found))
+        result = emit("LogicalOr", result, emit("Equal", rank, found))
     return result
 
 
@@ -495,7 +492,7 @@ def _dimension_sizes(x: Any) -> Any:
     dynamic = _dynamic_shape(x)
     dims = plain_shape(x.shape).dims
     if dims is None:
-        is_scalar = get_op("Equal")(_dynamic_rank(x), 0)
+        is_scalar = emit("Equal", _dynamic_rank(x), 0)
         return cond(is_scalar, lambda: constant([1]), lambda: dynamic)
     if not dims:
         return (1,)
@@ -537,7 +534,7 @@ def _size_checks(
                         f"size {actual}, shape {TensorShape(entry.x.shape)}"
                     )
                 continue
-            condition = get_op("Equal")(convert(actual), convert(size))
+            condition = emit("Equal", convert(actual), convert(size))
             shown = data or [
                 *(prefix, why, f"Tensor {_said(entry.x)} dimension", axis, "must have size", size),
                 *("Received shape: ", _dynamic_shape(entry.x)),
@@ -641,15 +638,15 @@ def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
 
 def _steps(x: Any, op: str) -> Any:
     """Each element compared with the one before it."""
-    flat: Tensor = get_op("Reshape")(x, [-1])
+    flat = emit("Reshape", x, [-1])
     if not is_numeric_tensor(flat):
         raise WrongTypeError(f"Expected x to be numeric, instead found: {flat}")
-    is_short = get_op("Less")(size_of(flat), 2)
+    is_short = emit("Less", size_of(flat), 2)
     last = minus(shape_of(flat), 1)
 
     def compared() -> Any:
         later = _sliced(flat, 1, reflected("AddV2", [1], last, "add"))
-        return get_op(op)(later, _sliced(flat, 0, last))
+        return emit(op, later, _sliced(flat, 0, last))
 
     return cond(is_short, lambda: convert([], BOOL), compared)
 
@@ -660,8 +657,8 @@ def _sliced(x: Tensor, begin: int, end: Tensor) -> Any:
         constant([begin], name="tensor")
         with name_scope("Shape"):
             sizes = constant([1], name="shape_as_tensor")
-        strides = get_op("Fill")(sizes, constant(1), name=scope)
-    return get_op("StridedSlice")(x, [begin], end, strides)
+        strides = emit("Fill", sizes, constant(1), name=scope)
+    return emit("StridedSlice", x, [begin], end, strides)
 
 
 __all__ = [

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import BOOL, INT32, RESOURCE
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.function_graph import FunctionGraph, traced
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.arrays.constants import identity
 from tensorkeep.ops.control import functional
 from tensorkeep.ops.shared.expressions import cast
@@ -107,7 +107,7 @@ def _default_action(predicates: list[Any], actions: list[Any]) -> tuple[Branch, 
             f"Implementation error: selected default action #{len(others)} was called, but some of other predicates "
             "are True: "
         )
-        shown = ("Input error: None of conditions evaluated as True:", get_op("Pack")(predicates, name="preds_c"))
+        shown = ("Input error: None of conditions evaluated as True:", emit("Pack", predicates, name="preds_c"))
         checks = [_at_most(others, 0, message), Assert(last, shown)]
         with control_dependencies(checks):
             return action()
@@ -117,10 +117,10 @@ def _default_action(predicates: list[Any], actions: list[Any]) -> tuple[Branch, 
 
 def _at_most(predicates: Sequence[Any], count: int, message: str) -> Operation:
     """An operation that fails if more than `count` predicates are true."""
-    packed = get_op("Pack")(predicates, name="preds_c") if predicates else convert([], name="preds_c")
+    packed = emit("Pack", predicates, name="preds_c") if predicates else convert([], name="preds_c")
     total = _sum_of(cast(packed, INT32), "num_true_conds")
     limit = constant(count, name="n_true_conds")
-    condition = get_op("LessEqual")(total, limit, name="LessEqual")
+    condition = emit("LessEqual", total, limit, name="LessEqual")
     names = ", ".join(getattr(predicate, "name", "?") for predicate in predicates)
     shown = (f"{message}: more than {count} conditions ({names}) evaluated as True:", packed)
     return Assert(condition, shown, len(predicates))
@@ -129,8 +129,7 @@ def _at_most(predicates: Sequence[Any], count: int, message: str) -> Operation:
 def _sum_of(x: Tensor, name: str) -> Tensor:
     """The sum of a vector, named as `reduce_sum` names it."""
     axes = constant([0], name="Const")
-    total: Tensor = get_op("Sum")(x, axes, keep_dims=False, name=name)
-    return total
+    return emit("Sum", x, axes, keep_dims=False, name=name)
 
 
 def switch_case(branch_index: Any, branch_fns: Any, default: Branch | None = None, name: str = "switch_case") -> Any:
@@ -164,7 +163,7 @@ def _outputs(function: Branch, index: Tensor) -> Any:
 def _output(value: Any, index: Tensor) -> Tensor | None:
     if isinstance(value, Operation):
         with control_dependencies([value]):
-            return identity(index)  # type: ignore[no-any-return]
+            return emit(identity, index)
     if value is None:
         return None
     graph, tensor = current_graph(), convert(value)

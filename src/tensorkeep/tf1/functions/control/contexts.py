@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from typing import Any, Final, Protocol, TypeAlias, cast
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import colocate_with, control_dependencies, controls_for, unique_name
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -208,8 +209,7 @@ def close_loop(merged: Tensor, value: Tensor) -> None:
 
 
 def looped(pred: Tensor, name: str = "LoopCond") -> Tensor:
-    made: Tensor = loop_cond(pred, name=name)
-    return made
+    return emit(loop_cond, pred, name=name)
 
 
 def _without_external_controls(context: Context, op: Operation) -> tuple[list[Operation], list[Operation]]:

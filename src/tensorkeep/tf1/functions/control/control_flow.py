@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import INT32, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, control_dependencies, graph_of, name_scope, unique_name
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_value
@@ -269,11 +270,11 @@ def _counted(
     counter = constant(0, limit.dtype.base_dtype, name="iteration_counter")
 
     def counted_cond(i: Tensor, values: Any) -> Any:
-        in_time = get_op("Less")(i, limit, name="Less")
-        return get_op("LogicalAnd")(in_time, cond(values) if packs else cond(*values), name="LogicalAnd")
+        in_time = emit("Less", i, limit, name="Less")
+        return emit("LogicalAnd", in_time, cond(values) if packs else cond(*values), name="LogicalAnd")
 
     def counted_body(i: Tensor, values: Any) -> Any:
-        return get_op("AddV2")(i, 1, name="add"), body(values) if packs else body(*values)
+        return emit("AddV2", i, 1, name="add"), body(values) if packs else body(*values)
 
     return counted_cond, counted_body, (counter, loop_vars[0] if packs else loop_vars)
 

@@ -14,11 +14,11 @@ import numpy as np
 
 from tensorkeep.dtypes import INT64, RESOURCE
 from tensorkeep.errors import WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import colocate_with, name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.control.control_flow import (
     enter,
     exit,
@@ -170,7 +170,7 @@ def merge_gradient(op: Operation, grad: Any, _: Any) -> Any:
         if loop is not None:
             pred = _predicate(loop, pred)
         return _switched(grad, pred, "cond_grad")
-    chosen = [get_op("Equal")(op.outputs[1], i, name="Equal") for i in range(len(op.inputs))]
+    chosen = [emit("Equal", op.outputs[1], i, name="Equal") for i in range(len(op.inputs))]
     return [_switched(grad, pred)[1] for pred in chosen]
 
 
@@ -247,7 +247,7 @@ def _accumulated(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
     context.loop_enters.append(inside)
     head = merge([inside, inside], name="b_acc")[0]
     off, on = switch(head, context.pivot)
-    close_loop(head, carried(get_op("AddV2")(on, grad, name="Add")))
+    close_loop(head, carried(emit("AddV2", on, grad, name="Add")))
     result = exiting(off, name="b_acc")
     context.loop_exits.append(result)
     announce(context, [result])
@@ -291,7 +291,7 @@ def _accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlice
     switches = [switch(head, context.pivot) for head in heads]
     sums = [concat([on, new]) for (_, on), new in zip(switches[:2], (grad.indices, grad.values), strict=True)]
     if grad.dense_shape is not None:
-        sums.append(get_op("Maximum")(grad.dense_shape, switches[2][1], name="Maximum"))
+        sums.append(emit("Maximum", grad.dense_shape, switches[2][1], name="Maximum"))
     followings = [carried(total) for total in sums]
     for head, following in zip(heads, followings, strict=True):
         close_loop(head, following)
@@ -315,8 +315,8 @@ def _start_of_slices(context: WhileContext, op: Operation, grad: IndexedSlices) 
             if dense_shape.static_shape.is_fully_known:
                 starts.append(constant(0, dense_shape.dtype, shape=dense_shape.static_shape))
             else:
-                sizes = get_op("Shape")(op.inputs[0], out_type=dense_shape.dtype.base_dtype, name="Shape")
-                starts.append(get_op("ZerosLike")(sizes, name="zeros_like"))
+                sizes = emit("Shape", op.inputs[0], out_type=dense_shape.dtype.base_dtype, name="Shape")
+                starts.append(emit("ZerosLike", sizes, name="zeros_like"))
     return starts
 
 
@@ -328,4 +328,4 @@ def _row_shape(value: Tensor) -> Any:
     sizes = shape_node(value)
     with name_scope("strided_slice") as scope:
         ends = [constant([at], name="stack") for at in (1, 0, 1)]
-        return get_op("StridedSlice")(sizes, *ends, end_mask=1, name=scope)
+        return emit("StridedSlice", sizes, *ends, end_mask=1, name=scope)

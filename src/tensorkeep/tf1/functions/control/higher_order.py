@@ -13,11 +13,11 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import is_composite
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.shared.expressions import first_size, minus, plus, shape_of
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -106,7 +106,7 @@ def map_fn(
             return plus(i, 1), arrays
 
         _, filled = while_loop(
-            lambda i, _: get_op("Less")(i, length, name="Less"),
+            lambda i, _: emit("Less", i, length, name="Less"),
             compute,
             (counter, targets),
             parallel_iterations=parallel_iterations or 10,
@@ -172,8 +172,8 @@ def scan(
 
         def goes_on(i: Tensor, *_: Any) -> Tensor:
             if reverse:
-                return get_op("GreaterEqual")(i, 0, name="GreaterEqual")  # type: ignore[no-any-return]
-            return get_op("Less")(i, length, name="Less")  # type: ignore[no-any-return]
+                return emit("GreaterEqual", i, 0, name="GreaterEqual")
+            return emit("Less", i, length, name="Less")
 
         first = _before(_before(length, 1), start) if reverse else start
         _, _, filled = while_loop(
@@ -214,7 +214,7 @@ def foldl(
             return [plus(i, 1), value]
 
         _, result = while_loop(
-            lambda i, _: get_op("Less")(i, length, name="Less"),
+            lambda i, _: emit("Less", i, length, name="Less"),
             compute,
             [counter, start],
             parallel_iterations=parallel_iterations,
@@ -251,7 +251,7 @@ def foldr(
             return [at, fn(value, element)]
 
         _, result = while_loop(
-            lambda i, _: get_op("Greater")(i, 0, name="Greater"),
+            lambda i, _: emit("Greater", i, 0, name="Greater"),
             compute,
             [counter, start],
             parallel_iterations=parallel_iterations,

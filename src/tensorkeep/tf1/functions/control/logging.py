@@ -12,6 +12,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT16, FLOAT32, FLOAT64, STRING
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import (
     chosen_name,
     colocate_with,
@@ -23,7 +24,6 @@ from tensorkeep.graph.building import (
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.control import logging as logging_ops
 from tensorkeep.tf1.functions.arrays.shapes import either
 from tensorkeep.tf1.functions.control.control_flow import Assert
@@ -53,8 +53,7 @@ def Print(  # noqa: N802 - TensorFlow's name
     """The same value; whenever it is computed, `data` are printed."""
     attrs: dict[str, Any] = {"message": message, "first_n": first_n, "summarize": summarize}
     given = {key: value for key, value in attrs.items() if value is not None}
-    made: Tensor = logging_ops.print_op(input_, data, name=name, **given)
-    return made
+    return emit(logging_ops.print_op, input_, data, name=name, **given)
 
 
 def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
@@ -142,7 +141,7 @@ def verify_tensor_all_finite(
     with name_scope(chosen_name(name, "VerifyFinite"), graph_of([x])):
         x = convert(x, name="x")
         with colocate_with(x):
-            checked = get_op("CheckNumerics")(x, message=message)
+            checked = emit("CheckNumerics", x, message=message)
             verified: Tensor = with_dependencies([checked], x)
             return verified
 
@@ -160,20 +159,18 @@ def add_check_numerics_ops() -> Operation:
                     "`tf.cond()` or `tf.while_loop()`."
                 )
             with control_dependencies(check):
-                check = [get_op("CheckNumerics")(output, message=output.name)]
+                check = [emit("CheckNumerics", output, message=output.name)]
     return group(*check)
 
 
 def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
     """The same value; an error that begins with `message` if it has infinities or what is not a number."""
-    made: Tensor = get_op("CheckNumerics")(tensor, message=message, name=name)
-    return made
+    return emit("CheckNumerics", tensor, message=message, name=name)
 
 
 def timestamp(name: str | None = None) -> Tensor:
     """The seconds since 1970."""
-    made: Tensor = logging_ops.timestamp(name=name)
-    return made
+    return emit(logging_ops.timestamp, name=name)
 
 
 __all__ = [

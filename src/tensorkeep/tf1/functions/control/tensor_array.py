@@ -12,6 +12,7 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, colocate_with, control_dependencies, device, graph_of, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -122,7 +123,7 @@ class TensorArray:
     # ------------------------------------------------------------------------------------------ reading
 
     def read(self, index: Any, name: str | None = None) -> Tensor:
-        value: Tensor = tensor_array_read_v3(self._handle, index, self._flow, dtype=self._dtype, name=name)
+        value = emit(tensor_array_read_v3, self._handle, index, self._flow, dtype=self._dtype, name=name)
         value.set_shape(self._element_shape[0])
         return value
 
@@ -138,8 +139,8 @@ class TensorArray:
     def gather(self, indices: Any, name: str | None = None) -> Tensor:
         """Some elements as one tensor."""
         known = self._element_shape[0]
-        value: Tensor = tensor_array_gather_v3(
-            self._handle, indices, self._flow, dtype=self._dtype, element_shape=known, name=name
+        value = emit(
+            tensor_array_gather_v3, self._handle, indices, self._flow, dtype=self._dtype, element_shape=known, name=name
         )
         if known.dims is not None:
             value.set_shape(Shape((None, *known.dims)))
@@ -164,8 +165,7 @@ class TensorArray:
     def size(self, name: str | None = None) -> Tensor:
         if not self._dynamic_size and self._size is not None:
             return convert(self._size, INT32)
-        found: Tensor = tensor_array_size_v3(self._handle, self._flow, name=name)
-        return found
+        return emit(tensor_array_size_v3, self._handle, self._flow, name=name)
 
     # ------------------------------------------------------------------------------------------ writing
 
@@ -325,7 +325,7 @@ def _after_write(op: Operation, flow: Tensor) -> Tensor:
     """The gradient's flow, behind the write that it undoes."""
     done = identity(op.outputs[0], name="flow_out")
     with control_dependencies([done]):
-        barrier: Tensor = identity(flow, name="write_barrier")
+        barrier = emit(identity, flow, name="write_barrier")
     return barrier
 
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorkeep.graph.arguments import emit, emit_operation
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.ops.files import whole_files as file_ops
 
 
 def read_file(filename: Any, name: str | None = None) -> Tensor:
     """The contents of a file."""
-    return file_ops.read_file(filename, name=name)  # type: ignore[no-any-return]
+    return emit(file_ops.read_file, filename, name=name)
 
 
 def write_file(filename: Any, contents: Any, name: str | None = None) -> Operation:
     """An operation that writes a file, and the folders it lies in."""
-    return file_ops.write_file(filename, contents, name=name)  # type: ignore[no-any-return]
+    return emit_operation(file_ops.write_file, filename, contents, name=name)
 
 
 def matching_files(pattern: Any, name: str | None = None) -> Tensor:
     """The names of the files that match one of the patterns."""
-    return file_ops.matching_files(pattern, name=name)  # type: ignore[no-any-return]
+    return emit(file_ops.matching_files, pattern, name=name)
 
 
 __all__ = ["matching_files", "read_file", "write_file"]

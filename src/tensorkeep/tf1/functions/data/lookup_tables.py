@@ -9,12 +9,12 @@ from uuid import uuid4
 
 from tensorkeep.dtypes import INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, current_graph, device, graph_of, init_scope, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.shared.expressions import cast, plain, size_of, span
 from tensorkeep.ops.shared.indexing import static_value
 from tensorkeep.ops.state import lookup_tables as lookup_ops
@@ -267,9 +267,9 @@ class StaticHashTable:
     def _make(self, name: str, is_anonymous: bool) -> Tensor:
         types: dict[str, Any] = {"key_dtype": self.key_dtype, "value_dtype": self.value_dtype}
         if is_anonymous:
-            return lookup_ops.anonymous_hash_table(name=name, **types)  # type: ignore[no-any-return]
+            return emit(lookup_ops.anonymous_hash_table, name=name, **types)
         shared = self._initializer.shared_name or f"hash_table_{uuid4()}"
-        return lookup_ops.hash_table_v2(shared_name=shared, name=name, **types)  # type: ignore[no-any-return]
+        return emit(lookup_ops.hash_table_v2, shared_name=shared, name=name, **types)
 
     @property
     def init(self) -> Operation:
@@ -279,7 +279,7 @@ class StaticHashTable:
     def size(self, name: str | None = None) -> Tensor:
         """How many entries the table has."""
         with name_scope(chosen_name(name, f"{self.name}_Size"), self.resource_handle.graph):
-            return lookup_ops.size_v2(self.resource_handle)  # type: ignore[no-any-return]
+            return emit(lookup_ops.size_v2, self.resource_handle)
 
     def lookup(self, keys: Any, name: str | None = None) -> Any:
         """The values of keys; of a sparse tensor of keys, a sparse tensor."""
@@ -419,9 +419,9 @@ def _checked_key_dtype(table: Any, key_dtype: DType | None) -> DType:
 
 def _known_or_bucket(table: Any, values: Tensor, buckets: Tensor) -> Tensor:
     ids = table.lookup(values)
-    behind = get_op("AddV2")(buckets, table.size(), name="Add")
-    is_known = get_op("NotEqual")(ids, table.default_value)
-    return get_op("SelectV2")(is_known, ids, behind)  # type: ignore[no-any-return]
+    behind = emit("AddV2", buckets, table.size(), name="Add")
+    is_known = emit("NotEqual", ids, table.default_value)
+    return emit("SelectV2", is_known, ids, behind)
 
 
 class StaticVocabularyTable:

@@ -7,11 +7,11 @@ from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import WrongTypeError
+from tensorkeep.graph.arguments import emit, emit_operation
 from tensorkeep.graph.building import chosen_name, colocate_with, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.ops.state import lookup_tables as lookup_ops
 from tensorkeep.tf1.functions.constants import shown
@@ -51,7 +51,7 @@ class _MutableTable:
             name_scope(chosen_name(name, f"{self.name}_Size"), self.resource_handle.graph),
             colocate_with(self.resource_handle),
         ):
-            return lookup_ops.size_v2(self.resource_handle)  # type: ignore[no-any-return]
+            return emit(lookup_ops.size_v2, self.resource_handle)
 
     def insert(self, keys: Any, values: Any, name: str | None = None) -> Operation:
         """An operation that sets the values of keys."""
@@ -59,7 +59,7 @@ class _MutableTable:
             keys = convert(keys, self.key_dtype, "keys")
             values = convert(values, self.value_dtype, "values")
             with colocate_with(self.resource_handle):
-                return lookup_ops.insert_v2(self.resource_handle, keys, values)  # type: ignore[no-any-return]
+                return emit_operation(lookup_ops.insert_v2, self.resource_handle, keys, values)
 
     def remove(self, keys: Any, name: str | None = None) -> Operation:
         """An operation that forgets keys."""
@@ -68,13 +68,13 @@ class _MutableTable:
                 f"Dtype of argument `keys` must be {shown(self.key_dtype)}, received: {shown(keys.dtype)}"
             )
         with name_scope(chosen_name(name, f"{self.name}_lookup_table_remove"), self.resource_handle.graph):
-            return lookup_ops.remove_v2(self.resource_handle, keys)  # type: ignore[no-any-return]
+            return emit_operation(lookup_ops.remove_v2, self.resource_handle, keys)
 
     def _found(self, keys: Any, default: Any, name: str | None) -> Tensor:
         with name_scope(chosen_name(name, f"{self.name}_lookup_table_find"), self.resource_handle.graph):
             keys = convert(keys, self.key_dtype, "keys")
             with colocate_with(self.resource_handle):
-                return lookup_ops.find_v2(self.resource_handle, keys, default)  # type: ignore[no-any-return]
+                return emit(lookup_ops.find_v2, self.resource_handle, keys, default)
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
         """All keys and their values, in no order to rely on."""
@@ -115,7 +115,7 @@ class MutableHashTable(_MutableTable):
             attrs["use_node_name_sharing"] = by_node
         op = "AnonymousMutableHashTable" if is_anonymous else "MutableHashTable"
         op += ("" if shape.rank == 0 else "OfTensors") + ("" if is_anonymous else "V2")
-        return get_op(op)(name=name, **attrs)  # type: ignore[no-any-return]
+        return emit(op, name=name, **attrs)
 
     def lookup(self, keys: Any, dynamic_default_values: Any = None, name: str | None = None) -> Tensor:
         """The values of keys; those that are not there have the default, or their own of many defaults."""
@@ -153,7 +153,7 @@ class DenseHashTable(_MutableTable):
             attrs["use_node_name_sharing"] = checkpoint
         keys = [convert(empty_key, self.key_dtype, "empty_key"), convert(deleted_key, self.key_dtype, "deleted_key")]
         op = "AnonymousMutableDenseHashTable" if experimental_is_anonymous else "MutableDenseHashTableV2"
-        self.resource_handle = get_op(op)(*keys, name=name, **attrs)
+        self.resource_handle = emit(op, *keys, name=name, **attrs)
         self.name = self.resource_handle.op.name.rpartition("/")[2]
         if checkpoint:
             saveable = TableSaveable(self, name)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.dtypes import RESOURCE
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.data import readers
@@ -35,8 +36,7 @@ class ReaderBase:
         handle: Tensor = queue if isinstance(queue, Tensor) else queue.queue_ref
         if self._reader_ref.dtype == RESOURCE:
             return handle
-        old: Tensor = readers.fake_queue(handle)
-        return old
+        return emit(readers.fake_queue, handle)
 
     def read(self, queue: Any, name: str | None = None) -> Any:
         """The next record; files are taken from the queue as they are needed."""

@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT32, INT64
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -241,8 +242,7 @@ def adaptive_embedding_lookup_sparse(
         hashed = gather(embedding_lookup(plain, distinct, partition_strategy, max_norm=max_norm), at)
         first = embedding_lookup(plain, hash_ev_ids, partition_strategy, max_norm=max_norm)
         rows = embedding_lookup(keyed, others, partition_strategy, max_norm=max_norm, ev_init_value=first)
-        found: Tensor = dynamic_stitch(places, [hashed, rows])
-        return found
+        return emit(dynamic_stitch, places, [hashed, rows])
 
 
 def safe_adaptive_embedding_lookup_sparse(

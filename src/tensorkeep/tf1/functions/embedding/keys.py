@@ -8,10 +8,10 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import colocate_with, device
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.arrays.joining import parallel_dynamic_stitch
 from tensorkeep.tf1.functions.arrays.shapes import dynamic_partition, identity, reshape, size, unique_with_counts
@@ -59,9 +59,9 @@ def looked_up_by_key(tables: Sequence[Any], ids: Any, scope: str, ev_init_value:
                     keys_of_shards[number], ev_init_value=first_of_shards[number], counts=counts_of_shards[number]
                 )
             )
-    found: Tensor = parallel_dynamic_stitch(originals_of_shards, parts, name=scope)
+    found = emit(parallel_dynamic_stitch, originals_of_shards, parts, name=scope)
     if keys.static_shape.rank != 1:
-        dims = get_op("ConcatV2")([shape_of(keys), convert(list(row.as_tuple()), INT32)], 0, name="concat")
+        dims = emit("ConcatV2", [shape_of(keys), convert(list(row.as_tuple()), INT32)], 0, name="concat")
         found = reshape(found, dims)
     found.set_shape(keys.static_shape.concatenate(row))
     return found

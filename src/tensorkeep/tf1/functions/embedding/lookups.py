@@ -16,6 +16,7 @@ from typing import Any
 
 from tensorkeep.dtypes import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT32
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import colocate_with, device
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor, is_composite
 from tensorkeep.graph.conversion import convert
@@ -179,7 +180,7 @@ def _looked_up(
             if transform is not None:
                 rows = transform(_clipped(rows, own, max_norm))
         parts.append(rows)
-    found: Tensor = parallel_dynamic_stitch(originals_of_shards, parts, name=scope)
+    found = emit(parallel_dynamic_stitch, originals_of_shards, parts, name=scope)
     known = _row_shape(tables, found, transform)
     if known.is_fully_known:
         row: Any = TensorShape(known)

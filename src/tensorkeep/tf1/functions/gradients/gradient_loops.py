@@ -16,10 +16,10 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, RESOURCE, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import colocate_with, control_dependencies, unique_name
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor, held_behind, held_shape
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.arrays.constants import control_trigger, identity
 from tensorkeep.ops.control.control_flow import merge, switch
 from tensorkeep.ops.control.tensor_arrays import stack_pop_v2, stack_push_v2, stack_v2
@@ -53,8 +53,7 @@ from tensorkeep.tf1.functions.structures import flatten
 
 def shape_node(tensor: Tensor) -> Tensor:
     """The sizes of a tensor as a node, even where they are known."""
-    found: Tensor = get_op("Shape")(tensor, name="Shape")
-    return found
+    return emit("Shape", tensor, name="Shape")
 
 
 # ---------------------------------------------------------------------------------------------------- One loop
@@ -170,7 +169,7 @@ class GradientLoop:
                 pred = self._recalled_pred(branch)
                 way = 1 - branch.branch if dead_branch else branch.branch
                 stack = switched(stack, pred)[way]
-            popped: Tensor = stack_pop_v2(stack, elem_type=value.dtype.base_dtype)
+            popped = emit(stack_pop_v2, stack, elem_type=value.dtype.base_dtype)
             popped.set_shape(value.static_shape)
         if self.context.parallel_iterations > 1:
             self.gradient_sync.add_control_inputs((popped.op,))
@@ -240,7 +239,7 @@ def _count_rounds(forward: WhileContext, outer: GradientLoop | None) -> tuple[Te
         forward.loop_enters.append(inside)
         head = merge([inside, inside])[0]
         off, on = switch(head, forward.pivot)
-        following = carried(get_op("AddV2")(on, 1, name="Add"))
+        following = carried(emit("AddV2", on, 1, name="Add"))
         close_loop(head, following)
         total = exiting(off, name="f_count")
         forward.loop_exits.append(total)
@@ -260,9 +259,9 @@ def _count_down(context: WhileContext, count: Tensor, outer: GradientLoop | None
         context.loop_enters.append(inside)
         head = merge([inside, inside])[0]
         context.pivot_for_pred = head
-        context.pivot = looped(get_op("GreaterEqual")(head, one, name="GreaterEqual"), "b_count")
+        context.pivot = looped(emit("GreaterEqual", head, one, name="GreaterEqual"), "b_count")
         off, on = switch(head, context.pivot)
-        context.pivot_for_body = get_op("Sub")(on, one, name="Sub")
+        context.pivot_for_body = emit("Sub", on, one, name="Sub")
         following = carried(context.pivot_for_body)
         close_loop(head, following)
         zero = exiting(off, name="b_count")
@@ -372,7 +371,7 @@ class LoopState:
         if outer is None:
             if shape.is_fully_known:
                 return zeros(shape.as_tuple(), dtype)
-            return get_op("ZerosLike")(tensor, name="zeros_like")  # type: ignore[no-any-return]
+            return emit("ZerosLike", tensor, name="zeros_like")
         if shape.is_fully_known:
             with entered(outer.context):
                 return zeros(shape.as_tuple(), dtype)
@@ -454,10 +453,10 @@ def zeros_like_output(op: Operation, index: int) -> Tensor | None:
     if not is_switch(op):
         if value.dtype is RESOURCE:
             return None if held_behind(value) is None else _zeros_of_variable(value, value)
-        return get_op("ZerosLike")(value, name="zeros_like")  # type: ignore[no-any-return]
+        return emit("ZerosLike", value, name="zeros_like")
     branch = context_of(op)
     if branch is None:
-        return get_op("ZerosLike")(value, name="zeros_like")  # type: ignore[no-any-return]
+        return emit("ZerosLike", value, name="zeros_like")
     assert isinstance(branch, CondContext)
     other = switch(op.inputs[0], branch.pred)[1 - branch.branch]
     # The zeros are to be made only if the branch is the one taken, which this node tells.
@@ -495,7 +494,7 @@ def _zeros_of_variable(handle: Tensor, value: Tensor) -> Tensor:
     if is_of_table(value):  # no row of it
         sizes = np.array((0, *held_shape(value).as_tuple()), np.int32)
         return zeros(constant(sizes, name="Const"), _element_dtype(value))
-    return zeros(get_op("VariableShape")(handle), _element_dtype(value))
+    return zeros(emit("VariableShape", handle), _element_dtype(value))
 
 
 def _element_dtype(handle: Tensor) -> DType:

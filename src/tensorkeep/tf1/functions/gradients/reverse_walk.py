@@ -14,6 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import RESOURCE, VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, colocate_with, device, graph_of, name_scope, unique_name
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
@@ -342,8 +343,8 @@ def _added_by_device(grads: Sequence[Any]) -> Tensor:
     for place in sorted(by_device):
         on_device = by_device[place]
         with colocate_with(on_device[0].op, ignore_existing=True):
-            summands.append(get_op("AddN")(on_device) if len(on_device) > 1 else on_device[0])
-    return summands[0] if len(summands) == 1 else get_op("AddN")(summands)
+            summands.append(emit("AddN", on_device) if len(on_device) > 1 else on_device[0])
+    return summands[0] if len(summands) == 1 else emit("AddN", summands)
 
 
 def _added_in_turn(grads: Sequence[Any], op: Operation) -> Tensor:
@@ -351,7 +352,7 @@ def _added_in_turn(grads: Sequence[Any], op: Operation) -> Tensor:
     with name_scope(f"{op.name}_gradient_sum", op.graph):
         total = grads[0]
         for grad in grads[1:]:
-            total = get_op("AddN")([total, grad])
+            total = emit("AddN", [total, grad])
         return total  # type: ignore[no-any-return]
 
 
@@ -398,7 +399,7 @@ def aggregate_slices(grads: Sequence[Any]) -> Gradient:
     if len(grads) == 1:
         return grads[0]  # type: ignore[no-any-return]
     if any(isinstance(grad, Tensor) for grad in grads):
-        return get_op("AddN")(grads)  # type: ignore[no-any-return]
+        return emit("AddN", grads)
     slices = as_slices_alike(grads)
     values = concat([item.values for item in slices])
     return IndexedSlices(values, concat([item.indices for item in slices]), slices[0].dense_shape)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorkeep.dtypes import FLOAT32
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.images import detection, distortion, warping
@@ -26,8 +27,7 @@ def non_max_suppression(
     with scope_of(name, "non_max_suppression"):
         iou_threshold = convert(iou_threshold, name="iou_threshold")
         score_threshold = convert(score_threshold, name="score_threshold")
-        found: Tensor = detection.non_max_suppression_v3(boxes, scores, max_output_size, iou_threshold, score_threshold)
-        return found
+        return emit(detection.non_max_suppression_v3, boxes, scores, max_output_size, iou_threshold, score_threshold)
 
 
 def non_max_suppression_with_scores(
@@ -67,10 +67,14 @@ def non_max_suppression_overlaps(
     """As `non_max_suppression`, with overlaps that are given for every pair."""
     with scope_of(name, "non_max_suppression_overlaps"):
         overlap_threshold = convert(overlap_threshold, name="overlap_threshold")
-        found: Tensor = detection.non_max_suppression_with_overlaps(
-            overlaps, scores, max_output_size, overlap_threshold, score_threshold
+        return emit(
+            detection.non_max_suppression_with_overlaps,
+            overlaps,
+            scores,
+            max_output_size,
+            overlap_threshold,
+            score_threshold,
         )
-        return found
 
 
 def combined_non_max_suppression(
@@ -175,7 +179,8 @@ def crop_and_resize(
     box_indices: Any = None,
 ) -> Tensor:
     """Parts of images, all in one size."""
-    found: Tensor = warping.crop_and_resize(
+    return emit(
+        warping.crop_and_resize,
         image,
         boxes,
         either("box_indices", box_indices, "box_ind", box_ind),
@@ -184,7 +189,6 @@ def crop_and_resize(
         extrapolation_value=extrapolation_value,
         name=name,
     )
-    return found
 
 
 def extract_glimpse(
@@ -197,7 +201,8 @@ def extract_glimpse(
     name: str | None = None,
 ) -> Tensor:
     """A part of each image around an offset; beyond the image there is noise."""
-    found: Tensor = distortion.extract_glimpse(
+    return emit(
+        distortion.extract_glimpse,
         input,
         size,
         offsets,
@@ -206,7 +211,6 @@ def extract_glimpse(
         uniform_noise=uniform_noise,
         name=name,
     )
-    return found
 
 
 __all__ = [

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT16, FLOAT32, INT32, UINT8, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.codecs import image_files
@@ -185,14 +186,12 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
 
 def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
     """Colors as hue, saturation and value."""
-    found: Tensor = colors.rgb_to_hsv(images, name=name)
-    return found
+    return emit(colors.rgb_to_hsv, images, name=name)
 
 
 def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
     """Colors as red, green and blue."""
-    found: Tensor = colors.hsv_to_rgb(images, name=name)
-    return found
+    return emit(colors.hsv_to_rgb, images, name=name)
 
 
 _RGB_TO_YIQ: Final = [

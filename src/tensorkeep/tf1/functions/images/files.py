@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.dtypes import FLOAT32, INT32, UINT8, UINT16, DType
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.codecs import image_files
@@ -31,7 +32,8 @@ def decode_jpeg(
     name: str | None = None,
 ) -> Tensor:
     """The pixels of a JPEG file."""
-    found: Tensor = image_files.decode_jpeg(
+    return emit(
+        image_files.decode_jpeg,
         contents,
         channels=channels,
         ratio=ratio,
@@ -41,7 +43,6 @@ def decode_jpeg(
         dct_method=dct_method,
         name=name,
     )
-    return found
 
 
 def decode_and_crop_jpeg(
@@ -56,7 +57,8 @@ def decode_and_crop_jpeg(
     name: str | None = None,
 ) -> Tensor:
     """The pixels of a part of a JPEG file: top, left, height, width."""
-    found: Tensor = image_files.decode_and_crop_jpeg(
+    return emit(
+        image_files.decode_and_crop_jpeg,
         contents,
         crop_window,
         channels=channels,
@@ -67,31 +69,26 @@ def decode_and_crop_jpeg(
         dct_method=dct_method,
         name=name,
     )
-    return found
 
 
 def decode_png(contents: Any, channels: int = 0, dtype: Any = UINT8, name: str | None = None) -> Tensor:
     """The pixels of a PNG file."""
-    found: Tensor = image_files.decode_png(contents, channels=channels, dtype=dtype, name=name)
-    return found
+    return emit(image_files.decode_png, contents, channels=channels, dtype=dtype, name=name)
 
 
 def decode_gif(contents: Any, name: str | None = None) -> Tensor:
     """The frames of a GIF file."""
-    found: Tensor = image_files.decode_gif(contents, name=name)
-    return found
+    return emit(image_files.decode_gif, contents, name=name)
 
 
 def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
     """The pixels of a BMP file."""
-    found: Tensor = image_files.decode_bmp(contents, channels=channels, name=name)
-    return found
+    return emit(image_files.decode_bmp, contents, channels=channels, name=name)
 
 
 def decode_webp(contents: Any, channels: int = 0, dtype: Any = UINT8, name: str | None = None) -> Tensor:
     """The frames of a WebP file."""
-    found: Tensor = image_files.decode_webp(contents, channels=channels, dtype=dtype, name=name)
-    return found
+    return emit(image_files.decode_webp, contents, channels=channels, dtype=dtype, name=name)
 
 
 def decode_image(
@@ -106,8 +103,8 @@ def decode_image(
         count = 0 if channels is None else channels
         target = DType.of(dtype)
         decoded = target if target in (FLOAT32, UINT8, UINT16) else UINT16
-        image: Tensor = image_files.decode_image(
-            contents, channels=count, expand_animations=expand_animations, dtype=decoded
+        image = emit(
+            image_files.decode_image, contents, channels=count, expand_animations=expand_animations, dtype=decoded
         )
         if decoded is not target:
             image = convert_image_dtype(image, target)
@@ -118,8 +115,7 @@ def decode_image(
 
 def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
     """A PNG file of an image."""
-    found: Tensor = image_files.encode_png(convert(image), compression=compression, name=name)
-    return found
+    return emit(image_files.encode_png, convert(image), compression=compression, name=name)
 
 
 def encode_jpeg(
@@ -136,7 +132,8 @@ def encode_jpeg(
     name: str | None = None,
 ) -> Tensor:
     """A JPEG file of an image."""
-    found: Tensor = image_files.encode_jpeg(
+    return emit(
+        image_files.encode_jpeg,
         image,
         format=format,
         quality=quality,
@@ -149,13 +146,11 @@ def encode_jpeg(
         xmp_metadata=xmp_metadata,
         name=name,
     )
-    return found
 
 
 def extract_jpeg_shape(contents: Any, output_type: Any = INT32, name: str | None = None) -> Tensor:
     """The height, width and channels of a JPEG file."""
-    found: Tensor = image_files.extract_jpeg_shape(contents, output_type=output_type, name=name)
-    return found
+    return emit(image_files.extract_jpeg_shape, contents, output_type=output_type, name=name)
 
 
 __all__ = [

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32, FLOAT64, INT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -400,36 +401,47 @@ def resize_bicubic(
     images: Any, size: Any, align_corners: bool = False, name: str | None = None, half_pixel_centers: bool = False
 ) -> Tensor:
     """The images in another size, by cubic polynomials."""
-    found: Tensor = resizing.resize_bicubic(
-        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
+    return emit(
+        resizing.resize_bicubic,
+        images,
+        size,
+        align_corners=align_corners,
+        half_pixel_centers=half_pixel_centers,
+        name=name,
     )
-    return found
 
 
 def resize_bilinear(
     images: Any, size: Any, align_corners: bool = False, name: str | None = None, half_pixel_centers: bool = False
 ) -> Tensor:
     """The images in another size, by linear interpolation."""
-    found: Tensor = resizing.resize_bilinear(
-        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
+    return emit(
+        resizing.resize_bilinear,
+        images,
+        size,
+        align_corners=align_corners,
+        half_pixel_centers=half_pixel_centers,
+        name=name,
     )
-    return found
 
 
 def resize_nearest_neighbor(
     images: Any, size: Any, align_corners: bool = False, name: str | None = None, half_pixel_centers: bool = False
 ) -> Tensor:
     """The images in another size, by their nearest pixels."""
-    found: Tensor = resizing.resize_nearest_neighbor(
-        images, size, align_corners=align_corners, half_pixel_centers=half_pixel_centers, name=name
+    return emit(
+        resizing.resize_nearest_neighbor,
+        images,
+        size,
+        align_corners=align_corners,
+        half_pixel_centers=half_pixel_centers,
+        name=name,
     )
-    return found
 
 
 def resize_area(images: Any, size: Any, align_corners: bool = False, name: str | None = None) -> Tensor:
     """The images in another size, by the means of what each pixel covers."""
-    found: Tensor = resizing.resize_area(images, size, align_corners=align_corners, name=name)
-    return found
+    return emit(resizing.resize_area, images, size, align_corners=align_corners, name=name)
 
 
 def per_image_standardization(image: Any) -> Tensor:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.codecs import audio
 
@@ -15,8 +16,7 @@ def decode_wav(contents: Any, desired_channels: int = -1, desired_samples: int =
 
 def encode_wav(audio: Any, sample_rate: Any, name: str | None = None) -> Tensor:
     """A WAV file of 16 bits of samples between -1 and 1."""
-    found: Tensor = _encode_wav(audio, sample_rate, name=name)
-    return found
+    return emit(_encode_wav, audio, sample_rate, name=name)
 
 
 _encode_wav = audio.encode_wav

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorkeep.dtypes import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -186,14 +187,12 @@ def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | Non
 
 def diag(diagonal: Any, name: str | None = None) -> Tensor:
     """A tensor of twice the rank, with the elements on its diagonal."""
-    found: Tensor = diagonals.diag(diagonal, name=name)
-    return found
+    return emit(diagonals.diag, diagonal, name=name)
 
 
 def diag_part(input: Any, name: str | None = None) -> Tensor:
     """The diagonal of a tensor of even rank."""
-    found: Tensor = diagonals.diag_part(input, name=name)
-    return found
+    return emit(diagonals.diag_part, input, name=name)
 
 
 def adjoint(matrix: Any, name: str | None = None) -> Tensor:
@@ -218,14 +217,12 @@ def log_matrix_determinant(input: Any, name: str | None = None) -> Any:
 
 def matrix_inverse(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverses of matrices, or of their adjoints."""
-    found: Tensor = linear_systems.matrix_inverse(input, adjoint=adjoint, name=name)
-    return found
+    return emit(linear_systems.matrix_inverse, input, adjoint=adjoint, name=name)
 
 
 def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The solutions of linear systems."""
-    found: Tensor = linear_systems.matrix_solve(matrix, rhs, adjoint=adjoint, name=name)
-    return found
+    return emit(linear_systems.matrix_solve, matrix, rhs, adjoint=adjoint, name=name)
 
 
 def matrix_triangular_solve(
@@ -233,8 +230,7 @@ def matrix_triangular_solve(
 ) -> Tensor:
     """The solutions of linear systems whose matrices are triangles."""
     with scope_of(name, "triangular_solve", matrix, rhs):
-        found: Tensor = linear_systems.matrix_triangular_solve(matrix, rhs, lower=lower, adjoint=adjoint)
-        return found
+        return emit(linear_systems.matrix_triangular_solve, matrix, rhs, lower=lower, adjoint=adjoint)
 
 
 def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
@@ -251,8 +247,7 @@ def matrix_solve_ls(
     else:
         known = (matrix := convert(matrix, name="matrix")).static_shape
     if not fast or not _is_composed(known, matrix.dtype.array_dtype.itemsize):
-        found: Tensor = linear_systems.matrix_solve_ls(matrix, rhs, l2_regularizer, fast=fast, name=name)
-        return found
+        return emit(linear_systems.matrix_solve_ls, matrix, rhs, l2_regularizer, fast=fast, name=name)
     with scope_of(name, "matrix_solve_ls", matrix, rhs, l2_regularizer):
         dims = (None, None) if known.dims is None else known.dims[-2:]
         if dims[0] is not None and dims[1] is not None:
@@ -325,7 +320,7 @@ def tridiagonal_solve(
         rhs = matrix_transpose(rhs, conjugate=conjugate_rhs)
     elif conjugate_rhs:
         rhs = conj(rhs)
-    found: Tensor = decompositions.tridiagonal_solve_op(three, rhs, **options, name=name)
+    found = emit(decompositions.tridiagonal_solve_op, three, rhs, **options, name=name)
     return squeeze(found, -1) if is_vector else found
 
 
@@ -366,8 +361,7 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
     else:
         raise InvalidArgumentError(f"Unrecognized diagonals_format: {diagonals_format}")
     rows = [expand_dims(row, -2) for row in (upper, main, lower)]
-    found: Tensor = decompositions.tridiagonal_matmul_op(*rows, rhs, name=name)
-    return found
+    return emit(decompositions.tridiagonal_matmul_op, *rows, rhs, name=name)
 
 
 # ---------------------------------------------------------------------------------------------------- Factors

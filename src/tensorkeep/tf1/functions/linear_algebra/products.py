@@ -12,6 +12,7 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.linear_algebra import einsum as einsum_ops
@@ -81,7 +82,8 @@ def sparse_matmul(
     name: str | None = None,
 ) -> Tensor:
     """The product of matrices of which one is mostly zero."""
-    found: Tensor = products.sparse_matmul(
+    return emit(
+        products.sparse_matmul,
         a,
         b,
         transpose_a=transpose_a,
@@ -90,7 +92,6 @@ def sparse_matmul(
         b_is_sparse=b_is_sparse,
         name=name,
     )
-    return found
 
 
 def matvec(
@@ -223,8 +224,7 @@ _ELLIPSIS: Final = "0"  # the label of "..." while an equation is worked on
 
 
 def _summed_products(operands: Sequence[Any], equation: str) -> Tensor:
-    found: Tensor = einsum_ops.einsum(operands, equation=equation.replace(_ELLIPSIS, "..."))
-    return found
+    return emit(einsum_ops.einsum, operands, equation=equation.replace(_ELLIPSIS, "..."))
 
 
 def _resolved(equation: str, count: int) -> tuple[list[str], str]:

@@ -9,11 +9,11 @@ from typing import Any
 
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.nn import activations
 from tensorkeep.ops.nn import softmax as softmax_ops
@@ -69,22 +69,21 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
                 )
         value = convert(value, name="input")
         bias = convert(bias, value.dtype.base_dtype, "bias")
-        found: Tensor = activations.bias_add(value, bias, data_format=data_format, name=scope)
-        return found
+        return emit(activations.bias_add, value, bias, data_format=data_format, name=scope)
 
 
 def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
     """`x @ weights + biases`."""
     with scope_of(name, "xw_plus_b", x, weights, biases) as scope:
         x, weights, biases = convert(x, name="x"), convert(weights, name="weights"), convert(biases, name="biases")
-        return bias_add(get_op("MatMul")(x, weights), biases, name=scope)
+        return bias_add(emit("MatMul", x, weights), biases, name=scope)
 
 
 def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
     """`relu(x @ weights + biases)`."""
     with scope_of(name, "relu_layer", x, weights, biases) as scope:
         x, weights, biases = convert(x, name="x"), convert(weights, name="weights"), convert(biases, name="biases")
-        return relu(bias_add(get_op("MatMul")(x, weights), biases), name=scope)
+        return relu(bias_add(emit("MatMul", x, weights), biases), name=scope)
 
 
 # ---------------------------------------------------------------------------------------------------- Activations
@@ -92,15 +91,13 @@ def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Te
 
 def relu(features: Any, name: str | None = None) -> Tensor:
     """`max(features, 0)`."""
-    found: Tensor = activations.relu(features, name=name)
-    return found
+    return emit(activations.relu, features, name=name)
 
 
 def relu6(features: Any, name: str | None = None) -> Tensor:
     """`min(max(features, 0), 6)`."""
     with scope_of(name, "Relu6", features) as scope:
-        found: Tensor = activations.relu6(convert(features, name="features"), name=scope)
-        return found
+        return emit(activations.relu6, convert(features, name="features"), name=scope)
 
 
 def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
@@ -109,8 +106,7 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
         features = convert(features, name="features")
         if features.dtype.is_integer:
             features = cast(features, FLOAT32)
-        found: Tensor = activations.leaky_relu(features, alpha=float(alpha), name=scope)
-        return found
+        return emit(activations.leaky_relu, features, alpha=float(alpha), name=scope)
 
 
 def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
@@ -122,8 +118,7 @@ def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
 
 def elu(features: Any, name: str | None = None) -> Tensor:
     """The features, those below zero as `exp(x) - 1`."""
-    found: Tensor = activations.elu(features, name=name)
-    return found
+    return emit(activations.elu, features, name=name)
 
 
 def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
@@ -140,20 +135,17 @@ def gelu(features: Any, approximate: bool = False, name: str | None = None) -> T
 
 def selu(features: Any, name: str | None = None) -> Tensor:
     """Scaled `elu`, which keeps means and variances."""
-    found: Tensor = activations.selu(features, name=name)
-    return found
+    return emit(activations.selu, features, name=name)
 
 
 def softplus(features: Any, name: str | None = None) -> Tensor:
     """`log(exp(features) + 1)`."""
-    found: Tensor = activations.softplus(features, name=name)
-    return found
+    return emit(activations.softplus, features, name=name)
 
 
 def softsign(features: Any, name: str | None = None) -> Tensor:
     """`features / (abs(features) + 1)`."""
-    found: Tensor = activations.softsign(features, name=name)
-    return found
+    return emit(activations.softsign, features, name=name)
 
 
 def swish(features: Any, beta: Any = 1.0) -> Tensor:
@@ -314,8 +306,7 @@ def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = INT32, 
 def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
     """Whether the target of each row is among its `k` largest predictions."""
     with scope_of(name, "in_top_k", predictions, targets):
-        found: Tensor = ranking.in_top_k_v2(predictions, targets, k, name=name)
-        return found
+        return emit(ranking.in_top_k_v2, predictions, targets, k, name=name)
 
 
 def zero_fraction(value: Any, name: str | None = None) -> Tensor:

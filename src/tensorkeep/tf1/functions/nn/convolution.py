@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op
+from tensorkeep.graph.registry.opspec import OpSpec
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.nn import convolution as ops
 from tensorkeep.shapes import Shape
@@ -107,8 +108,7 @@ def conv1d(
 
 
 def _conv2d(images: Any, filters: Any, attrs: dict[str, Any], name: str | None = None) -> Tensor:
-    found: Tensor = ops.conv2d(images, filters, name=name, **attrs)
-    return found
+    return emit(ops.conv2d, images, filters, name=name, **attrs)
 
 
 def conv1d_transpose(
@@ -183,7 +183,8 @@ def conv2d_backprop_filter(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of a convolution with respect to its filters."""
-    found: Tensor = ops.conv2d_backprop_filter(
+    return emit(
+        ops.conv2d_backprop_filter,
         input,
         filter_sizes,
         out_backprop,
@@ -194,7 +195,6 @@ def conv2d_backprop_filter(
         name=name,
         **padding_attrs(padding),
     )
-    return found
 
 
 def conv2d_backprop_input(
@@ -211,7 +211,8 @@ def conv2d_backprop_input(
 ) -> Tensor:
     """The gradient of a convolution with respect to its images."""
     filter = either("filters", filters, "filter", filter)
-    found: Tensor = ops.conv2d_backprop_input(
+    return emit(
+        ops.conv2d_backprop_input,
         input_sizes,
         filter,
         out_backprop,
@@ -222,7 +223,6 @@ def conv2d_backprop_input(
         name=name,
         **padding_attrs(padding),
     )
-    return found
 
 
 def conv2d_transpose(
@@ -243,7 +243,8 @@ def conv2d_transpose(
     with scope_of(name, "conv2d_transpose", value, filter, output_shape) as scope:
         data_format = data_format or "NHWC"
         is_first = is_channels_first(data_format)
-        found: Tensor = ops.conv2d_backprop_input(
+        return emit(
+            ops.conv2d_backprop_input,
             output_shape,
             filter,
             value,
@@ -253,7 +254,6 @@ def conv2d_transpose(
             name=scope,
             **padding_attrs(padding),
         )
-        return found
 
 
 # ---------------------------------------------------------------------------------------------------- Three dimensions
@@ -271,10 +271,16 @@ def conv3d(
 ) -> Tensor:
     """The convolution of space with filters [planes, rows, columns, channels, outputs]."""
     filter = either("filters", filters, "filter", filter)
-    found: Tensor = ops.conv3d(
-        input, filter, strides=strides, padding=padding, data_format=data_format, dilations=dilations, name=name
+    return emit(
+        ops.conv3d,
+        input,
+        filter,
+        strides=strides,
+        padding=padding,
+        data_format=data_format,
+        dilations=dilations,
+        name=name,
     )
-    return found
 
 
 def conv3d_backprop_filter_v2(
@@ -288,7 +294,8 @@ def conv3d_backprop_filter_v2(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of a convolution of space with respect to its filters."""
-    found: Tensor = ops.conv3d_backprop_filter_v2(
+    return emit(
+        ops.conv3d_backprop_filter_v2,
         input,
         filter_sizes,
         out_backprop,
@@ -298,7 +305,6 @@ def conv3d_backprop_filter_v2(
         dilations=dilations,
         name=name,
     )
-    return found
 
 
 conv3d_backprop_filter = conv3d_backprop_filter_v2
@@ -322,7 +328,8 @@ def conv3d_transpose(
     with scope_of(name, "conv3d_transpose", value, filter, output_shape) as scope:
         data_format = data_format or "NDHWC"
         is_first = is_channels_first(data_format)
-        found: Tensor = ops.conv3d_backprop_input_v2(
+        return emit(
+            ops.conv3d_backprop_input_v2,
             output_shape,
             filter,
             value,
@@ -332,7 +339,6 @@ def conv3d_transpose(
             dilations=sequence(dilations, 3, is_first, "dilations"),
             name=scope,
         )
-        return found
 
 
 def conv_transpose(
@@ -382,7 +388,8 @@ def depthwise_conv2d_native(
     name: str | None = None,
 ) -> Tensor:
     """A convolution of each channel by filters of its own, [rows, columns, channels, outputs of each]."""
-    found: Tensor = ops.depthwise_conv2d_native(
+    return emit(
+        ops.depthwise_conv2d_native,
         input,
         filter,
         strides=strides,
@@ -391,7 +398,6 @@ def depthwise_conv2d_native(
         name=name,
         **padding_attrs(padding),
     )
-    return found
 
 
 def depthwise_conv2d_backprop_input(
@@ -405,7 +411,8 @@ def depthwise_conv2d_backprop_input(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of a depthwise convolution with respect to its images."""
-    found: Tensor = ops.depthwise_conv2d_native_backprop_input(
+    return emit(
+        ops.depthwise_conv2d_native_backprop_input,
         input_sizes,
         filter,
         out_backprop,
@@ -415,7 +422,6 @@ def depthwise_conv2d_backprop_input(
         name=name,
         **padding_attrs(padding),
     )
-    return found
 
 
 def depthwise_conv2d_backprop_filter(
@@ -429,7 +435,8 @@ def depthwise_conv2d_backprop_filter(
     name: str | None = None,
 ) -> Tensor:
     """The gradient of a depthwise convolution with respect to its filters."""
-    found: Tensor = ops.depthwise_conv2d_native_backprop_filter(
+    return emit(
+        ops.depthwise_conv2d_native_backprop_filter,
         input,
         filter_sizes,
         out_backprop,
@@ -439,7 +446,6 @@ def depthwise_conv2d_backprop_filter(
         name=name,
         **padding_attrs(padding),
     )
-    return found
 
 
 depthwise_conv2d_native_backprop_input = depthwise_conv2d_backprop_input
@@ -551,8 +557,7 @@ def _convolved(
         return conv1d(images, filters, strides, padding, data_format=data_format, dilations=dilations, name=name)
     spec: OpSpec = ops.conv2d if len(strides) == 4 else ops.conv3d
     if rank is None or rank <= len(strides):
-        found: Tensor = spec(images, filters, name=name, **attrs)
-        return found
+        return emit(spec, images, filters, name=name, **attrs)
     return _with_one_batch(images, lambda part: spec(part, filters, **attrs), len(strides) - 1, name)
 
 
@@ -641,15 +646,14 @@ def dilation2d(
     """The maximum, under each window, of the images plus the filter."""
     filter = either("filters", filters, "filter", filter)
     rates = either("dilations", dilations, "rates", rates)
-    found: Tensor = ops.dilation2d(input, filter, strides=strides, rates=rates, padding=padding, name=name)
-    return found
+    return emit(ops.dilation2d, input, filter, strides=strides, rates=rates, padding=padding, name=name)
 
 
 def erosion2d(value: Any, kernel: Any, strides: Any, rates: Any, padding: str, name: str | None = None) -> Tensor:
     """The minimum, under each window, of the images less the mirrored kernel."""
     with scope_of(name, "erosion2d", value, kernel) as scope:
         negated = negative(value)
-        mirrored = get_op("ReverseV2")(kernel, [0, 1])
+        mirrored = emit("ReverseV2", kernel, [0, 1])
         return negative(ops.dilation2d(negated, mirrored, strides=strides, rates=rates, padding=padding, name=scope))
 
 

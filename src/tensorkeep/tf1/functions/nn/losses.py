@@ -12,11 +12,11 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit_operation, emit_tensors
 from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.tf1.functions.arrays.shapes import (
     concat,
@@ -162,7 +162,7 @@ def _static_check(weights: Tensor, values: Tensor) -> Operation | None:
     if mine.rank is None or theirs.rank is None:
         return None
     if mine.rank == 0:
-        nothing: Operation = get_op("NoOp")(name="static_scalar_check_success")
+        nothing: Operation = emit_operation("NoOp", name="static_scalar_check_success")
         return nothing
     if mine.rank != theirs.rank:
         raise InvalidArgumentError(
@@ -177,7 +177,7 @@ def _static_check(weights: Tensor, values: Tensor) -> Operation | None:
                 f"{_CANNOT_BROADCAST} Mismatch at dim {axis}. values.shape={theirs}, weights.shape={mine}. "
                 f"Received weights={weights}, values={values}"
             )
-    fine: Operation = get_op("NoOp")(name="static_dims_check_success")
+    fine: Operation = emit_operation("NoOp", name="static_dims_check_success")
     return fine
 
 
@@ -198,8 +198,13 @@ def _has_valid_dims(weights_shape: Any, values_shape: Any) -> Tensor:
         wanted = expand_dims(values_shape, -1)
         valid = concat((wanted, ones_like(wanted)), axis=1)
         found = expand_dims(weights_shape, -1)
-        invalid = get_op("DenseToDenseSetOperation")(
-            found, valid, set_operation="a-b", validate_indices=True, name="DenseToDenseSetOperation"
+        invalid = emit_tensors(
+            "DenseToDenseSetOperation",
+            found,
+            valid,
+            set_operation="a-b",
+            validate_indices=True,
+            name="DenseToDenseSetOperation",
         )
         count = size(invalid[1], name="num_invalid_dims")
         return equal(0, count, name=scope)

@@ -8,6 +8,7 @@ from typing import Any
 
 from tensorkeep.dtypes import FLOAT16, FLOAT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.nn import normalization as ops
@@ -37,8 +38,7 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_mean, reduce_prod
 
 def l2_loss(t: Any, name: str | None = None) -> Tensor:
     """Half the sum of squares."""
-    found: Tensor = loss_ops.l2_loss(t, name=name)
-    return found
+    return emit(loss_ops.l2_loss, t, name=name)
 
 
 def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
@@ -71,10 +71,9 @@ def local_response_normalization(
     name: str | None = None,
 ) -> Tensor:
     """Each element divided by a power of the weighted sum of the squares of its neighbours among the channels."""
-    found: Tensor = ops.lrn(
-        input, depth_radius=depth_radius, bias=float(bias), alpha=float(alpha), beta=float(beta), name=name
+    return emit(
+        ops.lrn, input, depth_radius=depth_radius, bias=float(bias), alpha=float(alpha), beta=float(beta), name=name
     )
-    return found
 
 
 lrn = local_response_normalization

@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.nn import pooling as ops
@@ -52,8 +53,7 @@ def max_pool(
         attrs = padding_attrs(padding)
         if 0 in windows["ksize"]:
             raise InvalidArgumentError(f"`ksize` cannot be zero. Received: ksize={ksize}")
-        found: Tensor = ops.max_pool(value, name=scope, **windows, **attrs)
-        return found
+        return emit(ops.max_pool, value, name=scope, **windows, **attrs)
 
 
 def max_pool1d(
@@ -86,8 +86,7 @@ def max_pool2d(
     with scope_of(name, "MaxPool2d", input) as scope:
         windows = _windows(ksize, strides, 2, data_format or "NHWC")
         _check_vector_format(padding, data_format)
-        found: Tensor = ops.max_pool(input, name=scope, **windows, **padding_attrs(padding))
-        return found
+        return emit(ops.max_pool, input, name=scope, **windows, **padding_attrs(padding))
 
 
 def max_pool3d(
@@ -96,8 +95,7 @@ def max_pool3d(
     """The maximum of each window of space."""
     with scope_of(name, "MaxPool3D", input) as scope:
         windows = _windows(ksize, strides, 3, data_format or "NDHWC")
-        found: Tensor = ops.max_pool3d(input, padding=padding, name=scope, **windows)
-        return found
+        return emit(ops.max_pool3d, input, padding=padding, name=scope, **windows)
 
 
 def max_pool_v2(
@@ -113,10 +111,9 @@ def max_pool_v2(
             f"Explicit padding is not supported with an input tensor of rank 5. Received: padding={padding}"
         )
     if spatial == 3:
-        found: Tensor = ops.max_pool3d(
-            input, ksize=ksize, strides=strides, padding=padding, data_format=data_format, name=name
+        return emit(
+            ops.max_pool3d, input, ksize=ksize, strides=strides, padding=padding, data_format=data_format, name=name
         )
-        return found
     function = max_pool1d if spatial == 1 else max_pool2d
     return function(input, ksize, strides, padding, data_format, name)
 
@@ -175,8 +172,7 @@ def avg_pool(
     with scope_of(name, "AvgPool", value) as scope:
         value = either("input", input, "value", value)
         windows = _windows(ksize, strides, 2, data_format or "NHWC")
-        found: Tensor = ops.avg_pool(value, padding=padding, name=scope, **windows)
-        return found
+        return emit(ops.avg_pool, value, padding=padding, name=scope, **windows)
 
 
 avg_pool2d = avg_pool
@@ -207,8 +203,7 @@ def avg_pool3d(
     """The average of each window of space."""
     with scope_of(name, "AvgPool3D", input) as scope:
         windows = _windows(ksize, strides, 3, data_format or "NDHWC")
-        found: Tensor = ops.avg_pool3d(input, padding=padding, name=scope, **windows)
-        return found
+        return emit(ops.avg_pool3d, input, padding=padding, name=scope, **windows)
 
 
 def avg_pool_v2(
@@ -221,8 +216,7 @@ def avg_pool_v2(
     if spatial == 1:
         return avg_pool1d(input, ksize, strides, padding, data_format, name)
     spec = ops.avg_pool if spatial == 2 else ops.avg_pool3d
-    found: Tensor = spec(input, ksize=ksize, strides=strides, padding=padding, data_format=data_format, name=name)
-    return found
+    return emit(spec, input, ksize=ksize, strides=strides, padding=padding, data_format=data_format, name=name)
 
 
 # ---------------------------------------------------------------------------------------------------- Any

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.sparse.tensors import sparse_to_dense
 from tensorkeep.tf1.functions.arrays.shapes import (
@@ -170,8 +171,7 @@ def _accidental_hits(labels: Tensor, sampled: Tensor, num_true: int, num_sampled
     indices = concat(columns, 1, "sparse_indices")
     size = concat([shape(labels)[:1], expand_dims(num_sampled, 0)], 0)
     weights = _as_type(weights, logits)
-    found: Tensor = sparse_to_dense(indices, size, weights, default_value=0.0, validate_indices=False)
-    return found
+    return emit(sparse_to_dense, indices, size, weights, default_value=0.0, validate_indices=False)
 
 
 def _row_sums(x: Tensor) -> Tensor:

@@ -9,11 +9,11 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, colocate_with, name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.tf1.functions.arrays.shapes import identity, ones_like, rank, size, stack, where
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.numbers.elementwise import cast, maximum, minimum, rsqrt, sqrt
@@ -66,7 +66,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
         for value in values:
             if value is not None:
                 with colocate_with(value):
-                    halves.append(get_op("L2Loss")(value))
+                    halves.append(emit("L2Loss", value))
         half = reduce_sum(stack(halves))
         return sqrt(half * constant(2.0, dtype=half.dtype), name="global_norm")
 

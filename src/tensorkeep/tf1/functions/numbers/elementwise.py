@@ -23,6 +23,7 @@ from tensorkeep.dtypes import (
     DType,
 )
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import convert, register_conversion
@@ -62,7 +63,7 @@ _DIVIDED_AS: Final = {
 
 def _unary(spec: Any, doc: str) -> Callable[..., Tensor]:
     def function(x: Any, name: str | None = None) -> Tensor:
-        return spec(x, name=name)  # type: ignore[no-any-return]
+        return emit(spec, x, name=name)
 
     function.__doc__ = doc
     return function
@@ -70,7 +71,7 @@ def _unary(spec: Any, doc: str) -> Callable[..., Tensor]:
 
 def _binary(spec: Any, doc: str) -> Callable[..., Tensor]:
     def function(x: Any, y: Any, name: str | None = None) -> Tensor:
-        return spec(x, y, name=name)  # type: ignore[no-any-return]
+        return emit(spec, x, y, name=name)
 
     function.__doc__ = doc
     return function
@@ -118,8 +119,8 @@ def abs(x: Any, name: str | None = None) -> Tensor:
     with scope_of(name, "Abs", x) as scope:
         x = convert(x, name="x")
         if x.dtype.is_complex:
-            return math_ops.complex_abs(x, Tout=real_dtype(x.dtype), name=scope)  # type: ignore[no-any-return]
-        return math_ops.absolute(x, name=scope)  # type: ignore[no-any-return]
+            return emit(math_ops.complex_abs, x, Tout=real_dtype(x.dtype), name=scope)
+        return emit(math_ops.absolute, x, name=scope)
 
 
 def sign(x: Any, name: str | None = None) -> Tensor:
@@ -127,27 +128,27 @@ def sign(x: Any, name: str | None = None) -> Tensor:
     x = convert(x)
     if x.dtype.is_complex:
         length = math_ops.complex_abs(x, Tout=real_dtype(x.dtype))
-        return arithmetic.div_no_nan(x, cast(length, x.dtype), name=name)  # type: ignore[no-any-return]
-    return math_ops.sign(x, name=name)  # type: ignore[no-any-return]
+        return emit(arithmetic.div_no_nan, x, cast(length, x.dtype), name=name)
+    return emit(math_ops.sign, x, name=name)
 
 
 def sigmoid(x: Any, name: str | None = None) -> Tensor:
     """`1 / (1 + exp(-x))`."""
     with scope_of(name, "Sigmoid", x) as scope:
-        return math_ops.sigmoid(convert(x, name="x"), name=scope)  # type: ignore[no-any-return]
+        return emit(math_ops.sigmoid, convert(x, name="x"), name=scope)
 
 
 def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
     """`log(sigmoid(x))`, exact where the sigmoid is small."""
     with scope_of(name, "LogSigmoid", x) as scope:
         x = convert(x, name="x")
-        return math_ops.neg(get_op("Softplus")(math_ops.neg(x)), name=scope)  # type: ignore[no-any-return]
+        return emit(math_ops.neg, emit("Softplus", math_ops.neg(x)), name=scope)
 
 
 def round(x: Any, name: str | None = None) -> Tensor:
     """The nearest whole number, the even one of two; whole numbers are themselves."""
     x = convert(x, name="x")
-    return x if x.dtype.is_integer else math_ops.round_half_even(x, name=name)  # type: ignore[no-any-return]
+    return x if x.dtype.is_integer else emit(math_ops.round_half_even, x, name=name)
 
 
 def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
@@ -155,7 +156,7 @@ def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
     with scope_of(name, "reciprocal_no_nan", x) as scope:
         x = convert(x, name="x")
         one = constant(1, x.dtype.base_dtype, name="one")
-        return arithmetic.div_no_nan(one, x, name=scope)  # type: ignore[no-any-return]
+        return emit(arithmetic.div_no_nan, one, x, name=scope)
 
 
 # ---------------------------------------------------------------------------------------------------- Two numbers
@@ -189,17 +190,17 @@ right_shift = _binary(comparisons.right_shift, "Bits moved down by `y`.")
 
 def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
     """The angle of the point (x, y)."""
-    return arithmetic.atan2(y, x, name=name)  # type: ignore[no-any-return]
+    return emit(arithmetic.atan2, y, x, name=name)
 
 
 def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
     """The next number after `x1` on the way to `x2`."""
-    return arithmetic.next_after(x1, x2, name=name)  # type: ignore[no-any-return]
+    return emit(arithmetic.next_after, x1, x2, name=name)
 
 
 def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
     """The cross product of vectors of three, along the last axis."""
-    return arithmetic.cross(a, b, name=name)  # type: ignore[no-any-return]
+    return emit(arithmetic.cross, a, b, name=name)
 
 
 def add(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -208,13 +209,13 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
         x = convert(x, name="x")
         y = convert(y, name="y", preferred_dtype=x.dtype.base_dtype)
         spec = arithmetic.add if x.dtype.base_dtype is STRING else arithmetic.add_v2
-        return spec(x, y, name=scope)  # type: ignore[no-any-return]
+        return emit(spec, x, y, name=scope)
 
 
 def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
     """`x` to the power of `y`."""
     with scope_of(name, "Pow", x, y) as scope:
-        return arithmetic.power(x, y, name=scope)  # type: ignore[no-any-return]
+        return emit(arithmetic.power, x, y, name=scope)
 
 
 def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
@@ -230,7 +231,7 @@ def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
 def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
     """`x // y`: the quotient, rounded down."""
     with scope_of(name, "floordiv", x, y) as scope:
-        return arithmetic.floor_div(x, y, name=scope)  # type: ignore[no-any-return]
+        return emit(arithmetic.floor_div, x, y, name=scope)
 
 
 def _same_dtype(x: Tensor, y: Tensor) -> DType:
@@ -255,7 +256,7 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
         x = convert(x, name="x")
         y = convert(y, name="y", preferred_dtype=x.dtype.base_dtype)
         x, y = _with_fractions(x, y, "__truediv__")
-        return arithmetic.real_div(x, y, name=scope)  # type: ignore[no-any-return]
+        return emit(arithmetic.real_div, x, y, name=scope)
 
 
 def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -272,7 +273,7 @@ def div(x: Any, y: Any, name: str | None = None) -> Tensor:
         y = convert(y, x.dtype.base_dtype, name="y")
         dtype = _same_dtype(x, y)
         spec = arithmetic.real_div if dtype.is_floating or dtype.is_complex else arithmetic.floor_div
-        return spec(x, y, name=scope)  # type: ignore[no-any-return]
+        return emit(spec, x, y, name=scope)
 
 
 def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
@@ -284,7 +285,7 @@ def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
             x = convert(x, name="x")
             y = convert(y, name="y", preferred_dtype=x.dtype.base_dtype)
         x, y = _with_fractions(x, y, "tf.math.divide_no_nan")
-        return arithmetic.div_no_nan(x, y, name=scope)  # type: ignore[no-any-return]
+        return emit(arithmetic.div_no_nan, x, y, name=scope)
 
 
 divide_no_nan = div_no_nan
@@ -295,26 +296,26 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
     with scope_of(name, "multiply_no_nan", x, y) as scope:
         x = convert(x, name="x")
         y = convert(y, x.dtype.base_dtype, name="y")
-        return arithmetic.mul_no_nan(x, y, name=scope)  # type: ignore[no-any-return]
+        return emit(arithmetic.mul_no_nan, x, y, name=scope)
 
 
 def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
     """`x / y`, and 0 where `x` is 0."""
     with scope_of(name, "xdivy", x, y):
-        return arithmetic.xdivy(x, y)  # type: ignore[no-any-return]
+        return emit(arithmetic.xdivy, x, y)
 
 
 def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
     """`x * log1p(y)`, and 0 where `x` is 0."""
     with scope_of(name, "xlog1py", x, y):
-        return arithmetic.xlog1py(x, y)  # type: ignore[no-any-return]
+        return emit(arithmetic.xlog1py, x, y)
 
 
 def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
     """Whether one of two is true, and not the other."""
     either = comparisons.logical_or(x, y)
     both = comparisons.logical_not(comparisons.logical_and(x, y))
-    return comparisons.logical_and(either, both, name=name)  # type: ignore[no-any-return]
+    return emit(comparisons.logical_and, either, both, name=name)
 
 
 # ---------------------------------------------------------------------------------------------------- Many numbers
@@ -334,9 +335,9 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     if not tensors:
         raise InvalidArgumentError(problem)
     if len(tensors) > 1:
-        return arithmetic.add_n(tensors, name=name)  # type: ignore[no-any-return]
+        return emit(arithmetic.add_n, tensors, name=name)
     only = convert(tensors[0])
-    return get_op("Identity")(only, name=name) if name else only
+    return emit("Identity", only, name=name) if name else only
 
 
 def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
@@ -356,7 +357,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
             "equal. Try casting the input to the desired type."
         )
     if len(tensors) == 1:
-        return tensors[0] if name is None else get_op("Identity")(tensors[0], name=name)  # type: ignore[no-any-return]
+        return tensors[0] if name is None else emit("Identity", tensors[0], name=name)
     return add_n(tensors, name)
 
 
@@ -503,7 +504,7 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
                 f"The `real` and `imag` components have incorrect types: {kinds[0]} {kinds[1]}. They must be "
                 "consistent, and one of float32, float64"
             )
-        return math_ops.complex_number(real, imag, Tout=target, name=scope)  # type: ignore[no-any-return]
+        return emit(math_ops.complex_number, real, imag, Tout=target, name=scope)
 
 
 def real(input: Any, name: str | None = None) -> Tensor:
@@ -511,7 +512,7 @@ def real(input: Any, name: str | None = None) -> Tensor:
     with scope_of(name, "Real", input) as scope:
         input = convert(input, name="input")
         if input.dtype.is_complex:
-            return math_ops.real(input, Tout=real_dtype(input.dtype), name=scope)  # type: ignore[no-any-return]
+            return emit(math_ops.real, input, Tout=real_dtype(input.dtype), name=scope)
         if input.dtype.is_floating or input.dtype.is_integer:
             return input  # type: ignore[no-any-return]
         raise WrongTypeError(f"input must be a numeric tensor, but got tensor with dtype {input.dtype}")
@@ -522,7 +523,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
     with scope_of(name, "Imag", input) as scope:
         input = convert(input, name="input")
         if input.dtype.is_complex:
-            return math_ops.imag(input, Tout=real_dtype(input.dtype), name=scope)  # type: ignore[no-any-return]
+            return emit(math_ops.imag, input, Tout=real_dtype(input.dtype), name=scope)
         return zeros_like(input)
 
 
@@ -531,12 +532,12 @@ def angle(input: Any, name: str | None = None) -> Tensor:
     with scope_of(name, "Angle", input) as scope:
         input = convert(input, name="input")
         if input.dtype.is_complex:
-            return math_ops.angle(input, Tout=real_dtype(input.dtype), name=scope)  # type: ignore[no-any-return]
+            return emit(math_ops.angle, input, Tout=real_dtype(input.dtype), name=scope)
         is_negative = comparisons.less(input, 0)
         ones = ones_like(input)
         with name_scope("mul") as product:
             half_turn = arithmetic.mul(constant(np.pi, ones.dtype, name="x"), ones, name=product)
-        return comparisons.select(is_negative, half_turn, zeros_like(input))  # type: ignore[no-any-return]
+        return emit(comparisons.select, is_negative, half_turn, zeros_like(input))
 
 
 def conj(x: Any, name: str | None = None) -> Tensor:
@@ -546,7 +547,7 @@ def conj(x: Any, name: str | None = None) -> Tensor:
     with scope_of(name, "Conj", x) as scope:
         x = convert(x, name="x")
         if x.dtype.is_complex or x.dtype.base_dtype is VARIANT:
-            return math_ops.conjugate(x, name=scope)  # type: ignore[no-any-return]
+            return emit(math_ops.conjugate, x, name=scope)
         if x.dtype.is_floating or x.dtype.is_integer:
             return x  # type: ignore[no-any-return]
         raise WrongTypeError(f"Expected numeric or variant tensor, got dtype {x.dtype}.")
@@ -572,7 +573,7 @@ def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name
             if odd:
                 raise WrongTypeError(f"a range is of numbers that can be counted, got {odd[0]}")
             wanted = max((part.dtype.base_dtype for part in parts), key=_WIDENING.index)
-        return cumulative.range_(*(cast(part, wanted) for part in parts), name=scope)  # type: ignore[no-any-return]
+        return emit(cumulative.range_, *(cast(part, wanted) for part in parts), name=scope)
 
 
 def _convert_range(value: builtins.range, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
@@ -600,7 +601,7 @@ lin_space = linspace
 
 def _line(start: Tensor, stop: Tensor, count: Tensor, axis: Any) -> Tensor:
     """The middle of the line between its ends, which are exact."""
-    shape_of_both = get_op("BroadcastArgs")(_shape(start), _shape(stop))
+    shape_of_both = emit("BroadcastArgs", _shape(start), _shape(stop))
     spread, expand = get_op("BroadcastTo"), get_op("ExpandDims")
     start, stop = spread(start, shape_of_both), spread(stop, shape_of_both)
     start, stop = expand(start, axis), expand(stop, axis)
@@ -616,21 +617,21 @@ def _line(start: Tensor, stop: Tensor, count: Tensor, axis: Any) -> Tensor:
     end = select(count >= 0, steps, -1)
     numbers = cast(range(1, end, dtype=INT64), distance.dtype)
     is_axis = comparisons.equal(where, range(rank))
-    numbers = get_op("Reshape")(numbers, select(is_axis, inner, 1))
+    numbers = emit("Reshape", numbers, select(is_axis, inner, 1))
     middle = start + distance * numbers
     concat = get_op("ConcatV2")
     whole = concat([start, middle, stop], where, name="concat")
     begin = zeros_like(shape)
     before = shape[0:where]
-    size = concat([before, get_op("Reshape")(count, [1]), shape[where + 1 :]], 0, name="concat")
-    return get_op("Slice")(whole, begin, size)  # type: ignore[no-any-return]
+    size = concat([before, emit("Reshape", count, [1]), shape[where + 1 :]], 0, name="concat")
+    return emit("Slice", whole, begin, size)
 
 
 def _shape(x: Tensor) -> Tensor:
     known = x.static_shape
     if known.is_fully_known:
         return constant(np.array(known.as_tuple(), np.int32), INT32, name="Shape")
-    return get_op("Shape")(x)  # type: ignore[no-any-return]
+    return emit("Shape", x)
 
 
 def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
@@ -653,7 +654,7 @@ def cumulative_logsumexp(
 def _running(spec: Any, default: str, x: Any, axis: Any, flags: Sequence[bool], name: str | None) -> Tensor:
     with scope_of(name, default, x, axis) as scope:
         x = convert(x, name="x")
-        return spec(x, axis, exclusive=flags[0], reverse=flags[1], name=scope)  # type: ignore[no-any-return]
+        return emit(spec, x, axis, exclusive=flags[0], reverse=flags[1], name=scope)
 
 
 __all__ = [

@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.quantized import ranges, rounding
 
@@ -15,8 +16,7 @@ def fake_quant_with_min_max_args(
 ) -> Tensor:
     """The inputs as numbers of so many bits over a fixed range would represent them."""
     attrs: dict[str, Any] = {"min": min, "max": max, "num_bits": num_bits, "narrow_range": narrow_range}
-    found: Tensor = rounding.fake_quant_with_min_max_args(inputs, name=name, **attrs)
-    return found
+    return emit(rounding.fake_quant_with_min_max_args, inputs, name=name, **attrs)
 
 
 def fake_quant_with_min_max_args_gradient(
@@ -30,18 +30,16 @@ def fake_quant_with_min_max_args_gradient(
 ) -> Tensor:
     """The gradient of `fake_quant_with_min_max_args`."""
     attrs: dict[str, Any] = {"min": min, "max": max, "num_bits": num_bits, "narrow_range": narrow_range}
-    found: Tensor = rounding.fake_quant_with_min_max_args_gradient(gradients, inputs, name=name, **attrs)
-    return found
+    return emit(rounding.fake_quant_with_min_max_args_gradient, gradients, inputs, name=name, **attrs)
 
 
 def fake_quant_with_min_max_vars(
     inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
 ) -> Tensor:
     """The inputs as numbers of so many bits over a range that is a tensor would represent them."""
-    found: Tensor = rounding.fake_quant_with_min_max_vars(
-        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    return emit(
+        rounding.fake_quant_with_min_max_vars, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
-    return found
 
 
 def fake_quant_with_min_max_vars_gradient(
@@ -63,10 +61,15 @@ def fake_quant_with_min_max_vars_per_channel(
     inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
 ) -> Tensor:
     """As `fake_quant_with_min_max_vars`, with a range for each channel."""
-    found: Tensor = rounding.fake_quant_with_min_max_vars_per_channel(
-        inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    return emit(
+        rounding.fake_quant_with_min_max_vars_per_channel,
+        inputs,
+        min,
+        max,
+        num_bits=num_bits,
+        narrow_range=narrow_range,
+        name=name,
     )
-    return found
 
 
 def fake_quant_with_min_max_vars_per_channel_gradient(
@@ -97,7 +100,8 @@ def quantize_and_dequantize(
     axis: int | None = None,
 ) -> Tensor:
     """The input rounded to numbers of so many bits; gradients pass through unchanged."""
-    found: Tensor = rounding.quantize_and_dequantize_v2(
+    return emit(
+        rounding.quantize_and_dequantize_v2,
         input,
         input_min,
         input_max,
@@ -109,7 +113,6 @@ def quantize_and_dequantize(
         axis=_axis(input, axis),
         name=name,
     )
-    return found
 
 
 def quantize_and_dequantize_v2(
@@ -125,7 +128,8 @@ def quantize_and_dequantize_v2(
     axis: int | None = None,
 ) -> Tensor:
     """As `quantize_and_dequantize`, without gradients outside the range."""
-    found: Tensor = rounding.quantize_and_dequantize_v4(
+    return emit(
+        rounding.quantize_and_dequantize_v4,
         input,
         input_min,
         input_max,
@@ -137,7 +141,6 @@ def quantize_and_dequantize_v2(
         axis=_axis(input, axis),
         name=name,
     )
-    return found
 
 
 def quantize_v2(
@@ -194,7 +197,8 @@ def dequantize(
     dtype: Any = FLOAT32,
 ) -> Tensor:
     """The numbers that whole numbers of a quantised type stand for."""
-    found: Tensor = ranges.dequantize(
+    return emit(
+        ranges.dequantize,
         input,
         min_range,
         max_range,
@@ -204,7 +208,6 @@ def dequantize(
         dtype=DType.of(dtype),
         name=name,
     )
-    return found
 
 
 def _axis(input: Any, axis: int | None) -> int:

@@ -9,10 +9,10 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32, INT64, DType
 from tensorkeep.errors import WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.numbers import arithmetic, comparisons, reductions
 from tensorkeep.ops.numbers import elementwise as math_ops
 from tensorkeep.ops.shared.expressions import every_axis, real_dtype, span, zeros
@@ -34,13 +34,13 @@ def _axes(input_tensor: Any, axis: Any) -> Any:
         return constant(np.arange(rank, dtype=np.int32), INT32)
     with name_scope("Rank") as scope:
         known = convert(input_tensor).static_shape.rank
-        count = get_op("Rank")(input_tensor, name=scope) if known is None else constant(known, INT32, name=scope)
+        count = emit("Rank", input_tensor, name=scope) if known is None else constant(known, INT32, name=scope)
     return span(0, count)
 
 
 def _reduced(spec: Any, input_tensor: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
     keeps = bool(keepdims)
-    result: Tensor = spec(input_tensor, _axes(input_tensor, axis), keep_dims=keeps, name=name)
+    result = emit(spec, input_tensor, _axes(input_tensor, axis), keep_dims=keeps, name=name)
     if axis is None and not keeps and not result.static_shape.is_fully_known:
         result.set_shape(())
     return result
@@ -93,11 +93,11 @@ def reduce_logsumexp(
     with scope_of(name, "ReduceLogSumExp", input_tensor) as scope:
         highest = reduce_max(input_tensor, axis, True)
         finite = comparisons.select_v2(math_ops.is_finite(highest), highest, 0)
-        shift = get_op("StopGradient")(finite)
+        shift = emit("StopGradient", finite)
         total = reduce_sum(math_ops.exp(arithmetic.sub(input_tensor, shift)), axis, keepdims)
         result = math_ops.log(total)
         if not keepdims:
-            shift = get_op("Reshape")(shift, get_op("Shape")(result))
+            shift = emit("Reshape", shift, emit("Shape", result))
         result = add(result, shift, scope)
         if axis is None and not keepdims and not result.static_shape.is_fully_known:
             result.set_shape(())
@@ -124,7 +124,7 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
     """The square root of the variance, along axes."""
     with scope_of(name, "reduce_std", input_tensor):
         input_tensor = convert(input_tensor)
-        return math_ops.sqrt(reduce_variance(input_tensor, axis, keepdims))  # type: ignore[no-any-return]
+        return emit(math_ops.sqrt, reduce_variance(input_tensor, axis, keepdims))
 
 
 def count_nonzero(
@@ -166,7 +166,7 @@ def argmax(
             axis = cast(axis, INT32)
     elif not isinstance(axis, int | np.integer):
         raise WrongTypeError("axis must be int or Tensor with integer datatype")
-    return reductions.arg_max(input, axis, output_type=output_type, name=name)  # type: ignore[no-any-return]
+    return emit(reductions.arg_max, input, axis, output_type=output_type, name=name)
 
 
 def argmin(
@@ -174,17 +174,17 @@ def argmin(
 ) -> Tensor:
     """Where along an axis the smallest element is: the first one of several."""
     axis = either("axis", axis, "dimension", dimension)
-    return reductions.arg_min(input, 0 if axis is None else axis, output_type=output_type, name=name)  # type: ignore[no-any-return]
+    return emit(reductions.arg_min, input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
 def arg_max(input: Any, dimension: Any, output_type: Any = INT64, name: str | None = None) -> Tensor:
     """The older spelling of `argmax`."""
-    return reductions.arg_max(input, dimension, output_type=output_type, name=name)  # type: ignore[no-any-return]
+    return emit(reductions.arg_max, input, dimension, output_type=output_type, name=name)
 
 
 def arg_min(input: Any, dimension: Any, output_type: Any = INT64, name: str | None = None) -> Tensor:
     """The older spelling of `argmin`."""
-    return reductions.arg_min(input, dimension, output_type=output_type, name=name)  # type: ignore[no-any-return]
+    return emit(reductions.arg_min, input, dimension, output_type=output_type, name=name)
 
 
 __all__ = [

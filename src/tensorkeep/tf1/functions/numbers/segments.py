@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.numbers import arithmetic, segments
 from tensorkeep.ops.numbers import elementwise as math_ops
 from tensorkeep.ops.shared.expressions import concat, constant, minus, ones, over, rank_of, reshape
@@ -19,7 +19,7 @@ from tensorkeep.tf1.functions.arrays.shapes import scope_of
 
 def _sorted(spec: Any, doc: str) -> Callable[..., Tensor]:
     def function(data: Any, segment_ids: Any, name: str | None = None) -> Tensor:
-        return spec(data, segment_ids, name=name)  # type: ignore[no-any-return]
+        return emit(spec, data, segment_ids, name=name)
 
     function.__doc__ = doc
     return function
@@ -34,7 +34,7 @@ segment_max = _sorted(segments.segment_max, "The largest elements of each segmen
 
 def _unsorted(spec: Any, doc: str) -> Callable[..., Tensor]:
     def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
-        return spec(data, segment_ids, num_segments, name=name)  # type: ignore[no-any-return]
+        return emit(spec, data, segment_ids, num_segments, name=name)
 
     function.__doc__ = doc
     return function
@@ -53,7 +53,7 @@ def _row_counts(data: Tensor, segment_ids: Tensor, num_segments: Any) -> Tensor:
     rows = segments.unsorted_segment_sum(every, segment_ids, count)
     leading = _as_vector(count)
     rest = ones([minus(rank_of(data), rank_of(segment_ids))], count.dtype.base_dtype)
-    return arithmetic.maximum(reshape(rows, concat([leading, rest])), 1)  # type: ignore[no-any-return]
+    return emit(arithmetic.maximum, reshape(rows, concat([leading, rest])), 1)
 
 
 def _sizes(x: Tensor) -> Tensor:
@@ -61,14 +61,14 @@ def _sizes(x: Tensor) -> Tensor:
         known = x.static_shape
         if known.is_fully_known:
             return constant(np.array(known.as_tuple(), np.int32), name="shape_as_tensor")
-        return get_op("Shape")(x, name=scope)  # type: ignore[no-any-return]
+        return emit("Shape", x, name=scope)
 
 
 def _as_vector(count: Tensor) -> Tensor:
     """`count[newaxis]`."""
     with name_scope("strided_slice") as scope:
         ends = [constant(np.array([at], np.int32), name="stack") for at in (0, 0, 1)]
-        return get_op("StridedSlice")(count, *ends, new_axis_mask=1, name=scope)  # type: ignore[no-any-return]
+        return emit("StridedSlice", count, *ends, new_axis_mask=1, name=scope)
 
 
 def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:

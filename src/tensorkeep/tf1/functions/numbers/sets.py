@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.errors import WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -15,8 +16,7 @@ def set_size(a: Any, validate_indices: bool = True) -> Tensor:
     """How many different elements each set of a sparse tensor has."""
     if not isinstance(a, SparseTensor):
         raise WrongTypeError(f"Expected `SparseTensor`, got {a}.")
-    found: Tensor = sets.set_size(a.indices, a.values, a.dense_shape, validate_indices=validate_indices)
-    return found
+    return emit(sets.set_size, a.indices, a.values, a.dense_shape, validate_indices=validate_indices)
 
 
 def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:

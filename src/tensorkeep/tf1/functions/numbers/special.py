@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -23,7 +24,7 @@ def _scoped(spec: Any, scope: str, doc: str) -> Callable[..., Tensor]:
 
     def function(x: Any, name: str | None = None) -> Tensor:
         with scope_of(name, scope, x):
-            return spec(x)  # type: ignore[no-any-return]
+            return emit(spec, x)
 
     function.__doc__ = doc
     return function
@@ -56,7 +57,7 @@ def erfcinv(x: Any, name: str | None = None) -> Tensor:
         x = convert(x, name="start")
         with name_scope("mul") as product:
             half = arithmetic.mul(constant(0.5, x.dtype.base_dtype, name="x"), x, name=product)
-        return arithmetic.mul(negative(ndtri(half)), np.sqrt(0.5), name="mul")  # type: ignore[no-any-return]
+        return emit(arithmetic.mul, negative(ndtri(half)), np.sqrt(0.5), name="mul")
 
 
 def lbeta(x: Any, name: str | None = None) -> Tensor:
@@ -65,32 +66,32 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
         x = convert(x, name="x")
         log_product = reduce_sum(lgamma(x), [-1])
         total = lgamma(reduce_sum(x, [-1]))
-        return arithmetic.sub(log_product, total, name="sub")  # type: ignore[no-any-return]
+        return emit(arithmetic.sub, log_product, total, name="sub")
 
 
 def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The lower regularised incomplete gamma function."""
-    return ops.igamma(a, x, name=name)  # type: ignore[no-any-return]
+    return emit(ops.igamma, a, x, name=name)
 
 
 def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The upper regularised incomplete gamma function."""
-    return ops.igammac(a, x, name=name)  # type: ignore[no-any-return]
+    return emit(ops.igammac, a, x, name=name)
 
 
 def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
     """The derivative of order `a` of `digamma`."""
-    return ops.polygamma(a, x, name=name)  # type: ignore[no-any-return]
+    return emit(ops.polygamma, a, x, name=name)
 
 
 def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function."""
-    return ops.zeta(x, q, name=name)  # type: ignore[no-any-return]
+    return emit(ops.zeta, x, q, name=name)
 
 
 def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
     """The regularised incomplete beta function."""
-    return ops.betainc(a, b, x, name=name)  # type: ignore[no-any-return]
+    return emit(ops.betainc, a, b, x, name=name)
 
 
 __all__ = [

@@ -8,6 +8,7 @@ from typing import Any
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.parsing import decoding as decoding_ops
@@ -27,10 +28,9 @@ def decode_raw(
     input_bytes = either("input_bytes", input_bytes, "bytes", bytes)
     if out_type is None:
         raise InvalidArgumentError("decode_raw_v1() missing 1 positional argument: 'out_type'")
-    made: Tensor = decoding_ops.decode_raw(
-        input_bytes, out_type=DType.of(out_type), little_endian=little_endian, name=name
+    return emit(
+        decoding_ops.decode_raw, input_bytes, out_type=DType.of(out_type), little_endian=little_endian, name=name
     )
-    return made
 
 
 def decode_csv(
@@ -68,44 +68,48 @@ def _check_columns(select_cols: Sequence[int], record_defaults: Sequence[Any]) -
 
 def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
     """What compressed strings hold: "ZLIB" or "GZIP"."""
-    made: Tensor = decoding_ops.decode_compressed(bytes, compression_type=compression_type, name=name)
-    return made
+    return emit(decoding_ops.decode_compressed, bytes, compression_type=compression_type, name=name)
 
 
 def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
     """Examples written as JSON, in their serialized form."""
-    made: Tensor = decoding_ops.decode_json_example(json_examples, name=name)
-    return made
+    return emit(decoding_ops.decode_json_example, json_examples, name=name)
 
 
 def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
     """The tensor of that type that a string is the serialized form of."""
-    made: Tensor = serialization_ops.parse_tensor(serialized, out_type=DType.of(out_type), name=name)
-    return made
+    return emit(serialization_ops.parse_tensor, serialized, out_type=DType.of(out_type), name=name)
 
 
 def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
     """The serialized form of a tensor, a string."""
-    made: Tensor = serialization_ops.serialize_tensor(tensor, name=name)
-    return made
+    return emit(serialization_ops.serialize_tensor, tensor, name=name)
 
 
 def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = STRING) -> Tensor:
     """The serialized forms of the three parts of a sparse tensor."""
     sparse = as_sparse(sp_input)
-    made: Tensor = serialization_ops.serialize_sparse(
-        sparse.indices, sparse.values, sparse.dense_shape, out_type=DType.of(out_type), name=name
+    return emit(
+        serialization_ops.serialize_sparse,
+        sparse.indices,
+        sparse.values,
+        sparse.dense_shape,
+        out_type=DType.of(out_type),
+        name=name,
     )
-    return made
 
 
 def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = STRING) -> Tensor:
     """The serialized forms of the sparse tensors along the first dimension of one, a row each."""
     sparse = as_sparse(sp_input)
-    made: Tensor = serialization_ops.serialize_many_sparse(
-        sparse.indices, sparse.values, sparse.dense_shape, out_type=DType.of(out_type), name=name
+    return emit(
+        serialization_ops.serialize_many_sparse,
+        sparse.indices,
+        sparse.values,
+        sparse.dense_shape,
+        out_type=DType.of(out_type),
+        name=name,
     )
-    return made
 
 
 def deserialize_many_sparse(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.dtypes import DType
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.parsing import protos
 
@@ -41,7 +42,8 @@ def encode_proto(
     name: str | None = None,
 ) -> Tensor:
     """Messages with as many of the values in each field as the sizes say."""
-    found: Tensor = protos.encode_proto(
+    return emit(
+        protos.encode_proto,
         sizes,
         values,
         field_names=field_names,
@@ -49,7 +51,6 @@ def encode_proto(
         descriptor_source=descriptor_source,
         name=name,
     )
-    return found
 
 
 __all__ = ["decode_proto", "encode_proto"]

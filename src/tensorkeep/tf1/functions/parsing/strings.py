@@ -9,11 +9,11 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.shared.expressions import constant as number
 from tensorkeep.ops.shared.expressions import minus, rank_of
 from tensorkeep.ops.text import strings as string_ops
@@ -24,7 +24,7 @@ from tensorkeep.tf1.functions.constants import constant
 
 def string_join(inputs: Sequence[Any], separator: str = "", name: str | None = None) -> Tensor:
     """Strings one after the other, element by element; scalars stretch."""
-    return string_ops.string_join(inputs, separator=separator, name=name)  # type: ignore[no-any-return]
+    return emit(string_ops.string_join, inputs, separator=separator, name=name)
 
 
 def as_string(
@@ -38,7 +38,7 @@ def as_string(
 ) -> Tensor:
     """Numbers as text."""
     attrs: dict[str, Any] = {"precision": precision, "scientific": scientific, "shortest": shortest}
-    return string_ops.as_string(input, width=width, fill=fill, name=name, **attrs)  # type: ignore[no-any-return]
+    return emit(string_ops.as_string, input, width=width, fill=fill, name=name, **attrs)
 
 
 def string_format(
@@ -54,14 +54,14 @@ def string_format(
             "of placeholders in template matches inputs length."
         )
     attrs: dict[str, Any] = {"template": template, "placeholder": placeholder, "summarize": summarize}
-    return string_ops.string_format(inputs, name=name, **attrs)  # type: ignore[no-any-return]
+    return emit(string_ops.string_format, inputs, name=name, **attrs)
 
 
 def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
     """Whether strings match a pattern from beginning to end."""
     if isinstance(pattern, str | bytes):
-        return string_ops.static_regex_full_match(input, pattern=pattern, name=name)  # type: ignore[no-any-return]
-    return string_ops.regex_full_match(input, pattern, name=name)  # type: ignore[no-any-return]
+        return emit(string_ops.static_regex_full_match, input, pattern=pattern, name=name)
+    return emit(string_ops.regex_full_match, input, pattern, name=name)
 
 
 def regex_replace(
@@ -70,9 +70,8 @@ def regex_replace(
     """Strings in which what matches a pattern is rewritten, with \\1 and the like for its groups."""
     if isinstance(pattern, str | bytes) and isinstance(rewrite, str | bytes):
         static: dict[str, Any] = {"pattern": pattern, "rewrite": rewrite, "replace_global": replace_global}
-        return string_ops.static_regex_replace(input, name=name, **static)  # type: ignore[no-any-return]
-    made: Tensor = string_ops.regex_replace(input, pattern, rewrite, replace_global=replace_global, name=name)
-    return made
+        return emit(string_ops.static_regex_replace, input, name=name, **static)
+    return emit(string_ops.regex_replace, input, pattern, rewrite, replace_global=replace_global, name=name)
 
 
 def string_split(
@@ -106,7 +105,7 @@ def strings_split(
     with name_scope(chosen_name(name, "StringSplit"), graph_of([input])):
         input = convert(input, STRING, "input")
         if input.static_shape.rank == 0:
-            input = get_op("ExpandDims")(input, 0)
+            input = emit("ExpandDims", input, 0)
         if input.static_shape.rank != 1:
             raise UnimplementedError("strings.split of more than a vector needs ragged tensors")
         mark = convert("" if sep is None else sep, STRING)
@@ -122,27 +121,27 @@ def _check_result_type(result_type: str) -> None:
 
 def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in small letters: those of ASCII, or of all alphabets with encoding "utf-8"."""
-    return string_ops.string_lower(input, encoding=encoding, name=name)  # type: ignore[no-any-return]
+    return emit(string_ops.string_lower, input, encoding=encoding, name=name)
 
 
 def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in capital letters: those of ASCII, or of all alphabets with encoding "utf-8"."""
-    return string_ops.string_upper(input, encoding=encoding, name=name)  # type: ignore[no-any-return]
+    return emit(string_ops.string_upper, input, encoding=encoding, name=name)
 
 
 def string_strip(input: Any, name: str | None = None) -> Tensor:
     """Strings without white space at either end."""
-    return string_ops.string_strip(input, name=name)  # type: ignore[no-any-return]
+    return emit(string_ops.string_strip, input, name=name)
 
 
 def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """How long strings are, in bytes or, with unit "UTF8_CHAR", in characters."""
-    return string_ops.string_length(input, unit=unit, name=name)  # type: ignore[no-any-return]
+    return emit(string_ops.string_length, input, unit=unit, name=name)
 
 
 def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """A part of each string."""
-    return string_ops.substr(input, pos, len, unit=unit, name=name)  # type: ignore[no-any-return]
+    return emit(string_ops.substr, input, pos, len, unit=unit, name=name)
 
 
 def reduce_join(
@@ -162,7 +161,7 @@ def reduce_join(
         if axis is None:
             axis = _all_axes(inputs)
         attrs: dict[str, Any] = {"keep_dims": keepdims, "separator": separator}
-        return string_ops.reduce_join(inputs, axis, name=name, **attrs)  # type: ignore[no-any-return]
+        return emit(string_ops.reduce_join, inputs, axis, name=name, **attrs)
 
 
 def _all_axes(inputs: Tensor) -> Tensor:
@@ -172,16 +171,14 @@ def _all_axes(inputs: Tensor) -> Tensor:
     start = minus(rank_of(inputs), 1)
     with name_scope("range") as scope:
         limit, step = number(-1, name="limit"), number(-1, name="delta")
-        made: Tensor = get_op("Range")(start, limit, step, name=scope)
-        return made
+        return emit("Range", start, limit, step, name=scope)
 
 
 def unsorted_segment_join(
     inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
 ) -> Tensor:
     """Strings of each segment joined."""
-    made: Tensor = string_ops.unsorted_segment_join(inputs, segment_ids, num_segments, separator=separator, name=name)
-    return made
+    return emit(string_ops.unsorted_segment_join, inputs, segment_ids, num_segments, separator=separator, name=name)
 
 
 def string_to_number(
@@ -189,8 +186,7 @@ def string_to_number(
 ) -> Tensor:
     """The numbers that strings state."""
     string_tensor = either("input", input, "string_tensor", string_tensor)
-    made: Tensor = string_ops.string_to_number(string_tensor, out_type=DType.of(out_type), name=name)
-    return made
+    return emit(string_ops.string_to_number, string_tensor, out_type=DType.of(out_type), name=name)
 
 
 def string_to_hash_bucket(
@@ -198,28 +194,27 @@ def string_to_hash_bucket(
 ) -> Tensor:
     """The bucket of each string, by a hash that may change."""
     string_tensor = either("input", input, "string_tensor", string_tensor)
-    return string_ops.string_to_hash_bucket(string_tensor, num_buckets=num_buckets, name=name)  # type: ignore[no-any-return]
+    return emit(string_ops.string_to_hash_bucket, string_tensor, num_buckets=num_buckets, name=name)
 
 
 def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
     """The bucket of each string, by a fast hash that will not change."""
-    return string_ops.string_to_hash_bucket_fast(input, num_buckets=num_buckets, name=name)  # type: ignore[no-any-return]
+    return emit(string_ops.string_to_hash_bucket_fast, input, num_buckets=num_buckets, name=name)
 
 
 def string_to_hash_bucket_strong(input: Any, num_buckets: int, key: Sequence[int], name: str | None = None) -> Tensor:
     """The bucket of each string, by a keyed hash that nobody can steer who does not know the key."""
-    made: Tensor = string_ops.string_to_hash_bucket_strong(input, num_buckets=num_buckets, key=key, name=name)
-    return made
+    return emit(string_ops.string_to_hash_bucket_strong, input, num_buckets=num_buckets, key=key, name=name)
 
 
 def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
     """Strings in base64, with the alphabet that is safe in addresses."""
-    return string_ops.encode_base64(input, pad=pad, name=name)  # type: ignore[no-any-return]
+    return emit(string_ops.encode_base64, input, pad=pad, name=name)
 
 
 def decode_base64(input: Any, name: str | None = None) -> Tensor:
     """What strings in base64 stand for, with the alphabet that is safe in addresses, padded or not."""
-    return string_ops.decode_base64(input, name=name)  # type: ignore[no-any-return]
+    return emit(string_ops.decode_base64, input, name=name)
 
 
 __all__ = [

@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -116,8 +117,7 @@ def _check_result_type(result_type: str) -> None:
 
 def unicode_script(input: Any, name: str | None = None) -> Tensor:
     """The script of each character, by its number in ICU."""
-    found: Tensor = unicode_ops.unicode_script(input, name=name)
-    return found
+    return emit(unicode_ops.unicode_script, input, name=name)
 
 
 def unicode_transcode(
@@ -131,7 +131,8 @@ def unicode_transcode(
 ) -> Tensor:
     """Strings in another encoding."""
     attrs: dict[str, Any] = {"errors": errors, "replacement_char": replacement_char}
-    found: Tensor = unicode_ops.unicode_transcode(
+    return emit(
+        unicode_ops.unicode_transcode,
         input,
         input_encoding=input_encoding,
         output_encoding=output_encoding,
@@ -139,7 +140,6 @@ def unicode_transcode(
         name=name,
         **attrs,
     )
-    return found
 
 
 def unicode_encode(

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeAlias, Union
 
 from tensorkeep.dtypes import INT32, INT64, VARIANT, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import EXTENSIONS, Graph, Operation, Tensor
@@ -417,7 +418,7 @@ class RaggedTensor:
                 shape = stack(shape)
             sizes = _shape_as_tensor(shape, parts[0].dtype)
             attrs: dict[str, Any] = {"row_partition_types": kinds}
-            dense: Tensor = ragged_tensor_to_tensor(sizes, self.flat_values, default_value, parts, **attrs)
+            dense = emit(ragged_tensor_to_tensor, sizes, self.flat_values, default_value, parts, **attrs)
             known = self.shape
             if known.rank is not None and not isinstance(shape, Tensor):
                 asked = TensorShape(shape)
@@ -434,10 +435,13 @@ class RaggedTensor:
 
     def _to_variant(self, batched_input: bool = False, name: str | None = None) -> Tensor:
         with scope_of(name, "RaggedToVariant", self):
-            made: Tensor = ragged_tensor_to_variant(
-                self.nested_row_splits, self.flat_values, batched_input=batched_input, name=name
+            return emit(
+                ragged_tensor_to_variant,
+                self.nested_row_splits,
+                self.flat_values,
+                batched_input=batched_input,
+                name=name,
             )
-            return made
 
     def to_list(self) -> list[Any]:
         raise InvalidArgumentError("to_list can only be used in eager mode.")

@@ -10,9 +10,9 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.shared.indexing import static_value
 from tensorkeep.tf1.functions import operators  # noqa: F401 - so that tensors have operators
 from tensorkeep.tf1.functions.arrays.counting import bincount
@@ -419,5 +419,4 @@ def integers(value: Any, name: str, dtype: DType = INT32) -> Tensor:
     tensor = convert(value, name=name, preferred_dtype=dtype)
     if not tensor.dtype.is_integer:
         raise WrongTypeError(f"Argument `tensor` (name: {name}) must be of type integer. Received {tensor}")
-    found: Tensor = get_op("Cast")(tensor, DstT=dtype)
-    return found
+    return emit("Cast", tensor, DstT=dtype)

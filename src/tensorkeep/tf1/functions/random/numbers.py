@@ -10,10 +10,10 @@ import numpy as np
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension
 from tensorkeep.ops.random import stateful as random_ops
 from tensorkeep.ops.random import stateless
@@ -80,11 +80,11 @@ def random_uniform(
             maxval = convert(maxval, dtype, "max")
         seeds = seed_attrs(seed)
         if dtype.is_integer:
-            return random_ops.random_uniform_int(sizes, minval, maxval, name=scope, **seeds)  # type: ignore[no-any-return]
-        result: Tensor = random_ops.random_uniform(sizes, dtype=dtype, **seeds)
+            return emit(random_ops.random_uniform_int, sizes, minval, maxval, name=scope, **seeds)
+        result = emit(random_ops.random_uniform, sizes, dtype=dtype, **seeds)
         if from_zero:
-            return result if to_one else get_op("Mul")(result, maxval)
-        return get_op("AddV2")(times(result, minus(maxval, minval)), minval, name=scope)  # type: ignore[no-any-return]
+            return result if to_one else emit("Mul", result, maxval)
+        return emit("AddV2", times(result, minus(maxval, minval)), minval, name=scope)
 
 
 def random_normal(
@@ -117,8 +117,8 @@ def _scaled(op: str, name: str, shape: Any, mean: Any, stddev: Any, dtype: Any, 
         sizes = shape_tensor(shape)
         mean = convert(mean, dtype, "mean")
         stddev = convert(stddev, dtype, "stddev")
-        numbers = get_op(op)(sizes, dtype=dtype, **seed_attrs(seed))
-        return get_op("AddV2")(times(numbers, stddev), mean, name=scope)  # type: ignore[no-any-return]
+        numbers = emit(op, sizes, dtype=dtype, **seed_attrs(seed))
+        return emit("AddV2", times(numbers, stddev), mean, name=scope)
 
 
 def parameterized_truncated_normal(
@@ -138,13 +138,12 @@ def parameterized_truncated_normal(
         sizes = shape_tensor(shape)
         named = (("means", means), ("stddevs", stddevs), ("minvals", minvals), ("maxvals", maxvals))
         parameters = [convert(value, dtype, what) for what, value in named]
-        made: Tensor = random_ops.parameterized_truncated_normal(sizes, *parameters, **seed_attrs(seed))
-        return made
+        return emit(random_ops.parameterized_truncated_normal, sizes, *parameters, **seed_attrs(seed))
 
 
 def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
     """The rows of a tensor in another order."""
-    return random_ops.random_shuffle(value, name=name, **seed_attrs(seed))  # type: ignore[no-any-return]
+    return emit(random_ops.random_shuffle, value, name=name, **seed_attrs(seed))
 
 
 def multinomial(
@@ -167,8 +166,7 @@ def _classes(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Ten
     logits = convert(logits, name="logits")
     dtype = DType.of(dtype) if dtype else INT64
     _check_dtype(dtype, (INT32, INT64))
-    made: Tensor = random_ops.multinomial(logits, num_samples, output_dtype=dtype, **seed_attrs(seed))
-    return made
+    return emit(random_ops.multinomial, logits, num_samples, output_dtype=dtype, **seed_attrs(seed))
 
 
 def random_gamma(
@@ -193,10 +191,10 @@ def random_gamma(
 def _gamma(draw: Callable[[Tensor], Any], alpha: Any, beta: Any, dtype: DType) -> Tensor:
     alpha = convert(alpha, dtype, "alpha")
     beta = convert(1 if beta is None else beta, dtype, "beta")
-    together = get_op("BroadcastArgs")(shape_of(alpha), shape_of(beta))
-    samples = draw(get_op("BroadcastTo")(alpha, together))
+    together = emit("BroadcastArgs", shape_of(alpha), shape_of(beta))
+    samples = draw(emit("BroadcastTo", alpha, together))
     least = np.finfo(dtype.array_dtype).tiny
-    return get_op("Maximum")(least, over(samples, beta), name="Maximum")  # type: ignore[no-any-return]
+    return emit("Maximum", least, over(samples, beta), name="Maximum")
 
 
 def random_poisson(
@@ -205,8 +203,7 @@ def random_poisson(
     """Samples of Poisson distributions, `shape` of them for each rate."""
     with name_scope(chosen_name(name, "random_poisson"), _graph(lam, shape)):
         sizes = convert(shape, INT32, "shape")
-        made: Tensor = random_ops.random_poisson_v2(sizes, lam, dtype=DType.of(dtype), **seed_attrs(seed))
-        return made
+        return emit(random_ops.random_poisson_v2, sizes, lam, dtype=DType.of(dtype), **seed_attrs(seed))
 
 
 def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
@@ -215,14 +212,13 @@ def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None
         value = convert(value, name="value")
         size = convert(size, INT32, "size")
         sizes = shape_of(value)
-        fits = reduce_all(get_op("GreaterEqual")(sizes, size))
+        fits = reduce_all(emit("GreaterEqual", sizes, size))
         check = Assert(fits, ["Need value.shape >= size, got ", sizes, size], summarize=1000)
         sizes = with_dependencies([check], sizes)
         limit = plain("AddV2", minus(sizes, size), 1, "add")
         most = int(np.iinfo(np.int32).max)
         offset = random_uniform(shape_of(sizes), maxval=most, dtype=INT32, seed=seed)
-        made: Tensor = get_op("Slice")(value, plain("FloorMod", offset, limit, "mod"), size, name=scope)
-        return made
+        return emit("Slice", value, plain("FloorMod", offset, limit, "mod"), size, name=scope)
 
 
 # ---------------------------------------------------------------------------------------------------- Stateless
@@ -265,17 +261,14 @@ def stateless_random_uniform(
         sizes = shape_tensor(shape)
         if dtype.is_integer and minval is None:
             keys = _keys(seed, alg)
-            full: Tensor = stateless.stateless_full_int_v2(sizes, *keys, dtype=dtype, name=scope)
-            return full
+            return emit(stateless.stateless_full_int_v2, sizes, *keys, dtype=dtype, name=scope)
         minval = convert(minval, dtype, "min")
         maxval = convert(maxval, dtype, "max")
         keys = _keys(seed, alg)
         if dtype.is_integer:
-            whole: Tensor = stateless.stateless_uniform_int_v2(sizes, *keys, minval, maxval, name=scope)
-            return whole
+            return emit(stateless.stateless_uniform_int_v2, sizes, *keys, minval, maxval, name=scope)
         numbers = stateless.stateless_uniform_v2(sizes, *keys, dtype=dtype)
-        made: Tensor = get_op("AddV2")(times(numbers, minus(maxval, minval)), minval, name=scope)
-        return made
+        return emit("AddV2", times(numbers, minus(maxval, minval)), minval, name=scope)
 
 
 def stateless_random_normal(
@@ -322,8 +315,8 @@ def _stateless_scaled(
         sizes = shape_tensor(shape)
         mean = convert(scaling[0], dtype, "mean")
         stddev = convert(scaling[1], dtype, "stddev")
-        numbers = get_op(op)(sizes, *_keys(seed, alg), dtype=dtype)
-        return get_op("AddV2")(times(numbers, stddev), mean, name=scope)  # type: ignore[no-any-return]
+        numbers = emit(op, sizes, *_keys(seed, alg), dtype=dtype)
+        return emit("AddV2", times(numbers, stddev), mean, name=scope)
 
 
 def stateless_random_gamma(
@@ -344,8 +337,7 @@ def stateless_random_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = INT32
     """Samples of Poisson distributions that `seed` decides; `shape` is that of the result."""
     with name_scope(chosen_name(name, "stateless_random_poisson"), _graph(shape, seed, lam)):
         sizes = shape_tensor(shape)
-        made: Tensor = stateless.stateless_poisson(sizes, seed, lam, dtype=DType.of(dtype))
-        return made
+        return emit(stateless.stateless_poisson, sizes, seed, lam, dtype=DType.of(dtype))
 
 
 def stateless_random_binomial(
@@ -356,8 +348,7 @@ def stateless_random_binomial(
         sizes = shape_tensor(shape)
         probs = convert(probs, name="probs", preferred_dtype=FLOAT32)
         counts = convert(counts, name="counts", preferred_dtype=probs.dtype.base_dtype)
-        made: Tensor = stateless.stateless_binomial(sizes, seed, counts, probs, dtype=DType.of(output_dtype))
-        return made
+        return emit(stateless.stateless_binomial, sizes, seed, counts, probs, dtype=DType.of(output_dtype))
 
 
 def stateless_multinomial(
@@ -380,15 +371,13 @@ def _stateless_classes(logits: Any, num_samples: Any, dtype: Any, seed: Any) -> 
     logits = convert(logits, name="logits")
     dtype = DType.of(dtype) if dtype else INT64
     _check_dtype(dtype, (INT32, INT64))
-    made: Tensor = stateless.stateless_multinomial(logits, num_samples, seed, output_dtype=dtype)
-    return made
+    return emit(stateless.stateless_multinomial, logits, num_samples, seed, output_dtype=dtype)
 
 
 def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
     """The rows of a tensor in an order that `seed` decides."""
     with name_scope(chosen_name(name, "stateless_shuffle"), _graph(value, seed)):
-        made: Tensor = stateless.stateless_shuffle(value, *_keys(seed, alg))
-        return made
+        return emit(stateless.stateless_shuffle, value, *_keys(seed, alg))
 
 
 def stateless_split(seed: Any, num: int = 2, alg: Any = "auto_select") -> Tensor:
@@ -401,8 +390,7 @@ def stateless_fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
     """A new seed, made of one and of a number such as that of a step."""
     data = convert(data)
     first = stateless_random_uniform([], seed, None, None, data.dtype.base_dtype, alg=alg)
-    made: Tensor = get_op("Pack")([first, data], axis=0, name="stack")
-    return made
+    return emit("Pack", [first, data], axis=0, name="stack")
 
 
 def _keys(seed: Any, alg: Any) -> tuple[Any, Any, Any]:

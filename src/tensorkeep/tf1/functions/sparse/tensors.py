@@ -11,6 +11,7 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -395,10 +396,15 @@ def sparse_to_dense(
     name: str | None = None,
 ) -> Tensor:
     """A tensor with these values at these places, and a default elsewhere."""
-    found: Tensor = tensors.sparse_to_dense(
-        sparse_indices, output_shape, sparse_values, default_value, validate_indices=validate_indices, name=name
+    return emit(
+        tensors.sparse_to_dense,
+        sparse_indices,
+        output_shape,
+        sparse_values,
+        default_value,
+        validate_indices=validate_indices,
+        name=name,
     )
-    return found
 
 
 def sparse_tensor_to_dense(
@@ -408,7 +414,8 @@ def sparse_tensor_to_dense(
     sp_input = as_sparse(sp_input)
     if default_value is None:
         default_value = zeros([], sp_input.dtype)
-    found: Tensor = tensors.sparse_to_dense(
+    return emit(
+        tensors.sparse_to_dense,
         sp_input.indices,
         sp_input.dense_shape,
         sp_input.values,
@@ -416,7 +423,6 @@ def sparse_tensor_to_dense(
         validate_indices=validate_indices,
         name=name,
     )
-    return found
 
 
 def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
@@ -490,8 +496,7 @@ def sparse_tensor_dense_matmul(
     sp_a = as_sparse(sp_a)
     with scope_of(name, "SparseTensorDenseMatMul", sp_a.indices, sp_a.values, b):
         b = convert(b, name="b")
-        found: Tensor = tensors.sparse_tensor_dense_matmul(*_parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
-        return found
+        return emit(tensors.sparse_tensor_dense_matmul, *_parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
 
 
 def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
