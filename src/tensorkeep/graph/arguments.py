@@ -33,13 +33,19 @@ class TensorSource(Protocol):
     def dtype(self) -> DType: ...
 
 
-TensorLike: TypeAlias = "Tensor | TensorSource | Array | Scalar | Sequence[TensorLike]"
+TensorLike: TypeAlias = (
+    "Tensor | TensorSource | Array | Scalar | Shape | TensorShape | Dimension | Sequence[TensorLike]"
+)
 SizeLike: TypeAlias = "SupportsIndex | Dimension | None"
 ShapeLike: TypeAlias = "Shape | TensorShape | Tensor | Array | SupportsIndex | Sequence[SizeLike | Tensor] | None"
+IntegersLike: TypeAlias = "SupportsIndex | Sequence[SupportsIndex]"
+"""A whole number for each dimension (strides, sizes of windows), or one for all of them."""
 AxisLike: TypeAlias = "SupportsIndex | Sequence[SupportsIndex] | Tensor | Array | None"
 DTypeLike: TypeAlias = "DType | npt.DTypeLike | str | int"
 IndexLike: TypeAlias = "SupportsIndex | slice | EllipsisType | Tensor | Array | Sequence[IndexLike] | None"
 """What stands between the brackets of `tensor[...]`."""
+Structure: TypeAlias = "TensorLike | Sequence[Structure] | Mapping[Any, Structure] | None"
+"""Tensors, or values made of several, in lists, tuples and mappings of any depth."""
 DeviceLike: TypeAlias = "str | DeviceFunction | DeviceSpec | None"
 Fetches: TypeAlias = "Tensor | Operation | TensorSource | str | Sequence[Fetches] | Mapping[Any, Fetches] | None"
 """What a session is asked for: what it gives has the same form, with values in the place of tensors."""
