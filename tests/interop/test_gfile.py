@@ -11,6 +11,7 @@ import pytest
 import tensorflow.compat.v1 as theirs
 
 import tensorkeep.v1 as ours
+from tensorkeep.v1 import basic_flags
 
 SUBCLASSES = {"MissingFileError": "NotFoundError", "WrongTypeError": "TypeError"}
 
@@ -222,3 +223,28 @@ def test_a_command_line_means_the_same(line: str, known_only: bool) -> None:
         return rest, values.flag_values_dict(), values.flags_into_string()
 
     assert program(ours) == program(theirs)
+
+
+def define_basic(flags: Any) -> Any:
+    values = flags.FlagValues()
+    flags.DEFINE_string("name", "x", "A name.", flag_values=values)
+    flags.DEFINE_integer("steps", 3, "Steps.", flag_values=values)
+    flags.DEFINE_float("rate", 0.5, "A rate.", flag_values=values)
+    flags.DEFINE_bool("train", True, "Whether.", flag_values=values)
+    flags.DEFINE_enum("kind", None, ["big", "small"], "A kind.", flag_values=values)
+    flags.DEFINE_list("layers", ["1"], "Layers.", flag_values=values)
+    return values
+
+
+@pytest.mark.parametrize("line", [line for line in COMMAND_LINES if "undefok" not in line])
+@pytest.mark.parametrize("known_only", [False, True])
+def test_without_absl_a_command_line_means_the_same(line: str, known_only: bool) -> None:
+    def program(flags: Any) -> Any:
+        values = define_basic(flags)
+        try:
+            rest = values(["program", *line.split()], known_only=known_only)
+        except Exception as error:
+            return type(error).__name__
+        return rest, values.flag_values_dict()
+
+    assert program(basic_flags) == program(theirs.flags)

@@ -8,10 +8,14 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import absl.flags
 import pytest
 
 import tensorkeep.v1 as tf
-from tensorkeep.v1 import flags
+from tensorkeep.errors import UnimplementedError
+from tensorkeep.v1 import basic_flags, flags
+
+LIBRARIES = [pytest.param(absl.flags, id="absl"), pytest.param(basic_flags, id="without absl")]
 
 
 @pytest.fixture
@@ -62,7 +66,6 @@ def test_a_command_line_gives_values(
         ("--train=maybe", "Non-boolean argument"),
         ("--kind=medium", "value should be one of <big|small>"),
         ("--name", "Missing value for flag --name"),
-        ("--notrain=1", "--notrain=1 does not take an argument"),
         ("--nname=1", "Unknown command line flag 'nname'. Did you mean: name ?"),
     ],
 )
@@ -70,6 +73,15 @@ def test_what_a_command_line_cannot_say(values: flags.FlagValues, argument: str,
     with pytest.raises(flags.Error) as caught:
         values(["program", argument])
     assert problem in str(caught.value)
+
+
+@pytest.mark.parametrize("library", LIBRARIES)
+@pytest.mark.parametrize("known_only", [False, True])
+def test_no_takes_no_value(library: Any, known_only: bool) -> None:
+    values = library.FlagValues()
+    library.DEFINE_boolean("train", True, "", flag_values=values)
+    with pytest.raises(ValueError, match="--notrain=1 does not take an argument"):
+        values(["program", "--notrain=1"], known_only=known_only)
 
 
 def test_unknown_flags_are_left_where_they_are_asked_for(values: flags.FlagValues) -> None:
@@ -83,11 +95,17 @@ def test_a_flag_has_no_value_before_the_command_line_is_read(values: flags.FlagV
     assert not hasattr(values, "other")
 
 
-def test_the_command_line_is_read_when_a_flag_is_first_asked_for() -> None:
-    values = flags.FlagValues(lambda: ["program", "--n=4"])
-    holder = flags.DEFINE_integer("n", 1, "", flag_values=values)
-    assert not values.is_parsed()
-    assert (values.n, holder.value, holder.default, holder.present) == (4, 4, 1, True)
+@pytest.mark.parametrize("library", LIBRARIES)
+def test_the_command_line_is_read_when_a_flag_is_first_asked_for(library: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    values = library.FlagValues()
+    holder = library.DEFINE_integer("n", 1, "", flag_values=values)
+    monkeypatch.setattr(sys, "argv", ["program", "--n=4"])
+    shown = flags.ParsingFlagValues(values)
+    assert not shown.is_parsed()
+    assert "n" in shown
+    assert (shown.n, holder.value, list(shown), len(shown), shown["n"].default) == (4, 4, ["n"], 1, 1)
+    shown.n = 5
+    assert values.n == 5
 
 
 def test_a_program_sets_flags_within_their_bounds(values: flags.FlagValues) -> None:
@@ -126,7 +144,7 @@ def test_flags_may_exclude_each_other(values: flags.FlagValues) -> None:
 
 def test_the_old_names_of_arguments_are_accepted() -> None:
     values = flags.FlagValues()
-    flags.DEFINE_string(flag_name="a", default_value="b", docstring="c", flag_values=values)  # type: ignore[call-arg]
+    flags.DEFINE_string(flag_name="a", default_value="b", docstring="c", flag_values=values)
     assert (values["a"].default, values["a"].help) == ("b", "c")
 
 
@@ -168,30 +186,79 @@ flags = tf.app.flags
 flags.DEFINE_integer("steps", 10, "How many.")
 FLAGS = flags.FLAGS
 def main(argv):
-    print(argv[1:], FLAGS.steps, sorted(FLAGS.__flags), FLAGS.flag_values_dict()["steps"])
+    print(argv[1:], FLAGS.steps, 'steps' in FLAGS.__flags, FLAGS.flag_values_dict()["steps"])
     return 3
 if __name__ == "__main__":
     tf.app.run()
 '''
 
 
-def run_program(tmp_path: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    (tmp_path / "program.py").write_text(PROGRAM)
-    return subprocess.run([sys.executable, str(tmp_path / "program.py"), *arguments], capture_output=True, text=True)
+HIDING = """import runpy, sys
+sys.modules["absl"] = None
+sys.argv = sys.argv[1:]
+runpy.run_path(sys.argv[0], None, "__main__")
+"""
 
 
-def test_main_gets_what_is_not_a_flag_and_its_result_is_the_exit_status(tmp_path: Path) -> None:
-    result = run_program(tmp_path, "in", "--steps=5", "--other")
-    assert result.stdout == "['in', '--other'] 5 ['?', 'help', 'helpfull', 'helpshort', 'steps'] 5\n"
+def run_program(folder: Path, *arguments: str, has_absl: bool) -> subprocess.CompletedProcess[str]:
+    (folder / "program.py").write_text(PROGRAM)
+    start = [sys.executable, *([] if has_absl else ["-c", HIDING]), str(folder / "program.py")]
+    return subprocess.run([*start, *arguments], capture_output=True, text=True, check=False)
+
+
+@pytest.mark.parametrize("has_absl", [True, False])
+def test_main_gets_what_is_not_a_flag_and_its_result_is_the_exit_status(tmp_path: Path, has_absl: bool) -> None:
+    result = run_program(tmp_path, "in", "--steps=5", "--other", has_absl=has_absl)
+    assert (result.stdout, result.stderr) == ("['in', '--other'] 5 True 5\n", "")
     assert result.returncode == 3
 
 
-def test_help_ends_the_program(tmp_path: Path) -> None:
-    result = run_program(tmp_path, "--help")
+@pytest.mark.parametrize("has_absl", [True, False])
+def test_help_ends_the_program(tmp_path: Path, has_absl: bool) -> None:
+    result = run_program(tmp_path, "--help", has_absl=has_absl)
     assert result.returncode == 1
-    assert "Trains something." in result.stderr
-    assert "--steps: How many." in result.stderr
-    assert result.stdout == ""
+    text = result.stdout if has_absl else result.stderr
+    assert "Trains something." in text
+    assert "--steps: How many." in text
+
+
+def test_flags_of_a_file_and_of_logging_are_absls(tmp_path: Path) -> None:
+    (tmp_path / "flags.txt").write_text("--steps=7\n")
+    result = run_program(tmp_path, f"--flagfile={tmp_path / 'flags.txt'}", "--verbosity=1", has_absl=True)
+    assert result.stdout == "[] 7 True 7\n"
+
+
+@pytest.mark.parametrize("name", ["flagfile", "undefok", "fromenv", "tryfromenv"])
+def test_without_absl_its_own_flags_are_refused(name: str) -> None:
+    with pytest.raises(UnimplementedError, match=rf'--{name} needs .* pip install "tensorkeep\[flags\]"'):
+        basic_flags.FlagValues()(["program", f"--{name}=x"], known_only=True)
+
+
+def test_without_absl_other_names_say_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "absl.flags", None)
+    monkeypatch.delattr(flags, "DEFINE_alias", raising=False)
+    with pytest.raises(AttributeError, match=r'tf.flags.DEFINE_alias needs .* pip install "tensorkeep\[flags\]"'):
+        print(flags.DEFINE_alias)
+    with pytest.raises(UnimplementedError, match=r'--n with .*lower_bound.* pip install "tensorkeep\[flags\]"'):
+        basic_flags.DEFINE_integer("n", 1, "", lower_bound=0)
+
+
+def test_names_are_absls() -> None:
+    assert set(absl.flags.__all__) == set(flags.__all__)
+    assert flags.DEFINE_enum is absl.flags.DEFINE_enum
+    assert all(getattr(flags, name) is not None for name in flags.__all__)
+
+
+def test_absl_is_imported_when_a_flag_is_first_asked_for() -> None:
+    script = (
+        "import sys, tensorkeep.v1 as tf\n"
+        "def imported(): return [name for name in sys.modules if name.partition('.')[0] == 'absl']\n"
+        "tf.app.run, tf.logging.info\n"
+        "assert not imported(), imported()\n"
+        "tf.flags.FLAGS\n"
+        "assert imported()\n"
+    )
+    subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_compat_and_version_are_there() -> None:

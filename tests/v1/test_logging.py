@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -36,3 +37,16 @@ def test_a_program_that_configures_logging_itself_gets_each_message_once() -> No
         "tf.logging.info('once')\n"
     )
     assert errors == "once\n"
+
+
+def test_a_program_whose_logging_absl_configures_later_gets_each_message_once() -> None:
+    _, errors = run(
+        "tf.logging.set_verbosity(tf.logging.INFO)\n"
+        "tf.logging.info('before')\n"
+        "def main(argv):\n"
+        "    tf.logging.info('loss = %.1f', 0.5)\n"
+        "tf.app.run(main)\n"
+    )
+    first, second = errors.splitlines()
+    assert first == "INFO:tensorkeep:before"
+    assert re.fullmatch(r"I\d{4} .*\] loss = 0\.5", second)

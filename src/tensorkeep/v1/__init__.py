@@ -12,10 +12,9 @@ rnn_cell, sets, signal, sparse, spectral, strings, summary, train, version, save
 The others:
 
     absent        names of TensorFlow 1 that are not here, and what does their work
+    basic_flags   `tf.flags` where absl-py is not installed
     checkpoints   `tf.train`'s functions for checkpoints that are there
     defaults      the graph and the session in force: the only ambient state of the package
-    flag_kinds    what a flag may be
-    flag_values   flags and their values
     framework     scopes, devices, conversion, collections, importing
     graphs        `tf.Graph`
     importing     graphs to files

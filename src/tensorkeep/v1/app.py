@@ -3,43 +3,28 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NoReturn
 
-from tensorkeep.v1 import flags
-from tensorkeep.v1.flag_kinds import BOOLEAN
-from tensorkeep.v1.flag_values import Flag
+from tensorkeep.v1 import basic_flags, flags
 
 
-class HelpFlag(Flag):
-    """A flag that, given, ends the program with what its flags are for."""
-
-    def __init__(self, name: str, program: str, short_name: str | None = None) -> None:
-        super().__init__(BOOLEAN, name, False, "show this help", short_name)
-        self._program = program
-
-    def parse(self, argument: str) -> None:
-        if self.convert(argument):
-            raise SystemExit(usage(self._program))
+def _parse_known(arguments: list[str] | None) -> list[str]:
+    """What is no flag of the program; unknown flags are left in it, which absl would refuse."""
+    given = flags.process_arguments() if arguments is None else arguments
+    rest: list[str] = flags.FLAGS(given, known_only=True)
+    return rest
 
 
-def usage(program: str) -> str:
-    """The text of the main module, or a line instead of it, and the flags."""
-    text = getattr(sys.modules["__main__"], "__doc__", None) or f"\nUSAGE: {program} [flags]\n"
-    return f"{text.replace('%s', program)}\nflags:\n\n{program}:\n{flags.FLAGS.get_help()}\n"
-
-
-def _define_help(program: str) -> None:
-    for name, short_name in (("help", "?"), ("helpshort", None), ("helpfull", None)):
-        if name not in flags.FLAGS:
-            flags.DEFINE_flag(HelpFlag(name, program, short_name))
-
-
-def run(main: Callable[[list[str]], Any] | None = None, argv: Sequence[str] | None = None) -> NoReturn:
-    arguments = flags.process_arguments() if argv is None else argv
+def run(main: Callable[[list[str]], Any] | None = None, argv: list[str] | None = None) -> NoReturn:
+    """Reads the command line and ends the program with the result of `main`, as `absl.app.run` does."""
     called = main or sys.modules["__main__"].main
-    _define_help(arguments[0])
-    sys.exit(called(flags.FLAGS(arguments, known_only=True)))
+    if flags.flag_library() is basic_flags:
+        basic_flags.run(called, argv, _parse_known)
+    import absl.app
+
+    absl.app.run(called, argv=argv, flags_parser=_parse_known)
+    raise AssertionError("absl.app.run ends the program")
 
 
 __all__ = ["flags", "run"]

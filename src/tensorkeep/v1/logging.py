@@ -29,6 +29,8 @@ def set_verbosity(v: int) -> None:
     if not _LOGGER.hasHandlers():
         handler = logging.StreamHandler()
         handler.setFormatter(logging.Formatter(logging.BASIC_FORMAT))
+        # A program may get handlers later, as `absl.app.run` gives it one: each message is shown once.
+        handler.addFilter(lambda record: not logging.getLogger().handlers)
         _LOGGER.addHandler(handler)
 
 
