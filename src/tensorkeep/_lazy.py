@@ -1,29 +1,84 @@
-"""Packages whose names are imported when they are first asked for: what nobody asks for costs nothing."""
+"""Names and modules that are imported when they are first asked for: what nobody asks for costs nothing.
 
-from collections.abc import Callable, Collection, Mapping
+A package offers names of other modules by a table, in its `__init__.py`:
+
+    NAMES = {
+        "tensorkeep.edit.values": "cast set_tensors",
+        "tensorkeep.graph.pruning": "prune=extract_sub_graph",
+        "tensorkeep.edit": "plan",
+    }
+    __getattr__, __dir__, __all__ = on_first_use(globals(), NAMES)
+
+A row has the names that are taken from a module, with blanks between them; `prune=extract_sub_graph` is called `prune`
+here and `extract_sub_graph` there. In the row of the package itself stand those of its own modules that it offers.
+`tools/write_stubs.py` writes the stubs by which editors and type checkers know the names.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from importlib import import_module
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+
+Table = Mapping[str, str]
+"""By module, the names that are taken from it."""
+
+
+def entries(table: Table) -> Iterator[tuple[str, str, str]]:
+    """What a table says of each name: the name, the module it is taken from, and what it is called there."""
+    for module, row in table.items():
+        for entry in row.split():
+            name, _, source = entry.partition("=")
+            yield name, module, source or name
 
 
 def on_first_use(
-    space: dict[str, object], names: Mapping[str, str], modules: Collection[str] = ()
-) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
-    """`__getattr__` and `__dir__` of the package whose globals are given.
+    space: dict[str, object],
+    table: Table,
+    modules: Iterable[str] = (),
+    otherwise: Callable[[str], object] | None = None,
+) -> tuple[Callable[[str], object], Callable[[], list[str]], list[str]]:
+    """`__getattr__`, `__dir__` and `__all__` of the module whose globals are given, which offers what a table says.
 
-    `names` has, by module below the package, the names that are taken from it, with blanks between them. `modules` are
-    those that are names themselves.
+    What was found stays in the globals. `modules` are those below it that can be reached without being in `__all__`.
+    What else is asked for is looked up by `otherwise`, each time; it raises AttributeError where there is nothing.
     """
     package = str(space["__name__"])
-    homes = {name: module for module, listed in names.items() for name in listed.split()}
+    homes = {name: (module, source) for name, module, source in entries(table)}
+    homes.update((name, (package, name)) for name in modules)
 
     def find(name: str) -> object:
-        if name in modules:
-            return import_module(f"{package}.{name}")
-        if name not in homes:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        space[name] = getattr(import_module(f"{package}.{homes[name]}"), name)
-        return space[name]
+        if name in homes:
+            module, source = homes[name]
+            is_below = module == package
+            space[name] = import_module(f"{module}.{source}") if is_below else getattr(import_module(module), source)
+            return space[name]
+        if otherwise is not None:
+            return otherwise(name)
+        raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
 
-    return find, lambda: sorted({*space, *homes})
+    return find, lambda: sorted({*space, *homes}), sorted(name for name, _, _ in entries(table))
 
 
-__all__ = ["on_first_use"]
+def made_module(
+    name: str, about: str, table: Table, otherwise: Callable[[str], object] | None = None, *, is_package: bool = False
+) -> ModuleType:
+    """A module without a file, which offers what a table says. It is for the caller to put it where it is found."""
+    made = ModuleType(name, about)
+    made.__spec__ = ModuleSpec(name, None, is_package=is_package)
+    made.__package__ = name if is_package else name.rpartition(".")[0]
+    if is_package:
+        made.__path__ = []
+    space = vars(made)
+    space["__getattr__"], space["__dir__"], space["__all__"] = on_first_use(space, table, otherwise=otherwise)
+    return made
+
+
+def later(name: str) -> ModuleType:
+    """A module in the place of another one, which is imported when something of it is first asked for."""
+
+    def find(wanted: str) -> object:
+        value = vars(made)[wanted] = getattr(import_module(name), wanted)
+        return value
+
+    made = made_module(name, f"{name}, imported when it is used", {}, find)
+    return made

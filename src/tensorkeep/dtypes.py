@@ -12,12 +12,15 @@ from difflib import get_close_matches
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
-from tensorkeep import _later
+from tensorkeep._lazy import later
 from tensorkeep.errors import DataLossError, InvalidArgumentError, WrongTypeError
 
 if TYPE_CHECKING:
+    import ml_dtypes
     import numpy as np
     import numpy.typing as npt
+else:  # to name types and to list a checkpoint takes neither, and both take longer than all the rest of a small command
+    ml_dtypes, np = later("ml_dtypes"), later("numpy")
 
 __all__ = ["ALL_DTYPES", "DType"]
 
@@ -57,8 +60,8 @@ class DType:
             if name != "array_dtype":
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
             is_ours = self.numpy_name.startswith(".")
-            kind = getattr(_later.ml_dtypes, self.numpy_name[1:]) if is_ours else self.numpy_name
-            object.__setattr__(self, "array_dtype", _later.np.dtype(kind))
+            kind = getattr(ml_dtypes, self.numpy_name[1:]) if is_ours else self.numpy_name
+            object.__setattr__(self, "array_dtype", np.dtype(kind))
             return self.array_dtype
 
     @property
@@ -125,9 +128,7 @@ class DType:
     @property
     def as_numpy_dtype(self) -> Any:
         """NumPy's type of an element, such as `numpy.float32`; `object` for strings, one named field if quantised."""
-        return (
-            _later.np.dtype([(self.base_dtype.name, self.array_dtype)]) if self.is_quantized else self.array_dtype.type
-        )
+        return np.dtype([(self.base_dtype.name, self.array_dtype)]) if self.is_quantized else self.array_dtype.type
 
     @property
     def as_datatype_enum(self) -> int:
@@ -163,9 +164,9 @@ class DType:
 
     def _extreme(self, word: str, name: str) -> Any:
         if self.is_floating:
-            return getattr(_later.ml_dtypes.finfo(self.array_dtype), name)  # type: ignore[no-untyped-call]
+            return getattr(ml_dtypes.finfo(self.array_dtype), name)  # type: ignore[no-untyped-call]
         if self.is_integer:
-            return int(getattr(_later.ml_dtypes.iinfo(self.array_dtype), name))  # type: ignore[no-untyped-call]
+            return int(getattr(ml_dtypes.iinfo(self.array_dtype), name))  # type: ignore[no-untyped-call]
         raise WrongTypeError(f"Cannot find {word} value of {self}: only whole numbers and fractions have one.")
 
     def is_compatible_with(self, other: DType | npt.DTypeLike | str | int) -> bool:
@@ -178,9 +179,9 @@ class DType:
             return True
         if isinstance(other, DType):
             return False
-        if isinstance(other, (int, _later.np.integer)):
+        if isinstance(other, (int, np.integer)):
             return self.number == int(other)
-        if not isinstance(other, str | type) and not isinstance(other, _later.np.dtype):
+        if not isinstance(other, str | type) and not isinstance(other, np.dtype):
             return False
         try:
             return DType.of(other) is self
@@ -214,10 +215,10 @@ class DType:
             return known
         if value is None:
             raise WrongTypeError("None is not a data type")
-        if isinstance(value, (int, _later.np.integer)):
+        if isinstance(value, (int, np.integer)):
             return _dtype_of_given_number(value)
         try:
-            array_dtype = _later.np.dtype(value)
+            array_dtype = np.dtype(value)
         except (TypeError, ValueError, SyntaxError) as error:
             near = get_close_matches(value, _BY_NAME, 1) if isinstance(value, str) else []
             why = f"did you mean {near[0]!r}?" if near else error
@@ -312,7 +313,7 @@ def _by_numpy() -> dict[np.dtype[Any], DType]:
 @cache
 def _by_structure() -> dict[np.dtype[Any], DType]:
     """TensorFlow's Python marks quantised arrays by a structured type of one field: [("qint8", int8)]."""
-    return {_later.np.dtype([(dtype.name, dtype.array_dtype)]): dtype for dtype in ALL_DTYPES if dtype.quantized}
+    return {np.dtype([(dtype.name, dtype.array_dtype)]): dtype for dtype in ALL_DTYPES if dtype.quantized}
 
 
 def _dtype_of_given_number(number: int | np.integer[Any]) -> DType:

@@ -1,7 +1,8 @@
 """Which folder of the source may do what, decided from the syntax alone.
 
 A rule takes the modules of a tree and returns its violations, each as `file:line: what is wrong`. The syntax tells
-what is written, not what happens: a name built at run time (`importlib`, `getattr`) goes unseen.
+what is written, not what happens: a name built at run time (`importlib`, `getattr`) goes unseen. Modules that are
+named in full, in a table of names or for `later` and `import_module`, are seen.
 """
 
 from __future__ import annotations
@@ -18,10 +19,9 @@ PACKAGE: Final = "tensorkeep"
 # The layers, lowest first: a layer may import itself, those named beside it, and all that these may import.
 STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "_version": (),
-    "_lazy": (),  # names of packages, when they are first used
-    "_later": (),  # NumPy, when it is first used
+    "_lazy": (),  # names of packages, and modules, when they are first used
     "errors": ("_lazy", "_version"),
-    "dtypes": ("_later", "errors"),
+    "dtypes": ("errors",),
     "shapes": ("dtypes",),
     "io": ("shapes",),
     "native": ("io",),  # compiled code and what to do without it
@@ -83,14 +83,11 @@ _NEWER_THAN_3_10: Final = (
     "warnings.deprecated",
 )  # fmt: skip
 _NEWER_BUILTINS: Final = ("BaseExceptionGroup", "ExceptionGroup", "PythonFinalizationError")
+_IMPORTING: Final = ("import_module", "later", "_import_module", "_later")
 _FACADE_SIZE: Final = 10  # statements of a function
 _AMBIENT_NAMES: Final = ("default_graph", "default_session")
 
 _Function = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-
-
-# Packages whose names come from a layer above the rest of them, when they are first asked for.
-_OFFERING: Final = {"saved_model.__init__": "saved_model.export"}
 
 
 def _layer_of(name: str) -> str | None:
@@ -139,8 +136,6 @@ class Module:
     @property
     def layer(self) -> str:
         name = self.name.partition(".")[2]
-        if name in _OFFERING:
-            return _OFFERING[name]
         return _layer_of(name) or name.partition(".")[0]
 
     @cached_property
@@ -153,6 +148,17 @@ class Module:
             if isinstance(node, ast.Import | ast.ImportFrom)
             for target in self._targets(node)
         )
+
+    @cached_property
+    def named_modules(self) -> tuple[Import, ...]:
+        """The modules of ours that tables of names lead to, and those that are imported by their names."""
+        named = [
+            text
+            for node in ast.walk(self.tree)
+            for text in _texts_of_names(node)
+            if isinstance(text.value, str) and text.value.startswith(f"{PACKAGE}.")
+        ]
+        return tuple(Import(str(text.value), text.lineno, in_function=False) for text in named)
 
     def _targets(self, node: ast.Import | ast.ImportFrom) -> Iterator[str]:
         if isinstance(node, ast.Import):
@@ -174,6 +180,16 @@ def load(source: Path, package: str = PACKAGE) -> tuple[Module, ...]:
     )
 
 
+def _texts_of_names(node: ast.AST) -> Iterator[ast.Constant]:
+    """The texts in a part of the syntax that may be names of modules."""
+    found: Iterable[ast.AST | None] = ()
+    if isinstance(node, ast.Dict):
+        found = node.keys
+    elif isinstance(node, ast.Call) and ast.unparse(node.func).rpartition(".")[2] in _IMPORTING:
+        found = node.args[:1]
+    yield from (text for text in found if isinstance(text, ast.Constant))
+
+
 Rule = Callable[[Sequence[Module]], list[str]]
 
 
@@ -190,6 +206,22 @@ def upward_imports(modules: Sequence[Module]) -> list[str]:
         for found in module.imports
         if found.layer is not None and found.layer not in may_import(module.layer)
     ]
+
+
+def upward_names(modules: Sequence[Module]) -> list[str]:
+    """Names and modules that come when they are first asked for are below, or in the package that offers them."""
+    return [
+        module.at(found.line, f"{module.layer} must not name {found.layer} ({found.target})")
+        for module in modules
+        for found in module.named_modules
+        if found.layer not in may_import(module.layer) and not found.is_of(*_package_of(module))
+    ]
+
+
+def _package_of(module: Module) -> list[str]:
+    """The package whose `__init__.py` a module is; nothing for others."""
+    package, _, name = module.name.rpartition(".")
+    return [package] if name == "__init__" else []
 
 
 def imports_in_functions(modules: Sequence[Module]) -> list[str]:

@@ -38,6 +38,12 @@ def test_imports_lead_to_lower_layers_only(modules: Sequence[rules.Module]) -> N
     expect_none(rules.upward_imports(modules))
 
 
+def test_names_that_are_imported_when_asked_for_are_of_lower_layers_or_of_the_package_itself(
+    modules: Sequence[rules.Module],
+) -> None:
+    expect_none(rules.upward_names(modules))
+
+
 def test_no_function_imports_a_module_of_ours(modules: Sequence[rules.Module]) -> None:
     expect_none(rules.imports_in_functions(modules))
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
+from tensorkeep._lazy import later
 from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions, TensorInfo
@@ -22,6 +22,11 @@ from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.saved_model.files.layout import contains_saved_model, read_saved_model, variables_path
+
+if TYPE_CHECKING:
+    from tensorkeep.convert import models
+else:  # what makes models of graphs takes all of the operations
+    models = later("tensorkeep.convert.models")
 
 _ONCE: Final = ReadOptions(checksums=Checksums.ONCE)
 
@@ -41,7 +46,7 @@ class FrozenGraphFormat:
     def make(
         self, source: str, path: str, model: ModelOptions, options: SinkOptions, fs: FileSystem, *, dry_run: bool
     ) -> list[str]:
-        frozen = _models().frozen(source, model, fs)
+        frozen = models.frozen(source, model, fs)
         if not dry_run:
             folder, name = posixpath.split(path)
             write_graph(frozen, folder, name, path.endswith(".pbtxt"), fs)
@@ -70,7 +75,7 @@ class SavedModelFormat:
         directory = path.rstrip("/")
         if fs.exists(directory) and (not fs.is_directory(directory) or fs.list(directory)):
             raise AlreadyExistsError(f'"{directory}" exists already; a SavedModel is written to a new directory only')
-        _models().export(source, directory, model, fs, dry_run=dry_run)
+        models.export(source, directory, model, fs, dry_run=dry_run)
         return [directory]
 
 
@@ -101,11 +106,6 @@ def _constants(graph: GraphDef, path: str, format: str) -> OpenTensors:
         if node.op == "Const" and "value" in node.attr
     }
     return OpenTensors(path, format, found)
-
-
-def _models() -> Any:
-    """What makes models of graphs, which takes all of the operations: imported when a model is made."""
-    return import_module("tensorkeep.convert.models")
 
 
 FROZEN_GRAPH: Final = FrozenGraphFormat()

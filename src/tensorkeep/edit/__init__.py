@@ -20,96 +20,17 @@ Every name is imported when it is first asked for: rules about names do without 
     values       edits that change values: other types, other numbers
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-
 from tensorkeep._lazy import on_first_use as _on_first_use
 
-if _TYPE_CHECKING:
-    from tensorkeep.edit.combining import Conflict, average, exponential_weights, interpolate, merge
-    from tensorkeep.edit.forms import (
-        Deduplicated,
-        convert_format,
-        dedupe,
-        names_to_objects,
-        objects_to_names,
-        split,
-    )
-    from tensorkeep.edit.names import AddScope, RenameExactly, RenamePattern, Renaming, Selection, StripScope
-    from tensorkeep.edit.plan import EditOptions, Made, Origin, Plan, Stored, Written, write_plan
-    from tensorkeep.edit.repairing import (
-        Garbage,
-        RepairedState,
-        Salvaged,
-        find_garbage,
-        remove_garbage,
-        repair_state,
-        salvage,
-    )
-    from tensorkeep.edit.selecting import (
-        NameChanges,
-        drop,
-        keep,
-        optimizer_state,
-        rename,
-        strip_optimizer,
-        swap_averages,
-    )
-    from tensorkeep.edit.values import cast, set_tensors
-    from tensorkeep.io.showing.progress import Progress
-
 _NAMES = {
-    "combining": "Conflict average exponential_weights interpolate merge",
-    "forms": "Deduplicated convert_format dedupe names_to_objects objects_to_names split",
-    "names": "AddScope RenameExactly RenamePattern Renaming Selection StripScope",
-    "plan": "EditOptions Made Origin Plan Progress Stored Written write_plan",
-    "repairing": "Garbage RepairedState Salvaged find_garbage remove_garbage repair_state salvage",
-    "selecting": "NameChanges drop keep optimizer_state rename strip_optimizer swap_averages",
-    "values": "cast set_tensors",
+    "tensorkeep.edit.combining": "Conflict average exponential_weights interpolate merge",
+    "tensorkeep.edit.forms": "Deduplicated convert_format dedupe names_to_objects objects_to_names split",
+    "tensorkeep.edit.names": "AddScope RenameExactly RenamePattern Renaming Selection StripScope",
+    "tensorkeep.edit.plan": "EditOptions Made Origin Plan Stored Written write_plan",
+    "tensorkeep.edit.repairing": "Garbage RepairedState Salvaged find_garbage remove_garbage repair_state salvage",
+    "tensorkeep.edit.selecting": "NameChanges drop keep optimizer_state rename strip_optimizer swap_averages",
+    "tensorkeep.edit.values": "cast set_tensors",
+    "tensorkeep.io.showing.progress": "Progress",
 }
 
-if not _TYPE_CHECKING:
-    __getattr__, __dir__ = _on_first_use(globals(), _NAMES)
-
-__all__ = [
-    "AddScope",
-    "Conflict",
-    "Deduplicated",
-    "EditOptions",
-    "Garbage",
-    "Made",
-    "NameChanges",
-    "Origin",
-    "Plan",
-    "Progress",
-    "RenameExactly",
-    "RenamePattern",
-    "Renaming",
-    "RepairedState",
-    "Salvaged",
-    "Selection",
-    "Stored",
-    "StripScope",
-    "Written",
-    "average",
-    "cast",
-    "convert_format",
-    "dedupe",
-    "drop",
-    "exponential_weights",
-    "find_garbage",
-    "interpolate",
-    "keep",
-    "merge",
-    "names_to_objects",
-    "objects_to_names",
-    "optimizer_state",
-    "remove_garbage",
-    "rename",
-    "repair_state",
-    "salvage",
-    "set_tensors",
-    "split",
-    "strip_optimizer",
-    "swap_averages",
-    "write_plan",
-]
+__getattr__, __dir__, __all__ = _on_first_use(globals(), _NAMES)

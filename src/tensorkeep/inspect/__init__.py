@@ -27,92 +27,25 @@ Every name is imported when it is first asked for.
     watching           tensors that are gone through while somebody is told how far it got
 """
 
-from typing import TYPE_CHECKING as _TYPE_CHECKING
-
 from tensorkeep._lazy import on_first_use as _on_first_use
 
-if _TYPE_CHECKING:
-    from tensorkeep.inspect.comparing import Comparison, Drift, TensorDifference, compare, drift
-    from tensorkeep.inspect.costs import Cost, graph_cost
-    from tensorkeep.inspect.drawing import Picture, graphviz, picture, svg
-    from tensorkeep.inspect.folders import FolderEntry, list_checkpoints
-    from tensorkeep.inspect.graph_differences import GraphComparison, compare_graphs
-    from tensorkeep.inspect.graphs import GraphSummary, read_graphs, summarize_graphs
-    from tensorkeep.inspect.health import HealthReport, examine, examine_tensors
-    from tensorkeep.inspect.identifying import Identification, identify
-    from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, list_checkpoint
-    from tensorkeep.inspect.page import PageData, gather, html
-    from tensorkeep.inspect.plotting import line_plot
-    from tensorkeep.inspect.reader_listing import list_opened, list_variables, list_with_reader
-    from tensorkeep.inspect.scanning import sarif, scan_all
-    from tensorkeep.inspect.scopes import Scope, scope_tree
-    from tensorkeep.inspect.selecting import Order, SortKey, selected
-    from tensorkeep.inspect.statistics import TensorStatistics, checkpoint_statistics, tensor_statistics
-
 _NAMES = {
-    "comparing": "Comparison Drift TensorDifference compare drift",
-    "costs": "Cost graph_cost",
-    "drawing": "Picture graphviz picture svg",
-    "folders": "FolderEntry list_checkpoints",
-    "graph_differences": "GraphComparison compare_graphs",
-    "graphs": "GraphSummary read_graphs summarize_graphs",
-    "health": "HealthReport examine examine_tensors",
-    "identifying": "Identification identify",
-    "listing": "CheckpointListing StoredTensor list_checkpoint",
-    "page": "PageData gather html",
-    "plotting": "line_plot",
-    "reader_listing": "list_opened list_variables list_with_reader",
-    "scanning": "sarif scan_all",
-    "scopes": "Scope scope_tree",
-    "selecting": "Order SortKey selected",
-    "statistics": "TensorStatistics checkpoint_statistics tensor_statistics",
+    "tensorkeep.inspect.comparing": "Comparison Drift TensorDifference compare drift",
+    "tensorkeep.inspect.costs": "Cost graph_cost",
+    "tensorkeep.inspect.drawing": "Picture graphviz picture svg",
+    "tensorkeep.inspect.folders": "FolderEntry list_checkpoints",
+    "tensorkeep.inspect.graph_differences": "GraphComparison compare_graphs",
+    "tensorkeep.inspect.graphs": "GraphSummary read_graphs summarize_graphs",
+    "tensorkeep.inspect.health": "HealthReport examine examine_tensors",
+    "tensorkeep.inspect.identifying": "Identification identify",
+    "tensorkeep.inspect.listing": "CheckpointListing StoredTensor list_checkpoint",
+    "tensorkeep.inspect.page": "PageData gather html",
+    "tensorkeep.inspect.plotting": "line_plot",
+    "tensorkeep.inspect.reader_listing": "list_opened list_variables list_with_reader",
+    "tensorkeep.inspect.scanning": "sarif scan_all",
+    "tensorkeep.inspect.scopes": "Scope scope_tree",
+    "tensorkeep.inspect.selecting": "Order SortKey selected",
+    "tensorkeep.inspect.statistics": "TensorStatistics checkpoint_statistics tensor_statistics",
 }
 
-if not _TYPE_CHECKING:
-    __getattr__, __dir__ = _on_first_use(globals(), _NAMES)
-
-__all__ = [
-    "CheckpointListing",
-    "Comparison",
-    "Cost",
-    "Drift",
-    "FolderEntry",
-    "GraphComparison",
-    "GraphSummary",
-    "HealthReport",
-    "Identification",
-    "Order",
-    "PageData",
-    "Picture",
-    "Scope",
-    "SortKey",
-    "StoredTensor",
-    "TensorDifference",
-    "TensorStatistics",
-    "checkpoint_statistics",
-    "compare",
-    "compare_graphs",
-    "drift",
-    "examine",
-    "examine_tensors",
-    "gather",
-    "graph_cost",
-    "graphviz",
-    "html",
-    "identify",
-    "line_plot",
-    "list_checkpoint",
-    "list_checkpoints",
-    "list_opened",
-    "list_variables",
-    "list_with_reader",
-    "picture",
-    "read_graphs",
-    "sarif",
-    "scan_all",
-    "scope_tree",
-    "selected",
-    "summarize_graphs",
-    "svg",
-    "tensor_statistics",
-]
+__getattr__, __dir__, __all__ = _on_first_use(globals(), _NAMES)

@@ -10,10 +10,10 @@ from collections import Counter
 from collections.abc import Mapping
 from contextlib import closing
 from dataclasses import dataclass
-from importlib import import_module
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from tensorkeep import inspect
+from tensorkeep._lazy import later
 from tensorkeep.checkpoint.bundle.format import HEADER_KEY, Entry, Header, decode_name
 from tensorkeep.checkpoint.finding.file_names import IN_MODEL, data_path, index_path, prefix_of_file
 from tensorkeep.checkpoint.slices.tensor_slice import slice_key
@@ -24,6 +24,11 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import counted, size_text
 from tensorkeep.shapes import element_count
 from tensorkeep.table.table import Table
+
+if TYPE_CHECKING:
+    from tensorkeep.io.showing import html_tables
+else:  # a program that lists tensors does without
+    html_tables = later("tensorkeep.io.showing.html_tables")
 
 _MOST_BYTES: Final = 1 << 17  # of an index that is read here: some two thousand tensors
 _MOST_FILES: Final = 10_000  # that are looked for; no honest checkpoint has more
@@ -77,9 +82,7 @@ class CheckpointListing:
         """What a notebook shows: the first tensors."""
         rows = ((item.name, item.dtype, list(item.shape), _size(item.nbytes)) for item in self.tensors)
         caption = f"{self.path} ({self.format}): {counted(len(self.tensors), 'tensor')}, {size_text(self.nbytes)}"
-        tables = import_module("tensorkeep.io.showing.html_tables")  # which a program that lists tensors does without
-        shown: str = tables.html_table(caption, ("name", "type", "shape", "bytes"), rows, len(self.tensors))
-        return shown
+        return html_tables.html_table(caption, ("name", "type", "shape", "bytes"), rows, len(self.tensors))
 
     @property
     def types(self) -> dict[str, int]:
