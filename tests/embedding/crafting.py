@@ -93,8 +93,7 @@ def bytes_of(fs: MemoryFileSystem, path: str) -> dict[str, bytes]:
 def damage(fs: MemoryFileSystem, tensor: str, path: str = "d/x") -> None:
     """Changes the last byte of a tensor of a checkpoint."""
     with BundleReader(path, fs=fs) as reader:
-        entry = reader.plain_entry(tensor)
-        assert entry is not None
+        entry = reader.entry(tensor)
         file_path = data_path(path, entry.shard, reader.shard_count)
         data = bytearray(reader.shard(entry.shard).read(0, reader.shard(entry.shard).size))
     data[entry.offset + entry.size - 1] ^= 1

@@ -6,20 +6,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from tensorkeep.checkpoint.bundle.entry_columns import decode_entries
-from tensorkeep.checkpoint.bundle.reader import BundleReader
-from tensorkeep.checkpoint.finding.file_names import data_path
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
-from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError, ResourceExhaustedError, TensorKeepError
+from tensorkeep.errors import NotFoundError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import in_parallel
-from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.io.showing.progress import Progress
 
-__all__ = ["CheckpointReport", "TensorProblem", "check_checkpoint", "file_problems"]
+__all__ = ["CheckpointReport", "TensorProblem", "check_checkpoint"]
 
 _GROUP: Final = 256 << 20
 
@@ -137,49 +133,3 @@ def _problem(reader: CheckpointReader, name: str) -> TensorProblem | None:
     except MemoryError:
         return TensorProblem(name, ResourceExhaustedError(f'tensor "{name}" does not fit in memory'))
     return None
-
-
-def file_problems(reader: CheckpointReader) -> list[TensorKeepError]:
-    """Each data file that is missing, or ends before what the index has in it: what a copy that broke off looks like.
-
-    Only lengths are looked at. A damaged index is the only problem that is told of it.
-    """
-    if not isinstance(reader, BundleReader):
-        return []
-    try:
-        ends = _ends_in_files(reader)
-    except DataLossError as error:
-        return [error]
-    found = (_file_problem(reader, shard, stored) for shard, stored in sorted(ends.items()))
-    return [problem for problem in found if problem is not None]
-
-
-def _ends_in_files(reader: BundleReader) -> dict[int, list[tuple[str, int]]]:
-    """For each data file the tensors in it, with the position after the last byte of each."""
-    names = list(reader)
-    columns = decode_entries([reader.encoded_entry(name) for name in names])
-    found: dict[int, list[tuple[str, int]]] = {}
-    places = zip(columns.shards.tolist(), (columns.offsets + columns.sizes).tolist(), strict=True)
-    for name, is_usual, (shard, end) in zip(names, columns.usual.tolist(), places, strict=True):
-        if is_usual:
-            found.setdefault(shard, []).append((name, end))
-            continue
-        entry = reader.entry(name)
-        for part in [reader.entry(name, part) for part in entry.slices] or [entry]:
-            found.setdefault(part.shard, []).append((name, part.offset + part.size))
-    return found
-
-
-def _file_problem(reader: BundleReader, shard: int, stored: Sequence[tuple[str, int]]) -> TensorKeepError | None:
-    try:
-        file = reader.shard(shard)
-    except MissingFileError:
-        path = data_path(reader.path, shard, reader.shard_count)
-        return MissingFileError(f'"{path}" is missing: it has {some_of(dict(stored), 3)}')
-    except DataLossError as error:
-        return error
-    needed = max(end for _, end in stored)
-    if needed <= file.size:
-        return None
-    cut = {name: end for name, end in stored if end > file.size}
-    return DataLossError(f'"{file.path}" has {file.size} bytes of at least {needed}: it lacks {some_of(cut, 3)}')

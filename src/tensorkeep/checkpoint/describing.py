@@ -15,10 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle.format import decode_name, encode_name
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.checkpoint.slices.slice_files import SliceFileReader
 from tensorkeep.checkpoint.slices.tensor_slice import box_shape, slice_key
 from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import InternalError, MissingFileError, NotFoundError, WrongTypeError
@@ -41,6 +39,7 @@ class CheckpointDescription:
 
     def __init__(self, reader: CheckpointReader) -> None:
         self._reader = reader
+        self._is_of_slices = reader.format == "V1"  # of which TensorFlow has a reader of its own, with words of its own
 
     @classmethod
     def open(cls, path: PathLike | bytes, *, fs: FileSystem = LOCAL) -> CheckpointDescription:
@@ -67,19 +66,19 @@ class CheckpointDescription:
         Of a V2 checkpoint in order of key, with a line for each stored slice in place of one for the tensor; of a V1
         checkpoint with the number of slices.
         """
-        if isinstance(self._reader, BundleReader):
+        if self._is_of_slices:
+            lines = [_line_of_slices(name, self._reader[name]) for name in hash_order(self._reader.names_as_stored)]
+        else:
             found = sorted(_stored(self._reader), key=lambda item: item[0])
             lines = [_line(key, info.dtype, info.shape) for key, info in found]
-        else:
-            lines = [_line_of_slices(name, self._reader[name]) for name in hash_order(self._names())]
         return b"".join(lines)
 
     @cached_property
     def names(self) -> Sequence[str]:
         """The names of all tensors, in the order of TensorFlow's maps."""
-        names = self._names()
+        names = hash_order(self._reader.names_as_stored)
         # The map of a V1 checkpoint is made from the table that the reader keeps.
-        return hash_order(names if isinstance(self._reader, BundleReader) else hash_order(names))
+        return hash_order(names) if self._is_of_slices else names
 
     def shapes(self) -> dict[str, list[int]]:
         return {name: list(self._reader[name].shape) for name in self.names}
@@ -90,27 +89,22 @@ class CheckpointDescription:
     def has(self, key: str | bytes) -> bool:
         """Whether there is a tensor of that name or, in the index of a V2 checkpoint, any entry of that key."""
         name = _text(key)
-        if name in self._reader or not isinstance(self._reader, BundleReader):
+        if name in self._reader or self._is_of_slices:
             return name in self._reader
-        is_slice = name.startswith("\0") and encode_name(name) in self._reader.entries()
+        is_slice = name.startswith("\0") and encode_name(name) in dict(_stored(self._reader))
         return not name or is_slice
 
     def value(self, key: str | bytes) -> Any:
         """A tensor: an array, but NumPy's scalar for a scalar, and `bytes` for a single string."""
         name, reader = _text(key), self._reader
         if name not in reader:
-            is_bundle = isinstance(reader, BundleReader)
             raise NotFoundError(
-                f"Key {name} not found in checkpoint" if is_bundle else f"{name} not found in checkpoint file"
+                f"{name} not found in checkpoint file" if self._is_of_slices else f"Key {name} not found in checkpoint"
             )
         if reader[name].dtype is VARIANT:
             raise InternalError(f"Tensorflow type {VARIANT.number} not convertible to numpy dtype.")
         array: npt.NDArray[Any] = reader.read(name)
         return array[()] if array.ndim == 0 else array
-
-    def _names(self) -> list[str]:
-        names = list(self._reader)
-        return list(self._reader.names_as_stored) if isinstance(self._reader, SliceFileReader) else names
 
 
 def _text(value: object) -> str:
@@ -121,7 +115,7 @@ def _text(value: object) -> str:
     return value
 
 
-def _stored(reader: BundleReader) -> Iterator[tuple[bytes, TensorInfo]]:
+def _stored(reader: CheckpointReader) -> Iterator[tuple[bytes, TensorInfo]]:
     """All that is stored, by key: whole tensors, and the slices of the others."""
     for name, info in reader.items():
         if not info.slices:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from types import TracebackType
@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.slices.tensor_slice import Part, TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.checkpoint.storage import Linkable, Place, StoredBytes
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import (
     DataLossError,
@@ -195,6 +196,48 @@ class CheckpointReader(Mapping[str, TensorInfo]):
     def verify_many(self, names: Iterable[str], *, threads: int | None = None) -> None:
         """Verifies tensors, by several threads."""
         in_parallel(self.verify, names, threads)
+
+    # How the tensors lie in the files, as far as there is something to tell
+
+    @property
+    def files(self) -> Sequence[str]:
+        """The paths of its files, those among them that are missing or damaged too."""
+        return [self.path]
+
+    @property
+    def shard_count(self) -> int:
+        """The number of data files that the tensors are spread over."""
+        return 1
+
+    @property
+    def names_as_stored(self) -> Sequence[str]:
+        """The tensors in the order in which the files list them."""
+        return list(self)
+
+    def places(self, names: Iterable[str] | None = None) -> Iterator[tuple[str, tuple[Place, ...]]]:
+        """Where each tensor (all, unless named) lies: in one place or, if stored in slices, in one for each of these.
+
+        None at all where their bytes lie in no place of their own, as in formats that compress them.
+        """
+        return ((name, ()) for name in (self if names is None else names))
+
+    def stored_bytes(self, name: str) -> StoredBytes | None:
+        """A tensor to be read in stretches; None unless it is stored in one piece and just as it is in memory."""
+        return None
+
+    def linkable(self) -> Linkable | None:
+        """What another checkpoint can share, so that nothing is written anew; None if there is no such thing."""
+        return None
+
+    def check_extents(self) -> None:
+        """DataLossError unless the bytes of every tensor are there, and as many as its shape asks for. Reads none."""
+
+    def file_problems(self) -> list[TensorKeepError]:
+        """Each data file that is missing, or ends before what the index has in it: a copy that broke off looks so.
+
+        Only lengths are looked at. A damaged index is the only problem that is told of it.
+        """
+        return []
 
     @abstractmethod
     def source(self, name: str) -> ArraySource:

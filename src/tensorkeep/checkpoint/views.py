@@ -37,5 +37,9 @@ class ReaderView(CheckpointReader):
     def intact_names(self) -> Sequence[str]:
         return list(self._listed)
 
+    @property
+    def files(self) -> Sequence[str]:
+        return self._reader.files
+
     def close(self) -> None:
         self._reader.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
@@ -26,17 +26,27 @@ _TILE: Final = 16  # rows: as many as a line of the cache has numbers
 _LARGEST: Final = 16 << 20  # bytes of a chunk that has to be gathered
 
 
-def stretches(file: RandomAccessFile, offset: int, size: int) -> Iterator[npt.NDArray[np.uint8]]:
-    """The bytes of a stretch of a file, some at a time.
+def rotating_memory(size: int) -> Callable[[int, int], npt.NDArray[np.uint8]]:
+    """Memory for the chunks of so many bytes: asked for with where a chunk begins, and how many bytes are left.
 
-    They lie in memory that is used again and again, for new memory costs as much as reading does: what was given stays
-    valid until `VALID` more have been asked for.
+    It is used again and again, for new memory costs as much as reading does: what was given stays valid until `VALID`
+    more have been asked for.
     """
     memory = np.empty(min(size, (VALID + 1) * CHUNK), np.uint8)
     places = max(len(memory) // CHUNK, 1)
-    for number, at in enumerate(range(0, size, CHUNK)):
-        start = number % places * CHUNK
-        data = memory[start : start + min(CHUNK, size - at)]
+
+    def room(at: int, left: int) -> npt.NDArray[np.uint8]:
+        start = at // CHUNK % places * CHUNK
+        return memory[start : start + min(CHUNK, left)]
+
+    return room
+
+
+def stretches(file: RandomAccessFile, offset: int, size: int) -> Iterator[npt.NDArray[np.uint8]]:
+    """The bytes of a stretch of a file, some at a time, in `rotating_memory`."""
+    room = rotating_memory(size)
+    for at in range(0, size, CHUNK):
+        data = room(at, size - at)
         file.read_into(offset + at, data.data)
         yield data
 

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Mapping
 from types import TracebackType
 from typing import Final
 
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.finding.file_names import index_path, prefix_of_file
 from tensorkeep.checkpoint.finding.files import checkpoint_or_parts_exist, checkpoints_in
@@ -17,10 +16,10 @@ from tensorkeep.checkpoint.saving import CheckpointFormat, Piece, SaveOptions, S
 from tensorkeep.checkpoint.slices.slice_files import SliceFileWriter
 from tensorkeep.checkpoint.slices.tensor_slice import Part
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.convert.arrays import stretches
+from tensorkeep.checkpoint.stretches import in_order
+from tensorkeep.convert.arrays import rotating_memory
 from tensorkeep.convert.hub import Array, SinkOptions, Tensors, TensorSink, TensorSource, listed
-from tensorkeep.errors import DataLossError, NotFoundError, TensorKeepError
-from tensorkeep.io.coding.crc32c import crc32c, unmask
+from tensorkeep.errors import NotFoundError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem, prepare_directory
 from tensorkeep.proto.identification import FileKind, is_file_of_kind
 from tensorkeep.saved_model.files.layout import contains_saved_model
@@ -60,11 +59,11 @@ class CheckpointTensors(Mapping[str, TensorInfo]):
 
     def source(self, name: str) -> ArraySource:
         key = self._key(name)
-        info = self.reader[key]
-        is_plain = not (info.slices or info.dtype.is_object or info.dtype.bits)
-        if not isinstance(self.reader, BundleReader) or not is_plain or self.reader.header.byte_order != "<":
+        stored = self.reader.stored_bytes(key)
+        if stored is None:
             return self.reader.source(key)
-        return ArraySource(info.dtype, info.shape, _chunks(self.reader, key))
+        chunks = in_order(stored, rotating_memory(stored.size))
+        return ArraySource(stored.dtype, stored.shape, (data.view(stored.dtype.array_dtype) for data in chunks))
 
     def _key(self, name: str) -> str:
         if self._keys is None:
@@ -83,22 +82,6 @@ class CheckpointTensors(Mapping[str, TensorInfo]):
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _chunks(reader: BundleReader, name: str) -> Iterator[Array]:
-    """The elements of a tensor; that its checksum is wrong is found with the last of them."""
-    entry = reader.entry(name)
-    reader.check_extent(entry)
-    file = reader.shard(entry.shard)
-    crc = 0
-    for data in stretches(file, entry.offset, entry.size):
-        crc = crc32c(data.data, crc)
-        yield data.view(entry.dtype.array_dtype)
-    if (stored := unmask(entry.masked_crc)) != crc:
-        raise DataLossError(
-            f'"{file.path}": tensor "{name}" ({entry.extent}): its checksum is {crc:#010x}, expected {stored:#010x}: '
-            "the data file or the index is damaged"
-        )
 
 
 class BundleFormat:

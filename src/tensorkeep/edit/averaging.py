@@ -4,23 +4,23 @@ What is averaged is added up in double precision, in the order of the checkpoint
 Sums of float32 in float32 would be rounded once for every checkpoint. In double precision those roundings are some
 2**29 times smaller than the one that remains.
 
-Threads work on stretches, each of which reads its part of all tensors into buffers that are used again and again. What
+Threads work on shares, each of which reads its part of all tensors into buffers that are used again and again. What
 is read stays within the processor's cache until its checksum is known and it is added up.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle.format import Entry
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.reader import CheckpointReader
+from tensorkeep.checkpoint.storage import StoredBytes
 from tensorkeep.checkpoint.streams import in_step
+from tensorkeep.checkpoint.stretches import Stretch
 from tensorkeep.io.coding.crc32c import combine
 from tensorkeep.io.machine.large_arrays import ReadBuffer
 from tensorkeep.io.machine.parallel import ahead, default_threads
@@ -78,10 +78,10 @@ class Mean:
 
 
 @dataclass(frozen=True)
-class _Stretch:
-    """Some bytes of a tensor that lies in each of several checkpoints in one piece."""
+class _Share:
+    """Some bytes of a tensor that lies in each of several checkpoints in one piece: what one thread works on."""
 
-    places: Sequence[tuple[BundleReader, Entry]]
+    stored: Sequence[StoredBytes]
     mean: Mean
     start: int
     length: int
@@ -95,21 +95,24 @@ class _Space:
         self._piece = min(max(_READ // number & -least, least), most)
         self._buffers = [ReadBuffer(self._piece) for _ in range(number)]
 
-    def averaged(self, stretch: _Stretch, memory: Bytes) -> tuple[Array, list[int]]:
-        """The mean of a stretch, in the memory given, and the checksum of what each tensor has there."""
-        mean = stretch.mean
-        result = memory[: stretch.length].view(mean.dtype)
-        crcs = [0] * len(stretch.places)
-        for at in range(0, stretch.length, self._piece):
-            length, start = min(self._piece, stretch.length - at), stretch.start + at
-            arrays = []
-            for number, (reader, entry) in enumerate(stretch.places):
-                read = self._buffers[number].at(entry.offset + start, length)
-                crcs[number] = reader.read_stretch(entry, start, read.data, crcs[number])
-                arrays.append(read.view(mean.dtype))
-            first = at // mean.dtype.itemsize
+    def averaged(self, share: _Share, memory: Bytes) -> tuple[Array, list[int]]:
+        """The mean of a share, in the memory given, and the checksum of what each tensor has there."""
+        mean = share.mean
+        result = memory[: share.length].view(mean.dtype)
+        end = share.start + share.length
+        stretches = [
+            Stretch(stored, share.start, end, self._room(number, stored.offset))
+            for number, stored in enumerate(share.stored)
+        ]
+        for pieces in zip(*stretches, strict=True):
+            arrays = [piece.view(mean.dtype) for _, piece in pieces]
+            first = (pieces[0][0] - share.start) // mean.dtype.itemsize
             mean.into(result[first : first + arrays[0].size], arrays)
-        return result, crcs
+        return result, [stretch.crc for stretch in stretches]
+
+    def _room(self, number: int, offset: int) -> Callable[[int, int], Bytes]:
+        buffer, most = self._buffers[number], self._piece
+        return lambda at, size: buffer.at(offset + at, min(size, most))
 
 
 class Averages:
@@ -121,14 +124,14 @@ class Averages:
     def __init__(self, readers: Sequence[CheckpointReader], names: Sequence[str], shares: Sequence[float]) -> None:
         self._readers = readers
         self._shares = shares
-        self._line: list[_Stretch] = []
+        self._line: list[_Share] = []
         self._of: dict[str, range] = {}
         for name in names:
             if readers[-1][name].nbytes >= _LARGE:
                 first = len(self._line)
                 self._line += self._cut(name)
                 self._of[name] = range(first, len(self._line))
-        self._taken = 0  # how many stretches have left the line
+        self._taken = 0  # how many shares have left the line
         self._spaces: list[_Space] = []  # that nobody uses; the last has been used last, and is in the cache
         self._results = [np.empty(_STRETCH, np.uint8) for _ in range(min(default_threads() + 2, len(self._line)))]
         self._worked = ahead(self._work, range(len(self._line)))
@@ -136,41 +139,41 @@ class Averages:
     def chunks(self, name: str) -> Iterator[Array]:
         """The average of a tensor, in chunks, each valid until the next. A wrong checksum is found with the last."""
         numbers = self._of.get(name, range(0))
-        stretches = [self._line[number] for number in numbers] or self._cut(name)
-        if not stretches:
+        shares = [self._line[number] for number in numbers] or self._cut(name)
+        if not shares:
             chunks = [map(np.asarray, reader.source(name).chunks) for reader in self._readers]
             yield from map(self._mean(name).of, in_step(chunks))
             return
         totals = [0] * len(self._readers)
-        for at, stretch in enumerate(stretches):
-            result, crcs = self._take(numbers[at]) if numbers else self._averaged(stretch)
+        for at, share in enumerate(shares):
+            result, crcs = self._take(numbers[at]) if numbers else self._averaged(share)
             totals = [combine(total, crc, result.nbytes) for total, crc in zip(totals, crcs, strict=True)]
             yield result
-        for (reader, entry), total in zip(stretches[0].places, totals, strict=True):
-            reader.compare_checksum(entry, total)
+        for stored, total in zip(shares[0].stored, totals, strict=True):
+            stored.compare(total)
 
     def close(self) -> None:
         self._worked.close()
 
-    def _cut(self, name: str) -> list[_Stretch]:
-        """A tensor in stretches; none if it lies otherwise than in one piece in one of the checkpoints."""
-        places = [(reader, reader.plain_entry(name)) for reader in self._readers if isinstance(reader, BundleReader)]
-        plain = [(reader, entry) for reader, entry in places if entry is not None]
-        if len(plain) < len(self._readers):
+    def _cut(self, name: str) -> list[_Share]:
+        """A tensor in shares; none if it lies otherwise than in one piece in one of the checkpoints."""
+        found = [reader.stored_bytes(name) for reader in self._readers]
+        plain = [stored for stored in found if stored is not None]
+        if len(plain) < len(found):
             return []
-        mean, size = self._mean(name), plain[0][1].size
-        return [_Stretch(plain, mean, at, min(_STRETCH, size - at)) for at in range(0, size, _STRETCH)]
+        mean, size = self._mean(name), plain[0].size
+        return [_Share(plain, mean, at, min(_STRETCH, size - at)) for at in range(0, size, _STRETCH)]
 
     def _mean(self, name: str) -> Mean:
         return Mean(self._readers[-1][name].dtype.array_dtype, self._shares)
 
-    def _averaged(self, stretch: _Stretch, memory: Bytes | None = None) -> tuple[Array, list[int]]:
+    def _averaged(self, share: _Share, memory: Bytes | None = None) -> tuple[Array, list[int]]:
         try:
             space = self._spaces.pop()
         except IndexError:
             space = _Space(len(self._readers))
         try:
-            return space.averaged(stretch, np.empty(stretch.length, np.uint8) if memory is None else memory)
+            return space.averaged(share, np.empty(share.length, np.uint8) if memory is None else memory)
         finally:
             self._spaces.append(space)
 
@@ -185,4 +188,4 @@ class Averages:
             self._taken += 1
             if self._taken > number:
                 return found
-        raise AssertionError("all stretches are in the line")
+        raise AssertionError("all shares are in the line")

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY, index_path
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.objects.graph import describe_objects
@@ -14,6 +13,7 @@ from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE
 from tensorkeep.checkpoint.objects.variable_names import variable_names
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import CheckpointFormat, ShardBySize
+from tensorkeep.checkpoint.storage import Place
 from tensorkeep.edit.object_keys import object_graph_origin
 from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_plan
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
@@ -169,11 +169,11 @@ def dedupe(sources: Sequence[PathLike], options: EditOptions = _DEFAULT, *, fs: 
 def _twins(own: CheckpointReader, earlier: Sequence[CheckpointReader]) -> dict[str, CheckpointReader]:
     """For each tensor that an earlier checkpoint has too, the first that does."""
     found: dict[str, CheckpointReader] = {}
-    if not isinstance(own, BundleReader):
+    if own.linkable() is None:
         raise NotFoundError(f'"{own.path}" is not a V2 checkpoint, whose data files could be shared')
     for name in own:
         for other in earlier:
-            if isinstance(other, BundleReader) and name in other and _are_equal(own, other, name):
+            if other.linkable() is not None and name in other and _are_equal(own, other, name):
                 found[name] = other
                 break
     return found
@@ -181,20 +181,26 @@ def _twins(own: CheckpointReader, earlier: Sequence[CheckpointReader]) -> dict[s
 
 def _is_shared(own: CheckpointReader, other: CheckpointReader, name: str) -> bool:
     """Whether a tensor that is equal in both lies in one place for both already."""
-    if not isinstance(own, BundleReader) or not isinstance(other, BundleReader):
+    ours, theirs = own.linkable(), other.linkable()
+    if ours is None or theirs is None:
         return False
-    ours, theirs = own.entry(name), other.entry(name)
-    return ours.offset == theirs.offset and own.shard(ours.shard).is_at(other.shard(theirs.shard).path)
+    (mine,), (its,) = _place(own, name), _place(other, name)
+    return mine.offset == its.offset and ours.shard(mine.shard).is_at(theirs.shard(its.shard).path)
 
 
-def _are_equal(own: BundleReader, other: BundleReader, name: str) -> bool:
-    ours, theirs = own.entry(name), other.entry(name)
-    if ours.slices or theirs.slices or ours.dtype.is_object:
+def _are_equal(own: CheckpointReader, other: CheckpointReader, name: str) -> bool:
+    info = own[name]
+    if info != other[name] or info.slices or info.dtype.is_object:
         return False
-    if ours._replace(shard=0, offset=0) != theirs._replace(shard=0, offset=0):
+    (mine,), (its,) = _place(own, name), _place(other, name)
+    if mine._replace(shard=0, offset=0) != its._replace(shard=0, offset=0):
         return False
     pairs = zip(own.source(name).buffers(), other.source(name).buffers(), strict=True)
     return all(left == right for left, right in pairs)
+
+
+def _place(reader: CheckpointReader, name: str) -> tuple[Place, ...]:
+    return dict(reader.places([name]))[name]
 
 
 def _all(reader: CheckpointReader) -> dict[str, Origin]:

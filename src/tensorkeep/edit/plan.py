@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.casting import CastLoss
 from tensorkeep.checkpoint.finding.file_names import index_path
@@ -22,6 +21,7 @@ from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.saving import CheckpointFormat, SaveOptions, Sharding, save_checkpoint
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray
+from tensorkeep.checkpoint.storage import Linkable
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.records import records_to_carry
 from tensorkeep.embedding.stored.record_files import link_records
@@ -129,16 +129,12 @@ def write_plan(
         raise InvalidArgumentError(f'nothing would be left in "{path}": an edit has to leave at least one tensor')
     if not options.overwrite:
         require_free(path, fs)
-    links = {
-        name: origin
-        for name, origin in plan.items()
-        if isinstance(origin, Stored) and origin.links and isinstance(origin.reader, BundleReader)
-    }
+    links = {name: link for name, origin in plan.items() if (link := _Link.of(origin)) is not None}
     if options.compact or sharding is not None or form is not CheckpointFormat.V2 or not _is_one_order(links, plan):
         links = {}
     stored = {name: origin for name, origin in plan.items() if isinstance(origin, Stored)}
     carried = records_to_carry(stored, path, fs)
-    linked = sum(origin.nbytes for origin in links.values())
+    linked = sum(plan[name].nbytes for name in links)
     written = sum(origin.nbytes for name, origin in plan.items() if name not in links)
     if not options.dry_run:
         progress = Told(options.progress, written)
@@ -168,20 +164,32 @@ def require_free(path: str, fs: FileSystem) -> None:
         raise TargetExistsError(path)
 
 
-def _is_one_order(links: Mapping[str, Stored], plan: Plan) -> bool:
+class _Link(NamedTuple):
+    """A stored tensor that stays where it is."""
+
+    checkpoint: Linkable
+    name: str
+
+    @classmethod
+    def of(cls, origin: Origin) -> _Link | None:
+        """The same tensor as a link; None if it has to be written."""
+        checkpoint = origin.reader.linkable() if isinstance(origin, Stored) and origin.links else None
+        return None if checkpoint is None or isinstance(origin, Made) else cls(checkpoint, origin.name)
+
+
+def _is_one_order(links: Mapping[str, _Link], plan: Plan) -> bool:
     """Whether data files can be shared: those that are written here are little-endian."""
-    orders = {origin.reader.header.byte_order for origin in links.values() if isinstance(origin.reader, BundleReader)}
+    orders = {link.checkpoint.header.byte_order for link in links.values()}
     return orders <= {"<"} or (len(orders) == 1 and len(links) == len(plan))
 
 
 def _write_linked(
-    path: str, links: Mapping[str, Stored], values: Mapping[str, Any], options: EditOptions, fs: FileSystem
+    path: str, links: Mapping[str, _Link], values: Mapping[str, Any], options: EditOptions, fs: FileSystem
 ) -> None:
-    groups: dict[int, tuple[BundleReader, dict[str, list[str]]]] = {}
-    for name, origin in links.items():
-        assert isinstance(origin.reader, BundleReader)
-        _, names = groups.setdefault(id(origin.reader), (origin.reader, {}))
-        names.setdefault(origin.name, []).append(name)
+    groups: dict[int, tuple[Linkable, dict[str, list[str]]]] = {}
+    for name, link in links.items():
+        _, names = groups.setdefault(id(link.checkpoint), (link.checkpoint, {}))
+        names.setdefault(link.name, []).append(name)
     with BundleWriter(path, durability=options.durability, fs=fs) as writer:
         for name, value in values.items():
             if isinstance(value, PartitionedArray):
@@ -189,9 +197,9 @@ def _write_linked(
                     writer.add_slice(name, value.shape, part, source)
             else:
                 writer.add(name, value)
-        for reader, names in groups.values():
+        for checkpoint, names in groups.values():
             for turn in range(max(map(len, names.values()))):  # a tensor may be wanted under several names
-                writer.link(reader, {stored: new[turn] for stored, new in names.items() if turn < len(new)})
+                writer.link(checkpoint, {stored: new[turn] for stored, new in names.items() if turn < len(new)})
 
 
 def _value(origin: Origin, progress: Told) -> Any:

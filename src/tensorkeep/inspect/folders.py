@@ -6,7 +6,6 @@ import posixpath
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tensorkeep.checkpoint.checking import file_problems
 from tensorkeep.checkpoint.finding.file_names import index_path, parse_shard_pattern
 from tensorkeep.checkpoint.finding.files import checkpoint_modified, checkpoints_in
 from tensorkeep.checkpoint.finding.latest import latest_checkpoint
@@ -106,7 +105,7 @@ def stored_problems(path: PathLike, *, fs: FileSystem = LOCAL) -> tuple[str, ...
     """What is wrong with a checkpoint as far as its index and the sizes of its files tell. No data is read."""
     try:
         with open_checkpoint(path, fs=fs) as reader:
-            return tuple(map(str, file_problems(reader)))
+            return tuple(map(str, reader.file_problems()))
     except TensorKeepError as error:
         return (str(error),)
 

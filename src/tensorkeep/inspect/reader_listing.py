@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tensorkeep.checkpoint.bundle.entry_columns import decode_entries
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.objects.variable_names import VariableNames, variable_names
-from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
-from tensorkeep.checkpoint.slices.slice_files import SliceFileReader
+from tensorkeep.checkpoint.reader import TensorInfo
+from tensorkeep.checkpoint.storage import Place
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.inspect.comparing import OpenedTensors
-from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, bundle_files, file_size
+from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, file_size
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import counted, some_of
@@ -22,12 +20,9 @@ from tensorkeep.io.showing.amounts import counted, some_of
 def list_with_reader(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointListing:
     """What the checkpoint at a path holds, in order of name."""
     with open_checkpoint(path, fs=fs) as reader:
-        if isinstance(reader, BundleReader):
-            files = bundle_files(reader.path, reader.shard_count, fs)
-            tensors = _stored_in(reader)
-        else:
-            files = {file: file_size(file, fs) for file in _slice_files(reader)}
-            tensors = [_without_shards(name, info) for name, info in reader.items()]
+        infos = reader.infos()
+        tensors = [_stored(name, infos[name], places) for name, places in reader.places()]
+        files = {path: file_size(path, fs) for path in reader.files}
         return CheckpointListing(reader.path, reader.format, files, tuple(tensors))
 
 
@@ -68,29 +63,14 @@ def list_opened(tensors: OpenedTensors, *, fs: FileSystem = LOCAL) -> Checkpoint
     return CheckpointListing(tensors.path, tensors.format, files, tuple(found), remarks=remarks)
 
 
-def _stored_in(reader: BundleReader) -> list[StoredTensor]:
-    """The tensors of a V2 checkpoint. Entries of the usual form are taken apart together, the others one by one."""
-    infos = dict(reader.items())
-    columns = decode_entries([reader.encoded_entry(name) for name in infos])
-    found = []
-    for (name, info), is_usual, shard, size in zip(
-        infos.items(), columns.usual.tolist(), columns.shards.tolist(), columns.sizes.tolist(), strict=True
-    ):
-        if is_usual:
-            found.append(StoredTensor(name, info.dtype, info.shape, size, (shard,)))
-        else:
-            found.append(_stored(name, info, reader))
-    return found
-
-
-def _stored(name: str, info: TensorInfo, reader: BundleReader) -> StoredTensor:
-    parts = [reader.entry(name, part) for part in info.slices] if info.slices else [reader.entry(name)]
-    shards = tuple(sorted({part.shard for part in parts}))
-    return StoredTensor(name, info.dtype, info.shape, sum(part.size for part in parts), shards, len(info.slices))
-
-
-def _slice_files(reader: CheckpointReader) -> list[str]:
-    return list(reader.files) if isinstance(reader, SliceFileReader) else [reader.path]
+def _stored(name: str, info: TensorInfo, places: Sequence[Place]) -> StoredTensor:
+    if len(places) == 1:
+        shard, _, size, _ = places[0]
+        return StoredTensor(name, info.dtype, info.shape, size, (shard,), len(info.slices))
+    if not places:
+        return _without_shards(name, info)
+    shards = tuple(sorted({place.shard for place in places}))
+    return StoredTensor(name, info.dtype, info.shape, sum(place.size for place in places), shards, len(info.slices))
 
 
 def _without_shards(name: str, info: TensorInfo) -> StoredTensor:

@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 
 from tensorkeep import DataLossError, MemoryFileSystem, open_checkpoint
+from tensorkeep.checkpoint import stretches
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.embedding.restore import restoring_rows
 from tensorkeep.embedding.restore.filling_empty_tables import FilledTable, fill_table
 from tensorkeep.embedding.restore.reports import ColumnReport
 from tensorkeep.embedding.restore.restoring_rows import restore_column, restore_table
-from tensorkeep.embedding.stored import parallel_reading
 from tensorkeep.embedding.stored.buckets import bucket_offsets
 from tensorkeep.embedding.stored.writing import StoredForm
 from tensorkeep.embedding.table import native_index, rows
@@ -35,8 +35,8 @@ FILTERED = [10_001, -20_002, 31_003]
 def small_pieces(monkeypatch: pytest.MonkeyPatch) -> None:
     """Small tables are in as many pieces as large ones."""
     monkeypatch.setattr(rows, "_CHUNK_BYTES", 1 << 10)
-    monkeypatch.setattr(parallel_reading, "_AT_ONCE", 1000)
-    monkeypatch.setattr(parallel_reading, "_STRETCH", 3000)
+    monkeypatch.setattr(stretches, "_AT_ONCE", 1000)
+    monkeypatch.setattr(stretches, "_STRETCH", 3000)
     monkeypatch.setattr(native_index, "_FILLED", 300)
     monkeypatch.setattr(native_index, "_LEAST", 50)
 

@@ -9,10 +9,10 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle.entry_columns import decode_entries, encode_entries
 from tensorkeep.checkpoint.bundle.format import Entry, encode_name
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.bundle.small_tensors import Heads
 from tensorkeep.checkpoint.finding.file_names import data_path
 from tensorkeep.checkpoint.slices.tensor_slice import slice_key
+from tensorkeep.checkpoint.storage import Linkable
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 
 Integers = npt.NDArray[np.int64]
@@ -46,7 +46,7 @@ class LinkedTensors:
         """Whether none of the keys is taken."""
         return self._entries.keys().isdisjoint(keys)
 
-    def add(self, reader: BundleReader, names: Mapping[str, str]) -> list[bytes]:
+    def add(self, reader: Linkable, names: Mapping[str, str]) -> list[bytes]:
         """Takes over tensors: `names` has the new name by the one that a tensor is stored under. Gives the new keys.
 
         DataLossError if a data file is missing or too short for what is said to be in it.
@@ -73,7 +73,7 @@ class LinkedTensors:
         return dict(zip(self._entries, renumbered(list(self._entries.values()), numbers), strict=True))
 
 
-def _encoded(reader: BundleReader, names: Mapping[str, str]) -> Iterator[tuple[bytes, bytes, str]]:
+def _encoded(reader: Linkable, names: Mapping[str, str]) -> Iterator[tuple[bytes, bytes, str]]:
     """The new key of each stored tensor and slice, its entry as it is stored, and what it is called in messages."""
     for name, new in names.items():
         key = encode_name(new)
@@ -82,7 +82,7 @@ def _encoded(reader: BundleReader, names: Mapping[str, str]) -> Iterator[tuple[b
             yield slice_key(key, part), reader.encoded_entry(name, part), f"{name} [{part}]"
 
 
-def _shards(reader: BundleReader, values: Sequence[bytes], labels: Sequence[str]) -> Integers:
+def _shards(reader: Linkable, values: Sequence[bytes], labels: Sequence[str]) -> Integers:
     """The data file of each entry. DataLossError if one speaks of bytes that are not there."""
     columns = decode_entries(values)
     shards = columns.shards.copy()

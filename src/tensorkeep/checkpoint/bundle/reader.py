@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import threading
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle.codec import CHUNK, check_shape, decode_objects
-from tensorkeep.checkpoint.bundle.entry_columns import Columns
+from tensorkeep.checkpoint.bundle.entry_columns import Columns, decode_entries
 from tensorkeep.checkpoint.bundle.format import Entry, Header, encode_name
 from tensorkeep.checkpoint.bundle.index import BundleIndex
 from tensorkeep.checkpoint.bundle.small_tensors import SMALL, Kind, SmallTensors, spans
@@ -24,6 +22,8 @@ from tensorkeep.checkpoint.slices.stitched_reading import Rows, as_index, in_ten
 from tensorkeep.checkpoint.slices.tensor_slice import Box, TensorSlice, box_shape, slice_key, whole_box
 from tensorkeep.checkpoint.slices.tiling import copies_for
 from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.checkpoint.storage import Place, StoredBytes
+from tensorkeep.checkpoint.stretches import Placed, check_in_order, check_through, in_order, read_through
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import (
     DataLossError,
@@ -34,11 +34,12 @@ from tensorkeep.errors import (
     TensorKeepError,
     UnimplementedError,
 )
-from tensorkeep.io.coding.crc32c import combine, crc32c, unmask
+from tensorkeep.io.coding.crc32c import crc32c, unmask
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, RandomAccessFile, path_text
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.io.machine.large_arrays import ReadBuffer, empty_array
+from tensorkeep.io.machine.large_arrays import empty_array
 from tensorkeep.io.machine.parallel import in_parallel
+from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.shapes import element_count
 
 __all__ = ["BundleReader"]
@@ -48,8 +49,8 @@ Array = npt.NDArray[Any]
 _MOST_SHARING: Final = 16
 _MOST_HELD: Final = 256  # a process has so and so many files open at most
 _SLACK: Final = 64 << 20
-_CHECKED_AT_ONCE: Final = 256 << 10  # what is read only to be checked stays within the processor's own cache
-_TASK: Final = 32 << 20  # what one thread reads at a time; large, for the checksums of pieces have to be combined
+_FEW: Final = 16  # tensors whose places are looked up one by one
+_MOST_LISTED: Final = 10_000  # data files; no honest checkpoint has more
 
 
 class BundleReader(CheckpointReader):
@@ -168,6 +169,70 @@ class BundleReader(CheckpointReader):
         }
         return tensors | slices
 
+    # How the tensors lie in the files
+
+    @property
+    def files(self) -> Sequence[str]:
+        shards = range(min(self.shard_count, _MOST_LISTED))
+        return [index_path(self.path), *(data_path(self.path, shard, self.shard_count) for shard in shards)]
+
+    def linkable(self) -> BundleReader:
+        return self
+
+    def places(self, names: Iterable[str] | None = None) -> Iterator[tuple[str, tuple[Place, ...]]]:
+        wanted = list(self if names is None else names)
+        if len(wanted) < _FEW:
+            yield from ((name, self._places_of(name)) for name in wanted)
+            return
+        values = list(self._index.tensors.values()) if names is None else [self._value(name) for name in wanted]
+        columns = decode_entries(values)
+        numbers = (columns.shards, columns.offsets, columns.sizes, columns.masked_crcs)
+        # One after the other, for to keep them all takes longer than to make them.
+        places = map(Place, *(column.tolist() for column in numbers))
+        for name, place, is_usual in zip(wanted, places, columns.usual.tolist(), strict=True):
+            yield name, (place,) if is_usual else self._places_of(name)
+
+    def _places_of(self, name: str) -> tuple[Place, ...]:
+        entry = self.entry(name)
+        stored = [self.entry(name, part) for part in entry.slices] or [entry]
+        return tuple(Place(part.shard, part.offset, part.size, part.masked_crc) for part in stored)
+
+    def check_extents(self) -> None:
+        for entry in self.entries().values():
+            self.check_extent(entry)
+
+    def file_problems(self) -> list[TensorKeepError]:
+        try:
+            ends = self._ends_in_files()
+        except DataLossError as error:
+            return [error]
+        found = (self._file_problem(shard, stored) for shard, stored in sorted(ends.items()))
+        return [problem for problem in found if problem is not None]
+
+    def _ends_in_files(self) -> dict[int, list[tuple[str, int]]]:
+        """For each data file the tensors in it, with the position after the last byte of each."""
+        found: dict[int, list[tuple[str, int]]] = {}
+        for name, places in self.places():
+            for shard, offset, size, _ in places:
+                found.setdefault(shard, []).append((name, offset + size))
+        return found
+
+    def _file_problem(self, shard: int, stored: Sequence[tuple[str, int]]) -> TensorKeepError | None:
+        try:
+            file = self.shard(shard)
+        except MissingFileError:
+            path = data_path(self.path, shard, self.shard_count)
+            return MissingFileError(f'"{path}" is missing: it has {some_of(dict(stored), 3)}')
+        except DataLossError as error:
+            return error
+        needed = max(end for _, end in stored)
+        if needed <= file.size:
+            return None
+        cut = {name: end for name, end in stored if end > file.size}
+        return DataLossError(f'"{file.path}" has {file.size} bytes of at least {needed}: it lacks {some_of(cut, 3)}')
+
+    # Tensors as something to write elsewhere
+
     def source(self, name: str) -> ArraySource:
         info = self[name]
         if info.dtype.is_object or not self._is_native(info.dtype) or not info.shape:
@@ -258,7 +323,7 @@ class BundleReader(CheckpointReader):
 
     def verify_many(self, names: Iterable[str], *, threads: int | None = None) -> None:
         """Verifies tensors, by several threads, among which large ones are shared out in stretches."""
-        large: list[Entry] = []
+        plain: list[StoredBytes] = []
         other: list[str] = []
         for name in names:
             info = self[name]
@@ -267,76 +332,39 @@ class BundleReader(CheckpointReader):
                 continue
             entry = self.entry(name)
             self.check_extent(entry)
-            large.append(entry)
-        tasks = [(entry, at) for entry in large for at in range(0, entry.size, _TASK)]
-        crcs = iter(in_parallel(self._checksum_of_stretch, tasks, threads))
-        for entry in large:
-            self._compare_stretches(entry, crcs)
+            plain.append(_EntryBytes(self, entry, is_checked=True))
+        check_through(plain, threads)
         super().verify_many(other, threads=threads)
 
-    def plain_entry(self, name: str) -> Entry | None:
-        """Where a tensor lies, if its bytes are stored in one piece and as they are in memory; else None."""
+    def stored_bytes(self, name: str) -> StoredBytes | None:
         info = self[name]
         if info.slices or info.dtype.is_object or not self._is_native(info.dtype):
             return None
         entry = self.entry(name)
         with _Locating(self, entry):
             self.check_extent(entry)
-        return entry
+        return self._bytes_of(entry)
 
-    def read_stretch(self, entry: Entry, start: int, buffer: memoryview, crc: int = 0) -> int:
-        """Fills a buffer with bytes of a tensor from `start` on; gives the checksum of `crc` and them."""
-        try:
-            self.shard(entry.shard).read_into(entry.offset + start, buffer)
-        except TensorKeepError:
-            with _Locating(self, entry):  # here, for this is called so often that every step counts
-                raise
-        return crc32c(buffer, crc)
-
-    def compare_checksum(self, entry: Entry, crc: int) -> None:
-        """DataLossError unless all bytes of a tensor have that checksum, or nobody wants to know."""
-        if self.options.checksums is not Checksums.OFF:
-            with _Locating(self, entry):
-                self._compare(entry, crc)
-
-    def _checksum_of_stretch(self, task: tuple[Entry, int]) -> int:
-        entry, start = task
-        end = min(start + _TASK, entry.size)
-        buffer = ReadBuffer(min(_CHECKED_AT_ONCE, end - start))
-        crc = 0
-        with _Locating(self, entry):
-            file = self.shard(entry.shard)
-            for at in range(start, end, _CHECKED_AT_ONCE):
-                chunk = buffer.at(entry.offset + at, min(_CHECKED_AT_ONCE, end - at)).data
-                file.read_into(entry.offset + at, chunk)
-                crc = crc32c(chunk, crc)
-        return crc
-
-    def _compare_stretches(self, entry: Entry, crcs: Iterator[int]) -> None:
-        """Compares the checksum of a stored tensor with those of its stretches, joined."""
-        crc = 0
-        for at in range(0, entry.size, _TASK):
-            crc = combine(crc, next(crcs), min(_TASK, entry.size - at)) if at else next(crcs)
-        with _Locating(self, entry):
-            self._compare(entry, crc)
+    def _bytes_of(self, entry: Entry) -> StoredBytes:
+        return _EntryBytes(self, entry, is_checked=self._wants_check(entry))
 
     def _read_at_once(self, entry: Entry) -> Array:
         data = bytearray(self.shard(entry.shard).read(entry.offset, entry.size))
         if self._wants_check(entry):
-            self._compare(entry, crc32c(data))
+            self.compare_checksum(entry, crc32c(data))
         return self._to_native(np.ndarray(entry.shape, self._stored_dtype(entry.dtype), data), entry.dtype)
 
     def _read_objects(self, entry: Entry, *, check: bool) -> Array:
         data = self.shard(entry.shard).read(entry.offset, entry.size)
         array, crc = decode_objects(entry.dtype, data, entry.shape, self.header.byte_order)
         if check:
-            self._compare(entry, crc)
+            self.compare_checksum(entry, crc)
         return array
 
     def _map(self, entry: Entry) -> Array:
         array = self._view(entry)
         if self.options.checksums is not Checksums.OFF and not self._is_checked(entry):
-            self._compare(entry, crc32c(array.reshape(-1).view(np.uint8).data))
+            self.compare_checksum(entry, crc32c(array.reshape(-1).view(np.uint8).data))
         return array
 
     def _view(self, entry: Entry) -> Array:
@@ -348,43 +376,15 @@ class BundleReader(CheckpointReader):
 
     def _fill(self, wanted: list[tuple[Entry, Array]], threads: int | None) -> None:
         """Fills arrays with the bytes of stored tensors, shared out between threads in stretches, and checks them."""
-        tasks: list[tuple[Entry, int, memoryview]] = []
-        for entry, array in wanted:
-            target = array.reshape(-1).view(np.uint8).data
-            tasks += [(entry, at, target[at : at + _TASK]) for at in range(0, entry.size, _TASK)]
-        checked = [self._wants_check(entry) for entry, _ in wanted]
-        crcs = iter(in_parallel(self._fill_stretch, tasks, threads))
-        for (entry, _), check in zip(wanted, checked, strict=True):
-            if check:
-                self._compare_stretches(entry, crcs)
-            else:
-                deque(islice(crcs, len(range(0, entry.size, _TASK))), maxlen=0)
-
-    def _fill_stretch(self, task: tuple[Entry, int, memoryview]) -> int:
-        entry, start, target = task
-        check = self._wants_check(entry)
-        crc = 0
-        with _Locating(self, entry):
-            file = self.shard(entry.shard)
-            for at in range(0, len(target), CHUNK):
-                chunk = target[at : at + CHUNK]
-                file.read_into(entry.offset + start + at, chunk)
-                if check:
-                    crc = crc32c(chunk, crc)
-        return crc
+        targets = [(self._bytes_of(entry), Placed([array.reshape(-1).view(np.uint8)])) for entry, array in wanted]
+        read_through(targets, threads)
 
     def _chunks(self, entry: Entry) -> Iterator[Array]:
         """The elements of a stored tensor in chunks; a wrong checksum is found with the last of them."""
         with _Locating(self, entry):
             self.check_extent(entry)
-            file = self.shard(entry.shard)
-            crc = 0
-            for at in range(0, entry.size, CHUNK):
-                chunk = file.read(entry.offset + at, min(CHUNK, entry.size - at))
-                crc = crc32c(chunk, crc)
-                yield np.frombuffer(chunk, entry.dtype.array_dtype)
-            if self.options.checksums is not Checksums.OFF:
-                self._compare(entry, crc)
+        for chunk in in_order(self._bytes_of(entry), lambda at, size: np.empty(min(size, CHUNK), np.uint8)):
+            yield chunk.view(entry.dtype.array_dtype)
 
     def _row_chunks(self, name: str, info: TensorInfo) -> Iterator[Array]:
         """The elements of a tensor stored in slices, some rows at a time, its checksums compared before the first."""
@@ -466,7 +466,7 @@ class BundleReader(CheckpointReader):
                 for at, crc in small.wrong_checksums(data, span):
                     entry = self.entry(names[at])
                     with _Locating(self, entry):
-                        self._compare(entry, crc)
+                        self.compare_checksum(entry, crc)
             for at, array in zip(places, small.arrays(data, span), strict=True):
                 found[at] = array
 
@@ -561,11 +561,7 @@ class BundleReader(CheckpointReader):
             if entry.dtype.is_object:
                 self._read_objects(entry, check=True)
                 return
-            crc = 0
-            for at in range(0, entry.size, _TASK):
-                stretch = self._checksum_of_stretch((entry, at))
-                crc = combine(crc, stretch, min(_TASK, entry.size - at)) if at else stretch
-            self._compare(entry, crc)
+        check_in_order(_EntryBytes(self, entry, is_checked=True))
 
     def _require_open(self) -> None:
         if self._is_closed:
@@ -617,7 +613,8 @@ class BundleReader(CheckpointReader):
     def _is_checked(self, entry: Entry) -> bool:
         return (entry.shard, entry.offset, entry.size, entry.masked_crc) in self._checked
 
-    def _compare(self, entry: Entry, crc: int) -> None:
+    def compare_checksum(self, entry: Entry, crc: int) -> None:
+        """DataLossError unless that is the checksum of all bytes of a tensor, which is then known to be right."""
         stored = unmask(entry.masked_crc)
         if crc != stored:
             raise DataLossError(
@@ -625,6 +622,34 @@ class BundleReader(CheckpointReader):
             )
         # Not by offset alone: an empty tensor shares its own with the next.
         self._checked.add((entry.shard, entry.offset, entry.size, entry.masked_crc))
+
+
+class _EntryBytes:
+    """The bytes of a stored tensor or slice."""
+
+    __slots__ = ("_entry", "_is_checked", "_reader", "dtype", "offset", "shape", "size")
+
+    def __init__(self, reader: BundleReader, entry: Entry, *, is_checked: bool) -> None:
+        self._reader = reader
+        self._entry = entry
+        self._is_checked = is_checked
+        self.dtype = entry.dtype
+        self.shape = entry.shape
+        self.size = entry.size
+        self.offset = entry.offset
+
+    def read(self, start: int, buffer: memoryview, crc: int = 0) -> int:
+        try:
+            self._reader.shard(self._entry.shard).read_into(self.offset + start, buffer)
+        except TensorKeepError:
+            with _Locating(self._reader, self._entry):  # here, for this is called so often that every step counts
+                raise
+        return crc32c(buffer, crc) if self._is_checked else 0
+
+    def compare(self, crc: int) -> None:
+        if self._is_checked:
+            with _Locating(self._reader, self._entry):
+                self._reader.compare_checksum(self._entry, crc)
 
 
 class _Locating:

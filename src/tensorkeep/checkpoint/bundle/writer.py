@@ -40,6 +40,7 @@ from tensorkeep.checkpoint.finding.file_names import data_path, index_path, pars
 from tensorkeep.checkpoint.slices.tensor_slice import HashSlice, Part, TensorSlice, slice_key
 from tensorkeep.checkpoint.slices.tiling import SlicedTensor
 from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, checked_slice
+from tensorkeep.checkpoint.storage import Linkable
 from tensorkeep.errors import (
     DataLossError,
     FailedPreconditionError,
@@ -169,7 +170,7 @@ class BundleWriter:
         self._entries[stored] = self._store(source, shard)
         self._hashed[name] = known._replace(slices=(*known.slices, part))
 
-    def link(self, reader: BundleReader, names: Mapping[str, str]) -> None:
+    def link(self, reader: Linkable, names: Mapping[str, str]) -> None:
         """Takes over tensors of another checkpoint as they are stored, whole or in slices, without copying them.
 
         `names` has the new name of each by the one it is stored under. The data files get names beside those they

@@ -12,7 +12,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, Literal
 
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.finding.file_names import index_path, parse_shard_pattern
 from tensorkeep.checkpoint.finding.files import checkpoint_exists, checkpoints_in, open_prefix
 from tensorkeep.checkpoint.finding.state_file import (
@@ -186,9 +185,7 @@ def _check_quickly(reader: CheckpointReader) -> None:
     """Raises unless the index is sound and every file is there, and as long as it has to be."""
     if reader.damage:
         raise reader.damage[0]
-    if isinstance(reader, BundleReader):
-        for entry in reader.entries().values():
-            reader.check_extent(entry)
+    reader.check_extents()
     for name, info in reader.items():
         if info.slices:
             try:

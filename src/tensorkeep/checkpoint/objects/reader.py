@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -20,6 +20,7 @@ from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.slices.stitched_reading import Rows
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
+from tensorkeep.checkpoint.storage import Place, StoredBytes
 from tensorkeep.checkpoint.views import ReaderView
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.proto.messages import TrackableObjectGraph, parse
@@ -237,6 +238,14 @@ class RenamedReader(ReaderView):
 
     def source(self, name: str) -> ArraySource:
         return self._reader.source(self._key(name))
+
+    def places(self, names: Iterable[str] | None = None) -> Iterator[tuple[str, tuple[Place, ...]]]:
+        wanted = list(self if names is None else names)
+        found = self._reader.places(map(self._key, wanted))
+        return ((name, places) for name, (_, places) in zip(wanted, found, strict=True))
+
+    def stored_bytes(self, name: str) -> StoredBytes | None:
+        return self._reader.stored_bytes(self._key(name))
 
     def verify(self, name: str) -> None:
         self._reader.verify(self._key(name))

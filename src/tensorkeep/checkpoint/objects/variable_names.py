@@ -16,7 +16,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE, ObjectGraph, RenamedReader, SavedAttribute
 from tensorkeep.checkpoint.reader import CheckpointReader
@@ -112,7 +111,8 @@ def _is_same(reader: CheckpointReader, one: str, other: str) -> bool:
     first, second = reader[one], reader[other]
     if first != second or first.slices:
         return False
-    if isinstance(reader, BundleReader):
-        left, right = reader.entry(one), reader.entry(other)
-        return (left.size, left.masked_crc) == (right.size, right.masked_crc)
+    places = dict(reader.places([one, other]))
+    if places[one] and places[other]:
+        (left,), (right,) = places[one], places[other]
+        return (left.size, left.checksum) == (right.size, right.checksum)
     return reader.read(one).tobytes() == reader.read(other).tobytes()

@@ -88,6 +88,7 @@ class _Stored:
         return TensorInfo(self.dtype, self.shape, () if is_whole else slices)
 
 
+_NOT_IN_FULL: Final = "the checkpoint cannot be listed in full (`intact_names` lists what can be read)"
 _TAIL: Final = 1 << 20  # bytes at the end of a file, by which it is known again
 
 
@@ -111,8 +112,7 @@ class SliceFileReader(CheckpointReader):
         self.path = path
         self.options = options
         self._fs = fs
-        self.files = tuple(files or [path])
-        """The paths of its files, those among them that are missing or damaged too."""
+        self._paths = tuple(files or [path])
         self._files: list[RandomAccessFile] = []
         self._is_closed = False
         tensors: dict[str, _Stored] = {}
@@ -128,10 +128,18 @@ class SliceFileReader(CheckpointReader):
         if len(damage) == len(files or [path]):
             self.close()
             raise damage[0]
-        self.names_as_stored = tuple(tensors)
-        """The tensors in the order in which the files list them."""
+        self._names_as_stored = tuple(tensors)
         self._tensors = dict(sorted(tensors.items()))
         self._damage = tuple(damage)
+
+    @property
+    def files(self) -> Sequence[str]:
+        return self._paths
+
+    @property
+    def names_as_stored(self) -> Sequence[str]:
+        self._raise_damage(_NOT_IN_FULL)
+        return self._names_as_stored
 
     def _reopening(self) -> tuple[object, ...]:
         files = [local_path(path, self._fs) for path in self.files]
@@ -173,7 +181,7 @@ class SliceFileReader(CheckpointReader):
         return False
 
     def __iter__(self) -> Iterator[str]:
-        self._raise_damage("the checkpoint cannot be listed in full (`intact_names` lists what can be read)")
+        self._raise_damage(_NOT_IN_FULL)
         return iter(self._tensors)
 
     def __len__(self) -> int:

@@ -14,10 +14,9 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle.format import Entry
-from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.storage import StoredBytes
+from tensorkeep.checkpoint.stretches import Compared, Placed, Target, read_through
 from tensorkeep.embedding.stored.column import StoredColumn
-from tensorkeep.embedding.stored.parallel_reading import Compared, Placed, Target, read_through
 from tensorkeep.embedding.stored.rows import Fields, TensorRows
 from tensorkeep.embedding.table.contents import Blocks
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
@@ -56,19 +55,18 @@ def fill_table(
     `least` is what frequencies are raised to. `version`, if given, is that of all keys. All checksums are compared, and
     if something is damaged, the table is empty.
     """
-    reader = weights.reader
     fields = Fields(True, table.keeps_frequencies, table.keeps_versions and version is None)
     mine = _plain(table, "", weights, fields)
-    if mine is None or not isinstance(reader, BundleReader) or not table.can_be_filled:
+    if mine is None or not table.can_be_filled:
         return None
     weights.verify(later=fields)
-    keys = _read_keys(reader, mine)
+    keys = _read_keys(mine)
     others: dict[str, _Plain] = {}
     for name, column in slots.items():
         plain = _plain(table, name, column, Fields(values=True))
         if plain is not None and plain.counts == mine.counts:
             column.verify(later=Fields(values=True))
-            if _has_keys(reader, plain, keys):
+            if _has_keys(plain, keys):
                 _check_buckets(plain, keys, mine.sources)
                 others[name] = plain
 
@@ -78,7 +76,7 @@ def fill_table(
             wanted += _into(plain.values, blocks.rows[name])
         wanted += _numbers(mine.counts, mine.freqs, blocks.frequencies, max(least, 1))
         wanted += _numbers(mine.counts, mine.versions, blocks.versions, NEVER if version is None else version)
-        read_through(reader, wanted)
+        read_through(wanted)
         for block in (blocks.frequencies or ()) if least else ():
             np.maximum(block, least, out=block)
 
@@ -91,10 +89,10 @@ class _Plain:
     """Where the tensors of a column lie, by shard. Frequencies and versions may be missing."""
 
     sources: Sequence[TensorRows]
-    keys: Sequence[Entry]
-    values: Sequence[Entry]
-    freqs: Sequence[Entry | None]
-    versions: Sequence[Entry | None]
+    keys: Sequence[StoredBytes]
+    values: Sequence[StoredBytes]
+    freqs: Sequence[StoredBytes | None]
+    versions: Sequence[StoredBytes | None]
 
     @property
     def counts(self) -> list[int]:
@@ -112,27 +110,27 @@ def _plain(table: EmbeddingTable, name: str, column: StoredColumn, fields: Field
     reader, sources = column.reader, column.tensor_rows
     target = next(info for info in table.columns if info.name == name)
     fits = (column.dim, column.dtype, table.key_dtype) == (target.dim, target.dtype, np.dtype(np.int64))
-    if not isinstance(reader, BundleReader) or sources is None or not fits:
+    if sources is None or not fits:
         return None
-    kinds: list[list[Entry | None]] = [[], [], [], []]
+    kinds: list[list[StoredBytes | None]] = [[], [], [], []]
     for source in sources:
         names = source.names
         freqs = names.freqs if fields.freqs and source.has_freqs else ""
         versions = names.versions if fields.versions and source.has_versions else ""
         dtypes = (np.dtype(np.int64), target.dtype, np.dtype(np.int64), np.dtype(np.int64))
         for kind, tensor, dtype in zip(kinds, (names.keys, names.values, freqs, versions), dtypes, strict=True):
-            entry = reader.plain_entry(tensor) if tensor else None
-            if tensor and (entry is None or entry.dtype.array_dtype != dtype):
+            stored = reader.stored_bytes(tensor) if tensor else None
+            if tensor and (stored is None or stored.dtype.array_dtype != dtype):
                 return None
-            kind.append(entry)
-    keys, values = ([entry for entry in kind if entry is not None] for kind in kinds[:2])
+            kind.append(stored)
+    keys, values = ([stored for stored in kind if stored is not None] for kind in kinds[:2])
     return _Plain(sources, keys, values, kinds[2], kinds[3])
 
 
-def _read_keys(reader: BundleReader, column: _Plain) -> Keys:
+def _read_keys(column: _Plain) -> Keys:
     """The keys of all shards, each of which lies in its bucket."""
     keys: Keys = empty_array((sum(column.counts),), np.int64)
-    read_through(reader, list(_into(column.keys, [keys])))
+    read_through(list(_into(column.keys, [keys])))
     _check_buckets(column, keys)
     return keys
 
@@ -157,14 +155,14 @@ def _has_offsets(known: TensorRows, source: TensorRows) -> bool:
     return known.is_grouped and np.array_equal(known.offsets, source.offsets)
 
 
-def _has_keys(reader: BundleReader, column: _Plain, keys: Keys) -> bool:
+def _has_keys(column: _Plain, keys: Keys) -> bool:
     """Whether a column has just these keys in these places."""
     targets = [Compared(keys[start:].view(np.uint8)) for start in column.starts]
-    read_through(reader, list(zip(column.keys, targets, strict=True)))
+    read_through(list(zip(column.keys, targets, strict=True)))
     return all(target.is_same for target in targets)
 
 
-def _into(entries: Sequence[Entry], blocks: Sequence[Array]) -> Iterator[tuple[Entry, Target]]:
+def _into(entries: Sequence[StoredBytes], blocks: Sequence[Array]) -> Iterator[tuple[StoredBytes, Target]]:
     """Tensors that are to be read, one behind the other, into blocks of memory."""
     memory = _bytes_of(blocks)
     begin = 0
@@ -174,8 +172,8 @@ def _into(entries: Sequence[Entry], blocks: Sequence[Array]) -> Iterator[tuple[E
 
 
 def _numbers(
-    counts: Sequence[int], entries: Sequence[Entry | None], blocks: Sequence[Array] | None, absent: int
-) -> Iterator[tuple[Entry, Target]]:
+    counts: Sequence[int], entries: Sequence[StoredBytes | None], blocks: Sequence[Array] | None, absent: int
+) -> Iterator[tuple[StoredBytes, Target]]:
     """What is to be read of one number for each key. Where nothing is stored, `absent` is written."""
     if blocks is None:
         return

@@ -8,7 +8,6 @@ embeddings          embeddings in a checkpoint: finding them, and opening their 
 leftovers           what saves that died leave beside checkpoints
 naming              the names under which embeddings are stored
 ordered_columns     columns that are read bucket by bucket, in order, as often as need be
-parallel_reading    whole tensors, read from end to end by several threads
 record_files        the files of an SSD tier as parts of their checkpoint
 record_folding      rows that lie beside a checkpoint put into it
 record_writing      writing rows of a table as the records of an SSD tier, beside a checkpoint

@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
@@ -153,15 +152,11 @@ class _Layout:
 
     def __init__(self, reader: CheckpointReader) -> None:
         self._places: dict[tuple[str, TensorSlice | None], tuple[int, int, bool, str]] = {}
-        self.file_count = 1
-        if not isinstance(reader, BundleReader):
-            return
         self.file_count = reader.shard_count
-        for name in reader:
-            for part in reader[name].slices or (None,):
-                entry = reader.entry(name, part)
+        for name, places in reader.places():
+            for part, place in zip(reader[name].slices or (None,), places, strict=False):  # none, if nobody can tell
                 # What is empty lies where the next begins; of several such, names tell.
-                self._places[name, part] = (entry.shard, entry.offset, entry.size > 0, name)
+                self._places[name, part] = (place.shard, place.offset, place.size > 0, name)
 
     def arranged(self, pieces: list[tuple[str, TensorSlice | None]]) -> list[tuple[str, TensorSlice | None, int]]:
         """Pieces in the order of this layout, each with its data file. What it does not know comes last."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from tensorkeep.checkpoint.checking import file_problems
 from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
@@ -43,7 +42,7 @@ def variable_problems(meta_graph: MetaGraphDef, directory: str, fs: FileSystem) 
         return [problem] if _needs_values(meta_graph) else []
     try:
         with open_checkpoint(prefix, fs=fs) as reader:
-            return file_problems(reader)
+            return reader.file_problems()
     except DataLossError as error:
         return [error]
 
