@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, STRING, DType, dtype_of_array, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit
 from tensorkeep.graph.building import add, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import Tensor
@@ -27,7 +27,11 @@ _PLAIN_NUMBERS: Final = (bool, int, float, complex)
 
 
 def constant(
-    value: Any, dtype: Any = None, shape: Any = None, name: str = "Const", verify_shape: bool = False
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    shape: ShapeLike = None,
+    name: str = "Const",
+    verify_shape: bool = False,
 ) -> Tensor:
     """A tensor of a fixed value. With `shape`, fewer elements are filled up with the last one, unless verified."""
     proto = make_tensor_proto(value, None if dtype is None else DType.of(dtype), shape, verify_shape)
@@ -36,7 +40,7 @@ def constant(
 
 
 def make_tensor_proto(
-    value: Any, dtype: DType | None = None, shape: Any = None, verify_shape: bool = False
+    value: TensorLike, dtype: DType | None = None, shape: ShapeLike = None, verify_shape: bool = False
 ) -> TensorProto:
     """The value as a TensorProto: the elements of a constant."""
     if isinstance(value, TensorProto):
@@ -57,7 +61,7 @@ def make_tensor_proto(
     return tensor_of_array(array, found, sizes)
 
 
-def as_array(value: Any, dtype: DType | None = None) -> Array:
+def as_array(value: TensorLike, dtype: DType | None = None) -> Array:
     """The array that a Python value stands for, with TensorFlow's defaults: float32 and int32 where they will do."""
     if value is None:
         raise InvalidArgumentError("None values not supported.")

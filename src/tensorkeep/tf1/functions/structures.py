@@ -18,12 +18,12 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 
 
-def is_nested(value: Any) -> bool:
+def is_nested(value: object) -> bool:
     """Whether a value is a structure rather than a leaf."""
     return isinstance(value, list | tuple | Mapping) or _is_attrs(value)
 
 
-def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
+def flatten(structure: object, expand_composites: bool = False) -> list[Any]:
     """The leaves of a structure in order; a leaf alone is a list of itself."""
     parts = _parts(structure, expand_composites)
     if parts is None:
@@ -31,7 +31,7 @@ def flatten(structure: Any, expand_composites: bool = False) -> list[Any]:
     return [leaf for part in parts for leaf in flatten(part, expand_composites)]
 
 
-def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
+def pack_sequence_as(structure: object, flat_sequence: Sequence[Any], expand_composites: bool = False) -> Any:
     """A structure of the same form that has other leaves."""
     count = len(flatten(structure, expand_composites))
     if not isinstance(flat_sequence, list | tuple):
@@ -47,7 +47,7 @@ def pack_sequence_as(structure: Any, flat_sequence: Sequence[Any], expand_compos
     return _packed(structure, iter(flat_sequence), expand_composites)
 
 
-def map_structure(func: Callable[..., Any], *structure: Any, expand_composites: bool = False) -> Any:
+def map_structure(func: Callable[..., Any], *structure: object, expand_composites: bool = False) -> Any:
     """A structure of the results of `func` on corresponding leaves."""
     for other in structure[1:]:
         assert_same_structure(structure[0], other, expand_composites=expand_composites)
@@ -55,7 +55,7 @@ def map_structure(func: Callable[..., Any], *structure: Any, expand_composites: 
     return pack_sequence_as(structure[0], [func(*leaves) for leaves in columns], expand_composites)
 
 
-def variables_read(structure: Any) -> Any:
+def variables_read(structure: object) -> Any:
     """The structure with what resource variables hold, as read here, in their places."""
     return map_structure(lambda value: convert(value) if _is_resource_variable(value) else value, structure)
 
@@ -67,7 +67,9 @@ def _is_resource_variable(value: Any) -> bool:
     return isinstance(handle, Tensor) and handle.dtype is RESOURCE and hasattr(value, "read_value")
 
 
-def assert_same_structure(nest1: Any, nest2: Any, check_types: bool = True, expand_composites: bool = False) -> None:
+def assert_same_structure(
+    nest1: object, nest2: object, check_types: bool = True, expand_composites: bool = False
+) -> None:
     """Raises if two structures differ in form, or with `check_types` in the types of their containers."""
     try:
         _assert_same(nest1, nest2, check_types, expand_composites)

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from tensorkeep.dtypes import FLOAT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike
 from tensorkeep.graph.building import building
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -37,7 +38,7 @@ class TypeSpec:
     def _key(self) -> tuple[Any, ...]:
         return tuple(_plain(part) for part in self._said)
 
-    def is_compatible_with(self, spec_or_value: Any) -> bool:
+    def is_compatible_with(self, spec_or_value: TypeSpec | TensorLike | SparseTensorValue | RaggedTensorValue) -> bool:
         """Whether the value, or a value of the other kind, may be of this kind."""
         other = spec_or_value if isinstance(spec_or_value, TypeSpec) else type_spec_from_value(spec_or_value)
         if type(self) is not type(other):
@@ -47,7 +48,7 @@ class TypeSpec:
             for mine, theirs in zip(self._typed(), other._typed(), strict=True)
         )
 
-    def is_subtype_of(self, other: Any) -> bool:
+    def is_subtype_of(self, other: object) -> bool:
         """Whether every value of this kind is of the other."""
         if type(self) is not type(other):
             return False
@@ -56,14 +57,14 @@ class TypeSpec:
             for mine, theirs in zip(self._said, other._said, strict=True)
         )
 
-    def most_specific_common_supertype(self, others: Sequence[Any]) -> Any:
+    def most_specific_common_supertype(self, others: Sequence[Any]) -> TypeSpec | None:
         """The narrowest kind that this one and the others are of; None if there is none."""
-        found: Any = self
+        found: TypeSpec | None = self
         for other in others:
             found = found and found._common(other)
         return found
 
-    def most_specific_compatible_type(self, other: Any) -> Any:
+    def most_specific_compatible_type(self, other: TypeSpec) -> TypeSpec:
         """The narrowest kind that both are of."""
         found = self._common(other)
         if found is None:
@@ -74,7 +75,7 @@ class TypeSpec:
         """What values of this kind must have in common."""
         return self._said
 
-    def _common(self, other: Any) -> Any:
+    def _common(self, other: Any) -> TypeSpec | None:
         if type(self) is not type(other):
             return None
         parts = []
@@ -123,7 +124,7 @@ class TensorSpec(TypeSpec):
     __slots__ = ("dtype", "name", "shape")
     value_type = Tensor
 
-    def __init__(self, shape: Any, dtype: Any = FLOAT32, name: str | None = None) -> None:
+    def __init__(self, shape: ShapeLike, dtype: DTypeLike = FLOAT32, name: str | None = None) -> None:
         self.shape = TensorShape(shape)
         self.dtype = DType.of(dtype)
         self.name = name
@@ -134,12 +135,12 @@ class TensorSpec(TypeSpec):
         return f"TensorSpec(shape={shape}, dtype=tf.{self.dtype.name}, name={self.name!r})"
 
     @classmethod
-    def from_spec(cls, spec: Any, name: str | None = None) -> TensorSpec:
+    def from_spec(cls, spec: TensorSpec, name: str | None = None) -> TensorSpec:
         """The same with another name."""
         return cls(spec.shape, spec.dtype, name or spec.name)
 
     @classmethod
-    def from_tensor(cls, tensor: Any, name: str | None = None) -> TensorSpec:
+    def from_tensor(cls, tensor: Tensor, name: str | None = None) -> TensorSpec:
         """The kind of a tensor."""
         return cls(tensor.shape, tensor.dtype, name)
 
@@ -153,13 +154,13 @@ class SparseTensorSpec(TypeSpec):
     __slots__ = ("dtype", "shape")
     value_type = SparseTensor
 
-    def __init__(self, shape: Any = None, dtype: Any = FLOAT32) -> None:
+    def __init__(self, shape: ShapeLike = None, dtype: DTypeLike = FLOAT32) -> None:
         self.shape = TensorShape(shape)
         self.dtype = DType.of(dtype)
         self._said = (self.shape, self.dtype)
 
     @classmethod
-    def from_value(cls, value: Any) -> SparseTensorSpec:
+    def from_value(cls, value: SparseTensor | SparseTensorValue) -> SparseTensorSpec:
         """The kind of a sparse tensor."""
         if isinstance(value, SparseTensorValue):
             value = SparseTensor.from_value(value)
@@ -174,11 +175,11 @@ class RaggedTensorSpec(TypeSpec):
 
     def __init__(
         self,
-        shape: Any = None,
-        dtype: Any = FLOAT32,
+        shape: ShapeLike = None,
+        dtype: DTypeLike = FLOAT32,
         ragged_rank: int | None = None,
-        row_splits_dtype: Any = INT64,
-        flat_values_spec: Any = None,
+        row_splits_dtype: DTypeLike = INT64,
+        flat_values_spec: TensorSpec | None = None,
     ) -> None:
         self.shape = TensorShape(shape)
         self.row_splits_dtype = DType.of(row_splits_dtype)
@@ -198,7 +199,7 @@ class RaggedTensorSpec(TypeSpec):
         self._said = (self.shape, self.dtype, self.ragged_rank, self.row_splits_dtype)
 
     @classmethod
-    def from_value(cls, value: Any) -> RaggedTensorSpec:
+    def from_value(cls, value: RaggedTensor | RaggedTensorValue) -> RaggedTensorSpec:
         """The kind of a ragged tensor."""
         if isinstance(value, RaggedTensorValue):
             nested, flat = value.nested_row_splits, value.flat_values
@@ -216,11 +217,11 @@ class IndexedSlicesSpec(TypeSpec):
 
     def __init__(
         self,
-        shape: Any = None,
-        dtype: Any = FLOAT32,
-        indices_dtype: Any = INT64,
-        dense_shape_dtype: Any = None,
-        indices_shape: Any = None,
+        shape: ShapeLike = None,
+        dtype: DTypeLike = FLOAT32,
+        indices_dtype: DTypeLike = INT64,
+        dense_shape_dtype: DTypeLike | None = None,
+        indices_shape: ShapeLike = None,
     ) -> None:
         self._values_shape = TensorShape(shape)
         self.dtype = DType.of(dtype)
@@ -236,7 +237,7 @@ class IndexedSlicesSpec(TypeSpec):
         )
 
 
-def type_spec_from_value(value: Any) -> Any:
+def type_spec_from_value(value: TypeSpec | TensorLike | SparseTensorValue | RaggedTensorValue) -> TypeSpec:
     """The kind that a value, or what it would be as a tensor, is of."""
     if isinstance(value, TypeSpec):
         return value
@@ -250,7 +251,8 @@ def type_spec_from_value(value: Any) -> Any:
         dense_dtype = None if dense is None else dense.dtype
         return IndexedSlicesSpec(shape, value.dtype, value.indices.dtype, dense_dtype, value.indices.shape)
     if hasattr(value, "graph") and hasattr(value, "shape"):
-        return TensorSpec(value.shape, value.dtype.base_dtype)
+        symbolic: Any = value
+        return TensorSpec(symbolic.shape, symbolic.dtype.base_dtype)
     try:
         with building(Graph()):
             tensor = convert(value)

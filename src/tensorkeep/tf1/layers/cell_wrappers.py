@@ -107,7 +107,8 @@ class DropoutWrapper(_Wrapper):
         def noise(salt: str, sizes: Any) -> list[Any]:
             drawn = []
             for i, size in enumerate(flatten(sizes)):
-                shape = concat(([1], TensorShape(size).as_list()), 0)
+                known: Any = TensorShape(size).as_list()
+                shape = concat(([1], known), 0)
                 drawn.append(random_uniform(shape, seed=self._salted_seed(salt, i), dtype=dtype))
             return drawn
 

@@ -62,7 +62,7 @@ def _known(value: Any) -> Any:
 def _shape_tensor(value: Any) -> Any:
     if not isinstance(value, Tensor):
         shape = TensorShape(value)
-        return constant(shape.as_list(), dtype=INT32) if shape.is_fully_defined() else None
+        return constant(shape.plain.as_tuple(), dtype=INT32) if shape.is_fully_defined() else None
     rank = value.static_shape.rank
     if rank not in (0, 1):
         raise InvalidArgumentError(f"a shape must be either a scalar or vector, but received tensor: {value}")

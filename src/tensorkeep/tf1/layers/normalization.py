@@ -205,6 +205,7 @@ class BatchNormalization(Layer):
     # ------------------------------------------------------------------------------------------ calls
 
     def call(self, inputs: Any, training: Any = False, mask: Any = None) -> Any:
+        assert self._dtype is not None  # since the first call
         inputs = cast(inputs, self._dtype)
         if training is None:
             training = learning_phase()
@@ -297,6 +298,7 @@ class BatchNormalization(Layer):
         if mask is None:
             mean, variance = moments(inputs, reduced, keep_dims=keep)
         else:
+            assert self._dtype is not None  # since the first call
             weights = expand_dims(cast(mask, self._dtype, name="mask_weights"), -1, name="mask_weights_broadcasted")
             mean, variance = weighted_moments(inputs, reduced, weights, keep_dims=keep)
         return (

@@ -71,7 +71,7 @@ def counts_of(indices: Tensor) -> Tensor | None:
     """
     known: dict[Tensor, Tensor] = indices.op.graph.extras.get(COUNTS, {})
     if indices in known:
-        return cast(known[indices], INT64)  # type: ignore[no-any-return]
+        return cast(known[indices], INT64)
     if indices.op.type != "ConcatV2":
         return None
     parts = indices.op.inputs[:-1]

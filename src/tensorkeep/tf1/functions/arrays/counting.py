@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorkeep.dtypes import INT32, INT64, DType
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.numbers import arithmetic, cumulative
@@ -21,7 +19,13 @@ from tensorkeep.tf1.functions.numbers.elementwise import cast, floor, greater, m
 from tensorkeep.tf1.functions.numbers.reductions import reduce_max
 
 
-def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: Any = None, dtype: Any = INT32) -> Tensor:
+def bincount(
+    arr: TensorLike,
+    weights: TensorLike | None = None,
+    minlength: TensorLike | None = None,
+    maxlength: TensorLike | None = None,
+    dtype: DTypeLike = INT32,
+) -> Tensor:
     """How often each whole number occurs, or what the weights of its occurrences add up to."""
     with scope_of(None, "bincount", arr, weights):
         arr = convert(arr, name="arr")
@@ -44,7 +48,11 @@ def bincount(arr: Any, weights: Any = None, minlength: Any = None, maxlength: An
 
 
 def histogram_fixed_width(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = INT32, name: str | None = None
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = INT32,
+    name: str | None = None,
 ) -> Tensor:
     """How many values lie in each of `nbins` parts of a range; what is outside counts for the first or last."""
     with scope_of(name, "histogram_fixed_width", values, value_range, nbins) as scope:
@@ -52,7 +60,11 @@ def histogram_fixed_width(
 
 
 def histogram_fixed_width_bins(
-    values: Any, value_range: Any, nbins: Any = 100, dtype: Any = INT32, name: str | None = None
+    values: TensorLike,
+    value_range: TensorLike,
+    nbins: TensorLike = 100,
+    dtype: DTypeLike = INT32,
+    name: str | None = None,
 ) -> Tensor:
     """In which of `nbins` parts of a range each value lies."""
     with scope_of(name, "histogram_fixed_width_bins", values, value_range, nbins):
@@ -71,12 +83,12 @@ def histogram_fixed_width_bins(
 
 
 def confusion_matrix(
-    labels: Any,
-    predictions: Any,
-    num_classes: Any = None,
-    dtype: Any = INT32,
+    labels: TensorLike,
+    predictions: TensorLike,
+    num_classes: TensorLike | None = None,
+    dtype: DTypeLike = INT32,
     name: str | None = None,
-    weights: Any = None,
+    weights: TensorLike | None = None,
 ) -> Tensor:
     """How often each class, a row, was predicted to be each class, a column."""
     with scope_of(name, "confusion_matrix", predictions, labels, num_classes, weights):
@@ -97,9 +109,9 @@ def confusion_matrix(
             check = assert_less(predictions, limit, message="`predictions` out of bound")
             predictions = with_dependencies([check], predictions)
         if weights is not None:
-            weights = convert(weights, name="weights")
-            predictions.static_shape.merge(weights.static_shape)
-            weights = cast(weights, dtype)
+            counted = convert(weights, name="weights")
+            predictions.static_shape.merge(counted.static_shape)
+            weights = cast(counted, dtype)
         square = stack([num_classes, num_classes])
         places = stack([labels, predictions], axis=1)
         values = ones_like(predictions, dtype) if weights is None else weights

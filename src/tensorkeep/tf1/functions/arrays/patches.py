@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import IntegersLike, ShapeLike, TensorLike, emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.arrays import patches
@@ -16,28 +16,34 @@ from tensorkeep.ops.shared.indexing import item, static_value
 from tensorkeep.tf1.functions.arrays.shapes import either, scope_of, stack, zeros
 
 
-def space_to_depth(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+def space_to_depth(input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
     """Blocks of an image as the channels of a smaller one."""
     return emit(patches.space_to_depth, input, block_size=block_size, data_format=data_format, name=name)
 
 
-def depth_to_space(input: Any, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
+def depth_to_space(input: TensorLike, block_size: int, name: str | None = None, data_format: str = "NHWC") -> Tensor:
     """Channels of an image as the blocks of a larger one."""
     return emit(patches.depth_to_space, input, block_size=block_size, data_format=data_format, name=name)
 
 
-def space_to_batch_nd(input: Any, block_shape: Any, paddings: Any, name: str | None = None) -> Tensor:
+def space_to_batch_nd(
+    input: TensorLike, block_shape: ShapeLike, paddings: TensorLike, name: str | None = None
+) -> Tensor:
     """Every so many elements along each dimension as an example of its own."""
     return emit(patches.space_to_batch_nd, input, block_shape, paddings, name=name)
 
 
-def batch_to_space_nd(input: Any, block_shape: Any, crops: Any, name: str | None = None) -> Tensor:
+def batch_to_space_nd(input: TensorLike, block_shape: ShapeLike, crops: TensorLike, name: str | None = None) -> Tensor:
     """Examples put back into the places that `space_to_batch_nd` took them from."""
     return emit(patches.batch_to_space_nd, input, block_shape, crops, name=name)
 
 
 def space_to_batch(
-    input: Any, paddings: Any, block_size: int | None = None, name: str | None = None, block_shape: int | None = None
+    input: TensorLike,
+    paddings: TensorLike,
+    block_size: int | None = None,
+    name: str | None = None,
+    block_shape: int | None = None,
 ) -> Tensor:
     """As `space_to_batch_nd`, of images and with square blocks."""
     size = either("block_shape", block_shape, "block_size", block_size)
@@ -47,7 +53,11 @@ def space_to_batch(
 
 
 def batch_to_space(
-    input: Any, crops: Any, block_size: int | None, name: str | None = None, block_shape: int | None = None
+    input: TensorLike,
+    crops: TensorLike,
+    block_size: int | None,
+    name: str | None = None,
+    block_shape: int | None = None,
 ) -> Tensor:
     """As `batch_to_space_nd`, of images and with square blocks."""
     size = either("block_shape", block_shape, "block_size", block_size)
@@ -57,7 +67,7 @@ def batch_to_space(
 
 
 def required_space_to_batch_paddings(
-    input_shape: Any, block_shape: Any, base_paddings: Any = None, name: str | None = None
+    input_shape: ShapeLike, block_shape: ShapeLike, base_paddings: TensorLike | None = None, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The paddings that make sizes divisible by those of blocks, and the crops that undo them."""
     with scope_of(name, "required_space_to_batch_paddings", input_shape, block_shape):
@@ -99,13 +109,13 @@ def _paddings(blocks: Tensor, sizes: Tensor, around: Tensor, count: int) -> tupl
 
 
 def extract_image_patches(
-    images: Any,
-    ksizes: Any = None,
-    strides: Any = None,
-    rates: Any = None,
+    images: TensorLike,
+    ksizes: IntegersLike | None = None,
+    strides: IntegersLike | None = None,
+    rates: IntegersLike | None = None,
     padding: str | None = None,
     name: str | None = None,
-    sizes: Any = None,
+    sizes: IntegersLike | None = None,
 ) -> Tensor:
     """The windows of images, each laid flat into the channels."""
     ksizes = either("sizes", sizes, "ksizes", ksizes)
@@ -116,12 +126,21 @@ def extract_image_patches(
     )
 
 
-def extract_patches(images: Any, sizes: Any, strides: Any, rates: Any, padding: str, name: str | None = None) -> Tensor:
+def extract_patches(
+    images: TensorLike,
+    sizes: IntegersLike,
+    strides: IntegersLike,
+    rates: IntegersLike,
+    padding: str,
+    name: str | None = None,
+) -> Tensor:
     """As `extract_image_patches`, in the words of `tf.image.extract_patches`."""
     return extract_image_patches(images, sizes, strides, rates, padding, name)
 
 
-def extract_volume_patches(input: Any, ksizes: Any, strides: Any, padding: str, name: str | None = None) -> Tensor:
+def extract_volume_patches(
+    input: TensorLike, ksizes: IntegersLike, strides: IntegersLike, padding: str, name: str | None = None
+) -> Tensor:
     """The windows of volumes, each laid flat into the channels."""
     return emit(patches.extract_volume_patches, input, ksizes=ksizes, strides=strides, padding=padding, name=name)
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import builtins
 from collections.abc import Callable, Sequence
 from numbers import Integral
-from typing import Any, Final
+from typing import Any, Final, NamedTuple, TypeGuard, TypeVar, overload
 
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, INT64, STRING, VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, ShapeLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_shape
@@ -26,15 +26,18 @@ from tensorkeep.tf1.functions.constants import constant
 
 newaxis: Final = None
 
+_Given = TypeVar("_Given")
+_Composite = TypeVar("_Composite", IndexedSlices, SparseTensor)
+
 _SMALL: Final = 1000  # elements; fewer zeros or ones are a constant, more are filled in when the graph runs
 
 
-def scope_of(name: str | None, default: str, *values: Any) -> name_scope:
+def scope_of(name: str | None, default: str, *values: object) -> name_scope:
     """The name scope of a function: `name`, or its default name, in the graph of its arguments."""
     return name_scope(chosen_name(name, default), graph_of(values))
 
 
-def either(new: str, new_value: Any, old: str, old_value: Any) -> Any:
+def either(new: str, new_value: _Given, old: str, old_value: _Given) -> _Given:
     """The value of an argument that has an old name too."""
     if old_value is None:
         return new_value
@@ -56,17 +59,17 @@ def of_one(spec: OpSpec, doc: str) -> Callable[..., Tensor]:
 # ---------------------------------------------------------------------------------------------------- Sources
 
 
-def placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> Tensor:
+def placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> Tensor:
     """A tensor that must be fed."""
     return emit(constants.placeholder, dtype=DType.of(dtype).base_dtype, shape=plain_shape(shape), name=name)
 
 
-def placeholder_with_default(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def placeholder_with_default(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """A tensor that may be fed, and is `input` otherwise."""
     return emit(constants.placeholder_with_default, input, shape=plain_shape(shape), name=name)
 
 
-def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_placeholder(dtype: DTypeLike, shape: ShapeLike = None, name: str | None = None) -> SparseTensor:
     """A sparse tensor that must be fed."""
 
     def named(part: str) -> str | None:
@@ -89,42 +92,50 @@ def sparse_placeholder(dtype: Any, shape: Any = None, name: str | None = None) -
     return made
 
 
-def identity(input: Any, name: str | None = None) -> Any:
+@overload
+def identity(input: _Composite, name: str | None = None) -> _Composite: ...  # type: ignore[overload-overlap]
+@overload
+def identity(input: TensorLike, name: str | None = None) -> Tensor: ...
+def identity(input: TensorLike, name: str | None = None) -> Tensor | IndexedSlices | SparseTensor:
     """The same value as another tensor."""
     return _each(constants.identity, input, name)
 
 
-def identity_n(input: Any, name: str | None = None) -> list[Tensor]:
+def identity_n(input: Sequence[TensorLike], name: str | None = None) -> list[Tensor]:
     """The same values as other tensors."""
     return list(constants.identity_n(input, name=name))
 
 
-def stop_gradient(input: Any, name: str | None = None) -> Any:
+@overload
+def stop_gradient(input: _Composite, name: str | None = None) -> _Composite: ...  # type: ignore[overload-overlap]
+@overload
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor: ...
+def stop_gradient(input: TensorLike, name: str | None = None) -> Tensor | IndexedSlices | SparseTensor:
     """The same value, through which no gradient flows."""
     return _each(constants.stop_gradient, input, name)
 
 
-def _each(spec: OpSpec, value: Any, name: str | None) -> Any:
+def _each(spec: OpSpec, value: TensorLike, name: str | None) -> Tensor | IndexedSlices | SparseTensor:
     """An op of one input applied to a tensor, or to every tensor that a value is made of."""
     if isinstance(value, IndexedSlices):
-        values, indices = spec(value.values), spec(value.indices)
-        return IndexedSlices(values, indices, None if value.dense_shape is None else spec(value.dense_shape))
+        values, indices = emit(spec, value.values), emit(spec, value.indices)
+        return IndexedSlices(values, indices, None if value.dense_shape is None else emit(spec, value.dense_shape))
     if isinstance(value, SparseTensor):
         return SparseTensor(spec(value.indices), spec(value.values), spec(value.dense_shape))
-    return spec(value, name=name)
+    return emit(spec, value, name=name)
 
 
-def guarantee_const(input: Any, name: str | None = None) -> Tensor:
+def guarantee_const(input: TensorLike, name: str | None = None) -> Tensor:
     """The tensor itself, with the promise that it is the same in every run."""
     return emit(shapes.guarantee_const, input, name=name)
 
 
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """The same value, which must not have NaN or infinities."""
     return emit(shapes.check_numerics, tensor, message=message, name=name)
 
 
-def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
+def ensure_shape(x: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The same value, which must have that shape."""
     return emit(shapes.ensure_shape, x, shape=plain_shape(shape), name=name)
 
@@ -132,12 +143,14 @@ def ensure_shape(x: Any, shape: Any, name: str | None = None) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Sizes
 
 
-def shape(input: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+def shape(input: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """The sizes of a tensor: a constant if they are known."""
     return shape_internal(input, name, out_type=INT32 if out_type is None else DType.of(out_type))
 
 
-def shape_internal(input: Any, name: str | None = None, optimize: bool = True, out_type: DType | None = None) -> Tensor:
+def shape_internal(
+    input: TensorLike, name: str | None = None, optimize: bool = True, out_type: DType | None = None
+) -> Tensor:
     """As `shape`; without a type, the sizes are what a static shape becomes as a tensor."""
     with scope_of(name, "Shape", input) as scope:
         if _is_sparse(input):
@@ -152,16 +165,16 @@ def shape_internal(input: Any, name: str | None = None, optimize: bool = True, o
         return emit(shapes.shape, tensor, out_type=out_type or INT32, name=scope)
 
 
-def _is_sparse(value: Any) -> bool:
+def _is_sparse(value: object) -> TypeGuard[SparseTensor]:
     return isinstance(value, SparseTensor) or (hasattr(value, "dense_shape") and hasattr(value, "indices"))
 
 
-def shape_n(input: Any, out_type: Any = INT32, name: str | None = None) -> list[Tensor]:
+def shape_n(input: Sequence[TensorLike], out_type: DTypeLike = INT32, name: str | None = None) -> list[Tensor]:
     """The sizes of several tensors."""
     return list(shapes.shape_n(input, out_type=DType.of(out_type), name=name))
 
 
-def size(input: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+def size(input: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """The number of elements: a constant if it is known."""
     dtype = INT32 if out_type is None else DType.of(out_type)
     with scope_of(name, "Size", input) as scope:
@@ -175,7 +188,7 @@ def size(input: Any, name: str | None = None, out_type: Any = None) -> Tensor:
         return emit(shapes.size, tensor, out_type=dtype, name=scope)
 
 
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: TensorLike, name: str | None = None) -> Tensor:
     """The number of dimensions: a constant if it is known."""
     with scope_of(name, "Rank", input) as scope:
         if _is_sparse(input):
@@ -187,7 +200,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
         return emit(shapes.rank, tensor, name=scope)
 
 
-def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
+def broadcast_static_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> TensorShape:
     """The shape of an element-wise result of two, as far as it is known."""
     first, second = plain_shape(shape_x), plain_shape(shape_y)
     if first.dims is None or second.dims is None:
@@ -201,7 +214,7 @@ def broadcast_static_shape(shape_x: Any, shape_y: Any) -> TensorShape:
         ) from None
 
 
-def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
+def broadcast_dynamic_shape(shape_x: ShapeLike, shape_y: ShapeLike) -> Tensor:
     """The sizes of an element-wise result of two, found when the graph runs."""
     return emit(shapes.broadcast_args, shape_x, shape_y)
 
@@ -209,12 +222,12 @@ def broadcast_dynamic_shape(shape_x: Any, shape_y: Any) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Other shapes
 
 
-def reshape(tensor: Any, shape: Any, name: str | None = None) -> Tensor:
+def reshape(tensor: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The elements in another shape; one size may be -1."""
     return emit(shapes.reshape_op, tensor, shape, name=name)
 
 
-def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def expand_dims(input: TensorLike, axis: AxisLike = None, name: str | None = None, dim: AxisLike = None) -> Tensor:
     """The tensor with one more dimension, of size 1."""
     axis = either("axis", axis, "dim", dim)
     if axis is None:
@@ -222,30 +235,34 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
     return emit(shapes.expand_dims, input, axis, name=name)
 
 
-def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Tensor:
+def squeeze(input: TensorLike, axis: AxisLike = None, name: str | None = None, squeeze_dims: AxisLike = None) -> Tensor:
     """The tensor without dimensions of size 1: those named, or all."""
     axis = either("axis", axis, "squeeze_dims", squeeze_dims)
     axes = [axis] if np.isscalar(axis) else axis
     return emit(shapes.squeeze, input, squeeze_dims=axes, name=name)
 
 
-def bitcast(input: Any, type: Any, name: str | None = None) -> Tensor:
+def bitcast(input: TensorLike, type: DTypeLike, name: str | None = None) -> Tensor:
     """The bits of a tensor as those of another type."""
     return emit(shapes.bitcast, input, type=DType.of(type), name=name)
 
 
-def broadcast_to(input: Any, shape: Any, name: str | None = None) -> Tensor:
+def broadcast_to(input: TensorLike, shape: ShapeLike, name: str | None = None) -> Tensor:
     """The tensor stretched to a shape."""
     return emit(shapes.broadcast_to, input, shape, name=name)
 
 
-def tile(input: Any, multiples: Any, name: str | None = None) -> Tensor:
+def tile(input: TensorLike, multiples: TensorLike, name: str | None = None) -> Tensor:
     """The tensor repeated along each of its dimensions."""
     return emit(shapes.tile, input, multiples, name=name)
 
 
 def pad(
-    tensor: Any, paddings: Any, mode: str = "CONSTANT", name: str | None = None, constant_values: Any = 0
+    tensor: TensorLike,
+    paddings: TensorLike,
+    mode: str = "CONSTANT",
+    name: str | None = None,
+    constant_values: TensorLike = 0,
 ) -> Tensor:
     """The tensor with zeros, a value, or its own mirror image around it."""
     mode = mode.upper()
@@ -293,20 +310,21 @@ def _known_amounts(paddings: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- Joins and splits
 
 
-def stack(values: Any, axis: int = 0, name: str | None = "stack") -> Tensor:
+def stack(values: TensorLike, axis: int = 0, name: str | None = "stack") -> Tensor:
     """Tensors of one shape as one tensor, one rank higher."""
     if axis == 0:
         try:
             return convert(values, name=name)
         except (TypeError, ValueError, NotImplementedError):
             pass
-    known = convert(values[0], name=name).static_shape.rank
+    rows: Any = values
+    known = convert(rows[0], name=name).static_shape.rank
     if known is not None and not -known - 1 <= axis <= known:
         raise InvalidArgumentError(f"Argument `axis` = {axis} not in range [{-known - 1}, {known + 1})")
     return emit(joining.pack, values, axis=axis, name=name)
 
 
-def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None = "unstack") -> list[Tensor]:
+def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = "unstack") -> list[Tensor]:
     """A tensor as those that it is made of along one dimension."""
     if num is None:
         value = convert(value)
@@ -320,7 +338,7 @@ def unstack(value: Any, num: int | None = None, axis: int = 0, name: str | None 
     return list(joining.unpack(value, num=num, axis=axis, name=name))
 
 
-def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Tensor:
+def parallel_stack(values: Sequence[TensorLike], name: str | None = "parallel_stack") -> Tensor:
     """As `stack` along the first dimension, of tensors whose shapes are known."""
     with scope_of(name, "parallel_stack", *values):
         known = convert(values[0]).static_shape
@@ -329,19 +347,23 @@ def parallel_stack(values: Any, name: str | None = "parallel_stack") -> Tensor:
         return emit(joining.parallel_concat, rows, shape=whole)
 
 
-def concat(values: Any, axis: Any, name: str | None = "concat") -> Tensor:
+def concat(values: TensorLike, axis: AxisLike, name: str | None = "concat") -> Tensor:
     """Tensors one after the other along one of their dimensions."""
     if not isinstance(values, list | tuple):
         values = [values]
     if len(values) == 1:
         with scope_of(name, "concat", *values):
             convert(axis, INT32, name="concat_dim").shape.assert_has_rank(0)
-            return identity(values[0], name=name)  # type: ignore[no-any-return]
+            return identity(values[0], name=name)
     return emit(joining.concat_v2, values, axis, name=name)
 
 
 def split(
-    value: Any, num_or_size_splits: Any, axis: Any = 0, num: int | None = None, name: str | None = "split"
+    value: TensorLike,
+    num_or_size_splits: TensorLike,
+    axis: AxisLike = 0,
+    num: int | None = None,
+    name: str | None = "split",
 ) -> list[Tensor]:
     """A tensor as equal parts, or parts of these sizes, along one of its dimensions."""
     if isinstance(num_or_size_splits, Integral | Dimension):
@@ -360,12 +382,14 @@ def split(
     return list(joining.split_v(value, sizes, axis, num_split=num, name=name))
 
 
-def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Tensor]:
+def dynamic_partition(
+    data: TensorLike, partitions: TensorLike, num_partitions: int, name: str | None = None
+) -> list[Tensor]:
     """The rows of a tensor, sorted into `num_partitions` tensors."""
     return list(joining.dynamic_partition(data, partitions, num_partitions=num_partitions, name=name))
 
 
-def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
+def dynamic_stitch(indices: Sequence[TensorLike], data: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """Rows of several tensors put in their places in one."""
     return emit(joining.dynamic_stitch, indices, data, name=name)
 
@@ -373,7 +397,9 @@ def dynamic_stitch(indices: Any, data: Any, name: str | None = None) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Orders
 
 
-def transpose(a: Any, perm: Any = None, name: str | None = "transpose", conjugate: bool = False) -> Tensor:
+def transpose(
+    a: TensorLike, perm: TensorLike | None = None, name: str | None = "transpose", conjugate: bool = False
+) -> Tensor:
     """The tensor with its dimensions in another order, by default the reverse."""
     with scope_of(name, "transpose", a) as scope:
         tensor = convert(a, name="a")
@@ -389,9 +415,10 @@ def transpose(a: Any, perm: Any = None, name: str | None = "transpose", conjugat
         return found
 
 
-def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: bool = False) -> Tensor:
+def matrix_transpose(a: TensorLike, name: str | None = "matrix_transpose", conjugate: bool = False) -> Tensor:
     """The tensor with its last two dimensions exchanged."""
     with scope_of(name, "matrix_transpose", a):
+        given: object = a
         tensor = convert(a, name="a")
         known = tensor.static_shape.rank
         perm: Any
@@ -403,19 +430,19 @@ def matrix_transpose(a: Any, name: str | None = "matrix_transpose", conjugate: b
         else:
             if known < 2:
                 raise InvalidArgumentError(
-                    f"Argument `a` should be a (batch) matrix with rank >= 2. Received `a` = {a} with shape: "
+                    f"Argument `a` should be a (batch) matrix with rank >= 2. Received `a` = {given} with shape: "
                     f"{tensor.shape}"
                 )
             perm = [*builtins.range(known - 2), known - 1, known - 2]
         return transpose(tensor, perm, conjugate=conjugate)
 
 
-def invert_permutation(x: Any, name: str | None = None) -> Tensor:
+def invert_permutation(x: TensorLike, name: str | None = None) -> Tensor:
     """The permutation that undoes another."""
     return emit(ordering.invert_permutation, x, name=name)
 
 
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Tensor:
+def reverse(tensor: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """The tensor with some of its dimensions reversed."""
     return emit(ordering.reverse_v2, tensor, axis, name=name)
 
@@ -424,8 +451,8 @@ reverse_v2 = reverse
 
 
 def reverse_sequence(
-    input: Any,
-    seq_lengths: Any,
+    input: TensorLike,
+    seq_lengths: TensorLike,
     seq_axis: int | None = None,
     batch_axis: int | None = None,
     name: str | None = None,
@@ -440,7 +467,7 @@ def reverse_sequence(
     return emit(ordering.reverse_sequence, input, seq_lengths, name=name, **axes)
 
 
-def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
+def roll(input: TensorLike, shift: TensorLike, axis: AxisLike, name: str | None = None) -> Tensor:
     """The tensor shifted along some of its dimensions; what leaves at one end enters at the other."""
     return emit(ordering.roll, input, shift, axis, name=name)
 
@@ -448,19 +475,19 @@ def roll(input: Any, shift: Any, axis: Any, name: str | None = None) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Fillings
 
 
-def fill(dims: Any, value: Any, name: str | None = None, layout: Any = None) -> Tensor:
+def fill(dims: ShapeLike, value: TensorLike, name: str | None = None, layout: None = None) -> Tensor:
     """A tensor of one value."""
     return emit(shapes.fill, dims, value, name=name)
 
 
-def zeros(shape: Any, dtype: Any = FLOAT32, name: str | None = None, layout: Any = None) -> Tensor:
+def zeros(shape: ShapeLike, dtype: DTypeLike = FLOAT32, name: str | None = None, layout: None = None) -> Tensor:
     """A tensor of zeros: a constant if it is small."""
     kind = DType.of(dtype).base_dtype
     zero: Any = False if kind is BOOL else "" if kind is STRING else 0
     return _filled(zero, shape, kind, name, "zeros")
 
 
-def ones(shape: Any, dtype: Any = FLOAT32, name: str | None = None, layout: Any = None) -> Tensor:
+def ones(shape: ShapeLike, dtype: DTypeLike = FLOAT32, name: str | None = None, layout: None = None) -> Tensor:
     """A tensor of ones: a constant if it is small."""
     kind = DType.of(dtype).base_dtype
     if kind is STRING:
@@ -491,11 +518,13 @@ def _sizes(shape: Any) -> tuple[int, ...] | None:
     return plain_shape(shape).as_tuple()
 
 
-def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+def zeros_like(
+    tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True
+) -> Tensor:
     """Zeros of the shape of another tensor."""
     with scope_of(name, "zeros_like", tensor) as scope:
         # Of a variable or of rows, the shape may be known without their value.
-        found = tensor if hasattr(tensor, "op") else convert(tensor, name="tensor")
+        found: Any = tensor if hasattr(tensor, "op") else convert(tensor, name="tensor")
         known, own = plain_shape(found.shape), found.dtype.base_dtype
         wanted = own if dtype is None else DType.of(dtype).base_dtype
         if optimize and known.is_fully_known and own is not VARIANT:
@@ -505,7 +534,9 @@ def zeros_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize
         return emit(shapes.zeros_like, found, name=scope)
 
 
-def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize: bool = True) -> Tensor:
+def ones_like(
+    tensor: TensorLike, dtype: DTypeLike | None = None, name: str | None = None, optimize: bool = True
+) -> Tensor:
     """Ones of the shape of another tensor."""
     with scope_of(name, "ones_like", tensor) as scope:
         found = convert(tensor, name="tensor")
@@ -516,12 +547,12 @@ def ones_like(tensor: Any, dtype: Any = None, name: str | None = None, optimize:
 
 
 def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
+    indices: TensorLike,
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Rows of `off_value` with one `on_value` each, at the index."""
@@ -544,12 +575,16 @@ def one_hot(
 # ---------------------------------------------------------------------------------------------------- By value
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where(
+    condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """Where a condition holds: the coordinates, or elements of `x` there and of `y` elsewhere."""
     return _where("Select", condition, x, y, name)
 
 
-def where_v2(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Tensor:
+def where_v2(
+    condition: TensorLike, x: TensorLike | None = None, y: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """As `where`, with broadcasting."""
     return _where("SelectV2", condition, x, y, name)
 
@@ -563,22 +598,44 @@ def _where(select: str, condition: Any, x: Any, y: Any, name: str | None) -> Ten
         return emit(gathering.where, convert(condition, name="condition", preferred_dtype=BOOL), name=scope)
 
 
-def unique(x: Any, out_idx: Any = INT32, name: str | None = None) -> Any:
+class Unique(NamedTuple):
+    """Distinct elements, and for each element the place among these of its equal."""
+
+    y: Tensor
+    idx: Tensor
+
+
+class UniqueWithCounts(NamedTuple):
+    """Distinct elements, for each element the place among these of its equal, and how often each occurs."""
+
+    y: Tensor
+    idx: Tensor
+    count: Tensor  # type: ignore[assignment]
+
+
+class ListDiff(NamedTuple):
+    """Elements that are left over, and their places."""
+
+    out: Tensor
+    idx: Tensor
+
+
+def unique(x: TensorLike, out_idx: DTypeLike = INT32, name: str | None = None) -> Unique:
     """The distinct elements, and which of them each element is."""
-    return gathering.unique(x, out_idx=DType.of(out_idx), name=name)
+    return Unique(*emit_tensors(gathering.unique, x, out_idx=DType.of(out_idx), name=name))
 
 
-def unique_with_counts(x: Any, out_idx: Any = INT32, name: str | None = None) -> Any:
+def unique_with_counts(x: TensorLike, out_idx: DTypeLike = INT32, name: str | None = None) -> UniqueWithCounts:
     """As `unique`, and how often each occurs."""
-    return gathering.unique_with_counts(x, out_idx=DType.of(out_idx), name=name)
+    return UniqueWithCounts(*emit_tensors(gathering.unique_with_counts, x, out_idx=DType.of(out_idx), name=name))
 
 
-def setdiff1d(x: Any, y: Any, index_dtype: Any = INT32, name: str | None = None) -> Any:
+def setdiff1d(x: TensorLike, y: TensorLike, index_dtype: DTypeLike = INT32, name: str | None = None) -> ListDiff:
     """The elements of `x` that `y` does not have, and their places in `x`."""
-    return gathering.list_diff(x, y, out_idx=DType.of(index_dtype), name=name)
+    return ListDiff(*emit_tensors(gathering.list_diff, x, y, out_idx=DType.of(index_dtype), name=name))
 
 
-def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
+def meshgrid(*args: TensorLike, **kwargs: str) -> list[Tensor]:
     """Coordinates along each axis as tensors of all points of the grid."""
     indexing, name = kwargs.pop("indexing", "xy"), kwargs.pop("name", "meshgrid")
     if kwargs:
@@ -601,7 +658,9 @@ def meshgrid(*args: Any, **kwargs: Any) -> list[Tensor]:
         return [emit("Mul", grid, whole, name="mul") for grid in grids]
 
 
-def edit_distance(hypothesis: Any, truth: Any, normalize: bool = True, name: str | None = "edit_distance") -> Tensor:
+def edit_distance(
+    hypothesis: SparseTensor, truth: SparseTensor, normalize: bool = True, name: str | None = "edit_distance"
+) -> Tensor:
     """How many edits lead from one sequence to another, for the sequences of two sparse tensors."""
     for what, value in (("Hypothesis", hypothesis), ("Truth", truth)):
         if not _is_sparse(value):

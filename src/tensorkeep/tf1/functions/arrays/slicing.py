@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import builtins
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import Array, DTypeLike, IndexLike, ShapeLike, TensorLike, emit
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import OPERATORS, Tensor
@@ -41,22 +41,22 @@ from tensorkeep.tf1.functions.embedding.keys import is_embedding_variable, keys_
 # ---------------------------------------------------------------------------------------------------- Slices
 
 
-def slice(input_: Any, begin: Any, size: Any, name: str | None = None) -> Tensor:
+def slice(input_: TensorLike, begin: TensorLike, size: TensorLike, name: str | None = None) -> Tensor:
     """The block of a tensor that begins at `begin` and has sizes `size`; -1 is all that is left."""
     return emit(slicing.slice_op, input_, begin, size, name=name)
 
 
 def strided_slice(
-    input_: Any,
-    begin: Any,
-    end: Any,
-    strides: Any = None,
+    input_: TensorLike,
+    begin: TensorLike,
+    end: TensorLike,
+    strides: TensorLike | None = None,
     begin_mask: int = 0,
     end_mask: int = 0,
     ellipsis_mask: int = 0,
     new_axis_mask: int = 0,
     shrink_axis_mask: int = 0,
-    var: Any = None,
+    var: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """Every so many elements between two bounds along each dimension, as Python's slices; the masks say more."""
@@ -83,7 +83,7 @@ def _ones_like(begin: Any) -> Tensor:
         return ones(shape_internal(tensor), tensor.dtype, scope)
 
 
-def getitem(tensor: Any, key: Any) -> Tensor:
+def getitem(tensor: TensorLike, key: IndexLike) -> Tensor:
     """`tensor[key]`: integers, slices, None, `...`, scalar tensors, or one mask."""
     tensor = convert(tensor)
     if _is_mask(key):
@@ -91,7 +91,7 @@ def getitem(tensor: Any, key: Any) -> Tensor:
     return item(tensor, key)
 
 
-def _is_mask(key: Any) -> bool:
+def _is_mask(key: IndexLike) -> TypeGuard[Tensor | Array | bool]:
     if isinstance(key, Tensor):
         return key.dtype.base_dtype is BOOL
     return isinstance(key, bool) or (isinstance(key, np.ndarray) and key.dtype == bool)
@@ -102,7 +102,9 @@ OPERATORS["getitem"] = getitem
 # ---------------------------------------------------------------------------------------------------- Masks
 
 
-def boolean_mask(tensor: Any, mask: Any, name: str | None = "boolean_mask", axis: Any = None) -> Tensor:
+def boolean_mask(
+    tensor: TensorLike, mask: TensorLike, name: str | None = "boolean_mask", axis: int | Tensor | None = None
+) -> Tensor:
     """The elements, or rows, where a mask holds."""
     with scope_of(name, "boolean_mask", tensor, mask):
         tensor = convert(tensor, name="tensor")
@@ -118,22 +120,26 @@ def boolean_mask(tensor: Any, mask: Any, name: str | None = "boolean_mask", axis
         axis = 0 if axis is None else axis
         known = static_value(axis) if isinstance(axis, Tensor) else axis
         whole = tensor.shape
+        behind: int | Tensor
         if known is not None:
-            axis = int(known)
-            whole[axis : axis + depth].assert_is_compatible_with(mask.static_shape)
-        behind = axis + depth if known is not None else emit("AddV2", axis, depth, name="add")
+            axis, behind = int(known), int(known) + depth
+            whole[axis:behind].assert_is_compatible_with(mask.static_shape)
+        else:
+            behind = emit("AddV2", axis, depth, name="add")
         count = emit("Prod", item(shape(tensor), builtins.slice(axis, behind)), [0])
         ahead = item(shape(tensor), builtins.slice(None, axis))
-        after = item(shape(tensor), builtins.slice(axis + depth if known is not None else behind, None))
+        after = item(shape(tensor), builtins.slice(behind, None))
         flat = reshape(tensor, concat([ahead, [count], after], 0))
-        if known is not None:
-            masked = whole[axis : axis + depth].num_elements()
-            flat.set_shape(whole[:axis].concatenate([masked]).concatenate(whole[axis + depth :]))
+        if isinstance(axis, int) and isinstance(behind, int):
+            masked = whole[axis:behind].num_elements()
+            flat.set_shape(whole[:axis].concatenate([masked]).concatenate(whole[behind:]))
         places = squeeze(where_v2(reshape(mask, [-1])), axis=[1])
         return gather(flat, places, axis=axis)
 
 
-def sequence_mask(lengths: Any, maxlen: Any = None, dtype: Any = BOOL, name: str | None = None) -> Tensor:
+def sequence_mask(
+    lengths: TensorLike, maxlen: TensorLike | None = None, dtype: DTypeLike = BOOL, name: str | None = None
+) -> Tensor:
     """For each length a row that is true that far."""
     with scope_of(name, "SequenceMask", lengths, maxlen):
         lengths = convert(lengths)
@@ -163,7 +169,7 @@ def _all_dimensions(x: Tensor) -> Tensor:
     return emit("Range", 0, rank(x), 1)
 
 
-def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) -> IndexedSlices:
+def sparse_mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
     """Slices without those whose indices are in the mask."""
     with scope_of(name, "sparse_mask", a, mask_indices) as scope:
         kept, places = gathering.list_diff(a.indices, mask_indices)
@@ -174,14 +180,14 @@ def sparse_mask(a: IndexedSlices, mask_indices: Any, name: str | None = None) ->
 
 
 def gather(
-    params: Any,
-    indices: Any,
+    params: TensorLike,
+    indices: TensorLike,
     validate_indices: bool | None = None,
     name: str | None = None,
-    axis: Any = None,
+    axis: int | Tensor | None = None,
     batch_dims: int = 0,
-    ev_init_value: Any = None,
-    counts: Any = None,
+    ev_init_value: TensorLike | None = None,
+    counts: TensorLike | None = None,
 ) -> Tensor:
     """The slices of a tensor along one dimension that indices name.
 
@@ -197,7 +203,8 @@ def gather(
     read = getattr(params, "sparse_read", None)
     if read is not None:
         try:
-            return read(indices, name=name)  # type: ignore[no-any-return]
+            rows: Tensor = read(indices, name=name)
+            return rows
         except AttributeError:
             pass
     return emit(gathering.gather_v2, params, indices, axis, name=name)
@@ -211,7 +218,11 @@ def _gathered_by_key(params: Any, indices: Any, name: str | None, **options: Any
 
 
 def gather_nd(
-    params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0, bad_indices_policy: str = ""
+    params: TensorLike,
+    indices: TensorLike,
+    name: str | None = None,
+    batch_dims: int | Tensor = 0,
+    bad_indices_policy: str = "",
 ) -> Tensor:
     """The elements, or slices, that rows of coordinates name."""
     known = static_value(batch_dims) if isinstance(batch_dims, Tensor) else batch_dims
@@ -266,7 +277,7 @@ def _batch_gather_nd(params: Any, indices: Any, batch_dims: Any, name: str | Non
         return reshape(found, concat((batch_shape, item(found_shape, builtins.slice(1, None))), 0))
 
 
-def batch_gather(params: Any, indices: Any, name: str | None = None) -> Tensor:
+def batch_gather(params: TensorLike, indices: TensorLike, name: str | None = None) -> Tensor:
     """In each of many tensors, the slices that its own indices name."""
     with scope_of(name, "BatchGather", params, indices):
         indices = convert(indices, name="indices")
@@ -306,7 +317,11 @@ def _batch_offsets(params_shape: Tensor, indices: Tensor, batch_dims: int) -> Te
 
 
 def searchsorted(
-    sorted_sequence: Any, values: Any, side: str = "left", out_type: Any = INT32, name: str | None = None
+    sorted_sequence: TensorLike,
+    values: TensorLike,
+    side: str = "left",
+    out_type: DTypeLike = INT32,
+    name: str | None = None,
 ) -> Tensor:
     """Where values would be put into sorted rows so that these stay sorted."""
     row_size, count = item(shape_internal(sorted_sequence), -1), item(shape_internal(values), -1)
@@ -318,7 +333,7 @@ def searchsorted(
     return reshape(found, shape_internal(values))
 
 
-def repeat(input: Any, repeats: Any, axis: int | None = None, name: str | None = None) -> Tensor:
+def repeat(input: TensorLike, repeats: TensorLike, axis: int | None = None, name: str | None = None) -> Tensor:
     """Each slice of a tensor as often as `repeats` says; without an axis, each element."""
     if axis is None:
         input, axis = reshape(input, [-1]), 0
@@ -412,39 +427,43 @@ def _tile_one(data: Tensor, axis: int, multiple: Tensor) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Scatter
 
 
-def scatter_nd(indices: Any, updates: Any, shape: Any, bad_indices_policy: str = "", name: str | None = None) -> Tensor:
+def scatter_nd(
+    indices: TensorLike, updates: TensorLike, shape: ShapeLike, bad_indices_policy: str = "", name: str | None = None
+) -> Tensor:
     """Zeros, with updates added at the coordinates that indices name."""
     return emit(scatter.scatter_nd, indices, updates, shape, bad_indices_policy=bad_indices_policy, name=name)
 
 
-def tensor_scatter_nd_update(tensor: Any, indices: Any, updates: Any, name: str | None = None) -> Tensor:
+def tensor_scatter_nd_update(
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, name: str | None = None
+) -> Tensor:
     """The tensor with updates at the coordinates that indices name."""
     return emit(scatter.tensor_scatter_update, tensor, indices, updates, name=name)
 
 
 def tensor_scatter_nd_add(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """The tensor with updates added at the coordinates that indices name."""
     return emit(scatter.tensor_scatter_add, tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def tensor_scatter_nd_sub(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """The tensor with updates subtracted at the coordinates that indices name."""
     return emit(scatter.tensor_scatter_sub, tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def tensor_scatter_nd_max(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """The tensor with the larger of its elements and updates at the coordinates that indices name."""
     return emit(scatter.tensor_scatter_max, tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)
 
 
 def tensor_scatter_nd_min(
-    tensor: Any, indices: Any, updates: Any, bad_indices_policy: str = "", name: str | None = None
+    tensor: TensorLike, indices: TensorLike, updates: TensorLike, bad_indices_policy: str = "", name: str | None = None
 ) -> Tensor:
     """The tensor with the smaller of its elements and updates at the coordinates that indices name."""
     return emit(scatter.tensor_scatter_min, tensor, indices, updates, bad_indices_policy=bad_indices_policy, name=name)

@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import AxisLike, ShapeLike, TensorLike, emit
 from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -23,21 +23,21 @@ from tensorkeep.tf1.functions.numbers.elementwise import range as number_range
 _DIRECTIONS = ("ASCENDING", "DESCENDING")
 
 
-def sort(values: Any, axis: Any = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
+def sort(values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", name: str | None = None) -> Tensor:
     """The values of every row along an axis in order."""
     with name_scope(chosen_name(name, "sort")):
         return _sorted(values, axis, direction, wants_indices=False)
 
 
 def argsort(
-    values: Any, axis: Any = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
+    values: TensorLike, axis: AxisLike = -1, direction: str = "ASCENDING", stable: bool = False, name: str | None = None
 ) -> Tensor:
     """Where in its row each value of `sort` comes from. Of equal values the first comes first."""
     with name_scope(chosen_name(name, "argsort")):
         return _sorted(values, axis, direction, wants_indices=True)
 
 
-def unravel_index(indices: Any, dims: Any, name: str | None = None) -> Tensor:
+def unravel_index(indices: TensorLike, dims: ShapeLike, name: str | None = None) -> Tensor:
     """The coordinates, in an array of sizes `dims`, of elements that are numbered row by row."""
     return emit(ordering.unravel_index, indices, dims, name=name)
 

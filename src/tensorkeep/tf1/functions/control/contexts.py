@@ -376,7 +376,7 @@ class CondContext:
     def result(self, value: Any) -> Tensor:
         """A result of the branch as a tensor of it; of an operation, the pivot behind it."""
         if isinstance(value, Operation):
-            return with_dependencies([value], self.pivot)  # type: ignore[no-any-return]
+            return with_dependencies([value], self.pivot)
         tensor = convert(value.flow if isinstance(value, TensorArray) else value)
         if tensor.name in self.values:
             return self.external_values.get(tensor.name, tensor)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar, overload
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import Structure, TensorLike, TensorSource, emit, emit_operation
 from tensorkeep.graph.building import chosen_name, colocate_with, control_dependencies, device, graph_of, name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -15,14 +16,15 @@ from tensorkeep.ops.arrays.constants import no_op as no_op_spec
 from tensorkeep.ops.control.control_flow import ref_identity
 from tensorkeep.tf1.functions.structures import flatten
 
+_Composite = TypeVar("_Composite", IndexedSlices, SparseTensor)
+
 
 def no_op(name: str | None = None) -> Operation:
     """An operation that does nothing, and runs after what it is told to run after."""
-    made: Operation = no_op_spec(name=name)
-    return made
+    return emit_operation(no_op_spec, name=name)
 
 
-def group(*inputs: Any, **kwargs: Any) -> Operation:
+def group(*inputs: Structure, **kwargs: str | None) -> Operation:
     """An operation that is done when all of `inputs` are. `name` is the only other argument."""
     name = kwargs.pop("name", None)
     if kwargs:
@@ -70,7 +72,9 @@ def tuple_(tensors: Sequence[Any], name: str | None = None, control_inputs: Iter
         return [_behind(gate, value) for value in values]
 
 
-def _behind(gate: Operation, value: Any) -> Any:
+def _behind(
+    gate: Operation, value: Tensor | TensorSource | Operation | None
+) -> Tensor | IndexedSlices | SparseTensor | Operation | None:
     if value is None:
         return None
     if isinstance(value, Operation):
@@ -79,7 +83,15 @@ def _behind(gate: Operation, value: Any) -> Any:
     return with_dependencies([gate], value)
 
 
-def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str | None = None) -> Any:
+@overload
+def with_dependencies(  # type: ignore[overload-overlap]
+    dependencies: Sequence[Any], output_tensor: _Composite, name: str | None = None
+) -> _Composite: ...
+@overload
+def with_dependencies(dependencies: Sequence[Any], output_tensor: TensorLike, name: str | None = None) -> Tensor: ...
+def with_dependencies(
+    dependencies: Sequence[Any], output_tensor: TensorLike, name: str | None = None
+) -> Tensor | IndexedSlices | SparseTensor:
     """The value of `output_tensor`, once all of `dependencies` have run."""
     graph = graph_of([*dependencies, output_tensor])
     with (
@@ -98,8 +110,7 @@ def with_dependencies(dependencies: Sequence[Any], output_tensor: Any, name: str
 
 def identity_or_ref(tensor: Tensor, name: str | None = None) -> Tensor:
     """The same value, or the same reference, under another name."""
-    made: Tensor = (ref_identity if tensor.dtype.is_ref else identity_op)(tensor, name=name)
-    return made
+    return emit(ref_identity if tensor.dtype.is_ref else identity_op, tensor, name=name)
 
 
 __all__ = ["group", "identity_or_ref", "no_op", "tuple_", "with_dependencies"]

@@ -75,7 +75,7 @@ def keys_of(table: Any, ids: Any) -> Tensor:
     if found is wanted:
         return keys
     if found is INT32 and wanted is INT64:
-        return cast(keys, INT64)  # type: ignore[no-any-return]
+        return cast(keys, INT64)
     raise WrongTypeError(
         f'embedding variable "{table.handle.op.name}" has keys of type {wanted.name}, and was asked for ids of type '
         f"{found.name}; cast the ids, or give the variable this key_dtype"
@@ -84,7 +84,7 @@ def keys_of(table: Any, ids: Any) -> Tensor:
 
 def shards_of(keys: Tensor, count: int) -> Tensor:
     """The shard of each key; of negative keys too."""
-    return cast(floormod(floormod(keys, BUCKETS), count), INT32)  # type: ignore[no-any-return]
+    return cast(floormod(floormod(keys, BUCKETS), count), INT32)
 
 
 def lookup_tier(var: Any, ids: Any) -> Tensor:

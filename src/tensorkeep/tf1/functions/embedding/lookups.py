@@ -129,7 +129,7 @@ def lookup_and_transform(
                 rows = _clipped(gather(tables[0], ids, name=scope), ids, max_norm)
                 if transform is not None:
                     rows = transform(rows)
-            return identity(rows)  # type: ignore[no-any-return]
+            return identity(rows)
         return _looked_up(tables, ids, partition_strategy, scope, max_norm, transform)
 
 
@@ -159,7 +159,7 @@ def _clipped(rows: Tensor, ids: Tensor, max_norm: Any) -> Tensor:
     else:
         first = ids_rank or rank(ids)
         axes = span(first, rows_rank or rank(rows))
-    return clip_by_norm(rows, max_norm, axes=axes)  # type: ignore[no-any-return]
+    return clip_by_norm(rows, max_norm, axes=axes)
 
 
 def _looked_up(
@@ -230,8 +230,10 @@ def _spread(tables: list[Any], ids: Tensor, strategy: str) -> tuple[Any, Any]:
 def _total_rows(tables: list[Any], ids: Tensor) -> Tensor:
     dims = [_static_shape(table).dims for table in tables]
     sizes = [None if not sizes else sizes[0] for sizes in dims]
-    if None not in sizes and sum(sizes):  # type: ignore[arg-type]
-        return constant(sum(sizes), ids.dtype.base_dtype)
+    known = [size for size in sizes if size is not None]
+    total = sum(known)
+    if total and len(known) == len(sizes):
+        return constant(total, ids.dtype.base_dtype)
     found: list[Any] = []
     for table, rows in zip(tables, sizes, strict=True):
         if rows is not None:

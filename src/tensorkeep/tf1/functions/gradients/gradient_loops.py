@@ -209,7 +209,9 @@ class GradientLoop:
                 return self.context.add_value(value)
             loop = loop.outer
         if value.op.type == "Const":
-            return constant(constant_value(value), value.dtype)
+            known = constant_value(value)
+            assert known is not None
+            return constant(known, value.dtype)
         with left(self.context):
             stack = loop.remember(value)
         real = loop.recall(stack, value)

@@ -37,7 +37,7 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
             return multiply(cast(image, target), 1.0 / limits(image.dtype)[1], name=scope)
         if image.dtype.is_floating:
             scaled = multiply(image, limits(target)[1] + 0.5)
-            return saturate_cast(scaled, target, scope) if saturate else cast(scaled, target, scope)  # type: ignore[no-any-return]
+            return saturate_cast(scaled, target, scope) if saturate else cast(scaled, target, scope)
         return _whole_to_whole(image, target, saturate, scope)
 
 
@@ -45,7 +45,7 @@ def _whole_to_whole(image: Tensor, target: DType, saturate: bool, scope: str) ->
     most_in, most_out = limits(image.dtype)[1], limits(target)[1]
     if most_in > most_out:
         scaled = floordiv(image, (most_in + 1) // (most_out + 1))
-        return saturate_cast(scaled, target, scope) if saturate else cast(scaled, target, scope)  # type: ignore[no-any-return]
+        return saturate_cast(scaled, target, scope) if saturate else cast(scaled, target, scope)
     same = saturate_cast(image, target) if saturate else cast(image, target)
     return multiply(same, (most_out + 1) // (most_in + 1), name=scope)
 

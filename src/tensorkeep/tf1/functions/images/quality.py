@@ -134,7 +134,7 @@ def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
         )
         _, _, checks = _compatible_checks(a, b)
         with control_dependencies(checks):
-            return identity(found)  # type: ignore[no-any-return]
+            return identity(found)
 
 
 def _luminance_and_structure(

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import builtins
+from collections.abc import Sequence
 from numbers import Integral
-from typing import Any
+from typing import Any, Literal, NamedTuple, overload
 
 import numpy as np
 
 from tensorkeep.dtypes import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import Array, AxisLike, DTypeLike, ShapeLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -53,19 +54,20 @@ del _operators  # imported for what it installs
 
 
 def norm(
-    tensor: Any,
-    ord: Any = "euclidean",
-    axis: Any = None,
+    tensor: TensorLike,
+    ord: str | float = "euclidean",
+    axis: AxisLike = None,
     keepdims: bool | None = None,
     name: str | None = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The norm of vectors along an axis, of matrices along two, or of all elements."""
     keepdims = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
-    is_matrix = isinstance(axis, list | tuple) and len(axis) == 2
+    pair = tuple(axis) if isinstance(axis, list | tuple) and len(axis) == 2 else None
+    is_matrix = pair is not None
     axes: Any = axis
-    if is_matrix:
-        axes = tuple(axis)
+    if pair is not None:
+        axes = pair
         if not all(isinstance(one, int) for one in axes) or axes[0] == axes[1]:
             raise InvalidArgumentError(f"'axis' must be None, an integer, or a tuple of 2 unique integers, got {axis}")
         if ord not in ("euclidean", "fro", 1, 2, np.inf):
@@ -112,7 +114,9 @@ def _other_norm(x: Tensor, ord: Any, axes: Any, is_matrix: bool) -> Tensor:
     return power(reduce_sum(power(x, ord), axes, keepdims=True), 1.0 / ord)
 
 
-def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str | None = None) -> tuple[Tensor, Tensor]:
+def normalize(
+    tensor: TensorLike, ord: str | float = "euclidean", axis: AxisLike = None, name: str | None = None
+) -> tuple[Tensor, Tensor]:
     """The tensor divided by its norm along axes, and the norm."""
     with scope_of(name, "normalize", tensor):
         tensor = convert(tensor)
@@ -120,14 +124,14 @@ def normalize(tensor: Any, ord: Any = "euclidean", axis: Any = None, name: str |
         return tensor / length, length
 
 
-def trace(x: Any, name: str | None = None) -> Tensor:
+def trace(x: TensorLike, name: str | None = None) -> Tensor:
     """The sum along the diagonal of matrices."""
     with scope_of(name, "Trace", x) as scope:
         x = convert(x, name="x")
         return reduce_sum(diagonals.matrix_diag_part(x), [-1], name=scope)
 
 
-def logdet(matrix: Any, name: str | None = None) -> Tensor:
+def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the determinant of matrices that are positive definite."""
     with scope_of(name, "logdet", matrix):
         factor = cholesky(matrix)
@@ -139,25 +143,29 @@ def logdet(matrix: Any, name: str | None = None) -> Tensor:
 
 
 def eye(
-    num_rows: Any, num_columns: Any = None, batch_shape: Any = None, dtype: Any = FLOAT32, name: str | None = None
+    num_rows: TensorLike,
+    num_columns: TensorLike | None = None,
+    batch_shape: ShapeLike = None,
+    dtype: DTypeLike = FLOAT32,
+    name: str | None = None,
 ) -> Tensor:
     """Identity matrices, or rectangles with ones on the diagonal."""
     for size in (num_rows, num_columns):
         if not (size is None or isinstance(size, Tensor | Integral)):
             raise WrongTypeError(
                 "Arguments `num_rows` and `num_columns` must be positive integer values. Received: "
-                f"num_rows={num_rows}, num_columns={num_columns}"
+                f"num_rows={num_rows!s}, num_columns={num_columns!s}"
             )
     return matrix_expressions.eye(num_rows, num_columns, batch_shape, dtype=DType.of(dtype), name=name)
 
 
 def matrix_diag(
-    diagonal: Any,
+    diagonal: TensorLike,
     name: str | None = "diag",
-    k: Any = 0,
-    num_rows: Any = -1,
-    num_cols: Any = -1,
-    padding_value: Any = 0,
+    k: TensorLike = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
     align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """Matrices with these diagonals."""
@@ -167,35 +175,41 @@ def matrix_diag(
 
 
 def matrix_diag_part(
-    input: Any, name: str | None = "diag_part", k: Any = 0, padding_value: Any = 0, align: str = "RIGHT_LEFT"
+    input: TensorLike,
+    name: str | None = "diag_part",
+    k: TensorLike = 0,
+    padding_value: TensorLike = 0,
+    align: str = "RIGHT_LEFT",
 ) -> Tensor:
     """Diagonals of matrices."""
     return diagonals.matrix_diag_part(input, k=k, padding_value=padding_value, align=align, name=name)
 
 
 def matrix_set_diag(
-    input: Any, diagonal: Any, name: str | None = "set_diag", k: Any = 0, align: str = "RIGHT_LEFT"
+    input: TensorLike, diagonal: TensorLike, name: str | None = "set_diag", k: TensorLike = 0, align: str = "RIGHT_LEFT"
 ) -> Tensor:
     """Matrices with other diagonals."""
     return diagonals.matrix_set_diag(input, diagonal, k=k, align=align, name=name)
 
 
-def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+def matrix_band_part(
+    input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> Tensor:
     """Matrices, zero but for a band around the main diagonal; a negative width is all."""
     return diagonals.matrix_band_part(input, num_lower, num_upper, name)
 
 
-def diag(diagonal: Any, name: str | None = None) -> Tensor:
+def diag(diagonal: TensorLike, name: str | None = None) -> Tensor:
     """A tensor of twice the rank, with the elements on its diagonal."""
     return emit(diagonals.diag, diagonal, name=name)
 
 
-def diag_part(input: Any, name: str | None = None) -> Tensor:
+def diag_part(input: TensorLike, name: str | None = None) -> Tensor:
     """The diagonal of a tensor of even rank."""
     return emit(diagonals.diag_part, input, name=name)
 
 
-def adjoint(matrix: Any, name: str | None = None) -> Tensor:
+def adjoint(matrix: TensorLike, name: str | None = None) -> Tensor:
     """The last two dimensions exchanged, and conjugated."""
     with scope_of(name, "adjoint", matrix):
         return matrix_transpose(convert(matrix, name="matrix"), conjugate=True)
@@ -210,36 +224,43 @@ matrix_square_root = of_one(linear_systems.matrix_square_root, "The principal sq
 matrix_logarithm = of_one(linear_systems.matrix_logarithm, "The principal logarithms of complex matrices.")
 
 
-def log_matrix_determinant(input: Any, name: str | None = None) -> Any:
+class LogMatrixDeterminant(NamedTuple):
+    """Signs of determinants, and logarithms of their absolute values."""
+
+    sign: Tensor
+    log_abs_determinant: Tensor
+
+
+def log_matrix_determinant(input: TensorLike, name: str | None = None) -> LogMatrixDeterminant:
     """The signs of determinants, and the logarithms of their absolute values."""
-    return linear_systems.log_matrix_determinant(input, name=name)
+    return LogMatrixDeterminant(*emit_tensors(linear_systems.log_matrix_determinant, input, name=name))
 
 
-def matrix_inverse(input: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def matrix_inverse(input: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The inverses of matrices, or of their adjoints."""
     return emit(linear_systems.matrix_inverse, input, adjoint=adjoint, name=name)
 
 
-def matrix_solve(matrix: Any, rhs: Any, adjoint: bool = False, name: str | None = None) -> Tensor:
+def matrix_solve(matrix: TensorLike, rhs: TensorLike, adjoint: bool = False, name: str | None = None) -> Tensor:
     """The solutions of linear systems."""
     return emit(linear_systems.matrix_solve, matrix, rhs, adjoint=adjoint, name=name)
 
 
 def matrix_triangular_solve(
-    matrix: Any, rhs: Any, lower: bool = True, adjoint: bool = False, name: str | None = None
+    matrix: TensorLike, rhs: TensorLike, lower: bool = True, adjoint: bool = False, name: str | None = None
 ) -> Tensor:
     """The solutions of linear systems whose matrices are triangles."""
     with scope_of(name, "triangular_solve", matrix, rhs):
         return emit(linear_systems.matrix_triangular_solve, matrix, rhs, lower=lower, adjoint=adjoint)
 
 
-def cholesky_solve(chol: Any, rhs: Any, name: str | None = None) -> Tensor:
+def cholesky_solve(chol: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """The solutions of linear systems of whose matrices these are the Cholesky factors."""
     return matrix_expressions.cholesky_solve(chol, rhs, name)
 
 
 def matrix_solve_ls(
-    matrix: Any, rhs: Any, l2_regularizer: Any = 0.0, fast: bool = True, name: str | None = None
+    matrix: TensorLike, rhs: TensorLike, l2_regularizer: TensorLike = 0.0, fast: bool = True, name: str | None = None
 ) -> Tensor:
     """The solutions of linear systems, or what comes nearest to one."""
     if isinstance(matrix, Tensor):
@@ -295,8 +316,8 @@ def _solved_wide(matrix: Tensor, rhs: Any, regularizer: Any) -> Tensor:
 
 
 def tridiagonal_solve(
-    diagonals: Any,
-    rhs: Any,
+    diagonals: TensorLike,
+    rhs: TensorLike,
     diagonals_format: str = "compact",
     transpose_rhs: bool = False,
     conjugate_rhs: bool = False,
@@ -349,12 +370,18 @@ def _as_long(row: Tensor, size: int | None, around: list[int], word: str) -> Ten
     raise InvalidArgumentError(f"Expected {word} to be have length {size} or {(size or 0) - 1}, got {own}.")
 
 
-def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compact", name: str | None = None) -> Tensor:
+def tridiagonal_matmul(
+    diagonals: Tensor | Array | Sequence[TensorLike],
+    rhs: TensorLike,
+    diagonals_format: str = "compact",
+    name: str | None = None,
+) -> Tensor:
     """The products of matrices of three diagonals with others."""
+    whole: Any = diagonals
     if diagonals_format == "compact":
-        upper, main, lower = (diagonals[..., row, :] for row in builtins.range(3))
+        upper, main, lower = (whole[..., row, :] for row in builtins.range(3))
     elif diagonals_format == "sequence":
-        upper, main, lower = diagonals
+        upper, main, lower = whole
     elif diagonals_format == "matrix":
         three = matrix_diag_part(diagonals, k=(-1, 1), padding_value=0.0, align="LEFT_RIGHT")
         upper, main, lower = (three[..., row, :] for row in builtins.range(3))
@@ -367,53 +394,83 @@ def tridiagonal_matmul(diagonals: Any, rhs: Any, diagonals_format: str = "compac
 # ---------------------------------------------------------------------------------------------------- Factors
 
 
-def qr(input: Any, full_matrices: bool = False, name: str | None = None) -> Any:
+class Qr(NamedTuple):
+    """Orthogonal and triangular factors of matrices."""
+
+    q: Tensor
+    r: Tensor
+
+
+class Lu(NamedTuple):
+    """Lower and upper triangular factors of matrices, both in one, and the order of their rows."""
+
+    lu: Tensor
+    p: Tensor
+
+
+def qr(input: TensorLike, full_matrices: bool = False, name: str | None = None) -> Qr:
     """The orthogonal and triangular factors of matrices."""
-    return decompositions.qr_op(input, full_matrices=full_matrices, name=name)
+    return Qr(*emit_tensors(decompositions.qr_op, input, full_matrices=full_matrices, name=name))
 
 
-def svd(tensor: Any, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None) -> Any:
+@overload
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, compute_uv: Literal[True] = True, name: str | None = None
+) -> tuple[Tensor, Tensor, Tensor]: ...
+@overload
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, *, compute_uv: Literal[False], name: str | None = None
+) -> Tensor: ...
+@overload
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+) -> Tensor | tuple[Tensor, Tensor, Tensor]: ...
+def svd(
+    tensor: TensorLike, full_matrices: bool = False, compute_uv: bool = True, name: str | None = None
+) -> Tensor | tuple[Tensor, Tensor, Tensor]:
     """The singular values of matrices, and their left and right vectors if asked for."""
-    s, u, v = decompositions.svd_op(tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
+    s, u, v = emit_tensors(decompositions.svd_op, tensor, compute_uv=compute_uv, full_matrices=full_matrices, name=name)
     return (real(s), u, v) if compute_uv else real(s)
 
 
-def self_adjoint_eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def self_adjoint_eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The eigenvalues and eigenvectors of self-adjoint matrices."""
     values, vectors = decompositions.self_adjoint_eig_v2(tensor, compute_v=True, name=name)
     return values, vectors
 
 
-def self_adjoint_eigvals(tensor: Any, name: str | None = None) -> Tensor:
+def self_adjoint_eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues of self-adjoint matrices."""
-    values, _ = decompositions.self_adjoint_eig_v2(tensor, compute_v=False, name=name)
-    return values  # type: ignore[no-any-return]
+    values, _ = emit_tensors(decompositions.self_adjoint_eig_v2, tensor, compute_v=False, name=name)
+    return values
 
 
-def eig(tensor: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def eig(tensor: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """The eigenvalues and eigenvectors of matrices, complex numbers all."""
     tensor = convert(tensor)
     values, vectors = decompositions.eig_op(tensor, Tout=_complex_of(tensor), compute_v=True, name=name)
     return values, vectors
 
 
-def eigvals(tensor: Any, name: str | None = None) -> Tensor:
+def eigvals(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The eigenvalues of matrices, complex numbers all."""
     tensor = convert(tensor)
-    values, _ = decompositions.eig_op(tensor, Tout=_complex_of(tensor), compute_v=False, name=name)
-    return values  # type: ignore[no-any-return]
+    values, _ = emit_tensors(decompositions.eig_op, tensor, Tout=_complex_of(tensor), compute_v=False, name=name)
+    return values
 
 
 def _complex_of(tensor: Tensor) -> DType:
     return COMPLEX128 if tensor.dtype.base_dtype in (FLOAT64, COMPLEX128) else COMPLEX64
 
 
-def lu(input: Any, output_idx_type: Any = INT32, name: str | None = None) -> Any:
+def lu(input: TensorLike, output_idx_type: DTypeLike = INT32, name: str | None = None) -> Lu:
     """The triangular factors of matrices, both in one, and the order of their rows."""
-    return decompositions.lu_op(input, output_idx_type=DType.of(output_idx_type), name=name)
+    return Lu(*emit_tensors(decompositions.lu_op, input, output_idx_type=DType.of(output_idx_type), name=name))
 
 
-def lu_solve(lower_upper: Any, perm: Any, rhs: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_solve(
+    lower_upper: TensorLike, perm: TensorLike, rhs: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The solutions of linear systems by their triangular factors."""
     with name_scope(chosen_name(name, "lu_solve")):
         factors, order = _factors(lower_upper, perm)
@@ -450,7 +507,9 @@ def _permuted_batches(rhs: Tensor, order: Tensor) -> Tensor:
     return reshape(gather_nd(wide, stack([numbers, orders], axis=-1)), whole)
 
 
-def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_matrix_inverse(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The inverses of matrices by their triangular factors."""
     with name_scope(chosen_name(name, "lu_matrix_inverse")):
         factors, order = _factors(lower_upper, perm)
@@ -459,7 +518,9 @@ def lu_matrix_inverse(lower_upper: Any, perm: Any, validate_args: bool = False, 
         return lu_solve(factors, order, rhs, validate_args=False)
 
 
-def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, name: str | None = None) -> Tensor:
+def lu_reconstruct(
+    lower_upper: TensorLike, perm: TensorLike, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The matrix of which these are the triangular factors."""
     with name_scope(chosen_name(name, "lu_reconstruct")):
         factors, order = _factors(lower_upper, perm)
@@ -473,14 +534,16 @@ def lu_reconstruct(lower_upper: Any, perm: Any, validate_args: bool = False, nam
         return found
 
 
-def matrix_rank(a: Any, tol: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def matrix_rank(
+    a: TensorLike, tol: TensorLike | None = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """How many singular values of matrices are not negligible."""
     with name_scope(chosen_name(name, "matrix_rank")):
         a = _checked_matrix(convert(a, name="a", preferred_dtype=FLOAT32))
         values = svd(a, compute_uv=False)
         if tol is None:
-            dims = (a.static_shape.dims or (None, None))[-2:]
-            largest: Any = np.int64(max(dims)) if None not in dims else reduce_max(shape(a)[-2:])
+            sizes = [size for size in (a.static_shape.dims or (None, None))[-2:] if size is not None]
+            largest: Any = np.int64(max(sizes)) if len(sizes) == 2 else reduce_max(shape(a)[-2:])
             smallest = np.finfo(a.dtype.array_dtype).eps
             tol = smallest * cast(largest, a.dtype) * reduce_max(values, axis=-1, keepdims=True)
         return reduce_sum(cast(values > tol, INT32), axis=-1)
@@ -494,16 +557,18 @@ def _checked_matrix(a: Tensor) -> Tensor:
     return a
 
 
-def pinv(a: Any, rcond: Any = None, validate_args: bool = False, name: str | None = None) -> Tensor:
+def pinv(
+    a: TensorLike, rcond: TensorLike | None = None, validate_args: bool = False, name: str | None = None
+) -> Tensor:
     """The pseudo-inverses of matrices, by their singular values."""
     with name_scope(chosen_name(name, "pinv")):
         a = _checked_matrix(convert(a, name="a"))
         dtype = a.dtype.base_dtype
         dims = a.static_shape.dims
         if rcond is None:
-            sizes = [shape(a)[at] if dims is None or dims[at] is None else dims[at] for at in (-2, -1)]
+            sizes: list[Any] = [shape(a)[at] if dims is None or dims[at] is None else dims[at] for at in (-2, -1)]
             known = all(isinstance(size, int) for size in sizes)
-            largest: Any = float(max(sizes)) if known else cast(maximum(*sizes), dtype)  # type: ignore[arg-type]
+            largest: Any = float(max(sizes)) if known else cast(maximum(*sizes), dtype)
             rcond = 10.0 * largest * np.finfo(dtype.array_dtype).eps
         rcond = convert(rcond, dtype, name="rcond")
         values, left, right = svd(a, full_matrices=False, compute_uv=True)

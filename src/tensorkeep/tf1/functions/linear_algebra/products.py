@@ -12,7 +12,7 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.linear_algebra import einsum as einsum_ops
@@ -42,15 +42,15 @@ del _operators  # imported for what it installs
 
 
 def matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    output_type: Any = None,
+    output_type: DTypeLike | None = None,
     grad_a: bool = False,
     grad_b: bool = False,
     name: str | None = None,
@@ -73,8 +73,8 @@ def matmul(
 
 
 def sparse_matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     a_is_sparse: bool = False,
@@ -95,8 +95,8 @@ def sparse_matmul(
 
 
 def matvec(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     transpose_a: bool = False,
     adjoint_a: bool = False,
     a_is_sparse: bool = False,
@@ -117,7 +117,7 @@ def matvec(
         return squeeze(product, axis=-1)
 
 
-def tensordot(a: Any, b: Any, axes: Any, name: str | None = None) -> Tensor:
+def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
     """The sum of products over axes of both: so many last and first ones, or a list for each."""
     with scope_of(name, "Tensordot", a, b, axes) as scope:
         a, b = convert(a, name="a"), convert(b, name="b")
@@ -198,7 +198,7 @@ def _as_matrix(a: Tensor, axes: Any, flipped: bool) -> tuple[Tensor, Any, Any]:
 # ---------------------------------------------------------------------------------------------------- Einstein's sums
 
 
-def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
+def einsum(equation: str, *inputs: TensorLike, **kwargs: str | None) -> Tensor:
     """The sum of products that an equation states, such as "ij,jk->ik"."""
     name = kwargs.pop("name", None)
     kwargs.pop("optimize", None)
@@ -217,7 +217,7 @@ def einsum(equation: str, *inputs: Any, **kwargs: Any) -> Tensor:
         for places, step in _contraction_path(tuple(parts), output, tuple(sorted(sizes.items()))):
             chosen = [operands.pop(place) for place in places]
             operands.append(_summed_products(chosen, step))
-        return operands[0]  # type: ignore[no-any-return]
+        return convert(operands[0])
 
 
 _ELLIPSIS: Final = "0"  # the label of "..." while an equation is worked on

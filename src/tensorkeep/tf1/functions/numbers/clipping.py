@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import AxisLike, TensorLike, emit
 from tensorkeep.graph.building import chosen_name, colocate_with, name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
@@ -21,15 +21,25 @@ from tensorkeep.tf1.functions.numbers.elementwise import range as number_range
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 
 
-def _values(t: Any, name: str) -> Tensor:
+def _values(t: TensorLike, name: str) -> Tensor:
     return convert(t.values if isinstance(t, IndexedSlices) else t, name=name)
 
 
-def _like(t: Any, values: Tensor) -> Any:
+def _like(t: TensorLike, values: Tensor) -> Tensor | IndexedSlices:
     return IndexedSlices(values, t.indices, t.dense_shape) if isinstance(t, IndexedSlices) else values
 
 
-def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | None = None) -> Any:
+@overload
+def clip_by_value(  # type: ignore[overload-overlap]
+    t: IndexedSlices, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> IndexedSlices: ...
+@overload
+def clip_by_value(
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> Tensor: ...
+def clip_by_value(
+    t: TensorLike, clip_value_min: TensorLike, clip_value_max: TensorLike, name: str | None = None
+) -> Tensor | IndexedSlices:
     """Each element, but not below the least nor above the greatest value."""
     with name_scope(chosen_name(name, "clip_by_value")) as scope:
         values = _values(t, "t")
@@ -40,12 +50,20 @@ def clip_by_value(t: Any, clip_value_min: Any, clip_value_max: Any, name: str | 
         return _like(t, clipped)
 
 
-def clip_by_norm(t: Any, clip_norm: Any, axes: Any = None, name: str | None = None) -> Any:
+@overload
+def clip_by_norm(  # type: ignore[overload-overlap]
+    t: IndexedSlices, clip_norm: TensorLike, axes: AxisLike = None, name: str | None = None
+) -> IndexedSlices: ...
+@overload
+def clip_by_norm(t: TensorLike, clip_norm: TensorLike, axes: AxisLike = None, name: str | None = None) -> Tensor: ...
+def clip_by_norm(
+    t: TensorLike, clip_norm: TensorLike, axes: AxisLike = None, name: str | None = None
+) -> Tensor | IndexedSlices:
     """The tensor, shortened to a norm if it is longer."""
     with name_scope(chosen_name(name, "clip_by_norm")) as scope:
         values = _values(t, "t")
         if isinstance(clip_norm, int | float | np.generic):
-            clip_norm = clip_norm if clip_norm > 0 else 0  # type: ignore[operator]
+            clip_norm = clip_norm if np.greater(clip_norm, 0) else 0
         else:
             clip_norm = cast(maximum(clip_norm, 0), dtype=values.dtype)
         squares = reduce_sum(values * values, axes, keepdims=True)
@@ -72,7 +90,7 @@ def global_norm(t_list: Sequence[Any], name: str | None = None) -> Tensor:
 
 
 def clip_by_global_norm(
-    t_list: Sequence[Any], clip_norm: Any, use_norm: Tensor | None = None, name: str | None = None
+    t_list: Sequence[Any], clip_norm: TensorLike, use_norm: Tensor | None = None, name: str | None = None
 ) -> tuple[list[Any], Tensor]:
     """The tensors, all shortened by one factor if their norm together is greater; and that norm."""
     _check_list(t_list)
@@ -96,11 +114,10 @@ def _check_list(t_list: Any) -> None:
         raise WrongTypeError(f"`t_list` should be a sequence of tensors. Received {type(t_list)}.")
 
 
-def clip_by_average_norm(t: Any, clip_norm: Any, name: str | None = None) -> Tensor:
+def clip_by_average_norm(t: TensorLike, clip_norm: TensorLike, name: str | None = None) -> Tensor:
     """The tensor, shortened to an average norm per element if it is longer."""
     with name_scope(chosen_name(name, "clip_by_average_norm")) as scope:
         t = convert(t, name="t")
         count = cast(size(t), FLOAT32)
         inverse = rsqrt(reduce_sum(t * t, number_range(rank(t))))
-        clipped: Tensor = identity(t * clip_norm * minimum(inverse * count, constant(1.0) / clip_norm), name=scope)
-        return clipped
+        return identity(t * clip_norm * minimum(inverse * count, constant(1.0) / clip_norm), name=scope)

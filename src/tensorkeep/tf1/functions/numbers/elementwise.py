@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Iterable, Sequence
+from typing import Any, Final, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -23,12 +23,12 @@ from tensorkeep.dtypes import (
     DType,
 )
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, ShapeLike, TensorLike, TensorSource, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.conversion import convert, register_conversion
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.arrays import casting
 from tensorkeep.ops.numbers import arithmetic, comparisons, cumulative
@@ -38,6 +38,8 @@ from tensorkeep.ops.shared.expressions import ones_like, real_dtype, zeros_like
 from tensorkeep.shapes import UNKNOWN_SHAPE
 from tensorkeep.tf1.functions.arrays.shapes import scope_of
 from tensorkeep.tf1.functions.constants import constant
+
+_Composite = TypeVar("_Composite", IndexedSlices, SparseTensor)
 
 # What two whole numbers are divided as, so that the quotient has a fraction.
 _DIVIDED_AS: Final = {
@@ -61,16 +63,28 @@ _DIVIDED_AS: Final = {
 }
 
 
-def _unary(spec: Any, doc: str) -> Callable[..., Tensor]:
-    def function(x: Any, name: str | None = None) -> Tensor:
+class UnaryFunction(Protocol):
+    """A function of the elements of one tensor."""
+
+    def __call__(self, x: TensorLike, name: str | None = None) -> Tensor: ...
+
+
+class BinaryFunction(Protocol):
+    """A function of corresponding elements of two tensors."""
+
+    def __call__(self, x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor: ...
+
+
+def _unary(spec: OpSpec, doc: str) -> UnaryFunction:
+    def function(x: TensorLike, name: str | None = None) -> Tensor:
         return emit(spec, x, name=name)
 
     function.__doc__ = doc
     return function
 
 
-def _binary(spec: Any, doc: str) -> Callable[..., Tensor]:
-    def function(x: Any, y: Any, name: str | None = None) -> Tensor:
+def _binary(spec: OpSpec, doc: str) -> BinaryFunction:
+    def function(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
         return emit(spec, x, y, name=name)
 
     function.__doc__ = doc
@@ -114,7 +128,7 @@ logical_not = _unary(comparisons.logical_not, "`not x`.")
 bitwise_invert = _unary(comparisons.invert, "Every bit inverted.")
 
 
-def abs(x: Any, name: str | None = None) -> Tensor:
+def abs(x: TensorLike, name: str | None = None) -> Tensor:
     """The absolute value; of complex numbers the length."""
     with scope_of(name, "Abs", x) as scope:
         x = convert(x, name="x")
@@ -123,7 +137,7 @@ def abs(x: Any, name: str | None = None) -> Tensor:
         return emit(math_ops.absolute, x, name=scope)
 
 
-def sign(x: Any, name: str | None = None) -> Tensor:
+def sign(x: TensorLike, name: str | None = None) -> Tensor:
     """-1, 0 or 1; of complex numbers the one of length one in the same direction."""
     x = convert(x)
     if x.dtype.is_complex:
@@ -132,26 +146,26 @@ def sign(x: Any, name: str | None = None) -> Tensor:
     return emit(math_ops.sign, x, name=name)
 
 
-def sigmoid(x: Any, name: str | None = None) -> Tensor:
+def sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """`1 / (1 + exp(-x))`."""
     with scope_of(name, "Sigmoid", x) as scope:
         return emit(math_ops.sigmoid, convert(x, name="x"), name=scope)
 
 
-def log_sigmoid(x: Any, name: str | None = None) -> Tensor:
+def log_sigmoid(x: TensorLike, name: str | None = None) -> Tensor:
     """`log(sigmoid(x))`, exact where the sigmoid is small."""
     with scope_of(name, "LogSigmoid", x) as scope:
         x = convert(x, name="x")
         return emit(math_ops.neg, emit("Softplus", math_ops.neg(x)), name=scope)
 
 
-def round(x: Any, name: str | None = None) -> Tensor:
+def round(x: TensorLike, name: str | None = None) -> Tensor:
     """The nearest whole number, the even one of two; whole numbers are themselves."""
     x = convert(x, name="x")
     return x if x.dtype.is_integer else emit(math_ops.round_half_even, x, name=name)
 
 
-def reciprocal_no_nan(x: Any, name: str | None = None) -> Tensor:
+def reciprocal_no_nan(x: TensorLike, name: str | None = None) -> Tensor:
     """`1 / x`, and 0 where `x` is 0."""
     with scope_of(name, "reciprocal_no_nan", x) as scope:
         x = convert(x, name="x")
@@ -188,22 +202,22 @@ left_shift = _binary(comparisons.left_shift, "Bits moved up by `y`.")
 right_shift = _binary(comparisons.right_shift, "Bits moved down by `y`.")
 
 
-def atan2(y: Any, x: Any, name: str | None = None) -> Tensor:
+def atan2(y: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The angle of the point (x, y)."""
     return emit(arithmetic.atan2, y, x, name=name)
 
 
-def nextafter(x1: Any, x2: Any, name: str | None = None) -> Tensor:
+def nextafter(x1: TensorLike, x2: TensorLike, name: str | None = None) -> Tensor:
     """The next number after `x1` on the way to `x2`."""
     return emit(arithmetic.next_after, x1, x2, name=name)
 
 
-def cross(a: Any, b: Any, name: str | None = None) -> Tensor:
+def cross(a: TensorLike, b: TensorLike, name: str | None = None) -> Tensor:
     """The cross product of vectors of three, along the last axis."""
     return emit(arithmetic.cross, a, b, name=name)
 
 
-def add(x: Any, y: Any, name: str | None = None) -> Tensor:
+def add(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x + y`, with broadcasting; strings one after the other."""
     with scope_of(name, "Add", x, y) as scope:
         x = convert(x, name="x")
@@ -212,23 +226,23 @@ def add(x: Any, y: Any, name: str | None = None) -> Tensor:
         return emit(spec, x, y, name=scope)
 
 
-def pow(x: Any, y: Any, name: str | None = None) -> Tensor:
+def pow(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x` to the power of `y`."""
     with scope_of(name, "Pow", x, y) as scope:
         return emit(arithmetic.power, x, y, name=scope)
 
 
-def scalar_mul(scalar: Any, x: Any, name: str | None = None) -> Any:
+def scalar_mul(scalar: TensorLike, x: Tensor | TensorSource, name: str | None = None) -> Tensor | IndexedSlices:
     """A tensor, or slices, times a number."""
     scalar = convert(scalar, x.dtype.base_dtype, name="scalar")
     if scalar.static_shape.rank != 0:
         raise InvalidArgumentError(f"The input scalar must be a 0-D value. Received shape {scalar.shape}.")
     if isinstance(x, IndexedSlices):
-        return IndexedSlices(arithmetic.mul(scalar, x.values, name=name), x.indices, x.dense_shape)
-    return arithmetic.mul(scalar, x, name=name)
+        return IndexedSlices(emit(arithmetic.mul, scalar, x.values, name=name), x.indices, x.dense_shape)
+    return emit(arithmetic.mul, scalar, x, name=name)
 
 
-def floordiv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def floordiv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x // y`: the quotient, rounded down."""
     with scope_of(name, "floordiv", x, y) as scope:
         return emit(arithmetic.floor_div, x, y, name=scope)
@@ -250,7 +264,7 @@ def _with_fractions(x: Tensor, y: Tensor, what: str) -> tuple[Tensor, Tensor]:
     return (x, y) if wide is None else (cast(x, wide), cast(y, wide))
 
 
-def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
+def truediv(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y`; whole numbers are divided as numbers with a fraction."""
     with scope_of(name, "truediv", x, y) as scope:
         x = convert(x, name="x")
@@ -259,14 +273,14 @@ def truediv(x: Any, y: Any, name: str | None = None) -> Tensor:
         return emit(arithmetic.real_div, x, y, name=scope)
 
 
-def divide(x: Any, y: Any, name: str | None = None) -> Tensor:
+def divide(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as Python divides."""
     if name is None and not isinstance(x, Tensor):
         x = convert(x, y.dtype.base_dtype if isinstance(y, Tensor) else None)
     return truediv(x, y, name)
 
 
-def div(x: Any, y: Any, name: str | None = None) -> Tensor:
+def div(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y` as Python 2 divides: whole numbers are rounded down."""
     with scope_of(name, "div", x, y) as scope:
         x = convert(x, name="x")
@@ -276,7 +290,7 @@ def div(x: Any, y: Any, name: str | None = None) -> Tensor:
         return emit(spec, x, y, name=scope)
 
 
-def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def div_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y`, and 0 where `y` is 0."""
     with scope_of(name, "div_no_nan", x, y) as scope:
         if not isinstance(x, Tensor) and isinstance(y, Tensor):
@@ -291,7 +305,7 @@ def div_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
 divide_no_nan = div_no_nan
 
 
-def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
+def multiply_no_nan(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x * y`, and 0 where `y` is 0, whatever `x` is."""
     with scope_of(name, "multiply_no_nan", x, y) as scope:
         x = convert(x, name="x")
@@ -299,19 +313,19 @@ def multiply_no_nan(x: Any, y: Any, name: str | None = None) -> Tensor:
         return emit(arithmetic.mul_no_nan, x, y, name=scope)
 
 
-def xdivy(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xdivy(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x / y`, and 0 where `x` is 0."""
     with scope_of(name, "xdivy", x, y):
         return emit(arithmetic.xdivy, x, y)
 
 
-def xlog1py(x: Any, y: Any, name: str | None = None) -> Tensor:
+def xlog1py(x: TensorLike, y: TensorLike, name: str | None = None) -> Tensor:
     """`x * log1p(y)`, and 0 where `x` is 0."""
     with scope_of(name, "xlog1py", x, y):
         return emit(arithmetic.xlog1py, x, y)
 
 
-def logical_xor(x: Any, y: Any, name: str | None = "LogicalXor") -> Tensor:
+def logical_xor(x: TensorLike, y: TensorLike, name: str | None = "LogicalXor") -> Tensor:
     """Whether one of two is true, and not the other."""
     either = comparisons.logical_or(x, y)
     both = comparisons.logical_not(comparisons.logical_and(x, y))
@@ -326,7 +340,7 @@ def as_tensors(values: Iterable[Any]) -> list[Any]:
     return [value if isinstance(value, IndexedSlices) else convert(value) for value in values]
 
 
-def add_n(inputs: Any, name: str | None = None) -> Tensor:
+def add_n(inputs: Sequence[TensorLike], name: str | None = None) -> Tensor:
     """The sum of tensors of one type and shape."""
     problem = "Inputs must be an iterable of at least one Tensor/IndexedSlices with the same dtype and shape."
     if isinstance(inputs, str) or not isinstance(inputs, Iterable):
@@ -340,7 +354,12 @@ def add_n(inputs: Any, name: str | None = None) -> Tensor:
     return emit("Identity", only, name=name) if name else only
 
 
-def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name: str | None = None) -> Tensor:
+def accumulate_n(
+    inputs: Sequence[TensorLike],
+    shape: ShapeLike = None,
+    tensor_dtype: DTypeLike | None = None,
+    name: str | None = None,
+) -> Tensor:
     """The sum of tensors of one type and shape, which may be told."""
     problem = "inputs must be a list of at least one Tensor with the same dtype and shape"
     if not isinstance(inputs, list | tuple) or not inputs:
@@ -361,7 +380,7 @@ def accumulate_n(inputs: Any, shape: Any = None, tensor_dtype: Any = None, name:
     return add_n(tensors, name)
 
 
-def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
+def polyval(coeffs: Sequence[TensorLike], x: TensorLike, name: str | None = None) -> Tensor:
     """A polynomial at `x`, the coefficient of the highest power first."""
     if not isinstance(coeffs, list):
         raise InvalidArgumentError(f"Argument coeffs must be list type. Received type {type(coeffs)}.")
@@ -379,51 +398,56 @@ def polyval(coeffs: Any, x: Any, name: str | None = None) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Types
 
 
-def cast(x: Any, dtype: Any, name: str | None = None) -> Any:
-    """The elements as another type."""
+@overload
+def cast(x: _Composite, dtype: DTypeLike, name: str | None = None) -> _Composite: ...  # type: ignore[overload-overlap]
+@overload
+def cast(x: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor: ...
+def cast(x: Any, dtype: DTypeLike, name: str | None = None) -> Tensor | IndexedSlices | SparseTensor:
+    """The elements as another type. What has that type already, a resource variable too, is given back as it is."""
     target = DType.of(dtype).base_dtype
     if (isinstance(x, Tensor) or hasattr(x, "handle")) and x.dtype is target:
-        return x
+        same: Tensor = x
+        return same
     with scope_of(name, "Cast", x) as scope:
         if isinstance(x, SparseTensor):
             return SparseTensor(x.indices, cast(x.values, target, scope), x.dense_shape)
         if isinstance(x, IndexedSlices):
             return IndexedSlices(cast(x.values, target, scope), x.indices, x.dense_shape)
         x = convert(x, name="x")
-        return x if x.dtype is target else casting.cast(x, DstT=target, name=scope)
+        return x if x.dtype is target else emit(casting.cast, x, DstT=target, name=scope)
 
 
-def to_float(x: Any, name: str | None = "ToFloat") -> Any:
+def to_float(x: TensorLike, name: str | None = "ToFloat") -> Tensor | IndexedSlices | SparseTensor:
     """The elements as float32."""
     return cast(x, FLOAT32, name)
 
 
-def to_double(x: Any, name: str | None = "ToDouble") -> Any:
+def to_double(x: TensorLike, name: str | None = "ToDouble") -> Tensor | IndexedSlices | SparseTensor:
     """The elements as float64."""
     return cast(x, FLOAT64, name)
 
 
-def to_int32(x: Any, name: str | None = "ToInt32") -> Any:
+def to_int32(x: TensorLike, name: str | None = "ToInt32") -> Tensor | IndexedSlices | SparseTensor:
     """The elements as int32."""
     return cast(x, INT32, name)
 
 
-def to_int64(x: Any, name: str | None = "ToInt64") -> Any:
+def to_int64(x: TensorLike, name: str | None = "ToInt64") -> Tensor | IndexedSlices | SparseTensor:
     """The elements as int64."""
     return cast(x, INT64, name)
 
 
-def to_bfloat16(x: Any, name: str | None = "ToBFloat16") -> Any:
+def to_bfloat16(x: TensorLike, name: str | None = "ToBFloat16") -> Tensor | IndexedSlices | SparseTensor:
     """The elements as bfloat16."""
     return cast(x, BFLOAT16, name)
 
 
-def to_complex64(x: Any, name: str | None = "ToComplex64") -> Any:
+def to_complex64(x: TensorLike, name: str | None = "ToComplex64") -> Tensor | IndexedSlices | SparseTensor:
     """The elements as complex64."""
     return cast(x, COMPLEX64, name)
 
 
-def to_complex128(x: Any, name: str | None = "ToComplex128") -> Any:
+def to_complex128(x: TensorLike, name: str | None = "ToComplex128") -> Tensor | IndexedSlices | SparseTensor:
     """The elements as complex128."""
     return cast(x, COMPLEX128, name)
 
@@ -444,7 +468,7 @@ def limits(dtype: DType) -> tuple[Any, Any]:
     return found.min, found.max
 
 
-def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
+def saturate_cast(value: TensorLike, dtype: DTypeLike, name: str | None = None) -> Tensor:
     """The elements as another type; what it has no room for becomes its smallest or largest number."""
     with scope_of(name, "saturate_cast", value) as scope:
         value = convert(value, name="value")
@@ -455,11 +479,11 @@ def saturate_cast(value: Any, dtype: Any, name: str | None = None) -> Any:
             value = real(value)
             source = real_dtype(source)
         low, high = _shared_limits(source, real_dtype(target) if target.is_complex else target)
-        clamped = comparisons.clip_by_value(value, constant(low, source), constant(high, source), name="clamp")
+        clamped = emit(comparisons.clip_by_value, value, constant(low, source), constant(high, source), name="clamp")
         return cast(clamped, target, scope)
 
 
-def _saturate_complex(value: Tensor, source: DType, target: DType, scope: str) -> Any:
+def _saturate_complex(value: Tensor, source: DType, target: DType, scope: str) -> Tensor:
     (low_in, high_in), (low, high) = limits(real_dtype(source)), limits(real_dtype(target))
     if low_in < low or high_in > high:
         value = comparisons.clip_by_value(
@@ -490,7 +514,7 @@ def _shared_limits(source: DType, target: DType) -> tuple[Any, Any]:
 # ---------------------------------------------------------------------------------------------------- Complex numbers
 
 
-def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
+def complex(real: TensorLike, imag: TensorLike, name: str | None = None) -> Tensor:
     """Complex numbers from their parts."""
     real, imag = convert(real, name="real"), convert(imag, name="imag")
     with scope_of(name, "Complex", real, imag) as scope:
@@ -507,18 +531,18 @@ def complex(real: Any, imag: Any, name: str | None = None) -> Tensor:
         return emit(math_ops.complex_number, real, imag, Tout=target, name=scope)
 
 
-def real(input: Any, name: str | None = None) -> Tensor:
+def real(input: TensorLike, name: str | None = None) -> Tensor:
     """The real part; real numbers are their own."""
     with scope_of(name, "Real", input) as scope:
         input = convert(input, name="input")
         if input.dtype.is_complex:
             return emit(math_ops.real, input, Tout=real_dtype(input.dtype), name=scope)
         if input.dtype.is_floating or input.dtype.is_integer:
-            return input  # type: ignore[no-any-return]
+            return input
         raise WrongTypeError(f"input must be a numeric tensor, but got tensor with dtype {input.dtype}")
 
 
-def imag(input: Any, name: str | None = None) -> Tensor:
+def imag(input: TensorLike, name: str | None = None) -> Tensor:
     """The imaginary part; that of real numbers is zero."""
     with scope_of(name, "Imag", input) as scope:
         input = convert(input, name="input")
@@ -527,7 +551,7 @@ def imag(input: Any, name: str | None = None) -> Tensor:
         return zeros_like(input)
 
 
-def angle(input: Any, name: str | None = None) -> Tensor:
+def angle(input: TensorLike, name: str | None = None) -> Tensor:
     """The angle of a complex number; 0 or pi of a real one."""
     with scope_of(name, "Angle", input) as scope:
         input = convert(input, name="input")
@@ -540,7 +564,7 @@ def angle(input: Any, name: str | None = None) -> Tensor:
         return emit(comparisons.select, is_negative, half_turn, zeros_like(input))
 
 
-def conj(x: Any, name: str | None = None) -> Tensor:
+def conj(x: TensorLike, name: str | None = None) -> Tensor:
     """The complex conjugate; real numbers are their own."""
     if isinstance(x, Tensor) and (x.dtype.is_floating or x.dtype.is_integer):
         return x
@@ -549,7 +573,7 @@ def conj(x: Any, name: str | None = None) -> Tensor:
         if x.dtype.is_complex or x.dtype.base_dtype is VARIANT:
             return emit(math_ops.conjugate, x, name=scope)
         if x.dtype.is_floating or x.dtype.is_integer:
-            return x  # type: ignore[no-any-return]
+            return x
         raise WrongTypeError(f"Expected numeric or variant tensor, got dtype {x.dtype}.")
 
 
@@ -558,7 +582,13 @@ def conj(x: Any, name: str | None = None) -> Tensor:
 _WIDENING: Final = (INT32, INT64, FLOAT16, BFLOAT16, FLOAT32, FLOAT64)
 
 
-def range(start: Any, limit: Any = None, delta: Any = 1, dtype: Any = None, name: str | None = "range") -> Tensor:
+def range(
+    start: TensorLike,
+    limit: TensorLike | None = None,
+    delta: TensorLike = 1,
+    dtype: DTypeLike | None = None,
+    name: str | None = "range",
+) -> Tensor:
     """Numbers from `start` until `limit`, `delta` apart; with one argument, from 0 until that."""
     if limit is None:
         start, limit = 0, start
@@ -583,7 +613,7 @@ def _convert_range(value: builtins.range, dtype: DType | None, name: str | None,
 register_conversion(builtins.range, _convert_range, 100)
 
 
-def linspace(start: Any, stop: Any, num: Any, name: str | None = None, axis: Any = 0) -> Tensor:
+def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, name: str | None = None, axis: int = 0) -> Tensor:
     """`num` numbers from `start` to `stop`, both included, at equal distances, along a new axis."""
     with scope_of(name, "linspace", start, stop):
         start = convert(start, name="start")
@@ -634,24 +664,30 @@ def _shape(x: Tensor) -> Tensor:
     return emit("Shape", x)
 
 
-def cumsum(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def cumsum(
+    x: TensorLike, axis: int | Tensor = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
     """Sums of all elements up to each, along an axis."""
     return _running(cumulative.cumsum, "Cumsum", x, axis, (exclusive, reverse), name)
 
 
-def cumprod(x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None) -> Tensor:
+def cumprod(
+    x: TensorLike, axis: int | Tensor = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> Tensor:
     """Products of all elements up to each, along an axis."""
     return _running(cumulative.cumprod, "Cumprod", x, axis, (exclusive, reverse), name)
 
 
 def cumulative_logsumexp(
-    x: Any, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+    x: TensorLike, axis: int | Tensor = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
 ) -> Tensor:
     """Logarithms of the sums of exponentials of all elements up to each, along an axis."""
     return _running(cumulative.cumulative_logsumexp, "CumulativeLogsumexp", x, axis, (exclusive, reverse), name)
 
 
-def _running(spec: Any, default: str, x: Any, axis: Any, flags: Sequence[bool], name: str | None) -> Tensor:
+def _running(
+    spec: OpSpec, default: str, x: TensorLike, axis: AxisLike, flags: Sequence[bool], name: str | None
+) -> Tensor:
     with scope_of(name, default, x, axis) as scope:
         x = convert(x, name="x")
         return emit(spec, x, axis, exclusive=flags[0], reverse=flags[1], name=scope)

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.quantized import ranges, rounding
 
 
 def fake_quant_with_min_max_args(
-    inputs: Any, min: float = -6, max: float = 6, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
+    inputs: TensorLike,
+    min: float = -6,
+    max: float = 6,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The inputs as numbers of so many bits over a fixed range would represent them."""
     attrs: dict[str, Any] = {"min": min, "max": max, "num_bits": num_bits, "narrow_range": narrow_range}
@@ -20,8 +26,8 @@ def fake_quant_with_min_max_args(
 
 
 def fake_quant_with_min_max_args_gradient(
-    gradients: Any,
-    inputs: Any,
+    gradients: TensorLike,
+    inputs: TensorLike,
     min: float = -6,
     max: float = 6,
     num_bits: int = 8,
@@ -34,7 +40,12 @@ def fake_quant_with_min_max_args_gradient(
 
 
 def fake_quant_with_min_max_vars(
-    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The inputs as numbers of so many bits over a range that is a tensor would represent them."""
     return emit(
@@ -43,22 +54,34 @@ def fake_quant_with_min_max_vars(
 
 
 def fake_quant_with_min_max_vars_gradient(
-    gradients: Any,
-    inputs: Any,
-    min: Any,
-    max: Any,
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Sequence[Tensor]:
     """The gradients of `fake_quant_with_min_max_vars`."""
-    return rounding.fake_quant_with_min_max_vars_gradient(
-        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    return emit_tensors(
+        rounding.fake_quant_with_min_max_vars_gradient,
+        gradients,
+        inputs,
+        min,
+        max,
+        num_bits=num_bits,
+        narrow_range=narrow_range,
+        name=name,
     )
 
 
 def fake_quant_with_min_max_vars_per_channel(
-    inputs: Any, min: Any, max: Any, num_bits: int = 8, narrow_range: bool = False, name: str | None = None
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
+    num_bits: int = 8,
+    narrow_range: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """As `fake_quant_with_min_max_vars`, with a range for each channel."""
     return emit(
@@ -73,24 +96,31 @@ def fake_quant_with_min_max_vars_per_channel(
 
 
 def fake_quant_with_min_max_vars_per_channel_gradient(
-    gradients: Any,
-    inputs: Any,
-    min: Any,
-    max: Any,
+    gradients: TensorLike,
+    inputs: TensorLike,
+    min: TensorLike,
+    max: TensorLike,
     num_bits: int = 8,
     narrow_range: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Sequence[Tensor]:
     """The gradients of `fake_quant_with_min_max_vars_per_channel`."""
-    return rounding.fake_quant_with_min_max_vars_per_channel_gradient(
-        gradients, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
+    return emit_tensors(
+        rounding.fake_quant_with_min_max_vars_per_channel_gradient,
+        gradients,
+        inputs,
+        min,
+        max,
+        num_bits=num_bits,
+        narrow_range=narrow_range,
+        name=name,
     )
 
 
 def quantize_and_dequantize(
-    input: Any,
-    input_min: Any,
-    input_max: Any,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
     signed_input: bool = True,
     num_bits: int = 8,
     range_given: bool = False,
@@ -116,9 +146,9 @@ def quantize_and_dequantize(
 
 
 def quantize_and_dequantize_v2(
-    input: Any,
-    input_min: Any,
-    input_max: Any,
+    input: TensorLike,
+    input_min: TensorLike,
+    input_max: TensorLike,
     signed_input: bool = True,
     num_bits: int = 8,
     range_given: bool = False,
@@ -144,19 +174,20 @@ def quantize_and_dequantize_v2(
 
 
 def quantize_v2(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
-    T: Any,  # noqa: N803
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    T: DTypeLike,  # noqa: N803
     mode: str = "MIN_COMBINED",
     name: str | None = None,
     round_mode: str = "HALF_AWAY_FROM_ZERO",
     narrow_range: bool = False,
     axis: int | None = None,
     ensure_minimum_range: float = 0.01,
-) -> Any:
+) -> Sequence[Tensor]:
     """The input as whole numbers of a quantised type over a range, and the range used."""
-    return ranges.quantize_v2(
+    return emit_tensors(
+        ranges.quantize_v2,
         input,
         min_range,
         max_range,
@@ -171,30 +202,30 @@ def quantize_v2(
 
 
 def quantize(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
-    T: Any,  # noqa: N803
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
+    T: DTypeLike,  # noqa: N803
     mode: str = "MIN_COMBINED",
     round_mode: str = "HALF_AWAY_FROM_ZERO",
     name: str | None = None,
     narrow_range: bool = False,
     axis: int | None = None,
     ensure_minimum_range: float = 0.01,
-) -> Any:
+) -> Sequence[Tensor]:
     """As `quantize_v2`, with its arguments in another order."""
     return quantize_v2(input, min_range, max_range, T, mode, name, round_mode, narrow_range, axis, ensure_minimum_range)
 
 
 def dequantize(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
+    input: TensorLike,
+    min_range: TensorLike,
+    max_range: TensorLike,
     mode: str = "MIN_COMBINED",
     name: str | None = None,
     axis: int | None = None,
     narrow_range: bool = False,
-    dtype: Any = FLOAT32,
+    dtype: DTypeLike = FLOAT32,
 ) -> Tensor:
     """The numbers that whole numbers of a quantised type stand for."""
     return emit(

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32, INT64, DType
 from tensorkeep.errors import WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, TensorLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.registry.opspec import OpSpec
 from tensorkeep.ops.numbers import arithmetic, comparisons, reductions
 from tensorkeep.ops.numbers import elementwise as math_ops
 from tensorkeep.ops.shared.expressions import every_axis, real_dtype, span, zeros
@@ -38,7 +38,7 @@ def _axes(input_tensor: Any, axis: Any) -> Any:
     return span(0, count)
 
 
-def _reduced(spec: Any, input_tensor: Any, axis: Any, keepdims: Any, name: str | None) -> Tensor:
+def _reduced(spec: OpSpec, input_tensor: TensorLike, axis: AxisLike, keepdims: bool | None, name: str | None) -> Tensor:
     keeps = bool(keepdims)
     result = emit(spec, input_tensor, _axes(input_tensor, axis), keep_dims=keeps, name=name)
     if axis is None and not keeps and not result.static_shape.is_fully_known:
@@ -46,13 +46,27 @@ def _reduced(spec: Any, input_tensor: Any, axis: Any, keepdims: Any, name: str |
     return result
 
 
-def _reduction(spec: Any, doc: str) -> Callable[..., Tensor]:
-    def function(
-        input_tensor: Any,
-        axis: Any = None,
+class Reduction(Protocol):
+    """A function that makes one number of those along some axes, or of all."""
+
+    def __call__(
+        self,
+        input_tensor: TensorLike,
+        axis: AxisLike = None,
         keepdims: bool | None = None,
         name: str | None = None,
-        reduction_indices: Any = None,
+        reduction_indices: AxisLike = None,
+        keep_dims: bool | None = None,
+    ) -> Tensor: ...
+
+
+def _reduction(spec: OpSpec, doc: str) -> Reduction:
+    def function(
+        input_tensor: TensorLike,
+        axis: AxisLike = None,
+        keepdims: bool | None = None,
+        name: str | None = None,
+        reduction_indices: AxisLike = None,
         keep_dims: bool | None = None,
     ) -> Tensor:
         axis = either("axis", axis, "reduction_indices", reduction_indices)
@@ -73,18 +87,18 @@ reduce_any = _reduction(reductions.any_, "Whether any element along axes is true
 
 
 def reduce_euclidean_norm(
-    input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None
+    input_tensor: TensorLike, axis: AxisLike = None, keepdims: bool = False, name: str | None = None
 ) -> Tensor:
     """The square root of the sum of squares along axes."""
     return _reduced(reductions.euclidean_norm, input_tensor, axis, keepdims, name)
 
 
 def reduce_logsumexp(
-    input_tensor: Any,
-    axis: Any = None,
+    input_tensor: TensorLike,
+    axis: AxisLike = None,
     keepdims: bool | None = None,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: AxisLike = None,
     keep_dims: bool | None = None,
 ) -> Tensor:
     """The logarithm of the sum of exponentials along axes, without overflow."""
@@ -104,7 +118,9 @@ def reduce_logsumexp(
         return result
 
 
-def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_variance(
+    input_tensor: TensorLike, axis: AxisLike = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The mean of squared distances from the mean, along axes."""
     with scope_of(name, "reduce_variance", input_tensor):
         input_tensor = convert(input_tensor)
@@ -120,7 +136,9 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
         return reduce_mean(squared, axis, keepdims)
 
 
-def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Tensor:
+def reduce_std(
+    input_tensor: TensorLike, axis: AxisLike = None, keepdims: bool = False, name: str | None = None
+) -> Tensor:
     """The square root of the variance, along axes."""
     with scope_of(name, "reduce_std", input_tensor):
         input_tensor = convert(input_tensor)
@@ -128,15 +146,15 @@ def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name
 
 
 def count_nonzero(
-    input_tensor: Any = None,
-    axis: Any = None,
+    input_tensor: TensorLike | None = None,
+    axis: AxisLike = None,
     keepdims: bool | None = None,
-    dtype: Any = INT64,
+    dtype: DTypeLike = INT64,
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: AxisLike = None,
     keep_dims: bool | None = None,
-    input: Any = None,
-) -> Any:
+    input: TensorLike | None = None,
+) -> Tensor:
     """How many elements along axes are not zero."""
     keepdims = either("keepdims", keepdims, "keep_dims", keep_dims)
     input_tensor = either("input", input_tensor, "input_tensor", input)
@@ -154,15 +172,20 @@ def count_nonzero(
 
 
 def argmax(
-    input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = INT64
+    input: TensorLike,
+    axis: int | Tensor | None = None,
+    name: str | None = None,
+    dimension: int | Tensor | None = None,
+    output_type: DTypeLike = INT64,
 ) -> Tensor:
     """Where along an axis the largest element is: the first one of several."""
     axis = either("axis", axis, "dimension", dimension)
     axis = 0 if axis is None else axis
-    if isinstance(getattr(axis, "dtype", None), DType):
-        if axis.dtype.base_dtype not in _AXIS_TYPES:
-            raise WrongTypeError(f"axis tensor dtypes {axis.dtype} is not supported")
-        if axis.dtype.base_dtype not in (INT32, INT64):
+    dtype = getattr(axis, "dtype", None)
+    if isinstance(dtype, DType):
+        if dtype.base_dtype not in _AXIS_TYPES:
+            raise WrongTypeError(f"axis tensor dtypes {dtype} is not supported")
+        if dtype.base_dtype not in (INT32, INT64):
             axis = cast(axis, INT32)
     elif not isinstance(axis, int | np.integer):
         raise WrongTypeError("axis must be int or Tensor with integer datatype")
@@ -170,19 +193,23 @@ def argmax(
 
 
 def argmin(
-    input: Any, axis: Any = None, name: str | None = None, dimension: Any = None, output_type: Any = INT64
+    input: TensorLike,
+    axis: int | Tensor | None = None,
+    name: str | None = None,
+    dimension: int | Tensor | None = None,
+    output_type: DTypeLike = INT64,
 ) -> Tensor:
     """Where along an axis the smallest element is: the first one of several."""
     axis = either("axis", axis, "dimension", dimension)
     return emit(reductions.arg_min, input, 0 if axis is None else axis, output_type=output_type, name=name)
 
 
-def arg_max(input: Any, dimension: Any, output_type: Any = INT64, name: str | None = None) -> Tensor:
+def arg_max(input: TensorLike, dimension: AxisLike, output_type: DTypeLike = INT64, name: str | None = None) -> Tensor:
     """The older spelling of `argmax`."""
     return emit(reductions.arg_max, input, dimension, output_type=output_type, name=name)
 
 
-def arg_min(input: Any, dimension: Any, output_type: Any = INT64, name: str | None = None) -> Tensor:
+def arg_min(input: TensorLike, dimension: AxisLike, output_type: DTypeLike = INT64, name: str | None = None) -> Tensor:
     """The older spelling of `argmin`."""
     return emit(reductions.arg_min, input, dimension, output_type=output_type, name=name)
 

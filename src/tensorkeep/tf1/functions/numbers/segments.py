@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.registry.opspec import OpSpec
 from tensorkeep.ops.numbers import arithmetic, segments
 from tensorkeep.ops.numbers import elementwise as math_ops
 from tensorkeep.ops.shared.expressions import concat, constant, minus, ones, over, rank_of, reshape
@@ -71,7 +72,9 @@ def _as_vector(count: Tensor) -> Tensor:
         return emit("StridedSlice", count, *ends, new_axis_mask=1, name=scope)
 
 
-def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_mean(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The mean of the rows of each id, in any order."""
     with scope_of(name, "UnsortedSegmentMean", data, segment_ids):
         data, segment_ids = convert(data), convert(segment_ids)
@@ -79,7 +82,9 @@ def unsorted_segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: 
         return over(segments.unsorted_segment_sum(data, segment_ids, num_segments), rows)
 
 
-def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Tensor:
+def unsorted_segment_sqrt_n(
+    data: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Tensor:
     """The sum of the rows of each id, divided by the square root of their number."""
     with scope_of(name, "UnsortedSegmentSqrtN", data, segment_ids):
         data, segment_ids = convert(data), convert(segment_ids)
@@ -87,20 +92,18 @@ def unsorted_segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name
         return over(segments.unsorted_segment_sum(data, segment_ids, num_segments), math_ops.sqrt(rows))
 
 
-def _picked(plain: Any, counted: Any, doc: str) -> Callable[..., Tensor]:
+def _picked(plain: OpSpec, counted: OpSpec, doc: str) -> Callable[..., Tensor]:
     def function(
-        data: Any,
-        indices: Any,
-        segment_ids: Any,
+        data: TensorLike,
+        indices: TensorLike,
+        segment_ids: TensorLike,
         name: str | None = None,
-        num_segments: Any = None,
+        num_segments: TensorLike | None = None,
         sparse_gradient: bool = False,
     ) -> Tensor:
         if num_segments is None:
-            return plain(data, indices, segment_ids, sparse_gradient=sparse_gradient, name=name)  # type: ignore[no-any-return]
-        return counted(  # type: ignore[no-any-return]
-            data, indices, segment_ids, num_segments, sparse_gradient=sparse_gradient, name=name
-        )
+            return emit(plain, data, indices, segment_ids, sparse_gradient=sparse_gradient, name=name)
+        return emit(counted, data, indices, segment_ids, num_segments, sparse_gradient=sparse_gradient, name=name)
 
     function.__doc__ = doc
     return function

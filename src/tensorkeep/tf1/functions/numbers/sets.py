@@ -5,33 +5,33 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.errors import WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.numbers import sets
 
 
-def set_size(a: Any, validate_indices: bool = True) -> Tensor:
+def set_size(a: SparseTensor, validate_indices: bool = True) -> Tensor:
     """How many different elements each set of a sparse tensor has."""
     if not isinstance(a, SparseTensor):
         raise WrongTypeError(f"Expected `SparseTensor`, got {a}.")
     return emit(sets.set_size, a.indices, a.values, a.dense_shape, validate_indices=validate_indices)
 
 
-def set_intersection(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def set_intersection(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The elements that both sets have."""
     first, second, _ = _ordered(a, b)
     return _combined(first, second, "intersection", validate_indices)
 
 
-def set_difference(a: Any, b: Any, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
+def set_difference(a: TensorLike, b: TensorLike, aminusb: bool = True, validate_indices: bool = True) -> SparseTensor:
     """The elements of the first set that the second lacks; or the other way round."""
     first, second, is_flipped = _ordered(a, b)
     return _combined(first, second, "a-b" if aminusb != is_flipped else "b-a", validate_indices)
 
 
-def set_union(a: Any, b: Any, validate_indices: bool = True) -> SparseTensor:
+def set_union(a: TensorLike, b: TensorLike, validate_indices: bool = True) -> SparseTensor:
     """The elements that either set has."""
     first, second, _ = _ordered(a, b)
     return _combined(first, second, "union", validate_indices)

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, TensorLike
 from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -66,12 +67,12 @@ irfft2d = _real(signal.real_inverse, 2, "As `irfft`, along two dimensions.")
 irfft3d = _real(signal.real_inverse, 3, "As `irfft`, along three dimensions.")
 
 
-def fftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def fftshift(x: TensorLike, axes: AxisLike = None, name: str | None = None) -> Tensor:
     """The zero frequency moved to the middle."""
     return _shifted(x, axes, name, "fftshift", False)
 
 
-def ifftshift(x: Any, axes: Any = None, name: str | None = None) -> Tensor:
+def ifftshift(x: TensorLike, axes: AxisLike = None, name: str | None = None) -> Tensor:
     """The zero frequency moved back to the beginning."""
     return _shifted(x, axes, name, "ifftshift", True)
 
@@ -94,12 +95,16 @@ def _shifted(x: Any, axes: Any, name: str | None, default: str, back: bool) -> T
 # ---------------------------------------------------------------------------------------------------- Windows
 
 
-def hann_window(window_length: Any, periodic: Any = True, dtype: Any = FLOAT32, name: str | None = None) -> Tensor:
+def hann_window(
+    window_length: TensorLike, periodic: bool = True, dtype: DTypeLike = FLOAT32, name: str | None = None
+) -> Tensor:
     """A raised cosine that begins at 0."""
     return _raised_cosine(name, "hann_window", window_length, periodic, DType.of(dtype), (0.5, 0.5))
 
 
-def hamming_window(window_length: Any, periodic: Any = True, dtype: Any = FLOAT32, name: str | None = None) -> Tensor:
+def hamming_window(
+    window_length: TensorLike, periodic: TensorLike = True, dtype: DTypeLike = FLOAT32, name: str | None = None
+) -> Tensor:
     """A raised cosine that begins at 0.08."""
     return _raised_cosine(name, "hamming_window", window_length, periodic, DType.of(dtype), (0.54, 0.46))
 
@@ -122,7 +127,7 @@ def _raised_cosine(
         angle = constant(2 * np.pi, dtype) * each / steps
 
         def raised() -> Tensor:
-            return cast(factors[0] - factors[1] * cos(angle), dtype)  # type: ignore[no-any-return]
+            return cast(factors[0] - factors[1] * cos(angle), dtype)
 
         if known is not None:
             return raised()
@@ -134,12 +139,12 @@ def _raised_cosine(
 
 
 def frame(
-    signal: Any,
-    frame_length: Any,
-    frame_step: Any,
+    signal: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
     pad_end: bool = False,
-    pad_value: Any = 0,
-    axis: Any = -1,
+    pad_value: TensorLike = 0,
+    axis: AxisLike = -1,
     name: str | None = None,
 ) -> Tensor:
     """Overlapping parts of a signal, `frame_step` apart, along one axis of known place."""
@@ -227,10 +232,10 @@ class _Framing:
 
 
 def stft(
-    signals: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    signals: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Callable[..., Any] | None = hann_window,
     pad_end: bool = False,
     name: str | None = None,

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -51,7 +51,7 @@ bessel_y0 = _scoped(ops.bessel_y0, "bessel_y0", "The Bessel function of the seco
 bessel_y1 = _scoped(ops.bessel_y1, "bessel_y1", "The Bessel function of the second kind, of order 1.")
 
 
-def erfcinv(x: Any, name: str | None = None) -> Tensor:
+def erfcinv(x: TensorLike, name: str | None = None) -> Tensor:
     """The inverse of `erfc`."""
     with scope_of(name, "erfcinv", x):
         x = convert(x, name="start")
@@ -60,7 +60,7 @@ def erfcinv(x: Any, name: str | None = None) -> Tensor:
         return emit(arithmetic.mul, negative(ndtri(half)), np.sqrt(0.5), name="mul")
 
 
-def lbeta(x: Any, name: str | None = None) -> Tensor:
+def lbeta(x: TensorLike, name: str | None = None) -> Tensor:
     """The logarithm of the absolute value of the beta function, along the last axis."""
     with scope_of(name, "lbeta", x):
         x = convert(x, name="x")
@@ -69,27 +69,27 @@ def lbeta(x: Any, name: str | None = None) -> Tensor:
         return emit(arithmetic.sub, log_product, total, name="sub")
 
 
-def igamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The lower regularised incomplete gamma function."""
     return emit(ops.igamma, a, x, name=name)
 
 
-def igammac(a: Any, x: Any, name: str | None = None) -> Tensor:
+def igammac(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The upper regularised incomplete gamma function."""
     return emit(ops.igammac, a, x, name=name)
 
 
-def polygamma(a: Any, x: Any, name: str | None = None) -> Tensor:
+def polygamma(a: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The derivative of order `a` of `digamma`."""
     return emit(ops.polygamma, a, x, name=name)
 
 
-def zeta(x: Any, q: Any, name: str | None = None) -> Tensor:
+def zeta(x: TensorLike, q: TensorLike, name: str | None = None) -> Tensor:
     """The Hurwitz zeta function."""
     return emit(ops.zeta, x, q, name=name)
 
 
-def betainc(a: Any, b: Any, x: Any, name: str | None = None) -> Tensor:
+def betainc(a: TensorLike, b: TensorLike, x: TensorLike, name: str | None = None) -> Tensor:
     """The regularised incomplete beta function."""
     return emit(ops.betainc, a, b, x, name=name)
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import DTypeLike, TensorLike
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.shared.indexing import static_value
@@ -75,7 +76,12 @@ def _last_size(tensor: Tensor) -> Any:
 
 
 def dct(
-    input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
+    input: TensorLike,
+    type: int = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The cosine transform of type I, II, III or IV, along the last dimension, cut or padded to `n` elements."""
     input = _checked(input, type, n, axis, norm)
@@ -83,7 +89,12 @@ def dct(
 
 
 def idct(
-    input: Any, type: int = 2, n: int | None = None, axis: int = -1, norm: str | None = None, name: str | None = None
+    input: TensorLike,
+    type: int = 2,
+    n: int | None = None,
+    axis: int = -1,
+    norm: str | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The inverse of the cosine transform of that type, but for a factor where it is not normalized."""
     input = _checked(input, type, n, axis, norm)
@@ -176,11 +187,11 @@ def _mel(hertz: Any) -> Tensor:
 
 def linear_to_mel_weight_matrix(
     num_mel_bins: int = 20,
-    num_spectrogram_bins: Any = 129,
-    sample_rate: Any = 8000,
+    num_spectrogram_bins: TensorLike = 129,
+    sample_rate: TensorLike = 8000,
     lower_edge_hertz: float = 125.0,
     upper_edge_hertz: float = 3800.0,
-    dtype: Any = FLOAT32,
+    dtype: DTypeLike = FLOAT32,
     name: str | None = None,
 ) -> Tensor:
     """The matrix that makes a spectrum on the mel scale of a linear one: triangles that overlap."""
@@ -221,14 +232,14 @@ def _check_mel(bins: int, rate: Any, lower: float, upper: float, dtype: DType) -
         raise InvalidArgumentError(f"dtype must be a floating point type. Got: {dtype}")
 
 
-def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None = None) -> Tensor:
+def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: TensorLike, name: str | None = None) -> Tensor:
     """The cepstral coefficients of spectra on the mel scale."""
     with scope_of(name, "mfccs_from_log_mel_spectrograms", log_mel_spectrograms):
         spectra = convert(log_mel_spectrograms)
         dims = spectra.static_shape.dims
         bins: Any = dims[-1] if dims else None
         if bins == 0:
-            raise InvalidArgumentError(f"num_mel_bins must be positive. Got: {log_mel_spectrograms}")
+            raise InvalidArgumentError(f"num_mel_bins must be positive. Got: {log_mel_spectrograms!s}")
         if bins is None:
             bins = shape(spectra)[-1]
         found = dct(spectra, type=2)
@@ -238,7 +249,7 @@ def mfccs_from_log_mel_spectrograms(log_mel_spectrograms: Any, name: str | None 
 # ---------------------------------------------------------------------------------------------------- Putting together
 
 
-def overlap_and_add(signal: Any, frame_step: Any, name: str | None = None) -> Tensor:
+def overlap_and_add(signal: TensorLike, frame_step: TensorLike, name: str | None = None) -> Tensor:
     """A signal from frames that are so far apart, [..., frames, length]: where they overlap, they add up."""
     with scope_of(name, "overlap_and_add", signal, frame_step):
         signal = convert(signal, name="signal")
@@ -280,7 +291,7 @@ def _value_or_tensor(tensor: Tensor) -> Any:
 
 
 def inverse_stft_window_fn(
-    frame_step: Any, forward_window_fn: Window = hann_window, name: str | None = None
+    frame_step: TensorLike, forward_window_fn: Window = hann_window, name: str | None = None
 ) -> Callable[[Any, Any], Tensor]:
     """The window for `inverse_stft` that undoes the window of `stft`."""
 
@@ -302,10 +313,10 @@ def inverse_stft_window_fn(
 
 
 def inverse_stft(
-    stfts: Any,
-    frame_length: Any,
-    frame_step: Any,
-    fft_length: Any = None,
+    stfts: TensorLike,
+    frame_length: TensorLike,
+    frame_step: TensorLike,
+    fft_length: TensorLike | None = None,
     window_fn: Window | None = hann_window,
     name: str | None = None,
 ) -> Tensor:
@@ -364,7 +375,9 @@ def _window_length(length: Any, dtype: DType) -> Tensor:
     return found
 
 
-def kaiser_window(window_length: Any, beta: Any = 12.0, dtype: Any = FLOAT32, name: str | None = None) -> Tensor:
+def kaiser_window(
+    window_length: TensorLike, beta: TensorLike = 12.0, dtype: DTypeLike = FLOAT32, name: str | None = None
+) -> Tensor:
     """A window that tapers as a Bessel function does."""
     dtype = DType.of(dtype)
     with scope_of(name, "kaiser_window"):
@@ -381,7 +394,7 @@ def kaiser_window(window_length: Any, beta: Any = 12.0, dtype: Any = FLOAT32, na
 
 
 def kaiser_bessel_derived_window(
-    window_length: Any, beta: Any = 12.0, dtype: Any = FLOAT32, name: str | None = None
+    window_length: TensorLike, beta: TensorLike = 12.0, dtype: DTypeLike = FLOAT32, name: str | None = None
 ) -> Tensor:
     """A window whose overlapping halves have squares that add up to one, made of `kaiser_window`."""
     dtype = DType.of(dtype)
@@ -392,7 +405,7 @@ def kaiser_bessel_derived_window(
         return concat((rising, rising[::-1]), axis=0)
 
 
-def vorbis_window(window_length: Any, dtype: Any = FLOAT32, name: str | None = None) -> Tensor:
+def vorbis_window(window_length: TensorLike, dtype: DTypeLike = FLOAT32, name: str | None = None) -> Tensor:
     """A window whose overlapping halves have squares that add up to one, as Vorbis has it."""
     dtype = DType.of(dtype)
     with scope_of(name, "vorbis_window"):
@@ -405,8 +418,8 @@ def vorbis_window(window_length: Any, dtype: Any = FLOAT32, name: str | None = N
 
 
 def mdct(
-    signals: Any,
-    frame_length: Any,
+    signals: TensorLike,
+    frame_length: TensorLike,
     window_fn: Window | None = vorbis_window,
     pad_end: bool = False,
     norm: str | None = None,
@@ -430,13 +443,14 @@ def mdct(
 
 
 def inverse_mdct(
-    mdcts: Any, window_fn: Window | None = vorbis_window, norm: str | None = None, name: str | None = None
+    mdcts: TensorLike, window_fn: Window | None = vorbis_window, norm: str | None = None, name: str | None = None
 ) -> Tensor:
     """The signals of which `mdct` gives these transforms."""
     with scope_of(name, "inverse_mdct", mdcts):
         mdcts = convert(mdcts, name="mdcts")
         mdcts.shape.with_rank_at_least(2)
-        half = cast(mdcts.static_shape[-1], INT32)
+        last: Any = mdcts.static_shape[-1]
+        half = cast(last, INT32)
         factor = 0.5 / cast(half, mdcts.dtype) if norm is None else None
         found = dct(mdcts, type=4, norm=norm)
         found = found if factor is None else factor * found

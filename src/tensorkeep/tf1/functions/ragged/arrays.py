@@ -183,7 +183,7 @@ def _without_rows(tensor: Any) -> Any:
 
 def _row_starts(tensor: Any, dtype: DType) -> Tensor:
     if isinstance(tensor, RaggedTensor):
-        return cast(tensor.row_starts(), dtype)  # type: ignore[no-any-return]
+        return cast(tensor.row_starts(), dtype)
     sizes = shape_of(tensor, out_type=dtype)
     return range_of(sizes[0]) * sizes[1]
 

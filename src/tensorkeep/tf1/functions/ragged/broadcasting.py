@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -150,7 +151,7 @@ class RaggedShape:
 
     def _stretched_inner(self, axis: int, length: Tensor) -> RaggedShape:
         own, at = self.size(axis), axis - len(self.parted)
-        pieces = [self.inner[:at], [shapes.where(equal(own, 1), length, own)], self.inner[at + 1 :]]
+        pieces: list[TensorLike] = [self.inner[:at], [shapes.where(equal(own, 1), length, own)], self.inner[at + 1 :]]
         return RaggedShape(self.parted, shapes.concat(pieces, axis=0), self.dtype)
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT32, INT64, UINT32, UINT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit
 from tensorkeep.graph.building import chosen_name, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Tensor
@@ -57,10 +57,10 @@ def seed_attrs(op_seed: int | None) -> dict[str, Any]:
 
 
 def random_uniform(
-    shape: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = FLOAT32,
+    shape: ShapeLike,
+    minval: TensorLike = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = FLOAT32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -88,10 +88,10 @@ def random_uniform(
 
 
 def random_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = FLOAT32,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = FLOAT32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -100,10 +100,10 @@ def random_normal(
 
 
 def truncated_normal(
-    shape: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = FLOAT32,
+    shape: ShapeLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = FLOAT32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -122,12 +122,12 @@ def _scaled(op: str, name: str, shape: Any, mean: Any, stddev: Any, dtype: Any, 
 
 
 def parameterized_truncated_normal(
-    shape: Any,
-    means: Any = 0.0,
-    stddevs: Any = 1.0,
-    minvals: Any = -2.0,
-    maxvals: Any = 2.0,
-    dtype: Any = FLOAT32,
+    shape: ShapeLike,
+    means: TensorLike = 0.0,
+    stddevs: TensorLike = 1.0,
+    minvals: TensorLike = -2.0,
+    maxvals: TensorLike = 2.0,
+    dtype: DTypeLike = FLOAT32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -141,13 +141,17 @@ def parameterized_truncated_normal(
         return emit(random_ops.parameterized_truncated_normal, sizes, *parameters, **seed_attrs(seed))
 
 
-def random_shuffle(value: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+def random_shuffle(value: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """The rows of a tensor in another order."""
     return emit(random_ops.random_shuffle, value, name=name, **seed_attrs(seed))
 
 
 def multinomial(
-    logits: Any, num_samples: Any, seed: int | None = None, name: str | None = None, output_dtype: Any = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: int | None = None,
+    name: str | None = None,
+    output_dtype: DTypeLike | None = None,
 ) -> Tensor:
     """Samples of classes, for each row of unnormalised logarithms of their probabilities."""
     with name_scope(chosen_name(name, "multinomial"), _graph(logits)):
@@ -155,7 +159,11 @@ def multinomial(
 
 
 def categorical(
-    logits: Any, num_samples: Any, dtype: Any = None, seed: int | None = None, name: str | None = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    dtype: DTypeLike | None = None,
+    seed: int | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """Samples of classes, for each row of unnormalised logarithms of their probabilities."""
     with name_scope(chosen_name(name, "categorical"), _graph(logits)):
@@ -170,10 +178,10 @@ def _classes(logits: Any, num_samples: Any, dtype: Any, seed: int | None) -> Ten
 
 
 def random_gamma(
-    shape: Any,
-    alpha: Any,
-    beta: Any = None,
-    dtype: Any = FLOAT32,
+    shape: ShapeLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = FLOAT32,
     seed: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -198,7 +206,7 @@ def _gamma(draw: Callable[[Tensor], Any], alpha: Any, beta: Any, dtype: DType) -
 
 
 def random_poisson(
-    lam: Any, shape: Any, dtype: Any = FLOAT32, seed: int | None = None, name: str | None = None
+    lam: TensorLike, shape: ShapeLike, dtype: DTypeLike = FLOAT32, seed: int | None = None, name: str | None = None
 ) -> Tensor:
     """Samples of Poisson distributions, `shape` of them for each rate."""
     with name_scope(chosen_name(name, "random_poisson"), _graph(lam, shape)):
@@ -206,7 +214,7 @@ def random_poisson(
         return emit(random_ops.random_poisson_v2, sizes, lam, dtype=DType.of(dtype), **seed_attrs(seed))
 
 
-def random_crop(value: Any, size: Any, seed: int | None = None, name: str | None = None) -> Tensor:
+def random_crop(value: TensorLike, size: TensorLike, seed: int | None = None, name: str | None = None) -> Tensor:
     """A part of that size, from anywhere in a tensor."""
     with name_scope(chosen_name(name, "random_crop"), _graph(value, size)) as scope:
         value = convert(value, name="value")
@@ -233,13 +241,13 @@ class Algorithm(Enum):
 
 
 def stateless_random_uniform(
-    shape: Any,
-    seed: Any,
-    minval: Any = 0,
-    maxval: Any = None,
-    dtype: Any = FLOAT32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    minval: TensorLike | None = 0,
+    maxval: TensorLike | None = None,
+    dtype: DTypeLike = FLOAT32,
     name: str | None = None,
-    alg: Any = "auto_select",
+    alg: TensorLike = "auto_select",
 ) -> Tensor:
     """Numbers of [minval, maxval) that `seed` decides; of integers without bounds, any of their type."""
     dtype = DType.of(dtype)
@@ -272,13 +280,13 @@ def stateless_random_uniform(
 
 
 def stateless_random_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = FLOAT32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = FLOAT32,
     name: str | None = None,
-    alg: Any = "auto_select",
+    alg: str = "auto_select",
 ) -> Tensor:
     """Normal numbers that `seed` decides."""
     return _stateless_scaled(
@@ -287,13 +295,13 @@ def stateless_random_normal(
 
 
 def stateless_truncated_normal(
-    shape: Any,
-    seed: Any,
-    mean: Any = 0.0,
-    stddev: Any = 1.0,
-    dtype: Any = FLOAT32,
+    shape: ShapeLike,
+    seed: TensorLike,
+    mean: TensorLike = 0.0,
+    stddev: TensorLike = 1.0,
+    dtype: DTypeLike = FLOAT32,
     name: str | None = None,
-    alg: Any = "auto_select",
+    alg: TensorLike = "auto_select",
 ) -> Tensor:
     """Normal numbers that `seed` decides, none of them further from the mean than two deviations."""
     return _stateless_scaled(
@@ -320,7 +328,12 @@ def _stateless_scaled(
 
 
 def stateless_random_gamma(
-    shape: Any, seed: Any, alpha: Any, beta: Any = None, dtype: Any = FLOAT32, name: str | None = None
+    shape: ShapeLike,
+    seed: TensorLike,
+    alpha: TensorLike,
+    beta: TensorLike | None = None,
+    dtype: DTypeLike = FLOAT32,
+    name: str | None = None,
 ) -> Tensor:
     """Samples of gamma distributions that `seed` decides; `shape` is that of the result."""
     dtype = DType.of(dtype)
@@ -333,7 +346,9 @@ def stateless_random_gamma(
         return _gamma(draw, alpha, beta, dtype)
 
 
-def stateless_random_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = INT32, name: str | None = None) -> Tensor:
+def stateless_random_poisson(
+    shape: ShapeLike, seed: TensorLike, lam: TensorLike, dtype: DTypeLike = INT32, name: str | None = None
+) -> Tensor:
     """Samples of Poisson distributions that `seed` decides; `shape` is that of the result."""
     with name_scope(chosen_name(name, "stateless_random_poisson"), _graph(shape, seed, lam)):
         sizes = shape_tensor(shape)
@@ -341,7 +356,12 @@ def stateless_random_poisson(shape: Any, seed: Any, lam: Any, dtype: Any = INT32
 
 
 def stateless_random_binomial(
-    shape: Any, seed: Any, counts: Any, probs: Any, output_dtype: Any = INT32, name: str | None = None
+    shape: ShapeLike,
+    seed: TensorLike,
+    counts: TensorLike,
+    probs: TensorLike,
+    output_dtype: DTypeLike = INT32,
+    name: str | None = None,
 ) -> Tensor:
     """Samples of binomial distributions that `seed` decides; `shape` is that of the result."""
     with name_scope(chosen_name(name, "stateless_random_binomial"), _graph(shape, seed, counts, probs)):
@@ -352,7 +372,11 @@ def stateless_random_binomial(
 
 
 def stateless_multinomial(
-    logits: Any, num_samples: Any, seed: Any, output_dtype: Any = INT64, name: str | None = None
+    logits: TensorLike,
+    num_samples: TensorLike,
+    seed: TensorLike,
+    output_dtype: DTypeLike = INT64,
+    name: str | None = None,
 ) -> Tensor:
     """Samples of classes that `seed` decides."""
     with name_scope(chosen_name(name, "stateless_multinomial"), _graph(logits, seed)):
@@ -360,7 +384,7 @@ def stateless_multinomial(
 
 
 def stateless_categorical(
-    logits: Any, num_samples: Any, seed: Any, dtype: Any = INT64, name: str | None = None
+    logits: TensorLike, num_samples: TensorLike, seed: TensorLike, dtype: DTypeLike = INT64, name: str | None = None
 ) -> Tensor:
     """Samples of classes that `seed` decides."""
     with name_scope(chosen_name(name, "stateless_categorical"), _graph(logits, seed)):
@@ -374,19 +398,21 @@ def _stateless_classes(logits: Any, num_samples: Any, dtype: Any, seed: Any) -> 
     return emit(stateless.stateless_multinomial, logits, num_samples, seed, output_dtype=dtype)
 
 
-def stateless_shuffle(value: Any, seed: Any, alg: Any = "auto_select", name: str | None = None) -> Tensor:
+def stateless_shuffle(
+    value: TensorLike, seed: TensorLike, alg: TensorLike = "auto_select", name: str | None = None
+) -> Tensor:
     """The rows of a tensor in an order that `seed` decides."""
     with name_scope(chosen_name(name, "stateless_shuffle"), _graph(value, seed)):
         return emit(stateless.stateless_shuffle, value, *_keys(seed, alg))
 
 
-def stateless_split(seed: Any, num: int = 2, alg: Any = "auto_select") -> Tensor:
+def stateless_split(seed: TensorLike, num: int = 2, alg: TensorLike = "auto_select") -> Tensor:
     """`num` new seeds, a row each, made of one."""
     seed = convert(seed)
     return stateless_random_uniform([num, 2], seed, None, None, seed.dtype.base_dtype, alg=alg)
 
 
-def stateless_fold_in(seed: Any, data: Any, alg: Any = "auto_select") -> Tensor:
+def stateless_fold_in(seed: TensorLike, data: TensorLike, alg: TensorLike = "auto_select") -> Tensor:
     """A new seed, made of one and of a number such as that of a step."""
     data = convert(data)
     first = stateless_random_uniform([], seed, None, None, data.dtype.base_dtype, alg=alg)
@@ -422,7 +448,7 @@ def _algorithm(alg: Any) -> int:
 # ---------------------------------------------------------------------------------------------------- Arguments
 
 
-def shape_tensor(shape: Any) -> Tensor:
+def shape_tensor(shape: ShapeLike) -> Tensor:
     """A shape as a tensor named "shape": of int32 where that will do."""
     if isinstance(shape, list | tuple):
         if not shape:
