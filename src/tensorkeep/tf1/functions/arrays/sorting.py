@@ -75,7 +75,7 @@ def _descending(values: Tensor, axis: int, wants_indices: bool) -> Tensor:
     known = values.static_shape.rank
     if axis == -1 or axis + 1 == known:
         found = top_k(values, count)
-        return found.indices if wants_indices else found.values  # type: ignore[no-any-return]
+        return found.indices if wants_indices else found.values
     order = _exchanged(axis + known if axis < 0 and known else axis, known, dimensions)
     found = top_k(transpose(values, order), count)
     return transpose(found.indices if wants_indices else found.values, order)

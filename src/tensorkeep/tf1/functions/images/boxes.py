@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tensorkeep.dtypes import FLOAT32
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit, emit_tensors
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.images import detection, distortion, warping
@@ -16,11 +15,11 @@ _LOWEST = float("-inf")
 
 
 def non_max_suppression(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _LOWEST,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
     name: str | None = None,
 ) -> Tensor:
     """The numbers of the best boxes, without those that overlap a better one too much."""
@@ -31,12 +30,12 @@ def non_max_suppression(
 
 
 def non_max_suppression_with_scores(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _LOWEST,
-    soft_nms_sigma: Any = 0.0,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
+    soft_nms_sigma: TensorLike = 0.0,
     name: str | None = None,
 ) -> tuple[Tensor, Tensor]:
     """As `non_max_suppression`, and the scores; with a sigma these fall where boxes overlap, and none is dropped."""
@@ -57,11 +56,11 @@ def non_max_suppression_with_scores(
 
 
 def non_max_suppression_overlaps(
-    overlaps: Any,
-    scores: Any,
-    max_output_size: Any,
-    overlap_threshold: Any = 0.5,
-    score_threshold: Any = _LOWEST,
+    overlaps: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    overlap_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
     name: str | None = None,
 ) -> Tensor:
     """As `non_max_suppression`, with overlaps that are given for every pair."""
@@ -78,22 +77,23 @@ def non_max_suppression_overlaps(
 
 
 def combined_non_max_suppression(
-    boxes: Any,
-    scores: Any,
-    max_output_size_per_class: Any,
-    max_total_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = _LOWEST,
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size_per_class: TensorLike,
+    max_total_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = _LOWEST,
     pad_per_class: bool = False,
     clip_boxes: bool = True,
     name: str | None = None,
-) -> Any:
+) -> Sequence[Tensor]:
     """The best boxes of several images and classes: boxes, scores, classes and how many there are."""
     with scope_of(name, "combined_non_max_suppression"):
         iou_threshold = convert(iou_threshold, FLOAT32, "iou_threshold")
         score_threshold = convert(score_threshold, FLOAT32, "score_threshold")
         max_total_size = convert(max_total_size)
-        return detection.combined_non_max_suppression(
+        return emit_tensors(
+            detection.combined_non_max_suppression,
             boxes,
             scores,
             max_output_size_per_class,
@@ -105,7 +105,9 @@ def combined_non_max_suppression(
         )
 
 
-def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None, colors: Any = None) -> Tensor:
+def draw_bounding_boxes(
+    images: TensorLike, boxes: TensorLike, name: str | None = None, colors: TensorLike | None = None
+) -> Tensor:
     """The images with the outlines of their boxes."""
     found: Tensor = (
         detection.draw_bounding_boxes(images, boxes, name=name)
@@ -116,18 +118,19 @@ def draw_bounding_boxes(images: Any, boxes: Any, name: str | None = None, colors
 
 
 def generate_bounding_box_proposals(
-    scores: Any,
-    bbox_deltas: Any,
-    image_info: Any,
-    anchors: Any,
-    nms_threshold: Any = 0.7,
-    pre_nms_topn: Any = 6000,
-    min_size: Any = 16,
+    scores: TensorLike,
+    bbox_deltas: TensorLike,
+    image_info: TensorLike,
+    anchors: TensorLike,
+    nms_threshold: TensorLike = 0.7,
+    pre_nms_topn: TensorLike = 6000,
+    min_size: TensorLike = 16,
     post_nms_topn: int = 300,
     name: str | None = None,
-) -> Any:
+) -> Sequence[Tensor]:
     """Boxes that may hold objects. The graph can be built; TensorFlow runs it on GPUs only, nothing runs it here."""
-    return detection.generate_bounding_box_proposals(
+    return emit_tensors(
+        detection.generate_bounding_box_proposals,
         scores,
         bbox_deltas,
         image_info,
@@ -141,20 +144,21 @@ def generate_bounding_box_proposals(
 
 
 def sample_distorted_bounding_box(
-    image_size: Any,
-    bounding_boxes: Any,
+    image_size: TensorLike,
+    bounding_boxes: TensorLike,
     seed: int | None = None,
     seed2: int | None = None,
-    min_object_covered: Any = 0.1,
+    min_object_covered: TensorLike = 0.1,
     aspect_ratio_range: Sequence[float] | None = None,
     area_range: Sequence[float] | None = None,
     max_attempts: int | None = None,
     use_image_if_no_bounding_boxes: bool | None = None,
     name: str | None = None,
-) -> Any:
+) -> Sequence[Tensor]:
     """A random part of an image that covers enough of some object: where to slice, how much, and as a box."""
     with scope_of(name, "sample_distorted_bounding_box"):
-        return distortion.sample_distorted_bounding_box_v2(
+        return emit_tensors(
+            distortion.sample_distorted_bounding_box_v2,
             image_size,
             bounding_boxes,
             min_object_covered,
@@ -169,14 +173,14 @@ def sample_distorted_bounding_box(
 
 
 def crop_and_resize(
-    image: Any,
-    boxes: Any,
-    box_ind: Any = None,
-    crop_size: Any = None,
+    image: TensorLike,
+    boxes: TensorLike,
+    box_ind: TensorLike | None = None,
+    crop_size: TensorLike | None = None,
     method: str = "bilinear",
     extrapolation_value: float = 0,
     name: str | None = None,
-    box_indices: Any = None,
+    box_indices: TensorLike | None = None,
 ) -> Tensor:
     """Parts of images, all in one size."""
     return emit(
@@ -192,9 +196,9 @@ def crop_and_resize(
 
 
 def extract_glimpse(
-    input: Any,
-    size: Any,
-    offsets: Any,
+    input: TensorLike,
+    size: TensorLike,
+    offsets: TensorLike,
     centered: bool = True,
     normalized: bool = True,
     uniform_noise: bool = True,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, TypeAlias, TypeGuard
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions import operators as _operators
@@ -16,13 +17,15 @@ from tensorkeep.tf1.functions.numbers.elementwise import equal, maximum, minimum
 
 del _operators  # imported for what it installs
 
+Size: TypeAlias = "Tensor | float"  # a number of pixels, or of parts of them
 
-def is_tensor(value: Any) -> bool:
+
+def is_tensor(value: object) -> TypeGuard[Tensor]:
     """Whether a value is known only when running: a tensor or a variable."""
     return isinstance(value, Tensor) or hasattr(value, "handle")
 
 
-def required(condition: Any, message: str) -> list[Any]:
+def required(condition: Tensor | bool, message: str) -> list[Any]:
     """The checks that a condition holds when running. One that is known to be false is an error now."""
     if is_tensor(condition):
         return [Assert(condition, [message])]
@@ -66,11 +69,10 @@ def image_checks(image: Tensor) -> list[Any]:
 
 def checked_image(image: Tensor) -> Tensor:
     """An image behind its checks."""
-    found: Tensor = with_dependencies(image_checks(image), image)
-    return found
+    return with_dependencies(image_checks(image), image)
 
 
-def checked_grayscale(image: Any) -> Tensor:
+def checked_grayscale(image: Tensor) -> Tensor:
     """An image of one channel, behind the check that it is one."""
     message = "Last dimension of a grayscale image should be size 1."
     found = image.static_shape
@@ -85,11 +87,10 @@ def checked_grayscale(image: Any) -> Tensor:
             assert_equal(shape(image)[-1], 1, message=message),
             assert_greater_equal(rank(image), 3, message="A grayscale image must be at least two-dimensional."),
         ]
-    checked: Tensor = with_dependencies(checks, image)
-    return checked
+    return with_dependencies(checks, image)
 
 
-def as_batch(image: Any) -> tuple[Tensor, bool]:
+def as_batch(image: TensorLike) -> tuple[Tensor, bool]:
     """Images as a batch, and whether they were one."""
     image = convert(image, name="image")
     count = image.static_shape.rank
@@ -108,18 +109,21 @@ def out_of_batch(images: Tensor, was_batch: bool) -> Tensor:
     return images if was_batch else squeeze(images, axis=[0])
 
 
-def larger(x: Any, y: Any) -> Any:
+def larger(x: Size, y: Size) -> Size:
+    """The larger of two: a tensor if either is one, else a number."""
     return maximum(x, y) if is_tensor(x) or is_tensor(y) else max(x, y)
 
 
-def smaller(x: Any, y: Any) -> Any:
+def smaller(x: Size, y: Size) -> Size:
+    """The smaller of two: a tensor if either is one, else a number."""
     return minimum(x, y) if is_tensor(x) or is_tensor(y) else min(x, y)
 
 
-def same(x: Any, y: Any) -> Any:
+def same(x: Size, y: Size) -> Tensor | bool:
+    """Whether two are equal: a tensor if either is one, else whether they are."""
     return equal(x, y) if is_tensor(x) or is_tensor(y) else x == y
 
 
-def known(size: Any) -> int | None:
+def known(size: Size) -> int | None:
     """A size, if it is known before running."""
-    return None if is_tensor(size) else int(size)
+    return None if isinstance(size, Tensor) or is_tensor(size) else int(size)

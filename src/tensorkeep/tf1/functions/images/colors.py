@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT16, FLOAT32, INT32, UINT8, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.codecs import image_files
@@ -21,7 +21,7 @@ from tensorkeep.tf1.functions.random.numbers import random_uniform
 # ---------------------------------------------------------------------------------------------------- Types
 
 
-def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: str | None = None) -> Tensor:
+def convert_image_dtype(image: TensorLike, dtype: DTypeLike, saturate: bool = False, name: str | None = None) -> Tensor:
     """The image in another type: numbers with a fraction are of [0, 1], whole ones up to the largest of their type."""
     image = convert(image, name="image")
     target = DType.of(dtype)
@@ -29,10 +29,10 @@ def convert_image_dtype(image: Any, dtype: Any, saturate: bool = False, name: st
         if not found.is_floating and not found.is_integer:
             raise InvalidArgumentError(f"{what} must be either floating point or integer, got {found}")
     if target is image.dtype:
-        return identity(image, name=name)  # type: ignore[no-any-return]
+        return identity(image, name=name)
     with scope_of(name, "convert_image", image) as scope:
         if image.dtype.is_floating and target.is_floating:
-            return cast(image, target, scope)  # type: ignore[no-any-return]
+            return cast(image, target, scope)
         if target.is_floating:
             return multiply(cast(image, target), 1.0 / limits(image.dtype)[1], name=scope)
         if image.dtype.is_floating:
@@ -57,7 +57,7 @@ def _with_fractions(image: Tensor) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Adjusted
 
 
-def adjust_brightness(image: Any, delta: Any) -> Tensor:
+def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
     """The image with something added to every pixel."""
     with scope_of(None, "adjust_brightness", image, delta) as scope:
         image = convert(image, name="image")
@@ -66,7 +66,7 @@ def adjust_brightness(image: Any, delta: Any) -> Tensor:
         return convert_image_dtype(adjusted, image.dtype, saturate=True)
 
 
-def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
+def adjust_contrast(images: TensorLike, contrast_factor: TensorLike) -> Tensor:
     """The images with the distance of every pixel from the mean of its channel times a factor."""
     with scope_of(None, "adjust_contrast", images, contrast_factor) as scope:
         images = convert(images, name="images")
@@ -74,7 +74,7 @@ def adjust_contrast(images: Any, contrast_factor: Any) -> Tensor:
         return convert_image_dtype(adjusted, images.dtype, saturate=True)
 
 
-def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
+def adjust_gamma(image: TensorLike, gamma: Tensor | float = 1, gain: Tensor | float = 1) -> Tensor:
     """Every pixel to a power, times a gain."""
     with scope_of(None, "adjust_gamma", image, gamma, gain):
         image = convert(image, name="image")
@@ -85,21 +85,23 @@ def adjust_gamma(image: Any, gamma: Any = 1, gain: Any = 1) -> Tensor:
         return convert_image_dtype(gain * values**gamma, image.dtype, saturate=True)
 
 
-def adjust_hue(image: Any, delta: Any, name: str | None = None) -> Tensor:
+def adjust_hue(image: TensorLike, delta: TensorLike, name: str | None = None) -> Tensor:
     """The image with the hue of every pixel turned by a part of the circle."""
     with scope_of(name, "adjust_hue", image):
         image = convert(image, name="image")
         return convert_image_dtype(colors.adjust_hue(_with_fractions(image), delta), image.dtype)
 
 
-def adjust_saturation(image: Any, saturation_factor: Any, name: str | None = None) -> Tensor:
+def adjust_saturation(image: TensorLike, saturation_factor: TensorLike, name: str | None = None) -> Tensor:
     """The image with the saturation of every pixel times a factor."""
     with scope_of(name, "adjust_saturation", image):
         image = convert(image, name="image")
         return convert_image_dtype(colors.adjust_saturation(_with_fractions(image), saturation_factor), image.dtype)
 
 
-def adjust_jpeg_quality(image: Any, jpeg_quality: Any, dct_method: str = "", name: str | None = None) -> Tensor:
+def adjust_jpeg_quality(
+    image: TensorLike, jpeg_quality: TensorLike, dct_method: str = "", name: str | None = None
+) -> Tensor:
     """The image as it is after having been a JPEG file of some quality."""
     with scope_of(name, "adjust_jpeg_quality", image):
         image = convert(image, name="image")
@@ -115,7 +117,7 @@ def adjust_jpeg_quality(image: Any, jpeg_quality: Any, dct_method: str = "", nam
 # ------------------------------------------------------------------------------------------------- At random
 
 
-def random_brightness(image: Any, max_delta: Any, seed: int | None = None) -> Tensor:
+def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
     """The image with something at most that large added or subtracted."""
     if max_delta < 0:
         raise InvalidArgumentError("max_delta must be non-negative.")
@@ -129,19 +131,19 @@ def _check_range(lower: Any, upper: Any) -> None:
         raise InvalidArgumentError("lower must be non-negative.")
 
 
-def random_contrast(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Tensor:
+def random_contrast(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """The image with its contrast times a factor between two."""
     _check_range(lower, upper)
     return adjust_contrast(image, random_uniform([], lower, upper, seed=seed))
 
 
-def random_saturation(image: Any, lower: Any, upper: Any, seed: int | None = None) -> Tensor:
+def random_saturation(image: TensorLike, lower: float, upper: float, seed: int | None = None) -> Tensor:
     """The image with its saturation times a factor between two."""
     _check_range(lower, upper)
     return adjust_saturation(image, random_uniform([], lower, upper, seed=seed))
 
 
-def random_hue(image: Any, max_delta: Any, seed: int | None = None) -> Tensor:
+def random_hue(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
     """The image with its hue turned by at most that part of the circle."""
     if max_delta > 0.5:
         raise InvalidArgumentError("max_delta must be <= 0.5.")
@@ -150,7 +152,9 @@ def random_hue(image: Any, max_delta: Any, seed: int | None = None) -> Tensor:
     return adjust_hue(image, random_uniform([], -max_delta, max_delta, seed=seed))
 
 
-def random_jpeg_quality(image: Any, min_jpeg_quality: int, max_jpeg_quality: int, seed: int | None = None) -> Tensor:
+def random_jpeg_quality(
+    image: TensorLike, min_jpeg_quality: int, max_jpeg_quality: int, seed: int | None = None
+) -> Tensor:
     """The image as it is after having been a JPEG file of a quality between two."""
     if min_jpeg_quality < 0 or max_jpeg_quality < 0 or min_jpeg_quality > 100 or max_jpeg_quality > 100:
         raise InvalidArgumentError("jpeg encoding range must be between 0 and 100.")
@@ -163,7 +167,7 @@ def random_jpeg_quality(image: Any, min_jpeg_quality: int, max_jpeg_quality: int
 # ------------------------------------------------------------------------------------------- Ways to write colors
 
 
-def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
+def rgb_to_grayscale(images: TensorLike, name: str | None = None) -> Tensor:
     """The brightness of every pixel, as the only channel."""
     with scope_of(name, "rgb_to_grayscale", images) as scope:
         images = convert(images, name="images")
@@ -172,7 +176,7 @@ def rgb_to_grayscale(images: Any, name: str | None = None) -> Tensor:
         return convert_image_dtype(expand_dims(gray, -1), images.dtype, name=scope)
 
 
-def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
+def grayscale_to_rgb(images: Tensor, name: str | None = None) -> Tensor:
     """The only channel three times."""
     with scope_of(name, "grayscale_to_rgb", images) as scope:
         images = convert(checked_grayscale(images), name="images")
@@ -184,12 +188,12 @@ def grayscale_to_rgb(images: Any, name: str | None = None) -> Tensor:
         return colored
 
 
-def rgb_to_hsv(images: Any, name: str | None = None) -> Tensor:
+def rgb_to_hsv(images: TensorLike, name: str | None = None) -> Tensor:
     """Colors as hue, saturation and value."""
     return emit(colors.rgb_to_hsv, images, name=name)
 
 
-def hsv_to_rgb(images: Any, name: str | None = None) -> Tensor:
+def hsv_to_rgb(images: TensorLike, name: str | None = None) -> Tensor:
     """Colors as red, green and blue."""
     return emit(colors.hsv_to_rgb, images, name=name)
 
@@ -220,22 +224,22 @@ def _mixed(images: Any, matrix: Any) -> Tensor:
     return tensordot(images, kernel, axes=[[count - 1], [0]])
 
 
-def rgb_to_yiq(images: Any) -> Tensor:
+def rgb_to_yiq(images: TensorLike) -> Tensor:
     """Colors as brightness and two differences of colors, as American television has them."""
     return _mixed(images, _RGB_TO_YIQ)
 
 
-def yiq_to_rgb(images: Any) -> Tensor:
+def yiq_to_rgb(images: TensorLike) -> Tensor:
     """The opposite of `rgb_to_yiq`."""
     return _mixed(images, _YIQ_TO_RGB)
 
 
-def rgb_to_yuv(images: Any) -> Tensor:
+def rgb_to_yuv(images: TensorLike) -> Tensor:
     """Colors as brightness and two differences of colors, as European television has them."""
     return _mixed(images, _RGB_TO_YUV)
 
 
-def yuv_to_rgb(images: Any) -> Tensor:
+def yuv_to_rgb(images: TensorLike) -> Tensor:
     """The opposite of `rgb_to_yuv`."""
     return _mixed(images, _YUV_TO_RGB)
 

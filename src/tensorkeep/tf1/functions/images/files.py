@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorkeep.dtypes import FLOAT32, INT32, UINT8, UINT16, DType
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.codecs import image_files
@@ -15,14 +13,14 @@ from tensorkeep.tf1.functions.numbers.elementwise import equal
 from tensorkeep.tf1.functions.parsing.strings import substr
 
 
-def is_jpeg(contents: Any, name: str | None = None) -> Tensor:
+def is_jpeg(contents: TensorLike, name: str | None = None) -> Tensor:
     """Whether a file begins as JPEG files do."""
     with scope_of(name, "is_jpeg"):
         return equal(substr(contents, 0, 3), b"\xff\xd8\xff", name=name)
 
 
 def decode_jpeg(
-    contents: Any,
+    contents: TensorLike,
     channels: int = 0,
     ratio: int = 1,
     fancy_upscaling: bool = True,
@@ -46,8 +44,8 @@ def decode_jpeg(
 
 
 def decode_and_crop_jpeg(
-    contents: Any,
-    crop_window: Any,
+    contents: TensorLike,
+    crop_window: TensorLike,
     channels: int = 0,
     ratio: int = 1,
     fancy_upscaling: bool = True,
@@ -71,30 +69,30 @@ def decode_and_crop_jpeg(
     )
 
 
-def decode_png(contents: Any, channels: int = 0, dtype: Any = UINT8, name: str | None = None) -> Tensor:
+def decode_png(contents: TensorLike, channels: int = 0, dtype: DTypeLike = UINT8, name: str | None = None) -> Tensor:
     """The pixels of a PNG file."""
     return emit(image_files.decode_png, contents, channels=channels, dtype=dtype, name=name)
 
 
-def decode_gif(contents: Any, name: str | None = None) -> Tensor:
+def decode_gif(contents: TensorLike, name: str | None = None) -> Tensor:
     """The frames of a GIF file."""
     return emit(image_files.decode_gif, contents, name=name)
 
 
-def decode_bmp(contents: Any, channels: int = 0, name: str | None = None) -> Tensor:
+def decode_bmp(contents: TensorLike, channels: int = 0, name: str | None = None) -> Tensor:
     """The pixels of a BMP file."""
     return emit(image_files.decode_bmp, contents, channels=channels, name=name)
 
 
-def decode_webp(contents: Any, channels: int = 0, dtype: Any = UINT8, name: str | None = None) -> Tensor:
+def decode_webp(contents: TensorLike, channels: int = 0, dtype: DTypeLike = UINT8, name: str | None = None) -> Tensor:
     """The frames of a WebP file."""
     return emit(image_files.decode_webp, contents, channels=channels, dtype=dtype, name=name)
 
 
 def decode_image(
-    contents: Any,
+    contents: TensorLike,
     channels: int | None = None,
-    dtype: Any = UINT8,
+    dtype: DTypeLike = UINT8,
     name: str | None = None,
     expand_animations: bool = True,
 ) -> Tensor:
@@ -113,13 +111,13 @@ def decode_image(
         return image
 
 
-def encode_png(image: Any, compression: int = -1, name: str | None = None) -> Tensor:
+def encode_png(image: TensorLike, compression: int = -1, name: str | None = None) -> Tensor:
     """A PNG file of an image."""
     return emit(image_files.encode_png, convert(image), compression=compression, name=name)
 
 
 def encode_jpeg(
-    image: Any,
+    image: TensorLike,
     format: str = "",
     quality: int = 95,
     progressive: bool = False,
@@ -148,7 +146,7 @@ def encode_jpeg(
     )
 
 
-def extract_jpeg_shape(contents: Any, output_type: Any = INT32, name: str | None = None) -> Tensor:
+def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = INT32, name: str | None = None) -> Tensor:
     """The height, width and channels of a JPEG file."""
     return emit(image_files.extract_jpeg_shape, contents, output_type=output_type, name=name)
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32, FLOAT64, INT32
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -20,6 +20,7 @@ from tensorkeep.tf1.functions.control.cases import case
 from tensorkeep.tf1.functions.control.control_flow import cond
 from tensorkeep.tf1.functions.control.grouping import with_dependencies
 from tensorkeep.tf1.functions.images.checks import (
+    Size,
     as_batch,
     checked_image,
     dimensions,
@@ -77,12 +78,12 @@ def _flip(image: Any, axis: int, name: str) -> Tensor:
         )
 
 
-def flip_left_right(image: Any) -> Tensor:
+def flip_left_right(image: TensorLike) -> Tensor:
     """The image, mirrored along its width."""
     return _flip(image, 1, "flip_left_right")
 
 
-def flip_up_down(image: Any) -> Tensor:
+def flip_up_down(image: TensorLike) -> Tensor:
     """The image, mirrored along its height."""
     return _flip(image, 0, "flip_up_down")
 
@@ -105,17 +106,17 @@ def _random_flip(image: Any, axis: int, seed: int | None, name: str) -> Tensor:
         return _by_rank(checked, single, batch)
 
 
-def random_flip_up_down(image: Any, seed: int | None = None) -> Tensor:
+def random_flip_up_down(image: TensorLike, seed: int | None = None) -> Tensor:
     """The image, or as often the image mirrored along its height."""
     return _random_flip(image, 0, seed, "random_flip_up_down")
 
 
-def random_flip_left_right(image: Any, seed: int | None = None) -> Tensor:
+def random_flip_left_right(image: TensorLike, seed: int | None = None) -> Tensor:
     """The image, or as often the image mirrored along its width."""
     return _random_flip(image, 1, seed, "random_flip_left_right")
 
 
-def rot90(image: Any, k: Any = 1, name: str | None = None) -> Tensor:
+def rot90(image: TensorLike, k: TensorLike = 1, name: str | None = None) -> Tensor:
     """The image turned against the clock, `k` times by a right angle."""
     with scope_of(name, "rot90", image, k) as scope:
         checked = checked_image(convert(image, name="image"))
@@ -143,7 +144,7 @@ def _turned(image: Tensor, turns: Tensor, first: int, name: str) -> Tensor:
     return result
 
 
-def transpose(image: Any, name: str | None = None) -> Tensor:
+def transpose(image: TensorLike, name: str | None = None) -> Tensor:
     """The image with its rows as columns."""
     with scope_of(name, "transpose", image):
         checked = checked_image(convert(image, name="image"))
@@ -159,7 +160,7 @@ transpose_image = transpose
 # --------------------------------------------------------------------------------------------- Cropped and padded
 
 
-def central_crop(image: Any, central_fraction: Any) -> Tensor:
+def central_crop(image: TensorLike, central_fraction: Size) -> Tensor:
     """The middle of the image, a fraction of its height and of its width."""
     with scope_of(None, "central_crop", image):
         image = convert(image, name="image")
@@ -170,7 +171,7 @@ def central_crop(image: Any, central_fraction: Any) -> Tensor:
         elif fraction <= 0.0 or fraction > 1.0:
             raise InvalidArgumentError("central_fraction must be within (0, 1]")
         elif fraction == 1.0:
-            return image  # type: ignore[no-any-return]
+            return image
         checked_image(image)
         count = image.static_shape.rank
         if count not in (3, 4):
@@ -204,7 +205,11 @@ def _middle(size: Any, given: Any, fraction: Any) -> Any:
 
 
 def pad_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+    image: TensorLike,
+    offset_height: Size,
+    offset_width: Size,
+    target_height: Size,
+    target_width: Size,
 ) -> Tensor:
     """The image at an offset in a larger one, which is zero around it."""
     with scope_of(None, "pad_to_bounding_box", image):
@@ -225,7 +230,11 @@ def pad_to_bounding_box(
 
 
 def crop_to_bounding_box(
-    image: Any, offset_height: Any, offset_width: Any, target_height: Any, target_width: Any
+    image: TensorLike,
+    offset_height: Size,
+    offset_width: Size,
+    target_height: Size,
+    target_width: Size,
 ) -> Tensor:
     """A part of the image, by where it begins and how large it is."""
     with scope_of(None, "crop_to_bounding_box", image):
@@ -253,7 +262,7 @@ def _checked_target(image: Any, target_height: Any, target_width: Any) -> tuple[
     return with_dependencies(checks, images), was_batch, checks
 
 
-def resize_image_with_crop_or_pad(image: Any, target_height: Any, target_width: Any) -> Tensor:
+def resize_image_with_crop_or_pad(image: TensorLike, target_height: Size, target_width: Size) -> Tensor:
     """The image, cropped in its middle or with zeros around it, to a height and a width."""
     with scope_of(None, "resize_image_with_crop_or_pad", image):
         images, was_batch, checks = _checked_target(image, target_height, target_width)
@@ -305,9 +314,9 @@ _RESIZERS: Final = {
 
 
 def resize_images(
-    images: Any,
-    size: Any,
-    method: Any = ResizeMethod.BILINEAR,
+    images: TensorLike,
+    size: TensorLike,
+    method: TensorLike = ResizeMethod.BILINEAR,
     align_corners: bool = False,
     preserve_aspect_ratio: bool = False,
     name: str | None = None,
@@ -329,7 +338,7 @@ def resize_images(
             return out_of_batch(batch, count == 4)
         resizer = _RESIZERS.get(method)
         if resizer is None:
-            raise InvalidArgumentError(f"Resize method is not implemented: {method}")
+            raise InvalidArgumentError(f"Resize method is not implemented: {method!s}")
         resized = resizer(batch, sizes, align_corners=align_corners)
         resized.set_shape([None, *wanted, None])
         return out_of_batch(resized, count == 4)
@@ -374,10 +383,10 @@ def _known_sizes(sizes: Tensor) -> tuple[int | None, int | None]:
 
 
 def resize_image_with_pad(
-    image: Any,
-    target_height: Any,
-    target_width: Any,
-    method: Any = ResizeMethod.BILINEAR,
+    image: TensorLike,
+    target_height: Size,
+    target_width: Size,
+    method: TensorLike = ResizeMethod.BILINEAR,
     align_corners: bool = False,
 ) -> Tensor:
     """The image as large as it can be in a height and a width without being distorted, with zeros around it."""
@@ -398,7 +407,11 @@ def resize_image_with_pad(
 
 
 def resize_bicubic(
-    images: Any, size: Any, align_corners: bool = False, name: str | None = None, half_pixel_centers: bool = False
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    name: str | None = None,
+    half_pixel_centers: bool = False,
 ) -> Tensor:
     """The images in another size, by cubic polynomials."""
     return emit(
@@ -412,7 +425,11 @@ def resize_bicubic(
 
 
 def resize_bilinear(
-    images: Any, size: Any, align_corners: bool = False, name: str | None = None, half_pixel_centers: bool = False
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    name: str | None = None,
+    half_pixel_centers: bool = False,
 ) -> Tensor:
     """The images in another size, by linear interpolation."""
     return emit(
@@ -426,7 +443,11 @@ def resize_bilinear(
 
 
 def resize_nearest_neighbor(
-    images: Any, size: Any, align_corners: bool = False, name: str | None = None, half_pixel_centers: bool = False
+    images: TensorLike,
+    size: TensorLike,
+    align_corners: bool = False,
+    name: str | None = None,
+    half_pixel_centers: bool = False,
 ) -> Tensor:
     """The images in another size, by their nearest pixels."""
     return emit(
@@ -439,12 +460,12 @@ def resize_nearest_neighbor(
     )
 
 
-def resize_area(images: Any, size: Any, align_corners: bool = False, name: str | None = None) -> Tensor:
+def resize_area(images: TensorLike, size: TensorLike, align_corners: bool = False, name: str | None = None) -> Tensor:
     """The images in another size, by the means of what each pixel covers."""
     return emit(resizing.resize_area, images, size, align_corners=align_corners, name=name)
 
 
-def per_image_standardization(image: Any) -> Tensor:
+def per_image_standardization(image: TensorLike) -> Tensor:
     """The image with a mean of zero and a variance of one."""
     with scope_of(None, "per_image_standardization", image) as scope:
         image = checked_image(convert(image, name="image"))

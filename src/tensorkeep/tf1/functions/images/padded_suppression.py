@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32, INT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -43,11 +44,11 @@ _TINY: Final = 1e-8
 
 
 def non_max_suppression_padded(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any = 0.5,
-    score_threshold: Any = float("-inf"),
+    boxes: TensorLike,
+    scores: TensorLike,
+    max_output_size: TensorLike,
+    iou_threshold: TensorLike = 0.5,
+    score_threshold: TensorLike = float("-inf"),
     pad_to_max_output_size: bool = False,
     name: str | None = None,
     sorted_input: bool = False,

@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike, TensorSource
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -50,7 +51,7 @@ from tensorkeep.tf1.functions.numbers.elementwise import (
 from tensorkeep.tf1.functions.numbers.reductions import reduce_all, reduce_any, reduce_mean, reduce_prod, reduce_sum
 
 
-def total_variation(images: Any, name: str | None = None) -> Tensor:
+def total_variation(images: Tensor, name: str | None = None) -> Tensor:
     """The sum of the distances of neighbouring pixels, of each image."""
     with scope_of(name, "total_variation"):
         count = images.static_shape.rank
@@ -67,7 +68,7 @@ def total_variation(images: Any, name: str | None = None) -> Tensor:
         return reduce_sum(abs(down), axis=axes) + reduce_sum(abs(across), axis=axes)
 
 
-def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
+def image_gradients(image: Tensor) -> tuple[Tensor, Tensor]:
     """The differences of every pixel and the one below it, and the one beside it; zero in the last row or column."""
     if image.static_shape.rank != 4:
         raise InvalidArgumentError(
@@ -87,7 +88,7 @@ def image_gradients(image: Any) -> tuple[Tensor, Tensor]:
 _SOBEL: Final = [[[-1, -2, -1], [0, 0, 0], [1, 2, 1]], [[-1, 0, 1], [-2, 0, 2], [-1, 0, 1]]]
 
 
-def sobel_edges(image: Any) -> Tensor:
+def sobel_edges(image: Tensor) -> Tensor:
     """How steeply the image changes down and across, by Sobel's filters."""
     known = image.static_shape
     sizes = shape(image)
@@ -120,19 +121,19 @@ def _compatible_checks(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor, l
     return sizes[0], sizes[1], checks
 
 
-def psnr(a: Any, b: Any, max_val: Any, name: str | None = None) -> Tensor:
+def psnr(a: Tensor | TensorSource, b: TensorLike, max_val: TensorLike, name: str | None = None) -> Tensor:
     """The ratio of the largest signal to the noise that tells two images apart, in decibels."""
     with scope_of(name, "PSNR", a, b):
         most = convert_image_dtype(cast(max_val, a.dtype), FLOAT32)
-        a = convert_image_dtype(a, FLOAT32)
-        b = convert_image_dtype(b, FLOAT32)
-        error = reduce_mean(squared_difference(a, b), [-3, -2, -1])
+        first = convert_image_dtype(a, FLOAT32)
+        second = convert_image_dtype(b, FLOAT32)
+        error = reduce_mean(squared_difference(first, second), [-3, -2, -1])
         found = subtract(
             20 * log(most) / log(10.0),
             np.float32(10 / np.log(10)) * log(error),
             name="psnr",
         )
-        _, _, checks = _compatible_checks(a, b)
+        _, _, checks = _compatible_checks(first, second)
         with control_dependencies(checks):
             return identity(found)
 
@@ -203,9 +204,9 @@ def _similarity_per_channel(
 
 
 def ssim(
-    img1: Any,
-    img2: Any,
-    max_val: Any,
+    img1: TensorLike,
+    img2: TensorLike,
+    max_val: TensorLike,
     filter_size: int = 11,
     filter_sigma: float = 1.5,
     k1: float = 0.01,
@@ -231,9 +232,9 @@ _SCALE_WEIGHTS: Final = (0.0448, 0.2856, 0.3001, 0.2363, 0.1333)
 
 
 def ssim_multiscale(
-    img1: Any,
-    img2: Any,
-    max_val: Any,
+    img1: TensorLike,
+    img2: TensorLike,
+    max_val: TensorLike,
     power_factors: Sequence[float] = _SCALE_WEIGHTS,
     filter_size: int = 11,
     filter_sigma: float = 1.5,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from numbers import Real
-from typing import Any
+from typing import Any, NamedTuple
 
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, ShapeLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -55,7 +55,7 @@ from tensorkeep.tf1.functions.random.numbers import get_seed, random_uniform
 # ---------------------------------------------------------------------------------------------------- Biases
 
 
-def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | None = None) -> Tensor:
+def bias_add(value: TensorLike, bias: TensorLike, data_format: str | None = None, name: str | None = None) -> Tensor:
     """The sum of a tensor and a vector, one element of it for each channel."""
     with scope_of(name, "BiasAdd", value, bias) as scope:
         if data_format is not None:
@@ -72,14 +72,14 @@ def bias_add(value: Any, bias: Any, data_format: str | None = None, name: str | 
         return emit(activations.bias_add, value, bias, data_format=data_format, name=scope)
 
 
-def xw_plus_b(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+def xw_plus_b(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
     """`x @ weights + biases`."""
     with scope_of(name, "xw_plus_b", x, weights, biases) as scope:
         x, weights, biases = convert(x, name="x"), convert(weights, name="weights"), convert(biases, name="biases")
         return bias_add(emit("MatMul", x, weights), biases, name=scope)
 
 
-def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Tensor:
+def relu_layer(x: TensorLike, weights: TensorLike, biases: TensorLike, name: str | None = None) -> Tensor:
     """`relu(x @ weights + biases)`."""
     with scope_of(name, "relu_layer", x, weights, biases) as scope:
         x, weights, biases = convert(x, name="x"), convert(weights, name="weights"), convert(biases, name="biases")
@@ -89,18 +89,18 @@ def relu_layer(x: Any, weights: Any, biases: Any, name: str | None = None) -> Te
 # ---------------------------------------------------------------------------------------------------- Activations
 
 
-def relu(features: Any, name: str | None = None) -> Tensor:
+def relu(features: TensorLike, name: str | None = None) -> Tensor:
     """`max(features, 0)`."""
     return emit(activations.relu, features, name=name)
 
 
-def relu6(features: Any, name: str | None = None) -> Tensor:
+def relu6(features: TensorLike, name: str | None = None) -> Tensor:
     """`min(max(features, 0), 6)`."""
     with scope_of(name, "Relu6", features) as scope:
         return emit(activations.relu6, convert(features, name="features"), name=scope)
 
 
-def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tensor:
+def leaky_relu(features: TensorLike, alpha: float = 0.2, name: str | None = None) -> Tensor:
     """The features, those below zero times `alpha`."""
     with scope_of(name, "LeakyRelu", features) as scope:
         features = convert(features, name="features")
@@ -109,46 +109,46 @@ def leaky_relu(features: Any, alpha: Any = 0.2, name: str | None = None) -> Tens
         return emit(activations.leaky_relu, features, alpha=float(alpha), name=scope)
 
 
-def crelu(features: Any, name: str | None = None, axis: int = -1) -> Tensor:
+def crelu(features: TensorLike, name: str | None = None, axis: int = -1) -> Tensor:
     """The positive and the negative parts of the features, side by side."""
     with scope_of(name, "CRelu", features) as scope:
         features = convert(features, name="features")
         return relu(concat([features, -features], axis, name=scope))
 
 
-def elu(features: Any, name: str | None = None) -> Tensor:
+def elu(features: TensorLike, name: str | None = None) -> Tensor:
     """The features, those below zero as `exp(x) - 1`."""
     return emit(activations.elu, features, name=name)
 
 
-def gelu(features: Any, approximate: bool = False, name: str | None = None) -> Tensor:
+def gelu(features: TensorLike, approximate: bool = False, name: str | None = None) -> Tensor:
     """`features` times the probability that a normal number is less than it; exact, or by a hyperbolic tangent."""
     with scope_of(name, "Gelu", features):
         features = convert(features, name="features")
         if not features.dtype.is_floating:
             raise InvalidArgumentError(f"`features.dtype` must be a floating point tensor. Received: {features.dtype}")
         if not approximate:
-            return 0.5 * features * (1.0 + erf(features / cast(math.sqrt(2), features.dtype)))  # type: ignore[no-any-return]
+            return 0.5 * features * (1.0 + erf(features / cast(math.sqrt(2), features.dtype)))
         cubed = cast(0.044715, features.dtype) * power(features, 3)
-        return 0.5 * features * (1.0 + tanh(math.sqrt(2 / math.pi) * (features + cubed)))  # type: ignore[no-any-return]
+        return 0.5 * features * (1.0 + tanh(math.sqrt(2 / math.pi) * (features + cubed)))
 
 
-def selu(features: Any, name: str | None = None) -> Tensor:
+def selu(features: TensorLike, name: str | None = None) -> Tensor:
     """Scaled `elu`, which keeps means and variances."""
     return emit(activations.selu, features, name=name)
 
 
-def softplus(features: Any, name: str | None = None) -> Tensor:
+def softplus(features: TensorLike, name: str | None = None) -> Tensor:
     """`log(exp(features) + 1)`."""
     return emit(activations.softplus, features, name=name)
 
 
-def softsign(features: Any, name: str | None = None) -> Tensor:
+def softsign(features: TensorLike, name: str | None = None) -> Tensor:
     """`features / (abs(features) + 1)`."""
     return emit(activations.softsign, features, name=name)
 
 
-def swish(features: Any, beta: Any = 1.0) -> Tensor:
+def swish(features: TensorLike, beta: TensorLike = 1.0) -> Tensor:
     """`features * sigmoid(beta * features)`, with a gradient that needs the features only."""
     features = convert(features, name="features")
     beta = cast(convert(beta, name="beta"), features.dtype)
@@ -174,12 +174,12 @@ def _swish(features: Any, beta: Any) -> tuple[Any, Callable[..., Any]]:
 # ---------------------------------------------------------------------------------------------------- Softmax
 
 
-def softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def softmax(logits: TensorLike, axis: AxisLike = None, name: str | None = None, dim: AxisLike = None) -> Tensor:
     """The exponentials of the logits, along an axis made to sum to 1."""
     return _along(logits, softmax_ops.softmax, either("axis", axis, "dim", dim), name)
 
 
-def log_softmax(logits: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Tensor:
+def log_softmax(logits: TensorLike, axis: AxisLike = None, name: str | None = None, dim: AxisLike = None) -> Tensor:
     """The logarithm of `softmax`."""
     return _along(logits, softmax_ops.log_softmax, either("axis", axis, "dim", dim), name)
 
@@ -223,12 +223,12 @@ def _swapped(x: Tensor, axis: Any, last: Tensor, name: str | None = None) -> Ten
 
 
 def dropout(
-    x: Any,
-    keep_prob: Any = None,
-    noise_shape: Any = None,
+    x: TensorLike,
+    keep_prob: Tensor | float | None = None,
+    noise_shape: ShapeLike = None,
     seed: int | None = None,
     name: str | None = None,
-    rate: Any = None,
+    rate: Tensor | float | None = None,
 ) -> Tensor:
     """The tensor with elements set to zero at random, and the others scaled up to keep the sum."""
     try:
@@ -242,7 +242,7 @@ def dropout(
         raise InvalidArgumentError(f"`rate` must be provided. Received: rate={rate}")
     is_number = isinstance(rate, Real)
     with scope_of(name, "dropout", x):
-        if is_number and not 0 <= rate < 1:
+        if isinstance(rate, Real) and not 0 <= rate < 1:
             raise InvalidArgumentError(
                 f"`rate` must be a scalar tensor or a float in the range [0, 1). Received: rate={rate}"
             )
@@ -253,8 +253,7 @@ def dropout(
             )
         if is_number and rate == 0:
             get_seed(seed)  # so that later operations draw the same numbers as with another rate
-            same: Tensor = x
-            return same
+            return x
         return _dropped(x, rate, noise_shape, seed, is_number)
 
 
@@ -298,18 +297,27 @@ def _noise_shape(x: Tensor, told: Any) -> Any:
 # ---------------------------------------------------------------------------------------------------- Ranking
 
 
-def top_k(input: Any, k: Any = 1, sorted: bool = True, index_type: Any = INT32, name: str | None = None) -> Any:
+class TopKV2(NamedTuple):
+    """The largest elements of each row, and where they are."""
+
+    values: Tensor
+    indices: Tensor
+
+
+def top_k(
+    input: TensorLike, k: TensorLike = 1, sorted: bool = True, index_type: DTypeLike = INT32, name: str | None = None
+) -> TopKV2:
     """The `k` largest elements of each row, and where they are."""
-    return ranking.top_k_v2(input, k, sorted=sorted, index_type=DType.of(index_type), name=name)
+    return TopKV2(*emit_tensors(ranking.top_k_v2, input, k, sorted=sorted, index_type=DType.of(index_type), name=name))
 
 
-def in_top_k(predictions: Any, targets: Any, k: Any, name: str | None = None) -> Tensor:
+def in_top_k(predictions: TensorLike, targets: TensorLike, k: TensorLike, name: str | None = None) -> Tensor:
     """Whether the target of each row is among its `k` largest predictions."""
     with scope_of(name, "in_top_k", predictions, targets):
         return emit(ranking.in_top_k_v2, predictions, targets, k, name=name)
 
 
-def zero_fraction(value: Any, name: str | None = None) -> Tensor:
+def zero_fraction(value: TensorLike, name: str | None = None) -> Tensor:
     """The fraction of elements that are zero."""
     with scope_of(name, "zero_fraction", value):
         value = convert(value, name="value")

@@ -2,45 +2,53 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from tensorkeep.graph.arguments import TensorLike, emit_tensors
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.random import candidate_sampling as sampling_ops
 from tensorkeep.tf1.functions.random.numbers import seed_attrs
 
 
 def uniform_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
     range_max: int,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Sequence[Tensor]:
     """Classes below `range_max`, all alike, with how often they and the true ones were to be expected."""
     attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
-    return sampling_ops.uniform_candidate_sampler(
-        true_classes, range_max=range_max, name=name, **attrs, **seed_attrs(seed)
+    return emit_tensors(
+        sampling_ops.uniform_candidate_sampler,
+        true_classes,
+        range_max=range_max,
+        name=name,
+        **attrs,
+        **seed_attrs(seed),
     )
 
 
 def log_uniform_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
     range_max: int,
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Sequence[Tensor]:
     """Classes below `range_max`, small ones more often: for classes in the order of how frequent they are."""
     attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
     sampler = sampling_ops.log_uniform_candidate_sampler
-    return sampler(true_classes, range_max=range_max, name=name, **attrs, **seed_attrs(seed))
+    return emit_tensors(sampler, true_classes, range_max=range_max, name=name, **attrs, **seed_attrs(seed))
 
 
 def fixed_unigram_candidate_sampler(
-    true_classes: Any,
+    true_classes: TensorLike,
     num_true: int,
     num_sampled: int,
     unique: bool,
@@ -50,13 +58,14 @@ def fixed_unigram_candidate_sampler(
     num_reserved_ids: int = 0,
     num_shards: int = 1,
     shard: int = 0,
-    unigrams: Any = (),
+    unigrams: Sequence[float] = (),
     seed: int | None = None,
     name: str | None = None,
-) -> Any:
+) -> Sequence[Tensor]:
     """Classes drawn by how often they were counted, raised to the power of `distortion`."""
     attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
-    return sampling_ops.fixed_unigram_candidate_sampler(
+    return emit_tensors(
+        sampling_ops.fixed_unigram_candidate_sampler,
         true_classes,
         range_max=range_max,
         vocab_file=vocab_file,
@@ -72,19 +81,28 @@ def fixed_unigram_candidate_sampler(
 
 
 def all_candidate_sampler(
-    true_classes: Any, num_true: int, num_sampled: int, unique: bool, seed: int | None = None, name: str | None = None
-) -> Any:
+    true_classes: TensorLike,
+    num_true: int,
+    num_sampled: int,
+    unique: bool,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Sequence[Tensor]:
     """All classes below `num_sampled`."""
     attrs: dict[str, Any] = {"num_true": num_true, "num_sampled": num_sampled, "unique": unique}
-    return sampling_ops.all_candidate_sampler(true_classes, name=name, **attrs, **seed_attrs(seed))
+    return emit_tensors(sampling_ops.all_candidate_sampler, true_classes, name=name, **attrs, **seed_attrs(seed))
 
 
 def compute_accidental_hits(
-    true_classes: Any, sampled_candidates: Any, num_true: int, seed: int | None = None, name: str | None = None
-) -> Any:
+    true_classes: TensorLike,
+    sampled_candidates: TensorLike,
+    num_true: int,
+    seed: int | None = None,
+    name: str | None = None,
+) -> Sequence[Tensor]:
     """Where true classes are among the samples: the row, the place of the sample, and a weight that removes it."""
     op = sampling_ops.compute_accidental_hits
-    return op(true_classes, sampled_candidates, num_true=num_true, name=name, **seed_attrs(seed))
+    return emit_tensors(op, true_classes, sampled_candidates, num_true=num_true, name=name, **seed_attrs(seed))
 
 
 __all__ = [

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import Array, IntegersLike, ShapeLike, SizeLike, TensorLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -20,6 +19,7 @@ from tensorkeep.shapes import Shape
 from tensorkeep.tf1.functions.arrays.patches import batch_to_space, space_to_batch
 from tensorkeep.tf1.functions.arrays.shapes import concat, either, expand_dims, reshape, scope_of, shape, squeeze
 from tensorkeep.tf1.functions.nn.windows import (
+    PaddingLike,
     dilated,
     is_channels_first,
     padding_attrs,
@@ -28,8 +28,6 @@ from tensorkeep.tf1.functions.nn.windows import (
     with_space_to_batch,
 )
 from tensorkeep.tf1.functions.numbers.elementwise import negative
-
-Array = npt.NDArray[Any]
 
 _CHANNELS_LAST: Final = ("NWC", "NHC", "NHWC", "NWHC", "NDHWC", "NDWHC")
 _PLAIN: Final = (1, 1, 1, 1)
@@ -75,18 +73,20 @@ def _with_one_batch(images: Any, compute: Callable[[Tensor], Tensor], inner: int
 
 
 def conv1d(
-    value: Any = None,
-    filters: Any = None,
-    stride: Any = None,
-    padding: Any = None,
+    value: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    stride: IntegersLike | None = None,
+    padding: str | None = None,
     use_cudnn_on_gpu: bool | None = None,
     data_format: str | None = None,
     name: str | None = None,
-    input: Any = None,
-    dilations: Any = None,
+    input: TensorLike | None = None,
+    dilations: IntegersLike | None = None,
 ) -> Tensor:
     """A convolution of rows: of images of one row."""
     value = either("input", input, "value", value)
+    images: Any = value
+    kernel: Any = filters
     with scope_of(name, "conv1d", value, filters) as scope:
         flat, is_first = _flat_format(data_format, ("NHWC", "NWC", "NCHW", "NCW"))
         axis = -2 if is_first else -3
@@ -97,13 +97,12 @@ def conv1d(
             "data_format": flat,
             "dilations": [1, *sequence(dilations, 1, is_first, "dilations")],
         }
-        value = expand_dims(value, axis)
-        filters = expand_dims(filters, 0)
-        rank = value.static_shape.rank
+        images, kernel = expand_dims(images, axis), expand_dims(kernel, 0)
+        rank = images.static_shape.rank
         if rank is None or rank <= 4:
-            result = ops.conv2d(value, filters, name=scope, **attrs)
+            result = _conv2d(images, kernel, attrs, scope)
         else:
-            result = _with_one_batch(value, lambda images: _conv2d(images, filters, attrs), 3, scope)
+            result = _with_one_batch(images, lambda images: _conv2d(images, kernel, attrs), 3, scope)
         return squeeze(result, [axis])
 
 
@@ -112,13 +111,13 @@ def _conv2d(images: Any, filters: Any, attrs: dict[str, Any], name: str | None =
 
 
 def conv1d_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: Tensor | Array | Sequence[SizeLike | Tensor],
+    strides: IntegersLike,
     padding: str = "SAME",
     data_format: str | None = "NWC",
-    dilations: Any = None,
+    dilations: IntegersLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transpose of `conv1d`: its gradient, as a layer."""
@@ -126,7 +125,7 @@ def conv1d_transpose(
         flat, is_first = _flat_format(data_format, ("NWC", "NWC", "NCW", "NCW"))
         axis = 2 if is_first else 1
         input, filters = expand_dims(input, axis), expand_dims(filters, 0)
-        sizes = output_shape if isinstance(output_shape, Tensor) else list(output_shape)
+        sizes: Any = output_shape if isinstance(output_shape, Tensor) else list(output_shape)
         result = ops.conv2d_backprop_input(
             concat([sizes[:axis], [1], sizes[axis:]], 0),
             filters,
@@ -144,15 +143,15 @@ def conv1d_transpose(
 
 
 def conv2d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
-    padding: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: IntegersLike | None = None,
+    padding: PaddingLike | None = None,
     use_cudnn_on_gpu: bool | None = True,
     data_format: str | None = "NHWC",
-    dilations: Any = _PLAIN,
+    dilations: IntegersLike = _PLAIN,
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """The convolution of images with filters [rows, columns, channels, outputs]."""
     filter = either("filters", filters, "filter", filter)
@@ -165,21 +164,22 @@ def conv2d(
         "data_format": data_format,
         **padding_attrs(padding),
     }
-    rank = len(input.shape) if not isinstance(input.shape, TensorShape) else input.shape.rank
+    known: Any = getattr(input, "shape")  # noqa: B009 - arrays and variables have one, too
+    rank = known.rank if isinstance(known, TensorShape) else len(known)
     if rank is None or rank <= 4:
         return _conv2d(input, filter, attrs, name)
     return _with_one_batch(input, lambda images: _conv2d(images, filter, attrs), 3, name)
 
 
 def conv2d_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filter_sizes: ShapeLike,
+    out_backprop: TensorLike,
+    strides: IntegersLike,
+    padding: PaddingLike,
     use_cudnn_on_gpu: bool = True,
     data_format: str = "NHWC",
-    dilations: Any = _PLAIN,
+    dilations: IntegersLike = _PLAIN,
     name: str | None = None,
 ) -> Tensor:
     """The gradient of a convolution with respect to its filters."""
@@ -198,16 +198,16 @@ def conv2d_backprop_filter(
 
 
 def conv2d_backprop_input(
-    input_sizes: Any,
-    filter: Any = None,
-    out_backprop: Any = None,
-    strides: Any = None,
-    padding: Any = None,
+    input_sizes: ShapeLike,
+    filter: TensorLike | None = None,
+    out_backprop: TensorLike | None = None,
+    strides: IntegersLike | None = None,
+    padding: PaddingLike | None = None,
     use_cudnn_on_gpu: bool = True,
     data_format: str = "NHWC",
-    dilations: Any = _PLAIN,
+    dilations: IntegersLike = _PLAIN,
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """The gradient of a convolution with respect to its images."""
     filter = either("filters", filters, "filter", filter)
@@ -226,16 +226,16 @@ def conv2d_backprop_input(
 
 
 def conv2d_transpose(
-    value: Any = None,
-    filter: Any = None,
-    output_shape: Any = None,
-    strides: Any = None,
-    padding: Any = "SAME",
+    value: TensorLike | None = None,
+    filter: TensorLike | None = None,
+    output_shape: ShapeLike = None,
+    strides: IntegersLike | None = None,
+    padding: PaddingLike = "SAME",
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
-    filters: Any = None,
-    dilations: Any = None,
+    input: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    dilations: IntegersLike | None = None,
 ) -> Tensor:
     """The transpose of `conv2d`: its gradient, as a layer."""
     value = either("input", input, "value", value)
@@ -260,14 +260,14 @@ def conv2d_transpose(
 
 
 def conv3d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
-    padding: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: IntegersLike | None = None,
+    padding: str | None = None,
     data_format: str = "NDHWC",
-    dilations: Any = _PLAIN_3D,
+    dilations: IntegersLike = _PLAIN_3D,
     name: str | None = None,
-    filters: Any = None,
+    filters: TensorLike | None = None,
 ) -> Tensor:
     """The convolution of space with filters [planes, rows, columns, channels, outputs]."""
     filter = either("filters", filters, "filter", filter)
@@ -284,13 +284,13 @@ def conv3d(
 
 
 def conv3d_backprop_filter_v2(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
+    input: TensorLike,
+    filter_sizes: ShapeLike,
+    out_backprop: TensorLike,
+    strides: IntegersLike,
     padding: str,
     data_format: str = "NDHWC",
-    dilations: Any = _PLAIN_3D,
+    dilations: IntegersLike = _PLAIN_3D,
     name: str | None = None,
 ) -> Tensor:
     """The gradient of a convolution of space with respect to its filters."""
@@ -311,16 +311,16 @@ conv3d_backprop_filter = conv3d_backprop_filter_v2
 
 
 def conv3d_transpose(
-    value: Any,
-    filter: Any = None,
-    output_shape: Any = None,
-    strides: Any = None,
-    padding: Any = "SAME",
+    value: TensorLike | None,
+    filter: TensorLike | None = None,
+    output_shape: ShapeLike = None,
+    strides: IntegersLike | None = None,
+    padding: str = "SAME",
     data_format: str | None = "NDHWC",
     name: str | None = None,
-    input: Any = None,
-    filters: Any = None,
-    dilations: Any = None,
+    input: TensorLike | None = None,
+    filters: TensorLike | None = None,
+    dilations: IntegersLike | None = None,
 ) -> Tensor:
     """The transpose of `conv3d`: its gradient, as a layer."""
     filter = either("filters", filters, "filter", filter)
@@ -342,13 +342,13 @@ def conv3d_transpose(
 
 
 def conv_transpose(
-    input: Any,
-    filters: Any,
-    output_shape: Any,
-    strides: Any,
-    padding: Any = "SAME",
+    input: TensorLike,
+    filters: TensorLike,
+    output_shape: Tensor | Array | Sequence[SizeLike | Tensor],
+    strides: IntegersLike,
+    padding: str = "SAME",
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: IntegersLike | None = None,
     name: str | None = None,
 ) -> Tensor:
     """The transpose of a convolution in one, two or three dimensions."""
@@ -379,12 +379,12 @@ def conv_transpose(
 
 
 def depthwise_conv2d_native(
-    input: Any,
-    filter: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: IntegersLike,
+    padding: PaddingLike,
     data_format: str | None = "NHWC",
-    dilations: Any = _PLAIN,
+    dilations: IntegersLike = _PLAIN,
     name: str | None = None,
 ) -> Tensor:
     """A convolution of each channel by filters of its own, [rows, columns, channels, outputs of each]."""
@@ -401,13 +401,13 @@ def depthwise_conv2d_native(
 
 
 def depthwise_conv2d_backprop_input(
-    input_sizes: Any,
-    filter: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: Any,
+    input_sizes: ShapeLike,
+    filter: TensorLike,
+    out_backprop: TensorLike,
+    strides: IntegersLike,
+    padding: PaddingLike,
     data_format: str = "NHWC",
-    dilations: Any = _PLAIN,
+    dilations: IntegersLike = _PLAIN,
     name: str | None = None,
 ) -> Tensor:
     """The gradient of a depthwise convolution with respect to its images."""
@@ -425,13 +425,13 @@ def depthwise_conv2d_backprop_input(
 
 
 def depthwise_conv2d_backprop_filter(
-    input: Any,
-    filter_sizes: Any,
-    out_backprop: Any,
-    strides: Any,
-    padding: Any,
+    input: TensorLike,
+    filter_sizes: ShapeLike,
+    out_backprop: TensorLike,
+    strides: IntegersLike,
+    padding: PaddingLike,
     data_format: str = "NHWC",
-    dilations: Any = _PLAIN,
+    dilations: IntegersLike = _PLAIN,
     name: str | None = None,
 ) -> Tensor:
     """The gradient of a depthwise convolution with respect to its filters."""
@@ -453,14 +453,14 @@ depthwise_conv2d_native_backprop_filter = depthwise_conv2d_backprop_filter
 
 
 def depthwise_conv2d(
-    input: Any,
-    filter: Any,
-    strides: Any,
-    padding: Any,
-    rate: Any = None,
+    input: TensorLike,
+    filter: TensorLike,
+    strides: IntegersLike,
+    padding: PaddingLike,
+    rate: IntegersLike | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: IntegersLike | None = None,
 ) -> Tensor:
     """A depthwise convolution; one that is dilated becomes one of parts of the images."""
     rate = either("dilations", dilations, "rate", rate)
@@ -476,15 +476,15 @@ def depthwise_conv2d(
 
 
 def separable_conv2d(
-    input: Any,
-    depthwise_filter: Any,
-    pointwise_filter: Any,
-    strides: Any,
-    padding: Any,
-    rate: Any = None,
+    input: TensorLike,
+    depthwise_filter: TensorLike,
+    pointwise_filter: TensorLike,
+    strides: IntegersLike,
+    padding: PaddingLike,
+    rate: IntegersLike | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: IntegersLike | None = None,
 ) -> Tensor:
     """A depthwise convolution, and then one of single elements across channels."""
     rate = either("dilations", dilations, "rate", rate)
@@ -510,21 +510,21 @@ def separable_conv2d(
 
 
 def convolution(
-    input: Any,
-    filter: Any,
-    padding: Any,
-    strides: Any = None,
-    dilation_rate: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None,
+    padding: PaddingLike,
+    strides: IntegersLike | None = None,
+    dilation_rate: IntegersLike | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    filters: Any = None,
-    dilations: Any = None,
+    filters: TensorLike | None = None,
+    dilations: IntegersLike | None = None,
 ) -> Tensor:
     """A convolution in one, two or three dimensions; one that is dilated becomes one of parts of the images."""
     filter = either("filters", filters, "filter", filter)
     rates = either("dilations", dilations, "dilation_rate", dilation_rate)
-    filter, input = _as_images(filter, "filters"), _as_images(input, "input")
-    rank = filter.get_shape().rank or input.get_shape().rank
+    kernel, images = _as_images(filter, "filters"), _as_images(input, "input")
+    rank = kernel.get_shape().rank or images.get_shape().rank
     if rank is None:
         raise InvalidArgumentError("One of `input.shape.rank` or `filters.shape.rank` must be known.")
     spatial = rank - 2
@@ -583,13 +583,20 @@ def _dilated(
     return dilated(images, rates, padding, compute, filters.get_shape(), axes, data_format, filters)
 
 
-def atrous_conv2d(value: Any, filters: Any, rate: Any, padding: Any, name: str | None = None) -> Tensor:
+def atrous_conv2d(
+    value: TensorLike, filters: TensorLike, rate: int, padding: PaddingLike, name: str | None = None
+) -> Tensor:
     """A convolution whose filters are spread out by `rate`."""
     return convolution(value, filters, padding, dilation_rate=np.broadcast_to(rate, (2,)), name=name)
 
 
 def atrous_conv2d_transpose(
-    value: Any, filters: Any, output_shape: Any, rate: int, padding: str, name: str | None = None
+    value: TensorLike,
+    filters: TensorLike,
+    output_shape: Tensor | Array | Sequence[SizeLike | Tensor],
+    rate: int,
+    padding: str,
+    name: str | None = None,
 ) -> Tensor:
     """The transpose of `atrous_conv2d`: its gradient, as a layer."""
     with scope_of(name, "atrous_conv2d_transpose", value, filters, output_shape):
@@ -599,7 +606,7 @@ def atrous_conv2d_transpose(
         if rate == 1:
             return conv2d_transpose(value, filters, output_shape, [1, 1, 1, 1], padding)
         convert(output_shape, name="output_shape")
-        sizes = output_shape if isinstance(output_shape, Tensor) else list(output_shape)
+        sizes: Any = output_shape if isinstance(output_shape, Tensor) else list(output_shape)
         known = filters.static_shape
         extent = list(known.as_tuple()) if known.is_fully_known else shape(filters)
         before, after = _rows_and_columns(extent, rate, padding)
@@ -634,14 +641,14 @@ def _rows_and_columns(extent: Any, rate: int, padding: str) -> tuple[list[Any], 
 
 
 def dilation2d(
-    input: Any,
-    filter: Any = None,
-    strides: Any = None,
-    rates: Any = None,
-    padding: Any = None,
+    input: TensorLike,
+    filter: TensorLike | None = None,
+    strides: IntegersLike | None = None,
+    rates: IntegersLike | None = None,
+    padding: str | None = None,
     name: str | None = None,
-    filters: Any = None,
-    dilations: Any = None,
+    filters: TensorLike | None = None,
+    dilations: IntegersLike | None = None,
 ) -> Tensor:
     """The maximum, under each window, of the images plus the filter."""
     filter = either("filters", filters, "filter", filter)
@@ -649,7 +656,14 @@ def dilation2d(
     return emit(ops.dilation2d, input, filter, strides=strides, rates=rates, padding=padding, name=name)
 
 
-def erosion2d(value: Any, kernel: Any, strides: Any, rates: Any, padding: str, name: str | None = None) -> Tensor:
+def erosion2d(
+    value: TensorLike,
+    kernel: TensorLike,
+    strides: IntegersLike,
+    rates: IntegersLike,
+    padding: str,
+    name: str | None = None,
+) -> Tensor:
     """The minimum, under each window, of the images less the mirrored kernel."""
     with scope_of(name, "erosion2d", value, kernel) as scope:
         negated = negative(value)

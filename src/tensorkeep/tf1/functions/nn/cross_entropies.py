@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -34,11 +35,14 @@ from tensorkeep.tf1.functions.numbers.elementwise import add, cast, exp, log, lo
 from tensorkeep.tf1.functions.numbers.elementwise import range as number_range
 
 
-def _expect_both(function: str, labels: Any, logits: Any) -> None:
+def _expect_both(function: str, labels: TensorLike | None, logits: TensorLike | None) -> tuple[TensorLike, TensorLike]:
+    """Labels and logits, of which neither may be missing."""
     if labels is None or logits is None:
         raise InvalidArgumentError(
-            f"Both `labels` and `logits` must be provided for {function}. Received: labels={labels} and logits={logits}"
+            f"Both `labels` and `logits` must be provided for {function}. "
+            f"Received: labels={labels!s} and logits={logits!s}"
         )
+    return labels, logits
 
 
 def _expect_same_shape(labels: Tensor, logits: Tensor, names: str = "`logits` and `labels`") -> None:
@@ -50,18 +54,22 @@ def _expect_same_shape(labels: Tensor, logits: Tensor, names: str = "`logits` an
 
 
 def softmax_cross_entropy_with_logits(
-    labels: Any = None, logits: Any = None, dim: Any = -1, name: str | None = None, axis: Any = None
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    dim: int | None = -1,
+    name: str | None = None,
+    axis: int | None = None,
 ) -> Tensor:
     """As `softmax_cross_entropy_with_logits_v2`, without a gradient for the labels."""
     dim = either("axis", axis, "dim", dim)
-    _expect_both("softmax_cross_entropy_with_logits", labels, logits)
+    labels, logits = _expect_both("softmax_cross_entropy_with_logits", labels, logits)
     with scope_of(name, "softmax_cross_entropy_with_logits_sg", logits, labels) as scope:
         labels = stop_gradient(labels, name="labels_stop_gradient")
     return softmax_cross_entropy_with_logits_v2(labels, logits, axis=dim, name=scope)
 
 
 def softmax_cross_entropy_with_logits_v2(
-    labels: Any, logits: Any, axis: Any = None, name: str | None = None, dim: Any = None
+    labels: TensorLike, logits: TensorLike, axis: int | None = None, name: str | None = None, dim: int | None = None
 ) -> Tensor:
     """For each row, the cross entropy between the labels and the softmax of the logits."""
     axis = either("axis", axis, "dim", dim)
@@ -104,7 +112,9 @@ def _flattened(x: Tensor) -> Tensor:
     return rows
 
 
-def sparse_softmax_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Tensor:
+def sparse_softmax_cross_entropy_with_logits(
+    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """The cross entropy between classes given by number and the softmax of the logits."""
     _expect_both("sparse_softmax_cross_entropy_with_logits", labels, logits)
     with scope_of(name, "SparseSoftmaxCrossEntropyWithLogits", labels, logits):
@@ -147,7 +157,9 @@ def _check_sparse_shapes(labels: Shape, logits: Shape) -> bool:
 # ---------------------------------------------------------------------------------------------------- Elements
 
 
-def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, name: str | None = None) -> Tensor:
+def sigmoid_cross_entropy_with_logits(
+    labels: TensorLike | None = None, logits: TensorLike | None = None, name: str | None = None
+) -> Tensor:
     """For each element, the cross entropy between a label and the sigmoid of a logit."""
     _expect_both("sigmoid_cross_entropy_with_logits", labels, logits)
     with scope_of(name, "logistic_loss", logits, labels) as scope:
@@ -162,20 +174,27 @@ def sigmoid_cross_entropy_with_logits(labels: Any = None, logits: Any = None, na
 
 
 def weighted_cross_entropy_with_logits(
-    labels: Any = None, logits: Any = None, pos_weight: Any = None, name: str | None = None, targets: Any = None
+    labels: TensorLike | None = None,
+    logits: TensorLike | None = None,
+    pos_weight: Tensor | float | None = None,
+    name: str | None = None,
+    targets: TensorLike | None = None,
 ) -> Tensor:
     """As `sigmoid_cross_entropy_with_logits`, with a weight for the positive labels."""
     labels = either("labels", labels, "targets", targets)
     with scope_of(name, "logistic_loss", logits, labels) as scope:
         logits, labels = convert(logits, name="logits"), convert(labels, name="labels")
         _expect_same_shape(labels, logits)
-        weight = 1 + (pos_weight - 1) * labels
+        factor: Any = pos_weight
+        weight = 1 + (factor - 1) * labels
         first = (1 - labels) * logits
         loss = log1p(exp(-absolute(logits)))
         return add(first, weight * (loss + relu(-logits)), name=scope)
 
 
-def log_poisson_loss(targets: Any, log_input: Any, compute_full_loss: bool = False, name: str | None = None) -> Tensor:
+def log_poisson_loss(
+    targets: TensorLike, log_input: TensorLike, compute_full_loss: bool = False, name: str | None = None
+) -> Tensor:
     """The negative log likelihood of a Poisson distribution, without the part that depends on the targets alone."""
     with scope_of(name, "log_poisson_loss", log_input, targets):
         log_input, targets = convert(log_input, name="log_input"), convert(targets, name="targets")

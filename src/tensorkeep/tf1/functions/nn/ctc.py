@@ -6,6 +6,7 @@ from typing import Any
 
 from tensorkeep.dtypes import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT32, INT64
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -31,14 +32,14 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_max, reduce_sum
 
 
 def ctc_loss(
-    labels: Any,
-    inputs: Any = None,
-    sequence_length: Any = None,
+    labels: TensorLike,
+    inputs: TensorLike | None = None,
+    sequence_length: TensorLike | None = None,
     preprocess_collapse_repeated: bool = False,
     ctc_merge_repeated: bool = True,
     ignore_longer_outputs_than_inputs: bool = False,
     time_major: bool = True,
-    logits: Any = None,
+    logits: TensorLike | None = None,
 ) -> Tensor:
     """The loss of sparse labels for sequences of logits, [time, batch, classes]; the last class is the blank."""
     if not isinstance(labels, SparseTensor):
@@ -64,7 +65,7 @@ def ctc_loss(
 
 
 def ctc_greedy_decoder(
-    inputs: Any, sequence_length: Any, merge_repeated: bool = True, blank_index: int | None = None
+    inputs: TensorLike, sequence_length: TensorLike, merge_repeated: bool = True, blank_index: int | None = None
 ) -> tuple[list[SparseTensor], Tensor]:
     """The labels of the most probable class at each step, and the negative sum of the greatest logits."""
     indices, values, shape, scores = ctc.ctc_greedy_decoder(
@@ -74,7 +75,11 @@ def ctc_greedy_decoder(
 
 
 def ctc_beam_search_decoder(
-    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1, merge_repeated: bool = True
+    inputs: TensorLike,
+    sequence_length: TensorLike,
+    beam_width: int = 100,
+    top_paths: int = 1,
+    merge_repeated: bool = True,
 ) -> tuple[list[SparseTensor], Tensor]:
     """The most probable label sequences that a beam search finds, and the logarithms of their probabilities."""
     found = ctc.ctc_beam_search_decoder(
@@ -85,19 +90,19 @@ def ctc_beam_search_decoder(
 
 
 def ctc_beam_search_decoder_v2(
-    inputs: Any, sequence_length: Any, beam_width: int = 100, top_paths: int = 1
+    inputs: TensorLike, sequence_length: TensorLike, beam_width: int = 100, top_paths: int = 1
 ) -> tuple[list[SparseTensor], Tensor]:
     """`ctc_beam_search_decoder` that keeps repeated labels, which blanks part."""
     return ctc_beam_search_decoder(inputs, sequence_length, beam_width, top_paths, merge_repeated=False)
 
 
 def ctc_loss_v2(
-    labels: Any,
-    logits: Any,
-    label_length: Any,
-    logit_length: Any,
+    labels: TensorLike,
+    logits: TensorLike,
+    label_length: TensorLike,
+    logit_length: TensorLike,
     logits_time_major: bool = True,
-    unique: Any = None,
+    unique: TensorLike | None = None,
     blank_index: int | None = None,
     name: str | None = None,
 ) -> Tensor:
@@ -137,7 +142,7 @@ def _sparse_labels(labels: Tensor, lengths: Tensor) -> SparseTensor:
     return SparseTensor(where(is_label), values, shape(labels, out_type=INT64))
 
 
-def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> tuple[Tensor, Tensor]:
+def collapse_repeated(labels: TensorLike, seq_length: TensorLike, name: str | None = None) -> tuple[Tensor, Tensor]:
     """Labels of which repeats in a row are merged, and the lengths that are left."""
     with scope_of(name, "collapse_repeated_labels", labels, seq_length):
         labels, seq_length = convert(labels, name="labels"), convert(seq_length, name="seq_length")
@@ -158,7 +163,7 @@ def collapse_repeated(labels: Any, seq_length: Any, name: str | None = None) -> 
         return reshape(flat, [rows, longest]), cast(lengths, seq_length.dtype)
 
 
-def ctc_unique_labels(labels: Any, name: str | None = None) -> list[Tensor]:
+def ctc_unique_labels(labels: TensorLike, name: str | None = None) -> list[Tensor]:
     """The different labels of each row, padded with zeros, and where among them each label is."""
     with scope_of(name, "ctc_unique_labels", labels):
         labels = convert(labels, name="labels")
@@ -172,7 +177,7 @@ def ctc_unique_labels(labels: Any, name: str | None = None) -> list[Tensor]:
         return each
 
 
-def size_along(tensor: Tensor, axis: int) -> Any:
+def size_along(tensor: Tensor, axis: int) -> int | Tensor:
     """How many elements a tensor has along an axis: a number if it is known and not 0, else a tensor."""
     known = tensor.static_shape
     return (None if known.rank is None else known[axis]) or shape(tensor)[axis]

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit_operation, emit_tensors
+from tensorkeep.graph.arguments import TensorLike, emit_operation, emit_tensors
 from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
@@ -132,7 +132,7 @@ def _scoped(scope: str | None, default: str, *values: Any) -> Iterator[str]:
         yield entered
 
 
-def assert_broadcastable(weights: Any, values: Any) -> Operation:
+def assert_broadcastable(weights: TensorLike, values: TensorLike) -> Operation:
     """An operation that fails unless weights can be broadcast to values: of the same rank, each size 1 or the same."""
     with scope_of(None, "assert_broadcastable", weights, values) as scope:
         with name_scope("weights") as weights_scope:
@@ -210,7 +210,7 @@ def _has_valid_dims(weights_shape: Any, values_shape: Any) -> Tensor:
         return equal(0, count, name=scope)
 
 
-def broadcast_weights(weights: Any, values: Any) -> Tensor:
+def broadcast_weights(weights: TensorLike, values: TensorLike) -> Tensor:
     """The weights, one for each of the values."""
     with scope_of(None, "broadcast_weights", weights, values) as scope:
         values = convert(values, name="values")
@@ -247,8 +247,8 @@ def _safe_mean(losses: Tensor, count: Tensor) -> Tensor:
 
 
 def compute_weighted_loss(
-    losses: Any,
-    weights: Any = 1.0,
+    losses: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -304,9 +304,9 @@ def _expect_compatible(first: Tensor, second: Tensor) -> None:
 
 
 def absolute_difference(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -320,10 +320,10 @@ def absolute_difference(
 
 
 def cosine_distance(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     axis: int | None = None,
-    weights: Any = 1.0,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -342,9 +342,9 @@ def cosine_distance(
 
 
 def hinge_loss(
-    labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -360,10 +360,10 @@ def hinge_loss(
 
 
 def huber_loss(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
-    delta: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
+    delta: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -382,9 +382,9 @@ def huber_loss(
 
 
 def log_loss(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     epsilon: float = 1e-07,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
@@ -400,9 +400,9 @@ def log_loss(
 
 
 def mean_pairwise_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
 ) -> Tensor:
@@ -432,9 +432,9 @@ def _pairwise(errors: Tensor, weights: Tensor) -> Tensor:
 
 
 def mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    predictions: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -448,9 +448,9 @@ def mean_squared_error(
 
 
 def sigmoid_cross_entropy(
-    multi_class_labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    multi_class_labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
     label_smoothing: float = 0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
@@ -469,9 +469,9 @@ def sigmoid_cross_entropy(
 
 
 def softmax_cross_entropy(
-    onehot_labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    onehot_labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
     label_smoothing: float = 0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
@@ -493,9 +493,9 @@ def softmax_cross_entropy(
 
 
 def sparse_softmax_cross_entropy(
-    labels: Any,
-    logits: Any,
-    weights: Any = 1.0,
+    labels: TensorLike,
+    logits: TensorLike,
+    weights: TensorLike = 1.0,
     scope: str | None = None,
     loss_collection: str | None = GraphKeys.LOSSES,
     reduction: str = Reduction.SUM_BY_NONZERO_WEIGHTS,
@@ -510,7 +510,7 @@ def sparse_softmax_cross_entropy(
 
 
 def remove_squeezable_dimensions(
-    labels: Any, predictions: Any, expected_rank_diff: int = 0, name: str | None = None
+    labels: TensorLike, predictions: TensorLike, expected_rank_diff: int = 0, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """Both without a last dimension of size 1, where the ranks differ by one from what they should."""
     with scope_of(name, "remove_squeezable_dimensions", labels, predictions):
@@ -531,8 +531,8 @@ def remove_squeezable_dimensions(
         return labels, predictions
 
 
-def _squeezed_if(x: Tensor, condition: Tensor) -> Any:
-    return cond(condition, lambda: squeeze(x, [-1]), lambda: x)
+def _squeezed_if(x: Tensor, condition: Tensor) -> Tensor:
+    return convert(cond(condition, lambda: squeeze(x, [-1]), lambda: x))
 
 
 def _squeezed_weights(weights: Any, labels: Tensor) -> Any:

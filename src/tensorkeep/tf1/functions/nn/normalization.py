@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorkeep.dtypes import FLOAT16, FLOAT32
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import AxisLike, TensorLike, TensorSource, emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.nn import normalization as ops
@@ -36,12 +36,14 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_mean, reduce_prod
 # ---------------------------------------------------------------------------------------------------- Norms
 
 
-def l2_loss(t: Any, name: str | None = None) -> Tensor:
+def l2_loss(t: TensorLike, name: str | None = None) -> Tensor:
     """Half the sum of squares."""
     return emit(loss_ops.l2_loss, t, name=name)
 
 
-def l2_normalize(x: Any, axis: Any = None, epsilon: float = 1e-12, name: str | None = None, dim: Any = None) -> Tensor:
+def l2_normalize(
+    x: TensorLike, axis: AxisLike = None, epsilon: float = 1e-12, name: str | None = None, dim: AxisLike = None
+) -> Tensor:
     """The tensor divided by its Euclidean norm along some axes."""
     axis = either("axis", axis, "dim", dim)
     with scope_of(name, "l2_normalize", x) as scope:
@@ -63,7 +65,7 @@ def _complex_l2_normalize(x: Tensor, axis: Any, epsilon: float, scope: str) -> T
 
 
 def local_response_normalization(
-    input: Any,
+    input: TensorLike,
     depth_radius: int = 5,
     bias: float = 1,
     alpha: float = 1,
@@ -82,7 +84,12 @@ lrn = local_response_normalization
 
 
 def moments(
-    x: Any, axes: Any, shift: Any = None, name: str | None = None, keep_dims: Any = None, keepdims: Any = None
+    x: Tensor | TensorSource,
+    axes: AxisLike,
+    shift: TensorLike | None = None,
+    name: str | None = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance along some axes. `shift` plays no part."""
     keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
@@ -98,12 +105,12 @@ def moments(
 
 
 def weighted_moments(
-    x: Any,
-    axes: Any,
-    frequency_weights: Any,
+    x: TensorLike,
+    axes: AxisLike,
+    frequency_weights: TensorLike,
     name: str | None = None,
-    keep_dims: Any = None,
-    keepdims: Any = None,
+    keep_dims: bool | None = None,
+    keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance of elements that count as often as their weights say."""
     keep = bool(either("keepdims", keepdims, "keep_dims", keep_dims))
@@ -126,12 +133,12 @@ def weighted_moments(
 
 
 def sufficient_statistics(
-    x: Any,
+    x: TensorLike,
     axes: Sequence[int],
-    shift: Any = None,
-    keep_dims: Any = None,
+    shift: TensorLike | None = None,
+    keep_dims: bool | None = None,
     name: str | None = None,
-    keepdims: Any = None,
+    keepdims: bool | None = None,
 ) -> tuple[Tensor, Tensor, Tensor, Any]:
     """The count, the sum and the sum of squares along some axes, of elements less `shift`."""
     axes = list(set(axes))
@@ -157,7 +164,7 @@ def sufficient_statistics(
 
 
 def normalize_moments(
-    counts: Any, mean_ss: Any, variance_ss: Any, shift: Any, name: str | None = None
+    counts: TensorLike, mean_ss: TensorLike, variance_ss: TensorLike, shift: TensorLike, name: str | None = None
 ) -> tuple[Tensor, Tensor]:
     """The mean and the variance, of what `sufficient_statistics` gave."""
     with scope_of(name, "normalize", counts, mean_ss, variance_ss, shift):
@@ -175,46 +182,57 @@ def normalize_moments(
 
 
 def batch_normalization(
-    x: Any, mean: Any, variance: Any, offset: Any, scale: Any, variance_epsilon: Any, name: str | None = None
+    x: Tensor | TensorSource,
+    mean: TensorLike,
+    variance: TensorLike,
+    offset: TensorLike | None,
+    scale: TensorLike | None,
+    variance_epsilon: TensorLike,
+    name: str | None = None,
 ) -> Tensor:
     """`(x - mean) / sqrt(variance + epsilon) * scale + offset`; scale and offset may be None."""
     with scope_of(name, "batchnorm", x, mean, variance, scale, offset):
-        inverse = rsqrt(variance + variance_epsilon)
+        values: Any = x
+        center: Any = mean  # these three may be variables, which are read by the arithmetic
+        spread: Any = variance
+        moved: Any = offset
+        inverse = rsqrt(spread + variance_epsilon)
         if scale is not None:
             inverse = inverse * scale
-        scaled = x * cast(inverse, x.dtype)
-        shift = offset - mean * inverse if offset is not None else -mean * inverse
+        scaled = values * cast(inverse, x.dtype)
+        shift = moved - center * inverse if moved is not None else -center * inverse
         found: Tensor = scaled + cast(shift, x.dtype)
         return found
 
 
 def batch_norm_with_global_normalization(
-    t: Any = None,
-    m: Any = None,
-    v: Any = None,
-    beta: Any = None,
-    gamma: Any = None,
-    variance_epsilon: Any = None,
-    scale_after_normalization: Any = None,
+    t: TensorLike | None = None,
+    m: TensorLike | None = None,
+    v: TensorLike | None = None,
+    beta: TensorLike | None = None,
+    gamma: TensorLike | None = None,
+    variance_epsilon: TensorLike | None = None,
+    scale_after_normalization: bool | None = None,
     name: str | None = None,
-    input: Any = None,
-    mean: Any = None,
-    variance: Any = None,
+    input: TensorLike | None = None,
+    mean: TensorLike | None = None,
+    variance: TensorLike | None = None,
 ) -> Tensor:
     """As `batch_normalization`, under its older name."""
-    t = either("input", input, "t", t)
-    m = either("mean", mean, "m", m)
-    v = either("variance", variance, "v", v)
+    images: Any = either("input", input, "t", t)
+    center: Any = either("mean", mean, "m", m)
+    spread: Any = either("variance", variance, "v", v)
+    epsilon: Any = variance_epsilon
     scale = gamma if scale_after_normalization else None
-    return batch_normalization(t, m, v, beta, scale, variance_epsilon, name)
+    return batch_normalization(images, center, spread, beta, scale, epsilon, name)
 
 
 def fused_batch_norm(
-    x: Any,
-    scale: Any,
-    offset: Any,
-    mean: Any = None,
-    variance: Any = None,
+    x: TensorLike,
+    scale: TensorLike,
+    offset: TensorLike,
+    mean: TensorLike | None = None,
+    variance: TensorLike | None = None,
     epsilon: float = 0.001,
     data_format: str = "NHWC",
     is_training: bool = True,

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, IntegersLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.nn import pooling as ops
 from tensorkeep.tf1.functions.arrays.shapes import either, expand_dims, scope_of, squeeze
-from tensorkeep.tf1.functions.nn.windows import padding_attrs, sequence, spatial_sizes, with_space_to_batch
+from tensorkeep.tf1.functions.nn.windows import PaddingLike, padding_attrs, sequence, spatial_sizes, with_space_to_batch
 
 
 def _windows(ksize: Any, strides: Any, spatial: int, data_format: str) -> dict[str, Any]:
@@ -37,13 +37,13 @@ def _check_vector_format(padding: Any, data_format: str | None) -> None:
 
 
 def max_pool(
-    value: Any,
-    ksize: Any,
-    strides: Any,
-    padding: Any,
+    value: TensorLike | None,
+    ksize: IntegersLike,
+    strides: IntegersLike | None,
+    padding: PaddingLike,
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """The maximum of each window of the images."""
     value = either("input", input, "value", value)
@@ -57,7 +57,12 @@ def max_pool(
 
 
 def max_pool1d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NWC", name: str | None = None
+    input: TensorLike,
+    ksize: IntegersLike,
+    strides: IntegersLike | None,
+    padding: PaddingLike,
+    data_format: str | None = "NWC",
+    name: str | None = None,
 ) -> Tensor:
     """The maximum of each window of rows."""
     with scope_of(name, "MaxPool1d", input) as scope:
@@ -80,7 +85,12 @@ def max_pool1d(
 
 
 def max_pool2d(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = "NHWC", name: str | None = None
+    input: TensorLike,
+    ksize: IntegersLike,
+    strides: IntegersLike | None,
+    padding: PaddingLike,
+    data_format: str | None = "NHWC",
+    name: str | None = None,
 ) -> Tensor:
     """The maximum of each window of the images."""
     with scope_of(name, "MaxPool2d", input) as scope:
@@ -90,7 +100,12 @@ def max_pool2d(
 
 
 def max_pool3d(
-    input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = "NDHWC", name: str | None = None
+    input: TensorLike,
+    ksize: IntegersLike,
+    strides: IntegersLike | None,
+    padding: str,
+    data_format: str | None = "NDHWC",
+    name: str | None = None,
 ) -> Tensor:
     """The maximum of each window of space."""
     with scope_of(name, "MaxPool3D", input) as scope:
@@ -99,7 +114,12 @@ def max_pool3d(
 
 
 def max_pool_v2(
-    input: Any, ksize: Any, strides: Any, padding: Any, data_format: str | None = None, name: str | None = None
+    input: TensorLike,
+    ksize: IntegersLike,
+    strides: IntegersLike | None,
+    padding: PaddingLike,
+    data_format: str | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The maximum of each window, of rows, images or space."""
     spatial = _spatial(input, data_format)
@@ -129,23 +149,24 @@ def _spatial(input: Any, data_format: str | None) -> int:
 
 
 def max_pool_with_argmax(
-    input: Any,
-    ksize: Any,
-    strides: Any,
+    input: TensorLike,
+    ksize: IntegersLike,
+    strides: IntegersLike | None,
     padding: str,
     data_format: str = "NHWC",
-    Targmax: Any = None,  # noqa: N803 - TensorFlow's name
+    Targmax: DTypeLike | None = None,  # noqa: N803 - TensorFlow's name
     name: str | None = None,
-    output_dtype: Any = None,
+    output_dtype: DTypeLike | None = None,
     include_batch_in_index: bool = False,
-) -> Any:
+) -> Sequence[Tensor]:
     """The maximum of each window, and where it lies in the flattened image."""
     if data_format != "NHWC":
         raise InvalidArgumentError(
             f"`data_format` values other  than 'NHWC' are not supported. Received: data_format={data_format}"
         )
     dtype = either("output_dtype", output_dtype, "Targmax", Targmax)
-    return ops.max_pool_with_argmax(
+    return emit_tensors(
+        ops.max_pool_with_argmax,
         input,
         ksize=ksize,
         strides=strides,
@@ -160,13 +181,13 @@ def max_pool_with_argmax(
 
 
 def avg_pool(
-    value: Any,
-    ksize: Any,
-    strides: Any,
+    value: TensorLike | None,
+    ksize: IntegersLike,
+    strides: IntegersLike | None,
     padding: str,
     data_format: str | None = "NHWC",
     name: str | None = None,
-    input: Any = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """The average of each window of the images."""
     with scope_of(name, "AvgPool", value) as scope:
@@ -179,7 +200,12 @@ avg_pool2d = avg_pool
 
 
 def avg_pool1d(
-    input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = "NWC", name: str | None = None
+    input: TensorLike,
+    ksize: IntegersLike,
+    strides: IntegersLike | None,
+    padding: str,
+    data_format: str | None = "NWC",
+    name: str | None = None,
 ) -> Tensor:
     """The average of each window of rows."""
     with scope_of(name, "AvgPool1D", input) as scope:
@@ -198,7 +224,12 @@ def avg_pool1d(
 
 
 def avg_pool3d(
-    input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = "NDHWC", name: str | None = None
+    input: TensorLike,
+    ksize: IntegersLike,
+    strides: IntegersLike | None,
+    padding: str,
+    data_format: str | None = "NDHWC",
+    name: str | None = None,
 ) -> Tensor:
     """The average of each window of space."""
     with scope_of(name, "AvgPool3D", input) as scope:
@@ -207,7 +238,12 @@ def avg_pool3d(
 
 
 def avg_pool_v2(
-    input: Any, ksize: Any, strides: Any, padding: str, data_format: str | None = None, name: str | None = None
+    input: TensorLike,
+    ksize: IntegersLike,
+    strides: IntegersLike | None,
+    padding: str,
+    data_format: str | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The average of each window, of rows, images or space."""
     spatial = _spatial(input, data_format)
@@ -223,15 +259,15 @@ def avg_pool_v2(
 
 
 def pool(
-    input: Any,
-    window_shape: Any,
+    input: TensorLike,
+    window_shape: Sequence[int],
     pooling_type: str,
-    padding: Any,
-    dilation_rate: Any = None,
-    strides: Any = None,
+    padding: str,
+    dilation_rate: Sequence[int] | None = None,
+    strides: Sequence[int] | None = None,
     name: str | None = None,
     data_format: str | None = None,
-    dilations: Any = None,
+    dilations: Sequence[int] | None = None,
 ) -> Tensor:
     """Maxima ("MAX") or averages ("AVG") in one, two or three dimensions, of windows that may be dilated."""
     rates = either("dilations", dilations, "dilation_rate", dilation_rate)
@@ -248,7 +284,7 @@ def pool(
         if np.any(steps > np.asarray(window_shape)):
             raise InvalidArgumentError(
                 "`strides` > `window_shape` not supported due to inconsistency between CPU and GPU implementations. "
-                f"Received: strides={steps} and window_shape={window_shape}"
+                f"Received: strides={steps!s} and window_shape={window_shape!s}"
             )
         is_first = data_format is not None and data_format.startswith("NC")
         axes = list(range(2, spatial + 2)) if is_first else list(range(1, spatial + 1))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.sparse.tensors import sparse_to_dense
 from tensorkeep.tf1.functions.arrays.shapes import (
@@ -33,10 +33,10 @@ from tensorkeep.tf1.functions.numbers.elementwise import cast, log, multiply
 
 
 def nce_loss(
-    weights: Any,
-    biases: Any,
-    labels: Any,
-    inputs: Any,
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,
@@ -68,10 +68,10 @@ def nce_loss(
 
 
 def sampled_softmax_loss(
-    weights: Any,
-    biases: Any,
-    labels: Any,
-    inputs: Any,
+    weights: TensorLike,
+    biases: TensorLike,
+    labels: TensorLike,
+    inputs: TensorLike,
     num_sampled: int,
     num_classes: int,
     num_true: int = 1,

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import Array, IntegersLike, ShapeLike, TensorLike
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -21,14 +21,16 @@ from tensorkeep.tf1.functions.arrays.patches import (
 )
 from tensorkeep.tf1.functions.arrays.shapes import concat, shape, stack
 
-Array = npt.NDArray[Any]
+PaddingLike: TypeAlias = "str | Sequence[Sequence[int]]"
+"""A padding: "SAME" or "VALID", or how much is added before and behind along each dimension."""
 
 
-def sequence(value: Any, spatial: int, channels_first: bool, name: str) -> list[int]:
+def sequence(value: IntegersLike | None, spatial: int, channels_first: bool, name: str) -> list[int]:
     """A size for each axis, of one for all spatial axes, one for each of them, or one for each axis."""
     if value is None:
         return [1] * (spatial + 2)
-    values = list(value) if hasattr(value, "__len__") else [value]
+    given: Any = value
+    values = list(given) if hasattr(value, "__len__") else [given]
     if len(values) == spatial + 2:
         return values
     if len(values) == 1:
@@ -41,7 +43,7 @@ def sequence(value: Any, spatial: int, channels_first: bool, name: str) -> list[
     return [1, 1, *values] if channels_first else [1, *values, 1]
 
 
-def padding_attrs(padding: Any, rank: int = 4) -> dict[str, Any]:
+def padding_attrs(padding: PaddingLike | None, rank: int = 4) -> dict[str, Any]:
     """The attributes of a padding: its name, or pairs of numbers for each axis."""
     if padding == "EXPLICIT":
         raise InvalidArgumentError(
@@ -66,7 +68,9 @@ def is_channels_first(data_format: str | None) -> bool:
     return data_format is not None and data_format.startswith("NC")
 
 
-def spatial_sizes(spatial: int, strides: Any, dilation_rate: Any) -> tuple[Array, Array]:
+def spatial_sizes(
+    spatial: int, strides: Sequence[int] | None, dilation_rate: Sequence[int] | None
+) -> tuple[Array, Array]:
     """The strides and the dilations along spatial axes, checked."""
     found = []
     for name, values in (("dilation_rate", dilation_rate), ("strides", strides)):
@@ -89,12 +93,12 @@ def spatial_sizes(spatial: int, strides: Any, dilation_rate: Any) -> tuple[Array
 
 
 def with_space_to_batch(
-    input: Any,
-    dilation_rate: Any,
-    padding: Any,
+    input: TensorLike,
+    dilation_rate: IntegersLike,
+    padding: PaddingLike,
     op: Callable[[Tensor, int, Any], Tensor],
-    filter_shape: Any = None,
-    spatial_dims: Any = None,
+    filter_shape: ShapeLike = None,
+    spatial_dims: Sequence[int] | None = None,
     data_format: str | None = None,
 ) -> Tensor:
     """What `op(images, spatial dimensions, padding)` gives if it were dilated.
@@ -105,12 +109,12 @@ def with_space_to_batch(
 
 
 def dilated(
-    input: Any,
-    dilation_rate: Any,
-    padding: Any,
+    input: TensorLike,
+    dilation_rate: IntegersLike,
+    padding: PaddingLike,
     op: Callable[[Tensor, int, Any], Tensor],
-    filter_shape: Any,
-    spatial_dims: Any,
+    filter_shape: ShapeLike,
+    spatial_dims: Sequence[int] | None,
     data_format: str | None,
     filters: Tensor | None = None,
 ) -> Tensor:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, ShapeLike, TensorLike, emit
 from tensorkeep.graph.building import chosen_name, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -51,7 +51,7 @@ from tensorkeep.tf1.functions.numbers.elementwise import range as span
 from tensorkeep.tf1.functions.numbers.reductions import reduce_max
 
 
-def as_sparse(value: Any) -> SparseTensor:
+def as_sparse(value: TensorLike) -> SparseTensor:
     """A sparse tensor, or one made of the value of one."""
     if isinstance(value, SparseTensorValue):
         return SparseTensor.from_value(value)
@@ -60,14 +60,14 @@ def as_sparse(value: Any) -> SparseTensor:
     return value
 
 
-def _parts(value: SparseTensor) -> tuple[Tensor, Tensor, Tensor]:
+def _parts(value: Any) -> tuple[Tensor, Tensor, Tensor]:
     return value.indices, value.values, value.dense_shape
 
 
 # ---------------------------------------------------------------------------------------------------- Making
 
 
-def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
+def from_dense(tensor: TensorLike, name: str | None = None) -> SparseTensor:
     """The elements of a tensor that are not zero."""
     with name_scope(chosen_name(name, "dense_to_sparse")):
         tensor = convert(tensor)
@@ -76,7 +76,9 @@ def from_dense(tensor: Any, name: str | None = None) -> SparseTensor:
         return SparseTensor(indices, values, shape(tensor, out_type=INT64))
 
 
-def sparse_eye(num_rows: Any, num_columns: Any = None, dtype: Any = FLOAT32, name: str | None = None) -> SparseTensor:
+def sparse_eye(
+    num_rows: TensorLike, num_columns: TensorLike | None = None, dtype: DTypeLike = FLOAT32, name: str | None = None
+) -> SparseTensor:
     """A matrix with ones on its diagonal."""
     with scope_of(name, "eye", num_rows, num_columns):
         rows = _as_int64(num_rows, "num_rows")
@@ -97,7 +99,7 @@ def _as_int64(value: Any, name: str) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Shapes and orders
 
 
-def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
+def sparse_reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """The same elements in order of their places."""
     sp_input = as_sparse(sp_input)
     found = sparse_parts.reordered(sp_input, name)
@@ -105,7 +107,7 @@ def sparse_reorder(sp_input: Any, name: str | None = None) -> SparseTensor:
     return found
 
 
-def sparse_reshape(sp_input: Any, shape: Any, name: str | None = None) -> SparseTensor:
+def sparse_reshape(sp_input: SparseTensor, shape: TensorLike, name: str | None = None) -> SparseTensor:
     """The same elements in another dense shape; one size may be -1."""
     sp_input = as_sparse(sp_input)
     sizes = cast(shape, INT64)
@@ -157,7 +159,7 @@ def _resolved(wanted: Sequence[int | None], sizes: Sequence[int], told: Any) -> 
     return found
 
 
-def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_expand_dims(sp_input: SparseTensor, axis: AxisLike = None, name: str | None = None) -> SparseTensor:
     """The sparse tensor with one more dimension, of size 1."""
     count: Any = sp_input.dense_shape.static_shape[0]
     if count is None:
@@ -179,7 +181,7 @@ def sparse_expand_dims(sp_input: Any, axis: Any = None, name: str | None = None)
         return SparseTensor(indices, sp_input.values, concat([shape_before, one, shape_after], axis=0))
 
 
-def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -> SparseTensor:
+def sparse_transpose(sp_input: SparseTensor, perm: TensorLike | None = None, name: str | None = None) -> SparseTensor:
     """The sparse tensor with its dimensions in another order, by default the reverse."""
     with scope_of(name, "SparseTranspose", sp_input):
         known = sp_input.static_shape
@@ -199,7 +201,7 @@ def sparse_transpose(sp_input: Any, perm: Any = None, name: str | None = None) -
         return sparse_reorder(SparseTensor(indices, sp_input.values, turned))
 
 
-def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
+def sparse_reset_shape(sp_input: SparseTensor, new_shape: ShapeLike = None) -> SparseTensor:
     """The same elements in a larger dense shape, or in the smallest that holds them."""
     sp_input = as_sparse(sp_input)
     indices, values, old = (identity(part) for part in _parts(sp_input))
@@ -228,15 +230,16 @@ def sparse_reset_shape(sp_input: Any, new_shape: Any = None) -> SparseTensor:
 
 
 def sparse_concat(
-    axis: Any,
-    sp_inputs: Any,
+    axis: int,
+    sp_inputs: Sequence[SparseTensor | SparseTensorValue],
     name: str | None = None,
     expand_nonconcat_dim: bool = False,
-    concat_dim: Any = None,
+    concat_dim: int | None = None,
     expand_nonconcat_dims: bool | None = None,
 ) -> SparseTensor:
     """Sparse tensors one after the other along one of their dimensions; if told, stretched to fit."""
-    axis = either("axis", axis, "concat_dim", concat_dim)
+    if concat_dim is not None:
+        axis = either("axis", axis, "concat_dim", concat_dim)
     stretch = expand_nonconcat_dim if expand_nonconcat_dims is None else expand_nonconcat_dims
     if not isinstance(sp_inputs, list | tuple):
         raise WrongTypeError("Inputs must be a list or tuple.")
@@ -289,12 +292,12 @@ _KEYWORD: Final = KeywordRequired()
 
 
 def sparse_split(
-    keyword_required: Any = _KEYWORD,
-    sp_input: Any = None,
+    keyword_required: KeywordRequired = _KEYWORD,
+    sp_input: SparseTensor | None = None,
     num_split: int | None = None,
-    axis: Any = None,
+    axis: AxisLike = None,
     name: str | None = None,
-    split_dim: Any = None,
+    split_dim: AxisLike = None,
 ) -> list[SparseTensor]:
     """A sparse tensor as parts along one of its dimensions."""
     if not isinstance(keyword_required, KeywordRequired):
@@ -303,13 +306,14 @@ def sparse_split(
     for word, value in (("sp_input", sp_input), ("num_split", num_split), ("axis", axis)):
         if value is None:
             raise InvalidArgumentError(f"{word} is required")
+    assert sp_input is not None
     indices, values, shapes = sparse_parts.sparse_split(
         axis, *_parts(as_sparse(sp_input)), num_split=num_split, name=name
     )
     return [SparseTensor(*parts) for parts in zip(indices, values, shapes, strict=True)]
 
 
-def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) -> SparseTensor:
+def sparse_slice(sp_input: SparseTensor, start: TensorLike, size: TensorLike, name: str | None = None) -> SparseTensor:
     """The block of a sparse tensor that begins at `start` and has sizes `size`."""
     sp_input = as_sparse(sp_input)
     start, size = convert(start, INT64), convert(size, INT64)
@@ -317,7 +321,7 @@ def sparse_slice(sp_input: Any, start: Any, size: Any, name: str | None = None) 
         return SparseTensor(*sparse_parts.sparse_slice(*_parts(sp_input), start, size, name=scope))
 
 
-def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
+def sparse_retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
     """Those elements of which it is told."""
     sp_input = as_sparse(sp_input)
     kept = convert(to_retain)
@@ -329,7 +333,9 @@ def sparse_retain(sp_input: Any, to_retain: Any) -> SparseTensor:
     return SparseTensor(indices, values, identity(sp_input.dense_shape))
 
 
-def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None = None) -> tuple[SparseTensor, Tensor]:
+def sparse_fill_empty_rows(
+    sp_input: SparseTensor, default_value: TensorLike, name: str | None = None
+) -> tuple[SparseTensor, Tensor]:
     """The sparse tensor with an element in every row, and which rows had none."""
     sp_input = as_sparse(sp_input)
     with scope_of(name, "SparseFillEmptyRows", sp_input):
@@ -343,7 +349,7 @@ def sparse_fill_empty_rows(sp_input: Any, default_value: Any, name: str | None =
 _HASH_KEY: Final = 0xDECAFCAFFE
 
 
-def sparse_cross(inputs: Any, name: str | None = None, separator: Any = None) -> SparseTensor:
+def sparse_cross(inputs: TensorLike, name: str | None = None, separator: TensorLike | None = None) -> SparseTensor:
     """All combinations of the features of several columns, row by row, joined by a separator."""
     mark = convert("_X_" if separator is None else separator, STRING)
     columns, _ = _crossed_columns(inputs, "All inputs must be Tensor or SparseTensor.")
@@ -351,7 +357,7 @@ def sparse_cross(inputs: Any, name: str | None = None, separator: Any = None) ->
 
 
 def sparse_cross_hashed(
-    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+    inputs: TensorLike, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> SparseTensor:
     """As `sparse_cross`, each combination hashed to one of so many numbers."""
     columns, is_text = _crossed_columns(inputs, "All inputs must be SparseTensors")
@@ -388,10 +394,10 @@ def _crossed_columns(inputs: Any, complaint: str) -> tuple[tuple[list[Any], list
 
 
 def sparse_to_dense(
-    sparse_indices: Any,
-    output_shape: Any,
-    sparse_values: Any,
-    default_value: Any = 0,
+    sparse_indices: TensorLike,
+    output_shape: ShapeLike,
+    sparse_values: TensorLike,
+    default_value: TensorLike = 0,
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:
@@ -408,7 +414,10 @@ def sparse_to_dense(
 
 
 def sparse_tensor_to_dense(
-    sp_input: Any, default_value: Any = None, validate_indices: bool = True, name: str | None = None
+    sp_input: SparseTensor,
+    default_value: TensorLike | None = None,
+    validate_indices: bool = True,
+    name: str | None = None,
 ) -> Tensor:
     """The tensor that a sparse one stands for."""
     sp_input = as_sparse(sp_input)
@@ -425,7 +434,7 @@ def sparse_tensor_to_dense(
     )
 
 
-def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None) -> Tensor:
+def sparse_to_indicator(sp_input: SparseTensor, vocab_size: Tensor | int, name: str | None = None) -> Tensor:
     """Which of so many values each row has."""
     sp_input = as_sparse(sp_input)
     with scope_of(name, "SparseToIndicator", sp_input) as scope:
@@ -436,22 +445,30 @@ def sparse_to_indicator(sp_input: Any, vocab_size: Any, name: str | None = None)
 
 
 def sparse_merge(
-    sp_ids: Any, sp_values: Any, vocab_size: Any, name: str | None = None, already_sorted: bool = False
+    sp_ids: SparseTensor | SparseTensorValue | Sequence[SparseTensor | SparseTensorValue],
+    sp_values: SparseTensor | SparseTensorValue,
+    vocab_size: Tensor | int | Sequence[Tensor | int],
+    name: str | None = None,
+    already_sorted: bool = False,
 ) -> SparseTensor:
     """The values at the places that ids name, in the last dimensions."""
+    given: Sequence[SparseTensor | SparseTensorValue]
+    counts: Sequence[Tensor | int]
     if isinstance(sp_ids, SparseTensor | SparseTensorValue):
         if not isinstance(vocab_size, Tensor | Integral):
             raise WrongTypeError(f"vocab_size has to be a Tensor or Python int. Found {type(vocab_size)}")
-        sp_ids, vocab_size = [sp_ids], [vocab_size]
+        given, counts = [sp_ids], [vocab_size]
     elif not isinstance(sp_ids, Iterable) or not isinstance(vocab_size, Iterable):
         raise WrongTypeError(f"sp_ids has to be a SparseTensor or list thereof. Found {type(sp_ids)}")
-    if len(sp_ids) != len(vocab_size):
+    else:
+        given, counts = sp_ids, list(vocab_size)
+    if len(given) != len(counts):
         raise InvalidArgumentError("sp_ids and vocab_size have to have equal lengths.")
-    with scope_of(name, "SparseMerge", *sp_ids, sp_values):
-        all_ids = [as_sparse(ids) for ids in sp_ids]
+    with scope_of(name, "SparseMerge", *given, sp_values):
+        all_ids = [as_sparse(ids) for ids in given]
         values = as_sparse(sp_values)
         columns = [expand_dims(cast(ids.values, INT64), axis=1) for ids in all_ids]
-        sizes = [cast(size, INT64) for size in vocab_size]
+        sizes = [cast(size, INT64) for size in counts]
         indices = concat([all_ids[0].indices[:, :-1], *columns], 1)
         whole = concat([all_ids[0].dense_shape[:-1], sizes], 0)
         found = SparseTensor(indices, values.values, whole)
@@ -464,7 +481,12 @@ def sparse_merge(
 # ---------------------------------------------------------------------------------------------------- Arithmetic
 
 
-def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any:
+def sparse_add(
+    a: TensorLike | SparseTensorValue,
+    b: TensorLike | SparseTensorValue,
+    threshold: TensorLike | None = None,
+    thresh: TensorLike | None = None,
+) -> SparseTensor | Tensor:
     """The sum of two tensors of which one or both are sparse."""
     threshold = either("threshold", threshold, "thresh", thresh)
     kinds = (SparseTensor, SparseTensorValue)
@@ -476,9 +498,8 @@ def sparse_add(a: Any, b: Any, threshold: Any = None, thresh: Any = None) -> Any
         indices, values, whole = tensors.sparse_add(*_parts(first), *_parts(second), limit)
         known = first.static_shape.merge(second.static_shape)
         return SparseTensor(indices, values, list(known.as_tuple()) if known.is_fully_known else whole)
-    if isinstance(b, kinds):
-        a, b = b, a
-    return tensors.sparse_tensor_dense_add(a.indices, a.values, a.dense_shape, b)
+    sparse, dense = (b, a) if isinstance(b, kinds) else (a, b)
+    return emit(tensors.sparse_tensor_dense_add, *_parts(sparse), dense)
 
 
 def _real(dtype: DType) -> DType:
@@ -487,7 +508,11 @@ def _real(dtype: DType) -> DType:
 
 
 def sparse_tensor_dense_matmul(
-    sp_a: Any, b: Any, adjoint_a: bool = False, adjoint_b: bool = False, name: str | None = None
+    sp_a: SparseTensor | SparseTensorValue | TensorLike,
+    b: SparseTensor | SparseTensorValue | TensorLike,
+    adjoint_a: bool = False,
+    adjoint_b: bool = False,
+    name: str | None = None,
 ) -> Tensor:
     """The product of a sparse matrix and a dense one."""
     if isinstance(b, SparseTensor | SparseTensorValue):
@@ -499,19 +524,19 @@ def sparse_tensor_dense_matmul(
         return emit(tensors.sparse_tensor_dense_matmul, *_parts(sp_a), b, adjoint_a=adjoint_a, adjoint_b=adjoint_b)
 
 
-def sparse_softmax(sp_input: Any, name: str | None = None) -> SparseTensor:
+def sparse_softmax(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """The softmax along the last dimension, among the elements that there are."""
     with scope_of(name, "SparseSoftmax", sp_input.indices, sp_input.values):
         values = tensors.sparse_softmax(*_parts(sp_input))
         return SparseTensor(sp_input.indices, values, sp_input.dense_shape)
 
 
-def sparse_maximum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def sparse_maximum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """The larger of two elements; one that is not there is zero."""
     return _picked_elements(tensors.sparse_sparse_maximum, sp_a, sp_b, name)
 
 
-def sparse_minimum(sp_a: Any, sp_b: Any, name: str | None = None) -> SparseTensor:
+def sparse_minimum(sp_a: SparseTensor, sp_b: SparseTensor, name: str | None = None) -> SparseTensor:
     """The smaller of two elements; one that is not there is zero."""
     return _picked_elements(tensors.sparse_sparse_minimum, sp_a, sp_b, name)
 
