@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-from tensorkeep.graph.arguments import emit, emit_operation
+from tensorkeep.graph.arguments import TensorLike, emit, emit_operation
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.ops.files import whole_files as file_ops
 
 
-def read_file(filename: Any, name: str | None = None) -> Tensor:
+def read_file(filename: TensorLike, name: str | None = None) -> Tensor:
     """The contents of a file."""
     return emit(file_ops.read_file, filename, name=name)
 
 
-def write_file(filename: Any, contents: Any, name: str | None = None) -> Operation:
+def write_file(filename: TensorLike, contents: TensorLike, name: str | None = None) -> Operation:
     """An operation that writes a file, and the folders it lies in."""
     return emit_operation(file_ops.write_file, filename, contents, name=name)
 
 
-def matching_files(pattern: Any, name: str | None = None) -> Tensor:
+def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
     """The names of the files that match one of the patterns."""
     return emit(file_ops.matching_files, pattern, name=name)
 

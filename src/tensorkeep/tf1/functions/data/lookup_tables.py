@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeVar
 from uuid import uuid4
 
 from tensorkeep.dtypes import INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.building import chosen_name, current_graph, device, graph_of, init_scope, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.composites import SparseTensor
@@ -29,6 +29,8 @@ from tensorkeep.tf1.functions.parsing.strings import (
     string_to_hash_bucket_fast,
     string_to_hash_bucket_strong,
 )
+
+_Keys = TypeVar("_Keys", Tensor, SparseTensor)
 
 
 def tables_initializer(name: str = "init_all_tables") -> Operation:
@@ -55,7 +57,7 @@ class Table(Protocol):
     def value_dtype(self) -> DType: ...
 
     @property
-    def resource_handle(self) -> Any: ...
+    def resource_handle(self) -> Tensor: ...
 
 
 class Initializer(Protocol):
@@ -68,7 +70,7 @@ class Initializer(Protocol):
     def shared_name(self) -> str:
         """The name under which tables filled alike are one; empty if they are not."""
 
-    def initialize(self, table: Any) -> Operation: ...
+    def initialize(self, table: Table) -> Operation: ...
 
 
 def _check_types(table: Table, key_dtype: DType, value_dtype: DType) -> None:
@@ -81,7 +83,12 @@ class KeyValueTensorInitializer:
     """Fills a table from a tensor of keys and one of values."""
 
     def __init__(
-        self, keys: Any, values: Any, key_dtype: Any = None, value_dtype: Any = None, name: str | None = None
+        self,
+        keys: TensorLike,
+        values: TensorLike,
+        key_dtype: DTypeLike | None = None,
+        value_dtype: DTypeLike | None = None,
+        name: str | None = None,
     ) -> None:
         self._keys = _outside(lambda: convert(keys, _dtype(key_dtype), "keys"))
         self._values = _outside(lambda: convert(values, _dtype(value_dtype), "values"))
@@ -125,10 +132,10 @@ class TextFileInitializer:
 
     def __init__(
         self,
-        filename: Any,
-        key_dtype: Any,
+        filename: TensorLike,
+        key_dtype: DTypeLike,
         key_index: int,
-        value_dtype: Any,
+        value_dtype: DTypeLike,
         value_index: int,
         vocab_size: int | None = None,
         delimiter: str = "\t",
@@ -201,7 +208,7 @@ class TextFileStringTableInitializer(TextFileInitializer):
 
     def __init__(
         self,
-        filename: Any,
+        filename: TensorLike,
         key_column_index: int = LINE_NUMBER,
         value_column_index: int = WHOLE_LINE,
         vocab_size: int | None = None,
@@ -216,13 +223,13 @@ class TextFileIdTableInitializer(TextFileInitializer):
 
     def __init__(
         self,
-        filename: Any,
+        filename: TensorLike,
         key_column_index: int = WHOLE_LINE,
         value_column_index: int = LINE_NUMBER,
         vocab_size: int | None = None,
         delimiter: str = "\t",
         name: str = "text_file_id_table_init",
-        key_dtype: Any = STRING,
+        key_dtype: DTypeLike = STRING,
     ) -> None:
         super().__init__(filename, key_dtype, key_column_index, INT64, value_column_index, vocab_size, delimiter, name)
 
@@ -230,12 +237,13 @@ class TextFileIdTableInitializer(TextFileInitializer):
 # ---------------------------------------------------------------------------------------------------- Static tables
 
 
-def _values_of(keys: Any) -> Any:
+def _values_of(keys: Tensor | SparseTensor) -> Tensor:
     return keys.values if isinstance(keys, SparseTensor) else keys
 
 
-def _with_values(keys: Any, values: Any) -> Any:
-    return SparseTensor(keys.indices, values, keys.dense_shape) if isinstance(keys, SparseTensor) else values
+def _with_values(keys: _Keys, values: Tensor) -> _Keys:
+    """The values in the place of the keys: of a sparse tensor of keys, a sparse tensor."""
+    return keys.with_values(values) if isinstance(keys, SparseTensor) else values
 
 
 def _check_keys(keys: Any, wanted: DType) -> None:
@@ -249,7 +257,7 @@ class StaticHashTable:
     def __init__(
         self,
         initializer: Initializer,
-        default_value: Any,
+        default_value: TensorLike,
         name: str | None = None,
         experimental_is_anonymous: bool = False,
     ) -> None:
@@ -281,16 +289,16 @@ class StaticHashTable:
         with name_scope(chosen_name(name, f"{self.name}_Size"), self.resource_handle.graph):
             return emit(lookup_ops.size_v2, self.resource_handle)
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: _Keys, name: str | None = None) -> _Keys:
         """The values of keys; of a sparse tensor of keys, a sparse tensor."""
         _check_keys(keys, self.key_dtype)
         found = _values_of(keys)
         with name_scope(chosen_name(name, f"{self.name}_Lookup"), self.resource_handle.graph):
-            values = lookup_ops.find_v2(self.resource_handle, found, self.default_value)
+            values = emit(lookup_ops.find_v2, self.resource_handle, found, self.default_value)
         values.set_shape(found.get_shape())
         return _with_values(keys, values)
 
-    def __getitem__(self, keys: Any) -> Any:
+    def __getitem__(self, keys: _Keys) -> _Keys:
         return self.lookup(keys)
 
     def export(self, name: str | None = None) -> tuple[Tensor, Tensor]:
@@ -326,11 +334,11 @@ class IdTableWithHashBuckets:
 
     def __init__(
         self,
-        table: Any,
+        table: StaticHashTable | None,
         num_oov_buckets: int,
         hasher_spec: HasherSpec = FastHashSpec,
         name: str | None = None,
-        key_dtype: Any = None,
+        key_dtype: DTypeLike | None = None,
     ) -> None:
         if name:
             name = name.rstrip("/")
@@ -357,7 +365,7 @@ class IdTableWithHashBuckets:
     @property
     def initializer(self) -> Operation:
         if self._table is not None:
-            return self._table.initializer  # type: ignore[no-any-return]
+            return self._table.initializer
         with name_scope("init"):
             return no_op()
 
@@ -367,7 +375,7 @@ class IdTableWithHashBuckets:
         return self.initializer
 
     @property
-    def resource_handle(self) -> Any:
+    def resource_handle(self) -> Tensor | None:
         return None if self._table is None else self._table.resource_handle
 
     def size(self, name: str | None = None) -> Tensor:
@@ -376,13 +384,13 @@ class IdTableWithHashBuckets:
             known = self._table.size() if self._table is not None else convert(0, INT64)
             return plain("AddV2", known, self._buckets, "add")
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: _Keys, name: str | None = None) -> _Keys:
         """The ids of keys; of a sparse tensor of keys, a sparse tensor."""
         _check_keys(keys, self.key_dtype)
         values = _values_of(keys)
         if self._table is not None and self._table.key_dtype is INT64:
             values = cast(values, INT64)
-        if self._buckets == 0:
+        if self._buckets == 0 and self._table is not None:
             return _with_values(keys, self._table.lookup(values, name=name))
         with name_scope(chosen_name(name, f"{self.name}_Lookup"), graph_of([values])):
             text = values if values.dtype.base_dtype is STRING else as_string(values)
@@ -390,7 +398,7 @@ class IdTableWithHashBuckets:
             ids = buckets if self._table is None else _known_or_bucket(self._table, values, buckets)
         return _with_values(keys, ids)
 
-    def __getitem__(self, keys: Any) -> Any:
+    def __getitem__(self, keys: _Keys) -> _Keys:
         return self.lookup(keys)
 
     def _hash(self) -> Callable[..., Tensor]:
@@ -431,7 +439,7 @@ class StaticVocabularyTable:
         self,
         initializer: Initializer | None,
         num_oov_buckets: int,
-        lookup_key_dtype: Any = None,
+        lookup_key_dtype: DTypeLike | None = None,
         name: str | None = None,
         experimental_is_anonymous: bool = False,
     ) -> None:
@@ -452,18 +460,18 @@ class StaticVocabularyTable:
         return self._ids.initializer
 
     @property
-    def resource_handle(self) -> Any:
+    def resource_handle(self) -> Tensor | None:
         return self._ids.resource_handle
 
     def size(self, name: str | None = None) -> Tensor:
         """How many ids there are."""
         return self._ids.size(name)
 
-    def lookup(self, keys: Any, name: str | None = None) -> Any:
+    def lookup(self, keys: _Keys, name: str | None = None) -> _Keys:
         """The ids of keys; of a sparse tensor of keys, a sparse tensor."""
         return self._ids.lookup(keys, name)
 
-    def __getitem__(self, keys: Any) -> Any:
+    def __getitem__(self, keys: _Keys) -> _Keys:
         return self.lookup(keys)
 
 
@@ -471,19 +479,19 @@ class StaticVocabularyTable:
 
 
 def index_table_from_file(
-    vocabulary_file: Any = None,
+    vocabulary_file: TensorLike | None = None,
     num_oov_buckets: int = 0,
     vocab_size: int | None = None,
-    default_value: Any = -1,
+    default_value: TensorLike = -1,
     hasher_spec: HasherSpec = FastHashSpec,
-    key_dtype: Any = STRING,
+    key_dtype: DTypeLike = STRING,
     name: str | None = None,
     key_column_index: int = WHOLE_LINE,
     value_column_index: int = LINE_NUMBER,
     delimiter: str = "\t",
-) -> Any:
+) -> StaticHashTable | IdTableWithHashBuckets:
     """A table from the lines of a file to their numbers."""
-    _check_file(vocabulary_file)
+    vocabulary_file = _check_file(vocabulary_file)
     _check_buckets(num_oov_buckets)
     if vocab_size is not None and vocab_size < 1:
         shown = vocabulary_file
@@ -513,13 +521,13 @@ def index_table_from_file(
 
 
 def index_table_from_tensor(
-    vocabulary_list: Any,
+    vocabulary_list: TensorLike,
     num_oov_buckets: int = 0,
-    default_value: Any = -1,
+    default_value: TensorLike = -1,
     hasher_spec: HasherSpec = FastHashSpec,
-    dtype: Any = STRING,
+    dtype: DTypeLike = STRING,
     name: str | None = None,
-) -> Any:
+) -> StaticHashTable | IdTableWithHashBuckets:
     """A table from the elements of a vector to their places."""
     if vocabulary_list is None:
         raise InvalidArgumentError("`vocabulary_list` must be specified.")
@@ -546,9 +554,9 @@ def index_table_from_tensor(
 
 
 def index_to_string_table_from_file(
-    vocabulary_file: Any,
+    vocabulary_file: TensorLike,
     vocab_size: int | None = None,
-    default_value: Any = "UNK",
+    default_value: TensorLike = "UNK",
     name: str | None = None,
     key_column_index: int = LINE_NUMBER,
     value_column_index: int = WHOLE_LINE,
@@ -566,7 +574,7 @@ def index_to_string_table_from_file(
 
 
 def index_to_string_table_from_tensor(
-    vocabulary_list: Any, default_value: Any = "UNK", name: str | None = None
+    vocabulary_list: TensorLike, default_value: TensorLike = "UNK", name: str | None = None
 ) -> StaticHashTable:
     """A table from places to the elements of a vector."""
     if vocabulary_list is None:
@@ -578,9 +586,11 @@ def index_to_string_table_from_tensor(
         return StaticHashTable(init, default_value)
 
 
-def _check_file(vocabulary_file: Any) -> None:
+def _check_file(vocabulary_file: TensorLike | None) -> TensorLike:
+    """The file, which must have been given."""
     if vocabulary_file is None or (isinstance(vocabulary_file, str) and not vocabulary_file):
         raise InvalidArgumentError("`vocabulary_file` must be specified and must not be empty.")
+    return vocabulary_file
 
 
 def _check_buckets(count: int) -> None:

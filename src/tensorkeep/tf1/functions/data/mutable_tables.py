@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import WrongTypeError
-from tensorkeep.graph.arguments import emit, emit_operation
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit, emit_operation
 from tensorkeep.graph.building import chosen_name, colocate_with, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.conversion import convert
@@ -90,9 +90,9 @@ class MutableHashTable(_MutableTable):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: TensorLike,
         name: str = "MutableHashTable",
         checkpoint: bool = True,
         experimental_is_anonymous: bool = False,
@@ -117,12 +117,14 @@ class MutableHashTable(_MutableTable):
         op += ("" if shape.rank == 0 else "OfTensors") + ("" if is_anonymous else "V2")
         return emit(op, name=name, **attrs)
 
-    def lookup(self, keys: Any, dynamic_default_values: Any = None, name: str | None = None) -> Tensor:
+    def lookup(
+        self, keys: TensorLike, dynamic_default_values: TensorLike | None = None, name: str | None = None
+    ) -> Tensor:
         """The values of keys; those that are not there have the default, or their own of many defaults."""
         default = self._default_value if dynamic_default_values is None else dynamic_default_values
         return self._found(keys, default, name)
 
-    def __getitem__(self, keys: Any) -> Tensor:
+    def __getitem__(self, keys: TensorLike) -> Tensor:
         return self.lookup(keys)
 
 
@@ -131,11 +133,11 @@ class DenseHashTable(_MutableTable):
 
     def __init__(
         self,
-        key_dtype: Any,
-        value_dtype: Any,
-        default_value: Any,
-        empty_key: Any,
-        deleted_key: Any,
+        key_dtype: DTypeLike,
+        value_dtype: DTypeLike,
+        default_value: TensorLike,
+        empty_key: TensorLike,
+        deleted_key: TensorLike,
         initial_num_buckets: int | None = None,
         name: str = "MutableDenseHashTable",
         checkpoint: bool = True,
@@ -159,18 +161,18 @@ class DenseHashTable(_MutableTable):
             saveable = TableSaveable(self, name)
             add_to_collection(self.resource_handle.graph, GraphKeys.SAVEABLE_OBJECTS, saveable)
 
-    def lookup(self, keys: Any, name: str | None = None) -> Tensor:
+    def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor:
         """The values of keys; those that are not there have the default."""
         return self._found(keys, self._default_value, name)
 
-    def __getitem__(self, keys: Any) -> Tensor:
+    def __getitem__(self, keys: TensorLike) -> Tensor:
         return self.lookup(keys)
 
-    def insert_or_assign(self, keys: Any, values: Any, name: str | None = None) -> Operation:
+    def insert_or_assign(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> Operation:
         """An operation that sets the values of keys."""
         return self.insert(keys, values, name)
 
-    def erase(self, keys: Any, name: str | None = None) -> Operation:
+    def erase(self, keys: TensorLike, name: str | None = None) -> Operation:
         """An operation that forgets keys."""
         return self.remove(keys, name)
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from hashlib import md5
-from typing import Any
+from typing import Any, TypeAlias
 
 from tensorkeep.dtypes import INT64, RESOURCE, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure, TensorLike, emit, emit_operation, emit_tensors
 from tensorkeep.graph.building import chosen_name, device, init_scope, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops.data.queues import fifo_queue_v2, padding_fifo_queue_v2, priority_queue_v2, random_shuffle_queue_v2
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 from tensorkeep.tf1.functions.random.numbers import get_seed
+
+QueueElement: TypeAlias = "Tensor | Sequence[Tensor] | dict[str, Tensor]"
+"""What a queue gives: a tensor, or several if it has several components, by name if these have names."""
 
 
 class QueueBase:
@@ -57,15 +60,15 @@ class QueueBase:
     def names(self) -> list[str] | None:
         return self._names
 
-    def enqueue(self, vals: Any, name: str | None = None) -> Operation:
+    def enqueue(self, vals: Structure, name: str | None = None) -> Operation:
         """Adds an element. When run, it waits while the queue is full."""
         with name_scope(chosen_name(name, f"{self._name}_enqueue"), self._queue_ref.graph) as scope:
             tensors = self._components(vals)
             for tensor, shape in zip(tensors, self._shapes, strict=True):
                 _check_fits(tensor.static_shape, shape)
-            return self._op("QueueEnqueue", tensors, name=scope)  # type: ignore[no-any-return]
+            return emit_operation(self._versioned("QueueEnqueue"), self._queue_ref, tensors, name=scope)
 
-    def enqueue_many(self, vals: Any, name: str | None = None) -> Operation:
+    def enqueue_many(self, vals: Structure, name: str | None = None) -> Operation:
         """Adds the rows of tensors as elements."""
         with name_scope(chosen_name(name, f"{self._name}_EnqueueMany"), self._queue_ref.graph) as scope:
             tensors = self._components(vals)
@@ -77,41 +80,53 @@ class QueueBase:
                 if dims is not None:
                     rows = rows.merge(Shape(dims[:1]))
                     _check_fits(Shape(dims[1:]), shape)
-            return self._op("QueueEnqueueMany", tensors, name=scope)  # type: ignore[no-any-return]
+            return emit_operation(self._versioned("QueueEnqueueMany"), self._queue_ref, tensors, name=scope)
 
-    def dequeue(self, name: str | None = None) -> Any:
+    def dequeue(self, name: str | None = None) -> QueueElement:
         """The next element. When run, it waits while the queue is empty."""
-        found = self._op("QueueDequeue", component_types=self._dtypes, name=chosen_name(name, f"{self._name}_Dequeue"))
+        found = emit_tensors(
+            self._versioned("QueueDequeue"),
+            self._queue_ref,
+            component_types=self._dtypes,
+            name=chosen_name(name, f"{self._name}_Dequeue"),
+        )
         return self._element(found, Shape(()))
 
-    def dequeue_many(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_many(self, n: TensorLike, name: str | None = None) -> QueueElement:
         """The next `n` elements, stacked."""
         name = chosen_name(name, f"{self._name}_DequeueMany")
-        found = self._op("QueueDequeueMany", n, component_types=self._dtypes, name=name)
+        found = emit_tensors(
+            self._versioned("QueueDequeueMany"), self._queue_ref, n, component_types=self._dtypes, name=name
+        )
         count = constant_value(found[0].op.inputs[1])
         return self._element(found, Shape((None if count is None else int(count),)))
 
-    def dequeue_up_to(self, n: Any, name: str | None = None) -> Any:
+    def dequeue_up_to(self, n: TensorLike, name: str | None = None) -> QueueElement:
         """The next `n` elements, stacked; fewer if the queue is closed."""
         name = chosen_name(name, f"{self._name}_DequeueUpTo")
-        found = self._op("QueueDequeueUpTo", n, component_types=self._dtypes, name=name)
+        found = emit_tensors(
+            self._versioned("QueueDequeueUpTo"), self._queue_ref, n, component_types=self._dtypes, name=name
+        )
         return self._element(found, Shape((None,)))
 
     def close(self, cancel_pending_enqueues: bool = False, name: str | None = None) -> Operation:
         """Lets nothing more in."""
         name = chosen_name(name, f"{self._name}_Close")
-        made: Operation = self._op("QueueClose", cancel_pending_enqueues=cancel_pending_enqueues, name=name)
-        return made
+        return emit_operation(
+            self._versioned("QueueClose"), self._queue_ref, cancel_pending_enqueues=cancel_pending_enqueues, name=name
+        )
 
     def is_closed(self, name: str | None = None) -> Tensor:
-        return self._op("QueueIsClosed", name=chosen_name(name, f"{self._name}_Is_Closed"))  # type: ignore[no-any-return]
+        return emit(
+            self._versioned("QueueIsClosed"), self._queue_ref, name=chosen_name(name, f"{self._name}_Is_Closed")
+        )
 
     def size(self, name: str | None = None) -> Tensor:
-        return self._op("QueueSize", name=chosen_name(name, f"{self._name}_Size"))  # type: ignore[no-any-return]
+        return emit(self._versioned("QueueSize"), self._queue_ref, name=chosen_name(name, f"{self._name}_Size"))
 
-    def _op(self, op_name: str, *inputs: Any, **keywords: Any) -> Any:
-        version = "V2" if self._queue_ref.dtype is RESOURCE else ""
-        return get_op(op_name + version)(self._queue_ref, *inputs, **keywords)
+    def _versioned(self, op: str) -> str:
+        """The op for this kind of handle: a resource, or a reference as in older graphs."""
+        return f"{op}V2" if self._queue_ref.dtype is RESOURCE else op
 
     def _components(self, values: Any) -> list[Tensor]:
         if isinstance(values, Mapping):
@@ -134,7 +149,7 @@ class QueueBase:
             for i, (value, dtype) in enumerate(zip(values, self._dtypes, strict=True))
         ]
 
-    def _element(self, tensors: list[Tensor], rows: Shape) -> Any:
+    def _element(self, tensors: Sequence[Tensor], rows: Shape) -> QueueElement:
         for tensor, shape in zip(tensors, self._shapes, strict=True):
             tensor.set_shape(rows.concatenate(shape))
         if self._names:
@@ -148,9 +163,9 @@ class FIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any = None,
-        names: Any = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] = None,
+        names: Sequence[str] | str | None = None,
         shared_name: str | None = None,
         name: str | None = "fifo_queue",
     ) -> None:
@@ -168,9 +183,9 @@ class PaddingFIFOQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        dtypes: Any,
-        shapes: Any,
-        names: Any = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: Sequence[ShapeLike],
+        names: Sequence[str] | str | None = None,
         shared_name: str | None = None,
         name: str = "padding_fifo_queue",
     ) -> None:
@@ -197,9 +212,9 @@ class RandomShuffleQueue(QueueBase):
         self,
         capacity: int,
         min_after_dequeue: int,
-        dtypes: Any,
-        shapes: Any = None,
-        names: Any = None,
+        dtypes: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] = None,
+        names: Sequence[str] | str | None = None,
         seed: int | None = None,
         shared_name: str | None = None,
         name: str = "random_shuffle_queue",
@@ -229,9 +244,9 @@ class PriorityQueue(QueueBase):
     def __init__(
         self,
         capacity: int,
-        types: Any,
-        shapes: Any = None,
-        names: Any = None,
+        types: DTypeLike | Sequence[DTypeLike],
+        shapes: ShapeLike | Sequence[ShapeLike] = None,
+        names: Sequence[str] | str | None = None,
         shared_name: str | None = None,
         name: str = "priority_queue",
     ) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from tensorkeep.dtypes import RESOURCE
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit, emit_operation, emit_tensors
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.data import readers
+from tensorkeep.tf1.functions.data.queues import QueueBase
 
 
 class ReaderBase:
@@ -28,48 +28,47 @@ class ReaderBase:
         """Whether its state can be saved."""
         return self._supports_serialize
 
-    def _apply(self, op: str, *inputs: Any, name: str | None) -> Any:
-        suffix = "V2" if self._reader_ref.dtype == RESOURCE else ""
-        return get_op(f"{op}{suffix}")(self._reader_ref, *inputs, name=name)
+    def _versioned(self, op: str) -> str:
+        """The op for this kind of handle: a resource, or a reference as in older graphs."""
+        return f"{op}V2" if self._reader_ref.dtype == RESOURCE else op
 
-    def _queue(self, queue: Any) -> Tensor:
+    def _queue(self, queue: Tensor | QueueBase) -> Tensor:
         handle: Tensor = queue if isinstance(queue, Tensor) else queue.queue_ref
         if self._reader_ref.dtype == RESOURCE:
             return handle
         return emit(readers.fake_queue, handle)
 
-    def read(self, queue: Any, name: str | None = None) -> Any:
+    def read(self, queue: Tensor | QueueBase, name: str | None = None) -> Sequence[Tensor]:
         """The next record; files are taken from the queue as they are needed."""
-        return self._apply("ReaderRead", self._queue(queue), name=name)
+        return emit_tensors(self._versioned("ReaderRead"), self._reader_ref, self._queue(queue), name=name)
 
-    def read_up_to(self, queue: Any, num_records: Any, name: str | None = None) -> Any:
+    def read_up_to(
+        self, queue: Tensor | QueueBase, num_records: TensorLike, name: str | None = None
+    ) -> Sequence[Tensor]:
         """The next records of a file, so many at most."""
-        return self._apply("ReaderReadUpTo", self._queue(queue), num_records, name=name)
+        return emit_tensors(
+            self._versioned("ReaderReadUpTo"), self._reader_ref, self._queue(queue), num_records, name=name
+        )
 
     def num_records_produced(self, name: str | None = None) -> Tensor:
         """How many records it has given."""
-        found: Tensor = self._apply("ReaderNumRecordsProduced", name=name)
-        return found
+        return emit(self._versioned("ReaderNumRecordsProduced"), self._reader_ref, name=name)
 
     def num_work_units_completed(self, name: str | None = None) -> Tensor:
         """How many files it is done with."""
-        found: Tensor = self._apply("ReaderNumWorkUnitsCompleted", name=name)
-        return found
+        return emit(self._versioned("ReaderNumWorkUnitsCompleted"), self._reader_ref, name=name)
 
     def serialize_state(self, name: str | None = None) -> Tensor:
         """Its state, as a string."""
-        found: Tensor = self._apply("ReaderSerializeState", name=name)
-        return found
+        return emit(self._versioned("ReaderSerializeState"), self._reader_ref, name=name)
 
-    def restore_state(self, state: Any, name: str | None = None) -> Operation:
+    def restore_state(self, state: TensorLike, name: str | None = None) -> Operation:
         """Goes on from a state."""
-        found: Operation = self._apply("ReaderRestoreState", state, name=name)
-        return found
+        return emit_operation(self._versioned("ReaderRestoreState"), self._reader_ref, state, name=name)
 
     def reset(self, name: str | None = None) -> Operation:
         """Begins anew."""
-        found: Operation = self._apply("ReaderReset", name=name)
-        return found
+        return emit_operation(self._versioned("ReaderReset"), self._reader_ref, name=name)
 
 
 class WholeFileReader(ReaderBase):

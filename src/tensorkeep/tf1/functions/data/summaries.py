@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT32, STRING
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import chosen_name, current_graph, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
@@ -51,13 +52,17 @@ def _collected(summary: Tensor, collections: Sequence[Any] | None, default: Sequ
 _SUMMARIES: Final = (GraphKeys.SUMMARIES,)
 
 
-def scalar(name: str, tensor: Any, collections: Sequence[Any] | None = None, family: str | None = None) -> Tensor:
+def scalar(
+    name: str, tensor: TensorLike, collections: Sequence[Any] | None = None, family: str | None = None
+) -> Tensor:
     """Reports one number."""
     with _scoped(name, family, tensor) as (tag, scope):
         return _collected(summary_ops.scalar_summary(tag, tensor, name=scope), collections, _SUMMARIES)
 
 
-def histogram(name: str, values: Any, collections: Sequence[Any] | None = None, family: str | None = None) -> Tensor:
+def histogram(
+    name: str, values: TensorLike, collections: Sequence[Any] | None = None, family: str | None = None
+) -> Tensor:
     """Reports how numbers are distributed."""
     with _scoped(name, family, values, "HistogramSummary") as (tag, scope):
         return _collected(summary_ops.histogram_summary(tag, values, name=scope), collections, _SUMMARIES)
@@ -65,7 +70,7 @@ def histogram(name: str, values: Any, collections: Sequence[Any] | None = None, 
 
 def image(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     max_outputs: int = 3,
     collections: Sequence[Any] | None = None,
     family: str | None = None,
@@ -78,8 +83,8 @@ def image(
 
 def audio(
     name: str,
-    tensor: Any,
-    sample_rate: Any,
+    tensor: TensorLike,
+    sample_rate: TensorLike,
     max_outputs: int = 3,
     collections: Sequence[Any] | None = None,
     family: str | None = None,
@@ -91,7 +96,7 @@ def audio(
         return _collected(made, collections, _SUMMARIES)
 
 
-def text(name: str, tensor: Any, collections: Sequence[Any] | None = None) -> Tensor:
+def text(name: str, tensor: Tensor, collections: Sequence[Any] | None = None) -> Tensor:
     """Reports strings, to be shown as text."""
     if tensor.dtype is not STRING:
         raise InvalidArgumentError(
@@ -103,7 +108,7 @@ def text(name: str, tensor: Any, collections: Sequence[Any] | None = None) -> Te
 
 def tensor_summary(
     name: str,
-    tensor: Any,
+    tensor: TensorLike,
     summary_description: str | None = None,
     collections: Sequence[Any] | None = None,
     summary_metadata: SummaryMetadata | None = None,

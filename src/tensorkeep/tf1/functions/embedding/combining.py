@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, INT32, INT64
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -60,13 +60,13 @@ COMBINERS: Final = ("mean", "sqrtn", "sum", "max", "min", "tile")
 
 
 def embedding_lookup_sparse_multi_dim(
-    params: Any,
-    sp_ids: Any,
-    sp_weights: Any,
+    params: TensorLike,
+    sp_ids: SparseTensor,
+    sp_weights: SparseTensor | None,
     partition_strategy: str = "mod",
     name: str | None = None,
-    combiners: Any = None,
-    max_norm: Any = None,
+    combiners: Sequence[str] | None = None,
+    max_norm: Tensor | float | None = None,
     weight_axis: int | None = -1,
 ) -> Tensor:
     """The rows of sparse ids of any rank, combined along each axis but the first: by the last combiner along the last.
@@ -94,13 +94,13 @@ def embedding_lookup_sparse_multi_dim(
 
 
 def safe_embedding_lookup_multi_dim(
-    embedding_weights: Any,
-    sparse_ids: Any,
-    sparse_weights: Any = None,
-    combiners: Any = ("mean",),
+    embedding_weights: TensorLike,
+    sparse_ids: SparseTensor,
+    sparse_weights: SparseTensor | None = None,
+    combiners: Sequence[str] = ("mean",),
     name: str | None = None,
     partition_strategy: str = "div",
-    max_norm: Any = None,
+    max_norm: Tensor | float | None = None,
     weight_axis: int | None = 1,
     prune: bool = True,
 ) -> Tensor:
@@ -206,18 +206,18 @@ def _combined(
 
 
 def adaptive_embedding_lookup_sparse(
-    hash_params: Any,
-    ev_params: Any,
-    sp_ids: Any,
-    hash_ev_ids: Any,
-    sp_weights: Any,
+    hash_params: TensorLike,
+    ev_params: TensorLike,
+    sp_ids: SparseTensor,
+    hash_ev_ids: TensorLike,
+    sp_weights: SparseTensor | None,
     partition_strategy: str = "mod",
     name: str | None = None,
     combiner: str | None = None,
-    max_norm: Any = None,
-    bucket_size: Any = None,
-    adaptive_mask_tensor: Any = None,
-    blocknums: Any = None,
+    max_norm: Tensor | float | None = None,
+    bucket_size: int | None = None,
+    adaptive_mask_tensor: TensorLike | None = None,
+    blocknums: TensorLike | None = None,
 ) -> Tensor:
     """A row for each id: of a plain table where the mask is 0, of an embedding variable where it is 1.
 
@@ -246,19 +246,19 @@ def adaptive_embedding_lookup_sparse(
 
 
 def safe_adaptive_embedding_lookup_sparse(
-    hash_embedding_weights: Any,
-    ev_embedding_weights: Any,
-    sparse_ids: Any,
-    hash_ev_ids: Any,
-    sparse_weights: Any = None,
+    hash_embedding_weights: TensorLike,
+    ev_embedding_weights: TensorLike,
+    sparse_ids: SparseTensor,
+    hash_ev_ids: TensorLike,
+    sparse_weights: SparseTensor | None = None,
     combiner: str | None = None,
-    default_id: Any = None,
+    default_id: Tensor | int | None = None,
     name: str | None = None,
     partition_strategy: str = "div",
-    max_norm: Any = None,
-    bucket_size: Any = None,
-    adaptive_mask_tensor: Any = None,
-    blocknums: Any = None,
+    max_norm: Tensor | float | None = None,
+    bucket_size: int | None = None,
+    adaptive_mask_tensor: TensorLike | None = None,
+    blocknums: TensorLike | None = None,
 ) -> Tensor:
     """The same for sparse ids of any rank that have at most one id in each line; lines without one are zero.
 
@@ -287,16 +287,16 @@ def safe_adaptive_embedding_lookup_sparse(
 
 
 def fused_embedding_lookup_sparse(
-    params: Any,
-    sp_ids: Any,
-    sparse_weights: Any = None,
+    params: TensorLike,
+    sp_ids: SparseTensor,
+    sparse_weights: SparseTensor | None = None,
     partition_strategy: str | None = None,
     name: str | None = None,
     combiner: str | None = None,
-    max_norm: Any = None,
+    max_norm: Tensor | float | None = None,
     default_id: int | None = None,
     prune_invalid_ids: bool = False,
-    blocknums: Any = None,
+    blocknums: TensorLike | None = None,
 ) -> Tensor:
     """As `safe_embedding_lookup_sparse`, for sparse ids of rank 2 without weights; ids below 0 are left out on request.
 
@@ -317,17 +317,17 @@ def fused_embedding_lookup_sparse(
 
 
 def fused_embedding_lookup_sparse_v2(
-    params: Any,
-    sp_ids: Any,
-    sparse_weights: Any = None,
+    params: TensorLike,
+    sp_ids: SparseTensor,
+    sparse_weights: SparseTensor | None = None,
     partition_strategy: str | None = None,
     name: str | None = None,
     combiner: str | None = None,
-    max_norm: Any = None,
+    max_norm: Tensor | float | None = None,
     default_id: int | None = None,
     prune: bool = False,
     fill_empty_row: bool = True,
-    blocknums: Any = None,
+    blocknums: TensorLike | None = None,
 ) -> Tensor:
     """The same; without `fill_empty_row` every row has to have an id."""
     ids, _ = _checked(sp_ids, None)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import reduce
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
-from tensorkeep.dtypes import INT32, INT64
+from tensorkeep.dtypes import INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import colocate_with, device
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -23,7 +23,21 @@ BUCKETS: Final = 1000
 """Keys are spread over shards by their remainders, so that shards can be saved and restored in any number."""
 
 
-def is_embedding_variable(table: Any) -> bool:
+class EmbeddingTable(Protocol):
+    """What lookups need to know of an embedding variable."""
+
+    @property
+    def key_dtype(self) -> DType: ...
+
+    @property
+    def handle(self) -> Tensor: ...
+
+    def lookup_tier(self, ids: Tensor, /) -> Tensor: ...
+
+    def lookup_resource(self) -> Tensor: ...
+
+
+def is_embedding_variable(table: object) -> bool:
     """Whether it is a table by key."""
     handle = getattr(table, "handle", None)
     return isinstance(handle, Tensor) and handle.op.type == "KvVarHandleOp"
@@ -34,7 +48,9 @@ def own_lookup(tables: Sequence[Any]) -> Callable[..., Tensor] | None:
     return getattr(tables[0], "_embedding_lookup", None) if len(tables) == 1 else None
 
 
-def looked_up_by_key(tables: Sequence[Any], ids: Any, scope: str, ev_init_value: Any, counts: Any) -> Tensor:
+def looked_up_by_key(
+    tables: Sequence[Any], ids: TensorLike, scope: str, ev_init_value: TensorLike | None, counts: TensorLike | None
+) -> Tensor:
     """The rows of ids, in their order."""
     if not all(map(is_embedding_variable, tables)):
         raise InvalidArgumentError("embedding variables and other tables cannot be shards of the same table")
@@ -67,7 +83,7 @@ def looked_up_by_key(tables: Sequence[Any], ids: Any, scope: str, ev_init_value:
     return found
 
 
-def keys_of(table: Any, ids: Any) -> Tensor:
+def keys_of(table: EmbeddingTable, ids: TensorLike) -> Tensor:
     """Ids as keys of a table: of its type, into which smaller ones are widened."""
     wanted = table.key_dtype
     keys: Tensor = ids if isinstance(ids, Tensor) else convert(ids, name="ids", preferred_dtype=wanted)
@@ -87,17 +103,17 @@ def shards_of(keys: Tensor, count: int) -> Tensor:
     return cast(floormod(floormod(keys, BUCKETS), count), INT32)
 
 
-def lookup_tier(var: Any, ids: Any) -> Tensor:
+def lookup_tier(var: EmbeddingTable | Iterable[EmbeddingTable], ids: TensorLike) -> Tensor:
     """In which place of a table, or of one in shards, each key is, 0 being the fastest; -1 if it is in none."""
-    shards = list(var) if hasattr(var, "_variable_list") else [var]
+    given: Any = var
+    shards = list(given) if hasattr(var, "_variable_list") else [given]
     tiers: Tensor = reduce(maximum, [shard.lookup_tier(keys_of(shard, ids)) for shard in shards])
     return tiers
 
 
-def lookup_resource(var: Any) -> Tensor:
+def lookup_resource(var: EmbeddingTable) -> Tensor:
     """The number under which a session knows the table of an embedding variable."""
-    found: Tensor = var.lookup_resource()
-    return found
+    return var.lookup_resource()
 
 
 def _spread(values: Any, shape: list[int], places: Tensor, count: int) -> list[Any]:

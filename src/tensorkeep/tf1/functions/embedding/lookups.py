@@ -14,9 +14,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tensorkeep.dtypes import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT32
+from tensorkeep.dtypes import BFLOAT16, BOOL, FLOAT16, FLOAT32, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import colocate_with, device
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor, is_composite
 from tensorkeep.graph.conversion import convert
@@ -78,15 +78,15 @@ Transform = Callable[[Tensor], Tensor]
 
 
 def embedding_lookup(
-    params: Any,
-    ids: Any,
+    params: TensorLike,
+    ids: TensorLike,
     partition_strategy: str = "mod",
     name: str | None = None,
     validate_indices: bool = True,
-    max_norm: Any = None,
-    ev_init_value: Any = None,
-    blocknums: Any = None,
-    counts: Any = None,
+    max_norm: Tensor | float | None = None,
+    ev_init_value: TensorLike | None = None,
+    blocknums: TensorLike | None = None,
+    counts: TensorLike | None = None,
 ) -> Tensor:
     """The rows of a table that ids name, each shortened to `max_norm` if it is longer.
 
@@ -105,11 +105,11 @@ def embedding_lookup(
 
 
 def lookup_and_transform(
-    params: Any,
-    ids: Any,
+    params: TensorLike,
+    ids: TensorLike,
     partition_strategy: str = "mod",
     name: str | None = None,
-    max_norm: Any = None,
+    max_norm: Tensor | float | None = None,
     transform: Transform | None = None,
 ) -> Tensor:
     """As `embedding_lookup`; rows are transformed where their shard is."""
@@ -248,15 +248,15 @@ def _total_rows(tables: list[Any], ids: Tensor) -> Tensor:
 
 
 def embedding_lookup_sparse(
-    params: Any,
-    sp_ids: Any,
-    sp_weights: Any,
+    params: TensorLike,
+    sp_ids: SparseTensor,
+    sp_weights: SparseTensor | None,
     partition_strategy: str = "mod",
     name: str | None = None,
     combiner: str | None = None,
-    max_norm: Any = None,
+    max_norm: Tensor | float | None = None,
     allow_fast_lookup: bool = False,
-    blocknums: Any = None,
+    blocknums: TensorLike | None = None,
 ) -> Tensor:
     """For each row of sparse ids the weighted sum, mean, or sum divided by the root of the squares, of their rows.
 
@@ -298,7 +298,7 @@ def embedding_lookup_sparse(
 
 
 def combined_rows(
-    rows: Any,
+    rows: TensorLike,
     places: Tensor,
     segment_ids: Tensor,
     sp_ids: SparseTensor,
@@ -331,7 +331,7 @@ def _distinct(tables: list[Any], ids: Tensor, blocknums: Any) -> tuple[Tensor, T
     return distinct, places, counts, unsorted_segment_max(convert(blocknums), places, size(distinct))
 
 
-def distinct_lookup(params: Any, ids: Tensor) -> tuple[Tensor, Tensor]:
+def distinct_lookup(params: TensorLike, ids: Tensor) -> tuple[Tensor, Tensor]:
     """The rows of the distinct ids, and which of them each id has."""
     tables = _tables(params)
     distinct, places, counts, _ = _distinct(tables, ids, None)
@@ -384,14 +384,14 @@ def _tiled(rows: Tensor, ids: SparseTensor, weights: SparseTensor | None, scope:
 
 
 def safe_embedding_lookup_sparse(
-    embedding_weights: Any,
+    embedding_weights: TensorLike,
     sparse_ids: SparseTensor,
     sparse_weights: SparseTensor | None = None,
     combiner: str = "mean",
-    default_id: Any = None,
+    default_id: Tensor | int | None = None,
     name: str | None = None,
     partition_strategy: str = "div",
-    max_norm: Any = None,
+    max_norm: Tensor | float | None = None,
     allow_fast_lookup: bool = False,
     prune: bool = True,
 ) -> Tensor:
@@ -443,7 +443,7 @@ def safe_embedding_lookup_sparse(
         return result
 
 
-def tables_to_look_up(params: Any, dtype: Any = None) -> list[Any]:
+def tables_to_look_up(params: TensorLike, dtype: DType | None = None) -> list[Any]:
     """The shards of a table, as tensors of a type, if they are not variables that are looked up where they are."""
     return [table if _looks_itself_up(table, dtype) else convert(table, dtype) for table in _tables(params)]
 

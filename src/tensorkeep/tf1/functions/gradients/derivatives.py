@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import wraps
 from itertools import count
 from typing import Any, Final
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import Structure, TensorSource
 from tensorkeep.graph.building import gradient_override_map, graph_of
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
@@ -61,8 +62,8 @@ def custom_gradient(f: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def hessians(
-    ys: Any,
-    xs: Any,
+    ys: Structure,
+    xs: Tensor | TensorSource | Sequence[Tensor | TensorSource],
     name: str = "hessians",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
@@ -74,7 +75,7 @@ def hessians(
         "gate_gradients": gate_gradients,
         "aggregation_method": aggregation_method,
     }
-    sources = list(xs) if isinstance(xs, list | tuple) else [xs]
+    sources: list[Any] = list(xs) if isinstance(xs, list | tuple) else [xs]
     found = []
     for gradient, x in zip(gradients(ys, sources, **options), sources, strict=True):
         if gradient is None:

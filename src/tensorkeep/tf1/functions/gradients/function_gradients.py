@@ -40,7 +40,7 @@ from tensorkeep.ops.shared.expressions import constant, plus, zeros_like
 from tensorkeep.runtime.calling import register_differentiation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 from tensorkeep.tf1.functions.gradients.gradient_loops import zeros_like_variable
-from tensorkeep.tf1.functions.gradients.reverse_walk import gradients, is_trainable
+from tensorkeep.tf1.functions.gradients.reverse_walk import Gradient, gradients, is_trainable
 
 
 @dataclass(frozen=True)
@@ -135,7 +135,9 @@ def _is_stateful(graph: Graph, *references: FunctionRef) -> bool:
 # ------------------------------------------------------------------------------------------------------- Branches
 
 
-def _branches_gradient(op: Operation, branches: Sequence[FunctionRef], dys: Sequence[Any]) -> Any:
+def _branches_gradient(
+    op: Operation, branches: Sequence[FunctionRef], dys: Sequence[Gradient | None]
+) -> list[Gradient | None]:
     """Makes the operation give what the gradients of its branches need, and chooses among these the same way."""
     graph, arguments = op.graph, op.inputs[1:]
     derived = []
@@ -247,13 +249,13 @@ def _chosen(op: Operation, branches: Sequence[FunctionRef], inputs: Sequence[Any
 
 @if_.gradient
 @stateless_if.gradient
-def if_gradient(op: Operation, *dys: Any) -> Any:
+def if_gradient(op: Operation, *dys: Gradient | None) -> Sequence[Gradient | None]:
     return _branches_gradient(op, (op.get_attr("then_branch"), op.get_attr("else_branch")), dys)
 
 
 @case.gradient
 @stateless_case.gradient
-def case_gradient(op: Operation, *dys: Any) -> Any:
+def case_gradient(op: Operation, *dys: Gradient | None) -> Sequence[Gradient | None]:
     return _branches_gradient(op, op.get_attr("branches"), dys)
 
 
@@ -262,7 +264,7 @@ def case_gradient(op: Operation, *dys: Any) -> Any:
 
 @while_.gradient
 @stateless_while.gradient
-def while_gradient(op: Operation, *dys: Any) -> Any:
+def while_gradient(op: Operation, *dys: Gradient | None) -> Sequence[Gradient | None]:
     """Makes the loop count its rounds and keep what its gradient needs of each; another goes back through them."""
     graph, arguments = op.graph, list(op.inputs)
     body_name, cond_name = op.get_attr("body"), op.get_attr("cond")

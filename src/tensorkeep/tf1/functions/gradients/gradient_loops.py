@@ -138,7 +138,7 @@ class GradientLoop:
         called_from = current_context(graph)
         with control_dependencies(None, graph):
             with entered(called_from), colocate_with(value):
-                stack = stack_v2(constant(-1, INT32), elem_type=value.dtype.base_dtype, name="f_acc")
+                stack = emit(stack_v2, constant(-1, INT32), elem_type=value.dtype.base_dtype, name="f_acc")
             inside = self.forward_context.add_value(stack)
             context = output_context(value.op)
             if context is self.forward_context:
@@ -154,12 +154,12 @@ class GradientLoop:
                     push = self._push(context, inside, value)
                 self.forward_sync.add_control_inputs((push,))
             push.add_control_inputs((self.increment,))
-            return stack  # type: ignore[no-any-return]
+            return stack
 
     def _push(self, context: Context | None, stack: Tensor, value: Tensor) -> Operation:
         with entered(context):
-            pushed = stack_push_v2(stack, value, swap_memory=self.forward_context.swap_memory)
-        return pushed.op  # type: ignore[no-any-return]
+            pushed = emit(stack_push_v2, stack, value, swap_memory=self.forward_context.swap_memory)
+        return pushed.op
 
     def recall(self, stack: Tensor, value: Tensor, dead_branch: bool = False) -> Tensor:
         """What the value on top of the stack was. Of a value in a branch, only popped if the branch was taken."""

@@ -14,7 +14,7 @@ from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import RESOURCE, VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import Structure, emit
 from tensorkeep.graph.building import chosen_name, colocate_with, device, graph_of, name_scope, unique_name
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
@@ -49,7 +49,8 @@ def gradient_function(op: Operation) -> Callable[..., Any] | None:
     """The gradient rule of an operation; None if it has none on purpose, LookupError if nobody defined one."""
     custom = op.extras.get("gradient_function")
     if custom is not None:
-        return custom  # type: ignore[no-any-return]
+        rule: Callable[..., Any] = custom
+        return rule
     found = op.attr("_gradient_op_type")
     override = found if isinstance(found, bytes) else None
     name = op.type if override is None else override.decode(errors="replace")
@@ -63,14 +64,14 @@ def gradient_function(op: Operation) -> Callable[..., Any] | None:
 
 
 def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
+    ys: Structure,
+    xs: Structure,
+    grad_ys: Structure = None,
     name: str | None = "gradients",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
-    stop_gradients: Any = None,
+    stop_gradients: Structure = None,
     unconnected_gradients: str = "none",
 ) -> list[Gradient | None]:
     """The gradients of the sum of `ys` with respect to each of `xs`; None where there is no path."""
@@ -116,7 +117,7 @@ def _source(value: Any, index: int) -> Tensor:
     return convert(value, name=f"x_{index}", as_ref=True)
 
 
-def is_trainable(tensor: Any) -> bool:
+def is_trainable(tensor: Tensor) -> bool:
     """Whether gradients flow through tensors of its type."""
     return tensor.dtype.base_dtype in _TRAINABLE
 
@@ -350,10 +351,10 @@ def _added_by_device(grads: Sequence[Any]) -> Tensor:
 def _added_in_turn(grads: Sequence[Any], op: Operation) -> Tensor:
     """The sum, two at a time, so that memory can be given back early."""
     with name_scope(f"{op.name}_gradient_sum", op.graph):
-        total = grads[0]
+        total: Tensor = grads[0]
         for grad in grads[1:]:
             total = emit("AddN", [total, grad])
-        return total  # type: ignore[no-any-return]
+        return total
 
 
 def _ones_like(y: Any, index: int) -> Any:
@@ -397,7 +398,8 @@ def _checked_start(y: Any, grad: Any, index: int) -> Any:
 def aggregate_slices(grads: Sequence[Any]) -> Gradient:
     """Slices as one set of slices: those of all, one after the other. With a dense gradient among them, dense."""
     if len(grads) == 1:
-        return grads[0]  # type: ignore[no-any-return]
+        only: Gradient = grads[0]
+        return only
     if any(isinstance(grad, Tensor) for grad in grads):
         return emit("AddN", grads)
     slices = as_slices_alike(grads)

@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.parsing import decoding as decoding_ops
@@ -18,11 +18,11 @@ from tensorkeep.tf1.functions.sparse.tensors import as_sparse
 
 
 def decode_raw(
-    input_bytes: Any = None,
-    out_type: Any = None,
+    input_bytes: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
     little_endian: bool = True,
     name: str | None = None,
-    bytes: Any = None,
+    bytes: TensorLike | None = None,
 ) -> Tensor:
     """The numbers that strings of one length consist of, in a dimension more."""
     input_bytes = either("input_bytes", input_bytes, "bytes", bytes)
@@ -34,7 +34,7 @@ def decode_raw(
 
 
 def decode_csv(
-    records: Any,
+    records: TensorLike,
     record_defaults: Sequence[Any],
     field_delim: str = ",",
     use_quote_delim: bool = True,
@@ -66,27 +66,27 @@ def _check_columns(select_cols: Sequence[int], record_defaults: Sequence[Any]) -
         raise InvalidArgumentError("Length of select_cols and record_defaults do not match.")
 
 
-def decode_compressed(bytes: Any, compression_type: str = "", name: str | None = None) -> Tensor:
+def decode_compressed(bytes: TensorLike, compression_type: str = "", name: str | None = None) -> Tensor:
     """What compressed strings hold: "ZLIB" or "GZIP"."""
     return emit(decoding_ops.decode_compressed, bytes, compression_type=compression_type, name=name)
 
 
-def decode_json_example(json_examples: Any, name: str | None = None) -> Tensor:
+def decode_json_example(json_examples: TensorLike, name: str | None = None) -> Tensor:
     """Examples written as JSON, in their serialized form."""
     return emit(decoding_ops.decode_json_example, json_examples, name=name)
 
 
-def parse_tensor(serialized: Any, out_type: Any, name: str | None = None) -> Tensor:
+def parse_tensor(serialized: TensorLike, out_type: DTypeLike, name: str | None = None) -> Tensor:
     """The tensor of that type that a string is the serialized form of."""
     return emit(serialization_ops.parse_tensor, serialized, out_type=DType.of(out_type), name=name)
 
 
-def serialize_tensor(tensor: Any, name: str | None = None) -> Tensor:
+def serialize_tensor(tensor: TensorLike, name: str | None = None) -> Tensor:
     """The serialized form of a tensor, a string."""
     return emit(serialization_ops.serialize_tensor, tensor, name=name)
 
 
-def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = STRING) -> Tensor:
+def serialize_sparse(sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = STRING) -> Tensor:
     """The serialized forms of the three parts of a sparse tensor."""
     sparse = as_sparse(sp_input)
     return emit(
@@ -99,7 +99,7 @@ def serialize_sparse(sp_input: Any, name: str | None = None, out_type: Any = STR
     )
 
 
-def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any = STRING) -> Tensor:
+def serialize_many_sparse(sp_input: SparseTensor, name: str | None = None, out_type: DTypeLike = STRING) -> Tensor:
     """The serialized forms of the sparse tensors along the first dimension of one, a row each."""
     sparse = as_sparse(sp_input)
     return emit(
@@ -113,7 +113,7 @@ def serialize_many_sparse(sp_input: Any, name: str | None = None, out_type: Any 
 
 
 def deserialize_many_sparse(
-    serialized_sparse: Any, dtype: Any, rank: int | None = None, name: str | None = None
+    serialized_sparse: TensorLike, dtype: DTypeLike, rank: int | None = None, name: str | None = None
 ) -> SparseTensor:
     """Sparse tensors of serialized forms, put together along a new first dimension; `rank` is that of the result."""
     indices, values, shape = serialization_ops.deserialize_many_sparse(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -31,7 +32,10 @@ _OF_SEQUENCES = (VarLenFeature, FixedLenSequenceFeature, RaggedFeature)
 
 
 def parse_example(
-    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+    serialized: TensorLike,
+    features: Mapping[str, Any],
+    name: str | None = None,
+    example_names: TensorLike | None = None,
 ) -> dict[str, Any]:
     """The features of Examples, by key: of a vector of them as a batch, of a single one without that dimension."""
     if not features:
@@ -77,7 +81,10 @@ def _serialized(serialized: Any, has_ragged: bool) -> Tensor:
 
 
 def parse_single_example(
-    serialized: Any, features: Mapping[str, Any], name: str | None = None, example_names: Any = None
+    serialized: TensorLike,
+    features: Mapping[str, Any],
+    name: str | None = None,
+    example_names: TensorLike | None = None,
 ) -> dict[str, Any]:
     """The features of one Example, by key."""
     if features is None:
@@ -102,10 +109,10 @@ def _scalar(serialized: Tensor) -> Tensor:
 
 
 def parse_sequence_example(
-    serialized: Any,
+    serialized: TensorLike,
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
-    example_names: Any = None,
+    example_names: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any]]:
     """The context and the lists of SequenceExamples, by key, and how long dense lists are."""
@@ -176,10 +183,10 @@ def _sequence_node(
 
 
 def parse_single_sequence_example(
-    serialized: Any,
+    serialized: TensorLike,
     context_features: Mapping[str, Any] | None = None,
     sequence_features: Mapping[str, Any] | None = None,
-    example_name: Any = None,
+    example_name: TensorLike | None = None,
     name: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The context and the lists of one SequenceExample, by key."""

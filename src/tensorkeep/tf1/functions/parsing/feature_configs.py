@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, NamedTuple
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike
 
 
 class VarLenFeature(NamedTuple):
@@ -85,6 +87,9 @@ class _RaggedFields(NamedTuple):
     validate: Any
 
 
+Partition: TypeAlias = "RowSplits | RowLengths | RowStarts | RowLimits | ValueRowIds | UniformRowLength"
+
+
 class RaggedFeature(_RaggedFields):
     """A feature of any number of values, parsed into a ragged tensor: one row for each example, or as parted by others.
 
@@ -101,11 +106,11 @@ class RaggedFeature(_RaggedFields):
 
     def __new__(
         cls,
-        dtype: Any,
-        value_key: Any = None,
-        partitions: Any = (),
-        row_splits_dtype: Any = INT32,
-        validate: Any = False,
+        dtype: DTypeLike,
+        value_key: str | None = None,
+        partitions: Sequence[Partition] = (),
+        row_splits_dtype: DTypeLike = INT32,
+        validate: bool = False,
     ) -> RaggedFeature:
         _check_value_key(value_key)
         dtype, row_splits_dtype = DType.of(dtype), DType.of(row_splits_dtype)

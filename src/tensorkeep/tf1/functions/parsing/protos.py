@@ -2,26 +2,26 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
 
 from tensorkeep.dtypes import DType
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.parsing import protos
 
 
 def decode_proto(
-    bytes: Any,
-    message_type: Any,
-    field_names: Any,
-    output_types: Any,
-    descriptor_source: Any = "local://",
+    bytes: TensorLike,
+    message_type: str,
+    field_names: Sequence[str],
+    output_types: Sequence[DTypeLike],
+    descriptor_source: str = "local://",
     message_format: str = "binary",
     sanitize: bool = False,
     name: str | None = None,
-) -> Any:
+) -> tuple[Tensor, list[Tensor]]:
     """How many values each field of each message has, and the values, padded with defaults."""
-    return protos.decode_proto_v2(
+    sizes, values = protos.decode_proto_v2(
         bytes,
         message_type=message_type,
         field_names=field_names,
@@ -31,14 +31,15 @@ def decode_proto(
         sanitize=sanitize,
         name=name,
     )
+    return sizes, values
 
 
 def encode_proto(
-    sizes: Any,
-    values: Any,
-    field_names: Any,
-    message_type: Any,
-    descriptor_source: Any = "local://",
+    sizes: TensorLike,
+    values: Sequence[TensorLike],
+    field_names: Sequence[str],
+    message_type: str,
+    descriptor_source: str = "local://",
     name: str | None = None,
 ) -> Tensor:
     """Messages with as many of the values in each field as the sizes say."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, TensorLike, emit
 from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -28,7 +28,7 @@ def string_join(inputs: Sequence[Any], separator: str = "", name: str | None = N
 
 
 def as_string(
-    input: Any,
+    input: TensorLike,
     precision: int = -1,
     scientific: bool = False,
     shortest: bool = False,
@@ -42,7 +42,11 @@ def as_string(
 
 
 def string_format(
-    template: str, inputs: Any, placeholder: str = "{}", summarize: int = 3, name: str | None = None
+    template: str,
+    inputs: Tensor | Sequence[TensorLike],
+    placeholder: str = "{}",
+    summarize: int = 3,
+    name: str | None = None,
 ) -> Tensor:
     """The template with a shortened text of a tensor for each placeholder."""
     if isinstance(inputs, Tensor):
@@ -57,7 +61,7 @@ def string_format(
     return emit(string_ops.string_format, inputs, name=name, **attrs)
 
 
-def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tensor:
+def regex_full_match(input: TensorLike, pattern: TensorLike, name: str | None = None) -> Tensor:
     """Whether strings match a pattern from beginning to end."""
     if isinstance(pattern, str | bytes):
         return emit(string_ops.static_regex_full_match, input, pattern=pattern, name=name)
@@ -65,7 +69,7 @@ def regex_full_match(input: Any, pattern: Any, name: str | None = None) -> Tenso
 
 
 def regex_replace(
-    input: Any, pattern: Any, rewrite: Any, replace_global: bool = True, name: str | None = None
+    input: TensorLike, pattern: TensorLike, rewrite: TensorLike, replace_global: bool = True, name: str | None = None
 ) -> Tensor:
     """Strings in which what matches a pattern is rewritten, with \\1 and the like for its groups."""
     if isinstance(pattern, str | bytes) and isinstance(rewrite, str | bytes):
@@ -75,10 +79,10 @@ def regex_replace(
 
 
 def string_split(
-    source: Any,
-    sep: Any = None,
+    source: TensorLike,
+    sep: TensorLike | None = None,
     skip_empty: bool = True,
-    delimiter: Any = None,
+    delimiter: TensorLike | None = None,
     result_type: str = "SparseTensor",
     name: str | None = None,
 ) -> SparseTensor:
@@ -92,11 +96,11 @@ def string_split(
 
 
 def strings_split(
-    input: Any = None,
-    sep: Any = None,
+    input: TensorLike | None = None,
+    sep: TensorLike | None = None,
     maxsplit: int = -1,
     result_type: str = "SparseTensor",
-    source: Any = None,
+    source: TensorLike | None = None,
     name: str | None = None,
 ) -> SparseTensor:
     """A string or a vector of strings, each split at `sep` or at white space, as a sparse matrix."""
@@ -119,38 +123,38 @@ def _check_result_type(result_type: str) -> None:
         raise InvalidArgumentError("result_type must be 'RaggedTensor' or 'SparseTensor'.")
 
 
-def string_lower(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def string_lower(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in small letters: those of ASCII, or of all alphabets with encoding "utf-8"."""
     return emit(string_ops.string_lower, input, encoding=encoding, name=name)
 
 
-def string_upper(input: Any, encoding: str = "", name: str | None = None) -> Tensor:
+def string_upper(input: TensorLike, encoding: str = "", name: str | None = None) -> Tensor:
     """Strings in capital letters: those of ASCII, or of all alphabets with encoding "utf-8"."""
     return emit(string_ops.string_upper, input, encoding=encoding, name=name)
 
 
-def string_strip(input: Any, name: str | None = None) -> Tensor:
+def string_strip(input: TensorLike, name: str | None = None) -> Tensor:
     """Strings without white space at either end."""
     return emit(string_ops.string_strip, input, name=name)
 
 
-def string_length(input: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+def string_length(input: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """How long strings are, in bytes or, with unit "UTF8_CHAR", in characters."""
     return emit(string_ops.string_length, input, unit=unit, name=name)
 
 
-def substr(input: Any, pos: Any, len: Any, name: str | None = None, unit: str = "BYTE") -> Tensor:
+def substr(input: TensorLike, pos: TensorLike, len: TensorLike, name: str | None = None, unit: str = "BYTE") -> Tensor:
     """A part of each string."""
     return emit(string_ops.substr, input, pos, len, unit=unit, name=name)
 
 
 def reduce_join(
-    inputs: Any,
-    axis: Any = None,
+    inputs: TensorLike,
+    axis: AxisLike = None,
     keep_dims: bool | None = None,
     separator: str = "",
     name: str | None = None,
-    reduction_indices: Any = None,
+    reduction_indices: AxisLike = None,
     keepdims: bool | None = None,
 ) -> Tensor:
     """Strings joined along axes, along all of them by default."""
@@ -175,14 +179,17 @@ def _all_axes(inputs: Tensor) -> Tensor:
 
 
 def unsorted_segment_join(
-    inputs: Any, segment_ids: Any, num_segments: Any, separator: str = "", name: str | None = None
+    inputs: TensorLike, segment_ids: TensorLike, num_segments: TensorLike, separator: str = "", name: str | None = None
 ) -> Tensor:
     """Strings of each segment joined."""
     return emit(string_ops.unsorted_segment_join, inputs, segment_ids, num_segments, separator=separator, name=name)
 
 
 def string_to_number(
-    string_tensor: Any = None, out_type: Any = FLOAT32, name: str | None = None, input: Any = None
+    string_tensor: TensorLike | None = None,
+    out_type: DTypeLike = FLOAT32,
+    name: str | None = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """The numbers that strings state."""
     string_tensor = either("input", input, "string_tensor", string_tensor)
@@ -190,29 +197,34 @@ def string_to_number(
 
 
 def string_to_hash_bucket(
-    string_tensor: Any = None, num_buckets: int | None = None, name: str | None = None, input: Any = None
+    string_tensor: TensorLike | None = None,
+    num_buckets: int | None = None,
+    name: str | None = None,
+    input: TensorLike | None = None,
 ) -> Tensor:
     """The bucket of each string, by a hash that may change."""
     string_tensor = either("input", input, "string_tensor", string_tensor)
     return emit(string_ops.string_to_hash_bucket, string_tensor, num_buckets=num_buckets, name=name)
 
 
-def string_to_hash_bucket_fast(input: Any, num_buckets: int, name: str | None = None) -> Tensor:
+def string_to_hash_bucket_fast(input: TensorLike, num_buckets: int, name: str | None = None) -> Tensor:
     """The bucket of each string, by a fast hash that will not change."""
     return emit(string_ops.string_to_hash_bucket_fast, input, num_buckets=num_buckets, name=name)
 
 
-def string_to_hash_bucket_strong(input: Any, num_buckets: int, key: Sequence[int], name: str | None = None) -> Tensor:
+def string_to_hash_bucket_strong(
+    input: TensorLike, num_buckets: int, key: Sequence[int], name: str | None = None
+) -> Tensor:
     """The bucket of each string, by a keyed hash that nobody can steer who does not know the key."""
     return emit(string_ops.string_to_hash_bucket_strong, input, num_buckets=num_buckets, key=key, name=name)
 
 
-def encode_base64(input: Any, pad: bool = False, name: str | None = None) -> Tensor:
+def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None) -> Tensor:
     """Strings in base64, with the alphabet that is safe in addresses."""
     return emit(string_ops.encode_base64, input, pad=pad, name=name)
 
 
-def decode_base64(input: Any, name: str | None = None) -> Tensor:
+def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """What strings in base64 stand for, with the alphabet that is safe in addresses, padded or not."""
     return emit(string_ops.decode_base64, input, name=name)
 

@@ -161,7 +161,7 @@ def slice_input_producer(
         queue = range_input_producer(
             count, num_epochs=num_epochs, shuffle=shuffle, seed=seed, capacity=capacity, shared_name=shared_name
         )
-        index = queue.dequeue()
+        index = convert(queue.dequeue())
         return [gather(tensor, index) for tensor in tensors]
 
 
