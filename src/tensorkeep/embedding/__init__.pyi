@@ -13,15 +13,15 @@ from tensorkeep.embedding.formats.resp import (
 )
 from tensorkeep.embedding.restore.finding_deltas import newest_delta as newest_delta
 from tensorkeep.embedding.restore.incremental import (
-    TouchedKeys as TouchedKeys, delta_tensors as delta_tensors, stored_deltas as stored_deltas,
-    table_delta_tensors as table_delta_tensors,
+    TouchedKeys as TouchedKeys, delta_tensors as delta_tensors, table_delta_tensors as table_delta_tensors,
 )
 from tensorkeep.embedding.restore.reports import ColumnReport as ColumnReport, DeltaReport as DeltaReport
 from tensorkeep.embedding.restore.restoring_deltas import restore_delta as restore_delta
 from tensorkeep.embedding.restore.restoring_rows import restore_column as restore_column, restore_table as restore_table
 from tensorkeep.embedding.stored.dense import read_dense as read_dense
 from tensorkeep.embedding.stored.embeddings import (
-    StoredColumn as StoredColumn, StoredEmbedding as StoredEmbedding, stored_embeddings as stored_embeddings,
+    StoredColumn as StoredColumn, StoredEmbedding as StoredEmbedding, stored_deltas as stored_deltas,
+    stored_embeddings as stored_embeddings,
 )
 from tensorkeep.embedding.stored.writing import (
     StoredForm as StoredForm, embedding_tensors as embedding_tensors, save_embeddings as save_embeddings,
