@@ -221,7 +221,9 @@ class StepCounterHook(SessionRunHook):
         if self._summary_writer is None and self._output_dir:
             self._summary_writer = FileWriterCache.get(self._output_dir)
         self._global_step_tensor = required_step("StepCounterHook")
-        self._summary_tag = f"{get_global_step().op.name}/sec"
+        step = get_global_step()
+        assert step is not None  # `required_step` has refused a graph without one
+        self._summary_tag = f"{step.op.name}/sec"
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
