@@ -12,7 +12,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import TensorLike, emit, emit_operation
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.ops.state import variables
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, ones_like, reshape, shape
 from tensorkeep.tf1.variables.variable import Changed, Variable
@@ -21,6 +21,12 @@ if TYPE_CHECKING:
     from tensorkeep.tf1.variables.resource import BaseResourceVariable
 
 Ref: TypeAlias = Variable | Tensor
+
+
+def _readable(changed: Changed) -> Ref:
+    """What a change gave that was asked for the value, not for the operation alone."""
+    assert not isinstance(changed, Operation)
+    return changed
 
 
 def _resource(ref: Ref) -> BaseResourceVariable:
@@ -34,27 +40,26 @@ def assign(
     validate_shape: bool | None = None,
     use_locking: bool | None = None,
     name: str | None = None,
-) -> Changed:
+) -> Ref:
     """Gives a variable another value, or a part of one such as `variable[1:]`."""
     if ref.dtype.is_ref:
         checks = {"validate_shape": validate_shape, "use_locking": use_locking}
         return emit(variables.assign, ref, value, name=name, **checks)
-    changed: Changed = ref.assign(value, name=name)
-    return changed
+    return _readable(ref.assign(value, name=name))
 
 
-def assign_add(ref: Ref, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Changed:
+def assign_add(ref: Ref, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Ref:
     """Adds to a variable."""
     if isinstance(ref, Tensor) or ref.dtype.is_ref:
         return emit(variables.assign_add, ref, value, use_locking=use_locking, name=name)
-    return ref.assign_add(value)
+    return _readable(ref.assign_add(value))
 
 
-def assign_sub(ref: Ref, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Changed:
+def assign_sub(ref: Ref, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Ref:
     """Subtracts from a variable."""
     if isinstance(ref, Tensor) or ref.dtype.is_ref:
         return emit(variables.assign_sub, ref, value, use_locking=use_locking, name=name)
-    return ref.assign_sub(value)
+    return _readable(ref.assign_sub(value))
 
 
 def count_up_to(ref: Ref, limit: int, name: str | None = None) -> Tensor:
@@ -66,7 +71,7 @@ def count_up_to(ref: Ref, limit: int, name: str | None = None) -> Tensor:
 
 def _scatter(
     change: str, ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool, name: str | None
-) -> Changed:
+) -> Ref:
     """Changes rows, or by "NdAdd" and its like elements and slices, by the op of the variable's kind."""
     if isinstance(ref, Tensor) or ref.dtype.is_ref:
         return emit(f"Scatter{change}", ref, indices, updates, use_locking=use_locking, name=name)
@@ -77,77 +82,77 @@ def _scatter(
 
 def scatter_update(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Replaces rows of a variable."""
     return _scatter("Update", ref, indices, updates, use_locking, name)
 
 
 def scatter_add(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Adds to rows of a variable."""
     return _scatter("Add", ref, indices, updates, use_locking, name)
 
 
 def scatter_sub(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Subtracts from rows of a variable."""
     return _scatter("Sub", ref, indices, updates, use_locking, name)
 
 
 def scatter_mul(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Multiplies rows of a variable."""
     return _scatter("Mul", ref, indices, updates, use_locking, name)
 
 
 def scatter_div(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Divides rows of a variable."""
     return _scatter("Div", ref, indices, updates, use_locking, name)
 
 
 def scatter_min(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Lowers rows of a variable to the updates where these are less."""
     return _scatter("Min", ref, indices, updates, use_locking, name)
 
 
 def scatter_max(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Raises rows of a variable to the updates where these are greater."""
     return _scatter("Max", ref, indices, updates, use_locking, name)
 
 
 def scatter_nd_update(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Replaces elements or slices of a variable, by their coordinates."""
     return _scatter("NdUpdate", ref, indices, updates, use_locking, name)
 
 
 def scatter_nd_add(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Adds to elements or slices of a variable, by their coordinates."""
     return _scatter("NdAdd", ref, indices, updates, use_locking, name)
 
 
 def scatter_nd_sub(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Subtracts from elements or slices of a variable, by their coordinates."""
     return _scatter("NdSub", ref, indices, updates, use_locking, name)
 
 
 def batch_scatter_update(
     ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
-) -> Changed:
+) -> Ref:
     """Replaces rows of each matrix of a batch: the last axis of `indices` counts rows, the others matrices."""
     with name_scope(name):
         rows = convert(indices, name="indices")

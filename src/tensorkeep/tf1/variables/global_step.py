@@ -16,7 +16,7 @@ from tensorkeep.tf1.variables.assignments import assign_add
 from tensorkeep.tf1.variables.initializers import zeros_initializer
 from tensorkeep.tf1.variables.modes import VariableAggregation
 from tensorkeep.tf1.variables.scopes import get_variable
-from tensorkeep.tf1.variables.variable import Changed, Variable, is_variable_initialized
+from tensorkeep.tf1.variables.variable import Variable, is_variable_initialized
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -107,7 +107,7 @@ def global_step_read(graph: Graph | None = None) -> Tensor | None:
     return shared
 
 
-def increment_global_step(increment: int, graph: Graph | None = None) -> Changed:
+def increment_global_step(increment: int, graph: Graph | None = None) -> Step:
     """Counts the step up, after those who share its value have read it."""
     graph = graph or current_graph()
     step = get_global_step(graph)

@@ -30,7 +30,6 @@ from tensorkeep.tf1.variables.modes import checked_modes
 from tensorkeep.tf1.variables.options import VariableArguments
 from tensorkeep.tf1.variables.row_changes import RowChanges
 from tensorkeep.tf1.variables.variable import (
-    Changed,
     Variable,
     checked_collections,
     checked_constraint,
@@ -201,7 +200,7 @@ class RefVariable(RowChanges[Tensor], Variable):
 
     def batch_scatter_update(
         self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
-    ) -> Changed:
+    ) -> Variable | Tensor:
         """Replaces rows of each matrix of a batch."""
         return batch_scatter_update(self, sparse_delta.indices, sparse_delta.values, use_locking, name)
 
