@@ -15,7 +15,7 @@ PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test bench lint format docs fuzz soak vary protos man clean
+.PHONY: help demo test bench lint format docs fuzz soak vary protos stubs man clean
 
 help:  ## print this list
 	@echo "tensorkeep: make TARGET"
@@ -62,6 +62,10 @@ vary: $(VENV)/.stamp-test  ## compare every op with TensorFlow on COUNT random i
 protos: $(VENV)/.stamp-protos  ## compile the protocol buffer schemas anew
 	@echo "protos: compiling src/tensorkeep/proto/schemas"
 	@$(RUN) tools/compile_protos.py
+
+stubs: $(VENV)/.stamp-core  ## write the stubs anew, of the tables of names
+	@echo "stubs: writing src/tensorkeep/**/*.pyi"
+	@$(RUN) tools/write_stubs.py
 
 man: $(VENV)/.stamp-core  ## write the manual page anew, of what the commands say of themselves
 	@echo "man: writing man/tensorkeep.1"

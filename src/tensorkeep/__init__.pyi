@@ -5,77 +5,67 @@ from tensorkeep import (
     errors as errors, graph as graph, inspect as inspect, io as io, proto as proto, saved_model as saved_model,
     saving as saving, shapes as shapes, table as table,
 )
-from tensorkeep._about import About as About, about as about
-from tensorkeep._version import __version__ as __version__
-from tensorkeep.checkpoint.bundle.merging import merge_bundles as merge_bundles
-from tensorkeep.checkpoint.bundle.reader import BundleReader as BundleReader
-from tensorkeep.checkpoint.bundle.writer import BundleWriter as BundleWriter
-from tensorkeep.checkpoint.checking import (
-    CheckpointReport as CheckpointReport, TensorProblem as TensorProblem, check_checkpoint as check_checkpoint,
-)
+from tensorkeep._about import About, about
+from tensorkeep._version import __version__
+from tensorkeep.checkpoint.bundle.merging import merge_bundles
+from tensorkeep.checkpoint.bundle.reader import BundleReader
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
+from tensorkeep.checkpoint.checking import CheckpointReport, TensorProblem, check_checkpoint
 from tensorkeep.checkpoint.finding.opening import (
-    latest_checkpoint as latest_checkpoint, list_tensors as list_tensors, load_tensor as load_tensor,
-    load_tensors as load_tensors, open_checkpoint as open_checkpoint,
+    latest_checkpoint, list_tensors, load_tensor, load_tensors, open_checkpoint,
 )
-from tensorkeep.checkpoint.finding.state_file import (
-    CheckpointState as CheckpointState, read_checkpoint_state as read_checkpoint_state,
-    write_checkpoint_state as write_checkpoint_state,
-)
-from tensorkeep.checkpoint.objects.array_trees import load_objects as load_objects, save_objects as save_objects
-from tensorkeep.checkpoint.objects.reader import (
-    ObjectGraph as ObjectGraph, RenamedReader as RenamedReader, SavedAttribute as SavedAttribute,
-    SlotVariable as SlotVariable,
-)
-from tensorkeep.checkpoint.objects.variable_names import (
-    VariableNames as VariableNames, named_variables as named_variables, variable_names as variable_names,
-)
-from tensorkeep.checkpoint.reader import (
-    CheckpointReader as CheckpointReader, Checksums as Checksums, ReadOptions as ReadOptions, TensorInfo as TensorInfo,
-)
-from tensorkeep.checkpoint.restore.items import RestoreItem as RestoreItem, RestoreOutcome as RestoreOutcome
-from tensorkeep.checkpoint.restore.planning import (
-    RestorePlan as RestorePlan, plan_restore as plan_restore, restore_arrays as restore_arrays,
-)
-from tensorkeep.checkpoint.restore.suggestions import Suggestion as Suggestion
-from tensorkeep.checkpoint.restore.wanted_tensors import (
-    Adapt as Adapt, OnMismatch as OnMismatch, Remedy as Remedy, Wanted as Wanted,
-)
+from tensorkeep.checkpoint.finding.state_file import CheckpointState, read_checkpoint_state, write_checkpoint_state
+from tensorkeep.checkpoint.objects.array_trees import load_objects, save_objects
+from tensorkeep.checkpoint.objects.reader import ObjectGraph, RenamedReader, SavedAttribute, SlotVariable
+from tensorkeep.checkpoint.objects.variable_names import VariableNames, named_variables, variable_names
+from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
+from tensorkeep.checkpoint.restore.items import RestoreItem, RestoreOutcome
+from tensorkeep.checkpoint.restore.planning import RestorePlan, plan_restore, restore_arrays
+from tensorkeep.checkpoint.restore.suggestions import Suggestion
+from tensorkeep.checkpoint.restore.wanted_tensors import Adapt, OnMismatch, Remedy, Wanted
 from tensorkeep.checkpoint.saving import (
-    CheckpointFormat as CheckpointFormat, Piece as Piece, SaveOptions as SaveOptions, ShardByName as ShardByName,
-    ShardBySize as ShardBySize, Sharding as Sharding, save_checkpoint as save_checkpoint,
+    CheckpointFormat, Piece, SaveOptions, ShardByName, ShardBySize, Sharding, save_checkpoint,
 )
-from tensorkeep.checkpoint.slices.slice_files import (
-    SliceFileReader as SliceFileReader, SliceFileWriter as SliceFileWriter,
-)
-from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice as TensorSlice
-from tensorkeep.checkpoint.sources import (
-    ArraySource as ArraySource, PartitionedArray as PartitionedArray, Variant as Variant,
-)
-from tensorkeep.dtypes import DType as DType
-from tensorkeep.embedding.table.embedding_table import EmbeddingTable as EmbeddingTable
+from tensorkeep.checkpoint.slices.slice_files import SliceFileReader, SliceFileWriter
+from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
+from tensorkeep.checkpoint.sources import ArraySource, PartitionedArray, Variant
+from tensorkeep.dtypes import DType
+from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.errors import (
-    AbortedError as AbortedError, AlreadyExistsError as AlreadyExistsError, CancelledError as CancelledError,
-    DataLossError as DataLossError, DeadlineExceededError as DeadlineExceededError,
-    FailedPreconditionError as FailedPreconditionError, InternalError as InternalError,
-    InvalidArgumentError as InvalidArgumentError, MissingFileError as MissingFileError, NotFoundError as NotFoundError,
-    OutOfRangeError as OutOfRangeError, PermissionDeniedError as PermissionDeniedError,
-    ResourceExhaustedError as ResourceExhaustedError, StorageError as StorageError, TensorKeepError as TensorKeepError,
-    UnauthenticatedError as UnauthenticatedError, UnavailableError as UnavailableError,
-    UnimplementedError as UnimplementedError, UnknownError as UnknownError, WrongTypeError as WrongTypeError,
+    AbortedError, AlreadyExistsError, CancelledError, DataLossError, DeadlineExceededError, FailedPreconditionError,
+    InternalError, InvalidArgumentError, MissingFileError, NotFoundError, OutOfRangeError, PermissionDeniedError,
+    ResourceExhaustedError, StorageError, TensorKeepError, UnauthenticatedError, UnavailableError, UnimplementedError,
+    UnknownError, WrongTypeError,
 )
-from tensorkeep.io.files.filesystem import Durability as Durability, FileSystem as FileSystem
-from tensorkeep.io.files.local import LocalFileSystem as LocalFileSystem
-from tensorkeep.io.files.memory import MemoryFileSystem as MemoryFileSystem
-from tensorkeep.runtime.limits import Limits as Limits
-from tensorkeep.saved_model.files.fingerprint import OnFingerprint as OnFingerprint
-from tensorkeep.saved_model.load.model import LoadedModel as LoadedModel
-from tensorkeep.saved_model.load.model_loading import load_saved_model as load_saved_model
-from tensorkeep.saving.folder import CheckpointFolder as CheckpointFolder
+from tensorkeep.io.files.filesystem import Durability, FileSystem
+from tensorkeep.io.files.local import LocalFileSystem
+from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.runtime.limits import Limits
+from tensorkeep.saved_model.files.fingerprint import OnFingerprint
+from tensorkeep.saved_model.load.model import LoadedModel
+from tensorkeep.saved_model.load.model_loading import load_saved_model
+from tensorkeep.saving.folder import CheckpointFolder
 from tensorkeep.saving.retention import (
-    AllOf as AllOf, AnyOf as AnyOf, History as History, KeepActive as KeepActive, KeepAll as KeepAll,
-    KeepBest as KeepBest, KeepBytes as KeepBytes, KeepEvery as KeepEvery, KeepLatest as KeepLatest,
-    KeepRecent as KeepRecent, KeepSteps as KeepSteps, Record as Record, RetentionPolicy as RetentionPolicy, Rule as Rule,
+    AllOf, AnyOf, History, KeepActive, KeepAll, KeepBest, KeepBytes, KeepEvery, KeepLatest, KeepRecent, KeepSteps,
+    Record, RetentionPolicy, Rule,
 )
-from tensorkeep.shapes import Shape as Shape
+from tensorkeep.shapes import Shape
 
-__all__: list[str]
+__all__ = [
+    "AbortedError", "About", "Adapt", "AllOf", "AlreadyExistsError", "AnyOf", "ArraySource", "BundleReader",
+    "BundleWriter", "CancelledError", "CheckpointFolder", "CheckpointFormat", "CheckpointReader", "CheckpointReport",
+    "CheckpointState", "Checksums", "DType", "DataLossError", "DeadlineExceededError", "Durability", "EmbeddingTable",
+    "FailedPreconditionError", "FileSystem", "History", "InternalError", "InvalidArgumentError", "KeepActive",
+    "KeepAll", "KeepBest", "KeepBytes", "KeepEvery", "KeepLatest", "KeepRecent", "KeepSteps", "Limits", "LoadedModel",
+    "LocalFileSystem", "MemoryFileSystem", "MissingFileError", "NotFoundError", "ObjectGraph", "OnFingerprint",
+    "OnMismatch", "OutOfRangeError", "PartitionedArray", "PermissionDeniedError", "Piece", "ReadOptions", "Record",
+    "Remedy", "RenamedReader", "ResourceExhaustedError", "RestoreItem", "RestoreOutcome", "RestorePlan",
+    "RetentionPolicy", "Rule", "SaveOptions", "SavedAttribute", "Shape", "ShardByName", "ShardBySize", "Sharding",
+    "SliceFileReader", "SliceFileWriter", "SlotVariable", "StorageError", "Suggestion", "TensorInfo",
+    "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError", "UnavailableError",
+    "UnimplementedError", "UnknownError", "VariableNames", "Variant", "Wanted", "WrongTypeError", "__version__",
+    "about", "check_checkpoint", "latest_checkpoint", "list_tensors", "load_objects", "load_saved_model",
+    "load_tensor", "load_tensors", "merge_bundles", "named_variables", "open_checkpoint", "plan_restore",
+    "read_checkpoint_state", "restore_arrays", "save_checkpoint", "save_objects", "variable_names",
+    "write_checkpoint_state",
+]

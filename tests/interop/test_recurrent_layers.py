@@ -15,7 +15,7 @@ from tensorflow.python.ops import rnn
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.tf1.layers import recurrent
 from tensorkeep.tf1.variables.listing import global_variables_initializer, trainable_variables
-from tensorkeep.v1 import rnn_cell
+from tensorkeep.v1.nn import rnn_cell
 from tests.interop.nn_programs import OURS, expect_close, namespace
 from tests.interop.programs import Built, build
 

@@ -1,65 +1,45 @@
 # Written by tools/write_stubs.py. Where the names are is said in __init__.py.
 
-from tensorkeep.embedding.formats.csv import export_csv as export_csv, import_csv as import_csv, read_csv as read_csv
-from tensorkeep.embedding.formats.maxcompute import (
-    MaxComputeReport as MaxComputeReport, MaxComputeTable as MaxComputeTable, export_maxcompute as export_maxcompute,
-)
-from tensorkeep.embedding.formats.npz import export_npz as export_npz
-from tensorkeep.embedding.formats.parquet import (
-    export_parquet as export_parquet, import_parquet as import_parquet, read_parquet as read_parquet,
-)
-from tensorkeep.embedding.formats.resp import (
-    RedisHashes as RedisHashes, RedisLayout as RedisLayout, RedisStrings as RedisStrings, export_resp as export_resp,
-)
-from tensorkeep.embedding.restore.finding_deltas import newest_delta as newest_delta
-from tensorkeep.embedding.restore.incremental import (
-    TouchedKeys as TouchedKeys, delta_tensors as delta_tensors, table_delta_tensors as table_delta_tensors,
-)
-from tensorkeep.embedding.restore.reports import ColumnReport as ColumnReport, DeltaReport as DeltaReport
-from tensorkeep.embedding.restore.restoring_deltas import restore_delta as restore_delta
-from tensorkeep.embedding.restore.restoring_rows import restore_column as restore_column, restore_table as restore_table
-from tensorkeep.embedding.stored.dense import read_dense as read_dense
-from tensorkeep.embedding.stored.embeddings import (
-    StoredColumn as StoredColumn, StoredEmbedding as StoredEmbedding, stored_deltas as stored_deltas,
-    stored_embeddings as stored_embeddings,
-)
-from tensorkeep.embedding.stored.writing import (
-    StoredForm as StoredForm, embedding_tensors as embedding_tensors, save_embeddings as save_embeddings,
-    table_tensors as table_tensors,
-)
-from tensorkeep.embedding.table.admission import (
-    AdmitAll as AdmitAll, BloomFilter as BloomFilter, CounterFilter as CounterFilter, Touched as Touched,
-)
-from tensorkeep.embedding.table.embedding_table import EmbeddingTable as EmbeddingTable
-from tensorkeep.embedding.table.eviction import GlobalStep as GlobalStep, KeepAll as KeepAll, L2Weight as L2Weight
-from tensorkeep.embedding.table.options import Cache as Cache, FileTier as FileTier, Memory as Memory
-from tensorkeep.embedding.table.snapshot import (
-    ArraySnapshot as ArraySnapshot, ColumnInfo as ColumnInfo, TableSnapshot as TableSnapshot,
-)
-from tensorkeep.embedding.tools.compacting import (
-    compact_checkpoint as compact_checkpoint, full_and_newest_delta as full_and_newest_delta,
-)
-from tensorkeep.embedding.tools.dropping_slots import drop_slots as drop_slots
-from tensorkeep.embedding.tools.histograms import Histogram as Histogram
+from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
+from tensorkeep.embedding.formats.maxcompute import MaxComputeReport, MaxComputeTable, export_maxcompute
+from tensorkeep.embedding.formats.npz import export_npz
+from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
+from tensorkeep.embedding.formats.resp import RedisHashes, RedisLayout, RedisStrings, export_resp
+from tensorkeep.embedding.restore.finding_deltas import newest_delta
+from tensorkeep.embedding.restore.incremental import TouchedKeys, delta_tensors, stored_deltas, table_delta_tensors
+from tensorkeep.embedding.restore.reports import ColumnReport, DeltaReport
+from tensorkeep.embedding.restore.restoring_deltas import restore_delta
+from tensorkeep.embedding.restore.restoring_rows import restore_column, restore_table
+from tensorkeep.embedding.stored.dense import read_dense
+from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, stored_embeddings
+from tensorkeep.embedding.stored.writing import StoredForm, embedding_tensors, save_embeddings, table_tensors
+from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter, Touched
+from tensorkeep.embedding.table.embedding_table import EmbeddingTable
+from tensorkeep.embedding.table.eviction import GlobalStep, KeepAll, L2Weight
+from tensorkeep.embedding.table.options import Cache, FileTier, Memory
+from tensorkeep.embedding.table.snapshot import ArraySnapshot, ColumnInfo, TableSnapshot
+from tensorkeep.embedding.tools.compacting import compact_checkpoint, full_and_newest_delta
+from tensorkeep.embedding.tools.dropping_slots import drop_slots
+from tensorkeep.embedding.tools.histograms import Histogram
 from tensorkeep.embedding.tools.pruning import (
-    KeepByNorm as KeepByNorm, KeepFrequent as KeepFrequent, KeepTop as KeepTop, KeepUpdatedSince as KeepUpdatedSince,
-    PruneReport as PruneReport, PruneRule as PruneRule, plan_pruning as plan_pruning,
-    prune_checkpoint as prune_checkpoint,
+    KeepByNorm, KeepFrequent, KeepTop, KeepUpdatedSince, PruneReport, PruneRule, plan_pruning, prune_checkpoint,
 )
-from tensorkeep.embedding.tools.quantising import (
-    plan_quantising as plan_quantising, quantise_checkpoint as quantise_checkpoint,
-)
-from tensorkeep.embedding.tools.querying import FoundRows as FoundRows, look_up as look_up
-from tensorkeep.embedding.tools.repairing import (
-    KeyComparison as KeyComparison, SlotKeys as SlotKeys, compare_keys as compare_keys,
-    repair_checkpoint as repair_checkpoint,
-)
-from tensorkeep.embedding.tools.repartitioning import (
-    RepartitionReport as RepartitionReport, plan_repartitioning as plan_repartitioning,
-    repartition_checkpoint as repartition_checkpoint,
-)
-from tensorkeep.embedding.tools.statistics import (
-    EmbeddingStatistics as EmbeddingStatistics, embedding_statistics as embedding_statistics,
-)
+from tensorkeep.embedding.tools.quantising import plan_quantising, quantise_checkpoint
+from tensorkeep.embedding.tools.querying import FoundRows, look_up
+from tensorkeep.embedding.tools.repairing import KeyComparison, SlotKeys, compare_keys, repair_checkpoint
+from tensorkeep.embedding.tools.repartitioning import RepartitionReport, plan_repartitioning, repartition_checkpoint
+from tensorkeep.embedding.tools.statistics import EmbeddingStatistics, embedding_statistics
 
-__all__: list[str]
+__all__ = [
+    "AdmitAll", "ArraySnapshot", "BloomFilter", "Cache", "ColumnInfo", "ColumnReport", "CounterFilter", "DeltaReport",
+    "EmbeddingStatistics", "EmbeddingTable", "FileTier", "FoundRows", "GlobalStep", "Histogram", "KeepAll",
+    "KeepByNorm", "KeepFrequent", "KeepTop", "KeepUpdatedSince", "KeyComparison", "L2Weight", "MaxComputeReport",
+    "MaxComputeTable", "Memory", "PruneReport", "PruneRule", "RedisHashes", "RedisLayout", "RedisStrings",
+    "RepartitionReport", "SlotKeys", "StoredColumn", "StoredEmbedding", "StoredForm", "TableSnapshot", "Touched",
+    "TouchedKeys", "compact_checkpoint", "compare_keys", "delta_tensors", "drop_slots", "embedding_statistics",
+    "embedding_tensors", "export_csv", "export_maxcompute", "export_npz", "export_parquet", "export_resp",
+    "full_and_newest_delta", "import_csv", "import_parquet", "look_up", "newest_delta", "plan_pruning",
+    "plan_quantising", "plan_repartitioning", "prune_checkpoint", "quantise_checkpoint", "read_csv", "read_dense",
+    "read_parquet", "repair_checkpoint", "repartition_checkpoint", "restore_column", "restore_delta", "restore_table",
+    "save_embeddings", "stored_deltas", "stored_embeddings", "table_delta_tensors", "table_tensors",
+]

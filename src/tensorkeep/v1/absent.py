@@ -59,6 +59,3 @@ def _as_op(path: str) -> str | None:
     if op.startswith("_") or not op.isidentifier() or find_op(op) is None:
         return None
     return f"it is an op, tf.raw_ops.{op}, which takes its arguments by keyword"
-
-
-__all__ = ["INSTEAD", "missing"]

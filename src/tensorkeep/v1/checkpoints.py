@@ -164,24 +164,3 @@ def warm_start(
     warm_starting.warm_start(
         ckpt_to_initialize_from, vars_to_warm_start, var_name_to_vocab_info, var_name_to_prev_var_name
     )
-
-
-__all__ = [
-    "CheckpointReader",
-    "CheckpointState",
-    "NewCheckpointReader",
-    "VocabInfo",
-    "checkpoint_exists",
-    "checkpoints_iterator",
-    "generate_checkpoint_state_proto",
-    "get_checkpoint_mtimes",
-    "get_checkpoint_state",
-    "init_from_checkpoint",
-    "latest_checkpoint",
-    "list_variables",
-    "load_checkpoint",
-    "load_variable",
-    "remove_checkpoint",
-    "update_checkpoint_state",
-    "warm_start",
-]

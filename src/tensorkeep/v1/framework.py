@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
 from typing import Any
 
-from tensorkeep.dtypes import DType
+from tensorkeep.dtypes import QINT8, QINT16, QINT32, QUINT8, QUINT16, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph import building, collections
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
@@ -20,10 +20,16 @@ from tensorkeep.graph.tensor_shape import Dimension
 from tensorkeep.proto.messages import GraphDef, OpList, TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.tf1.functions.constants import make_tensor_proto as core_make_tensor_proto
+from tensorkeep.tf1.functions.control import tracing
 from tensorkeep.tf1.functions.gradients import reverse_walk as core_gradients
 from tensorkeep.tf1.variables.scope import variable_state
 from tensorkeep.tf1.variables.variable import Variable
 from tensorkeep.v1.graphs import use_resource_variables
+
+COMPILER_VERSION = "Clang 18.1.8"  # of the TensorFlow that this follows
+GRAPH_DEF_VERSION_MIN_CONSUMER = 0
+GRAPH_DEF_VERSION_MIN_PRODUCER = 0
+QUANTIZED_DTYPES = frozenset((QINT8, QINT16, QINT32, QUINT8, QUINT16))
 
 
 class name_scope:  # noqa: N801 - used as a function
@@ -326,3 +332,21 @@ def resource_variables_enabled() -> bool:
 def get_logger() -> python_logging.Logger:
     """The logger that everything here logs to."""
     return python_logging.getLogger("tensorkeep")
+
+
+def function(
+    func: Callable[..., Any] | None = None,
+    input_signature: Sequence[Any] | None = None,
+    autograph: bool = True,
+    jit_compile: bool | None = None,
+    reduce_retracing: bool = False,
+    experimental_implements: str | None = None,
+    experimental_autograph_options: Any = None,
+    experimental_attributes: Any = None,
+    experimental_relax_shapes: bool | None = None,
+    experimental_compile: bool | None = None,
+    experimental_follow_type_hints: bool | None = None,
+) -> Any:
+    """Makes a function of a graph of a Python function. Python's control flow is not translated: `tf.cond` is."""
+    named = {"experimental_implements": experimental_implements, "experimental_attributes": experimental_attributes}
+    return tracing.function(func, input_signature, **named)

@@ -7,12 +7,8 @@ from typing import Any, ClassVar
 
 from tensorkeep.saving.retention import KeepActive
 from tensorkeep.tf1.training.objects import manager, object_checkpoints
-from tensorkeep.tf1.training.objects.module import Module
-from tensorkeep.tf1.training.objects.object_checkpoints import CheckpointOptions
 from tensorkeep.v1.defaults import get_default_session
 from tensorkeep.v1.sessions import core_session
-
-__all__ = ["Checkpoint", "CheckpointManager", "CheckpointOptions", "Module"]
 
 
 class Checkpoint(object_checkpoints.Checkpoint):

@@ -21,10 +21,8 @@ from tensorkeep.errors import (
     WrongTypeError,
 )
 from tensorkeep.graph.building import current_graph
-from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
-from tensorkeep.metagraph.collections import register_proto_function
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.metagraph.files import write_exported
 from tensorkeep.proto.messages import MetaGraphDef, SaverDef
@@ -312,8 +310,3 @@ def _list(items: Any) -> list[Any]:
     if not isinstance(items, list):
         raise WrongTypeError(f"expected a list of checkpoints, got {type(items).__name__}")
     return items
-
-
-register_proto_function(GraphKeys.SAVERS, SaverDef, Saver.to_proto, Saver.from_proto)
-
-__all__ = ["Saver"]

@@ -120,17 +120,3 @@ def start_queue_runners(
 def summary_iterator(path: str) -> Iterator[Event]:
     """The events of a file."""
     return events.summary_iterator(path)
-
-
-__all__ = [
-    "ChiefSessionCreator",
-    "MonitoredSession",
-    "MonitoredTrainingSession",
-    "Scaffold",
-    "SessionManager",
-    "SingularMonitoredSession",
-    "Supervisor",
-    "WorkerSessionCreator",
-    "start_queue_runners",
-    "summary_iterator",
-]

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.restore.restoring_rows import restore_surveyed_column
+from tensorkeep.embedding.restore.restoring_rows import restore_column
+from tensorkeep.embedding.stored.embeddings import stored_embeddings
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op, takes_attributes
@@ -29,11 +30,12 @@ from tensorkeep.ops.embedding.session_tables import (
     owner_of,
     settings_of,
 )
-from tensorkeep.ops.files.checkpoint_access import access_of
 from tensorkeep.ops.files.checkpoints import (
     GivenTensors,
     SavedBeside,
     SliceSpec,
+    access_in_force,
+    opened_whole,
     saved_together,
     specs_of,
     stored_values,
@@ -151,7 +153,7 @@ def save_v3_kernel(
     dtypes: tuple[DType, ...],
     has_ev: bool,
 ) -> tuple[()]:
-    access = access_of(ctx)
+    access = access_in_force()
     path = text_of(prefix, "prefix")
     parts = saved_parts(tensor_names, shape_and_slices, ev_names, tensors, dtypes, has_step=has_ev)
     variables = numbered_embeddings(ctx, ev_resources)
@@ -202,17 +204,18 @@ def _import(
     partition: tuple[int, int],
     reset_version: bool,
 ) -> tuple[()]:
-    access = access_of(ctx)
+    access = access_in_force()
     path, stem = text_of(prefix, "prefix"), text_of(tensor_names, "tensor_names")
-    with access.opened_whole(path, ctx.filesystem) as checkpoint:
-        report = restore_surveyed_column(
+    with opened_whole(access, path, ctx.filesystem) as reader:
+        report = restore_column(
             variable.table,
-            checkpoint,
+            reader,
             access.renamed(stem),
             column=variable.column,
             partition=partition,
             extend="initial" if variable.began_by_initializer else "zero",
             reset_version=_resets_versions(reset_version),
+            stored=access.survey(reader, stored_embeddings),
             fs=ctx.filesystem,
         )
     if not report.is_plain:

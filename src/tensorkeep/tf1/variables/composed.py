@@ -7,23 +7,19 @@ and in checkpoints. They have no value as a whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NoReturn, TypeAlias
+from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import UnimplementedError
-from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
-from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.variable import Variable
-
-Part: TypeAlias = Variable | PartitionedVariable
 
 
 class ComposedVariable(Variable):
     """Several variables by one name."""
 
-    def __init__(self, name: str, parts: Sequence[Part], shape: ShapeLike) -> None:
+    def __init__(self, name: str, parts: Sequence[Any], shape: Any) -> None:
         self._name = name
         self._parts = list(parts)
         self._static_shape = TensorShape(shape)
@@ -34,23 +30,25 @@ class ComposedVariable(Variable):
         return self._name
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[Any]:
         """The variables that it is made of; some may be partitioned."""
         return list(self._parts)
 
     @property
-    def _flat(self) -> list[Variable]:
+    def _flat(self) -> list[Any]:
         """The variables of which those are made that are partitioned, in the place of these."""
-        return [item for part in self._parts for item in ([part] if isinstance(part, Variable) else part)]
+        return [item for part in self._parts for item in (part if hasattr(part, "_variable_list") else [part])]
 
     @property
     def op(self) -> Operation:
         """That of the first part."""
-        return self._flat[0].op
+        op: Operation = self._flat[0].op
+        return op
 
     @property
     def dtype(self) -> DType:
-        return self._parts[0].dtype
+        dtype: DType = self._parts[0].dtype
+        return dtype
 
     @property
     def shape(self) -> TensorShape:
@@ -61,8 +59,8 @@ class ComposedVariable(Variable):
         return all(part.trainable for part in self._flat)
 
     @property
-    def initializer(self) -> list[Operation]:  # type: ignore[override]
-        """Those of the parts, which is why it is several."""
+    def initializer(self) -> Any:
+        """Those of the parts."""
         return [part.initializer for part in self._flat]
 
     def to_proto(self, export_scope: str | None = None) -> None:
@@ -88,18 +86,18 @@ class ComposedVariable(Variable):
         raise self._unsupported("value")
 
     def assign(
-        self, value: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> NoReturn:
+        self, value: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         raise self._unsupported("assign()")
 
     def assign_add(
-        self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> NoReturn:
+        self, delta: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         raise self._unsupported("assign_add()")
 
     def assign_sub(
-        self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> NoReturn:
+        self, delta: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> Any:
         raise self._unsupported("assign_sub()")
 
     def __repr__(self) -> str:

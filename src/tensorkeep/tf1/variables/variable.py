@@ -6,28 +6,12 @@ handles to nodes of a graph: a place that holds a value, an operation that gives
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
-from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, runtime_checkable
-
-import numpy as np
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import (
-    Array,
-    DeviceLike,
-    DTypeLike,
-    Feeds,
-    IndexLike,
-    Scalar,
-    SessionLike,
-    ShapeLike,
-    TensorLike,
-    emit,
-)
-from tensorkeep.graph.building import current_graph, init_scope, operation_of
+from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.building import current_graph, init_scope
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import OPERATORS, Graph, Operation, Tensor
@@ -37,31 +21,18 @@ from tensorkeep.ops.state.variables import is_variable_initialized as is_initial
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.tf1.functions.control.control_flow import cond
 from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization
-from tensorkeep.tf1.variables.options import (
-    AggregationLike,
-    CollectionNames,
-    Constraint,
-    InitializerLike,
-    SynchronizationLike,
-    VariableArguments,
-)
 from tensorkeep.tf1.variables.scope import variable_state
 from tensorkeep.tf1.variables.slices import SaveSliceInfo as SliceInfo
 
-CREATE: Final[list[Callable[..., Variable]]] = []
+CREATE: Final[list[Callable[..., Any]]] = []
 """Makes a variable of either kind; told by the module that knows both."""
 
 
-class _Valued(Protocol):
-    def value(self) -> Tensor: ...
-
-
-def operator(name: str) -> Callable[..., Tensor]:
+def operator(name: str) -> Callable[..., Any]:
     """What an operator does with a variable: the same as with its value."""
 
-    def apply(self: _Valued, *others: TensorLike) -> Tensor:
-        result: Tensor = getattr(Tensor, name)(self.value(), *others)
-        return result
+    def apply(self: Any, *others: Any) -> Any:
+        return getattr(Tensor, name)(self.value(), *others)
 
     apply.__name__ = name
     return apply
@@ -72,10 +43,10 @@ class Reference:
 
     __slots__ = ("_referred",)
 
-    def __init__(self, referred: Variable) -> None:
+    def __init__(self, referred: Any) -> None:
         self._referred = referred
 
-    def deref(self) -> Variable:
+    def deref(self) -> Any:
         return self._referred
 
     def __eq__(self, other: object) -> bool:
@@ -105,40 +76,71 @@ class Variable(metaclass=VariableType):
 
     def __init__(
         self,
-        initial_value: InitializerLike = None,
+        initial_value: Any = None,
         trainable: bool | None = None,
-        collections: CollectionNames | None = None,
+        collections: Any = None,
         validate_shape: bool = True,
-        caching_device: DeviceLike = None,
+        caching_device: Any = None,
         name: str | None = None,
         variable_def: VariableDef | None = None,
-        dtype: DTypeLike | None = None,
-        expected_shape: ShapeLike = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
         import_scope: str | None = None,
-        constraint: Constraint | None = None,
+        constraint: Callable[..., Any] | None = None,
         use_resource: bool | None = None,
-        synchronization: SynchronizationLike = VariableSynchronization.AUTO,
-        aggregation: AggregationLike = VariableAggregation.NONE,
-        shape: ShapeLike = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        shape: Any = None,
     ) -> None:
         raise NotImplementedError
 
     @classmethod
-    def _create(cls, *args: Any, **kwargs: Any) -> Variable:
+    def _create(
+        cls,
+        initial_value: Any = None,
+        trainable: bool | None = None,
+        collections: Any = None,
+        validate_shape: bool = True,
+        caching_device: Any = None,
+        name: str | None = None,
+        variable_def: VariableDef | None = None,
+        dtype: Any = None,
+        expected_shape: Any = None,
+        import_scope: str | None = None,
+        constraint: Callable[..., Any] | None = None,
+        use_resource: bool | None = None,
+        synchronization: Any = VariableSynchronization.AUTO,
+        aggregation: Any = VariableAggregation.NONE,
+        shape: Any = None,
+    ) -> Variable:
         """Asks the creators that are in force, the innermost first, and at last makes the variable."""
-        given = VariableArguments(*args, **kwargs)
-        if given.aggregation is None:
-            given = replace(given, aggregation=VariableAggregation.NONE)
         create = CREATE[-1]
         for creator in variable_state().creators:
-            create = partial(creator, create)
-        return create(**vars(given))
+            create = _through(creator, create)
+        made: Variable = create(
+            initial_value=initial_value,
+            trainable=trainable,
+            validate_shape=validate_shape,
+            caching_device=caching_device,
+            name=name,
+            variable_def=variable_def,
+            dtype=dtype,
+            import_scope=import_scope,
+            constraint=constraint,
+            synchronization=synchronization,
+            aggregation=VariableAggregation.NONE if aggregation is None else aggregation,
+            shape=shape,
+            expected_shape=expected_shape,
+            collections=collections,
+            use_resource=use_resource,
+        )
+        return made
 
     # What both kinds have, each in its own way.
     _initializer_op: Operation
     _initial_value: Tensor | None
-    _constraint: Constraint | None
-    _caching_device: DeviceLike
+    _constraint: Callable[..., Any] | None
+    _caching_device: Any
     _trainable: bool
     _synchronization: VariableSynchronization
     _aggregation: VariableAggregation
@@ -163,16 +165,16 @@ class Variable(metaclass=VariableType):
         def read_value(self) -> Tensor: ...
 
         def assign(
-            self, value: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-        ) -> Changed: ...
+            self, value: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+        ) -> Any: ...
 
         def assign_add(
-            self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-        ) -> Changed: ...
+            self, delta: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+        ) -> Any: ...
 
         def assign_sub(
-            self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-        ) -> Changed: ...
+            self, delta: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+        ) -> Any: ...
 
         def to_proto(self, export_scope: str | None = None) -> VariableDef | None: ...
 
@@ -180,12 +182,15 @@ class Variable(metaclass=VariableType):
 
         def _as_graph_element(self) -> Tensor: ...
 
-        def _strided_slice_assign(self, *, name: str, **arguments: Any) -> Changed: ...
+        def _strided_slice_assign(self, *, name: str, **arguments: Any) -> Any: ...
 
     @staticmethod
     def from_proto(variable_def: VariableDef, import_scope: str | None = None) -> Variable:
         """The variable that a VariableDef describes, whose nodes are in the graph being built."""
-        return CREATE[-1](variable_def=variable_def, import_scope=import_scope, use_resource=variable_def.is_resource)
+        made: Variable = CREATE[-1](
+            variable_def=variable_def, import_scope=import_scope, use_resource=variable_def.is_resource
+        )
+        return made
 
     # ------------------------------------------------------------------------------------------ properties
 
@@ -199,7 +204,7 @@ class Variable(metaclass=VariableType):
         return self._initial_value
 
     @property
-    def constraint(self) -> Constraint | None:
+    def constraint(self) -> Callable[..., Any] | None:
         """What an optimizer applies to the variable after changing it."""
         return self._constraint
 
@@ -242,18 +247,17 @@ class Variable(metaclass=VariableType):
         """The value, or the initial value while there is none."""
         with init_scope(self.graph):
             initialized = is_variable_initialized(self)
-            value: Tensor = cond(initialized, self.read_value, lambda: self._initial_value)
-            return value
+            found: Tensor = cond(initialized, self.read_value, lambda: self._initial_value)
+            return found
 
-    def eval(self, session: SessionLike | None = None) -> Array | np.generic | bytes:
+    def eval(self, session: Any = None) -> Any:
         """The value, from `session` or from the session in force."""
         element = self._as_graph_element()
-        value: Array | np.generic | bytes = element.eval() if session is None else session.run(element)
-        return value
+        return element.eval() if session is None else session.run(element)
 
-    def load(self, value: Array | Scalar | Sequence[Any], session: SessionLike | None = None) -> None:
+    def load(self, value: Any, session: Any = None) -> None:
         """Gives the variable a value at once, by running its initializer with another initial value."""
-        feeds: Feeds = {self.initializer.inputs[1]: value}
+        feeds: Mapping[Any, Any] = {self.initializer.inputs[1]: value}
         if session is None:
             self.initializer.run(feeds)
         else:
@@ -277,9 +281,9 @@ class Variable(metaclass=VariableType):
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self.read_value())
 
-    def __getitem__(self, key: IndexLike) -> Tensor:
+    def __getitem__(self, key: Any) -> Tensor:
         """A part of the value. What it gives has a method `assign`, which changes that part of the variable."""
-        part: Tensor = OPERATORS["getitem"](self.value(), key)
+        part = OPERATORS["getitem"](self.value(), key)
         if part.op.type == "StridedSlice":
             part.op.extras["assign"] = _SlicedAssign(self, part)
         return part
@@ -315,9 +319,8 @@ class Variable(metaclass=VariableType):
     __invert__ = operator("__invert__")
 
 
-Changed: TypeAlias = Variable | Tensor | Operation
-"""What a change gives: of a reference the reference, of a resource variable one that is read after the change, and
-the operation alone where the value is not asked for."""
+def _through(creator: Callable[..., Any], previous: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda **arguments: creator(previous, **arguments)
 
 
 class _SlicedAssign:
@@ -327,7 +330,7 @@ class _SlicedAssign:
         self._variable = variable
         self._part = part
 
-    def __call__(self, value: TensorLike, name: str | None = None) -> Changed:
+    def __call__(self, value: Any, name: str | None = None) -> Any:
         op = self._part.op
         masks = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
         return self._variable._strided_slice_assign(
@@ -340,26 +343,13 @@ class _SlicedAssign:
         )
 
 
-@runtime_checkable
-class Initializable(Protocol):
-    """What can tell whether it has a value: a resource variable, an embedding variable, a hash table."""
-
-    @property
-    def dtype(self) -> DType: ...
-
-    def is_initialized(self, name: str | None = None) -> Tensor: ...
-
-
-def is_variable_initialized(variable: Variable | Tensor | Initializable) -> Tensor:
+def is_variable_initialized(variable: Any) -> Tensor:
     """Whether a variable, or the variable behind a reference, has a value; found when run."""
-    if variable.dtype.is_ref:
-        return emit(is_initialized_op, variable)
-    if not isinstance(variable, Initializable):
-        raise WrongTypeError(f"{variable!r} cannot tell whether it has a value: expected a variable")
-    return variable.is_initialized()
+    initialized: Tensor = is_initialized_op(variable) if variable.dtype.is_ref else variable.is_initialized()
+    return initialized
 
 
-def checked_collections(collections: CollectionNames | None, trainable: bool) -> list[Hashable]:
+def checked_collections(collections: Any, trainable: bool) -> list[Any]:
     """The collections that a new variable goes into."""
     if collections is None:
         collections = [GraphKeys.GLOBAL_VARIABLES]
@@ -368,27 +358,21 @@ def checked_collections(collections: CollectionNames | None, trainable: bool) ->
             "collections argument to Variable constructor must be a list, tuple, or set. Got "
             f"{collections} of type {type(collections)}"
         )
-    listed: list[Hashable] = list(collections)
+    listed = list(collections)
     if trainable and GraphKeys.TRAINABLE_VARIABLES not in listed:
         listed.append(GraphKeys.TRAINABLE_VARIABLES)
     return listed
 
 
-def checked_constraint(constraint: Constraint | None) -> Constraint | None:
-    """The function that programs pass to be applied after each change; refuses what cannot be called."""
+def checked_constraint(constraint: Any) -> Callable[..., Any] | None:
     if constraint is not None and not callable(constraint):
         raise InvalidArgumentError("The `constraint` argument must be a callable.")
-    return constraint
+    return constraint  # type: ignore[no-any-return]
 
 
-def named_tensor(name: str, import_scope: str | None) -> Tensor:
-    """The tensor of the graph being built that a VariableDef names."""
-    return current_graph().tensor(prepend_name_scope(name, import_scope))
-
-
-def named_operation(name: str, import_scope: str | None) -> Operation:
-    """The operation of the graph being built that a VariableDef names, by its own name or that of an output."""
-    return operation_of(current_graph().element(prepend_name_scope(name, import_scope)))
+def element_of(name: str, import_scope: str | None) -> Any:
+    """The tensor or operation of the graph being built that a VariableDef names."""
+    return current_graph().element(prepend_name_scope(name, import_scope))
 
 
 def slice_info_of(variable_def: VariableDef, import_scope: str | None) -> SliceInfo | None:
@@ -397,7 +381,7 @@ def slice_info_of(variable_def: VariableDef, import_scope: str | None) -> SliceI
     return SliceInfo(save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope)
 
 
-def _convert(value: Variable, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
+def _convert(value: Variable, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
     if dtype is not None and dtype.base_dtype is not value.dtype.base_dtype:
         raise InvalidArgumentError(
             f"Incompatible type conversion requested to type '{dtype.name}' for variable of type "

@@ -9,7 +9,6 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops.codecs import image_files
 from tensorkeep.ops.images import colors
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, identity, ones, rank, scope_of, tile
 from tensorkeep.tf1.functions.control.grouping import with_dependencies
@@ -109,8 +108,8 @@ def adjust_jpeg_quality(
         pixels = convert_image_dtype(image, UINT8, saturate=True)
         if not is_tensor(jpeg_quality):
             jpeg_quality = convert(jpeg_quality, INT32)
-        contents = image_files.encode_jpeg_variable_quality(pixels, jpeg_quality)
-        decoded = image_files.decode_jpeg(contents, channels=channels, dct_method=dct_method)
+        contents = emit("EncodeJpegVariableQuality", pixels, jpeg_quality)
+        decoded = emit("DecodeJpeg", contents, channels=channels, dct_method=dct_method)
         return convert_image_dtype(decoded, image.dtype, saturate=True)
 
 

@@ -6,11 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensorkeep.errors import AbortedError
-from tensorkeep.tf1.training.loops.supervisor import Supervisor
 
 
 def basic_train_loop(
-    supervisor: Supervisor,
+    supervisor: Any,
     train_step_fn: Callable[..., Any],
     args: Sequence[Any] | None = None,
     kwargs: Mapping[str, Any] | None = None,

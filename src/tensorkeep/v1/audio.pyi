@@ -1,0 +1,7 @@
+# Written by tools/write_stubs.py. Where the names are is said in tables.
+
+from tensorkeep.tf1.functions.images.sounds import decode_wav, encode_wav
+
+__all__ = [
+    "decode_wav", "encode_wav",
+]

@@ -1,0 +1,7 @@
+# Written by tools/write_stubs.py. Where the names are is said in tables.
+
+from tensorkeep.v1.saved_models import SavedModelBuilder, simple_save
+
+__all__ = [
+    "SavedModelBuilder", "simple_save",
+]

@@ -1,5 +1,0 @@
-"""`tf.saved_model.main_op`."""
-
-from tensorkeep.tf1.saved_model.main_op import main_op, main_op_with_restore
-
-__all__ = ["main_op", "main_op_with_restore"]

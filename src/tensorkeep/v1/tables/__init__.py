@@ -1,0 +1,78 @@
+"""The names of TensorFlow 1, and where each is defined: the only list of them.
+
+A table has, by module, the names that are taken from it (`tensorkeep._lazy` says how it is written). A new name is a
+word in the row of its module; `tools/write_stubs.py` then tells editors of it.
+
+    learning      `tf.nn`, `tf.layers`, `tf.losses`, `tf.metrics`, `tf.train`, `tf.image` and other namespaces of models
+    numbers       `tf.math`, `tf.linalg`, `tf.random`, `tf.sparse`, `tf.strings` and others of numbers and text
+    surroundings  `tf.io`, `tf.saved_model`, `tf.errors`, `tf.compat` and others of what is around a model
+    top           the names at the top of `tf`
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorkeep._lazy import Table
+from tensorkeep.v1.tables.learning import LEARNING
+from tensorkeep.v1.tables.numbers import NUMBERS
+from tensorkeep.v1.tables.surroundings import SURROUNDINGS
+from tensorkeep.v1.tables.top import TOP
+
+SPACES: Final[dict[str, Table]] = {"": TOP, **NUMBERS, **LEARNING, **SURROUNDINGS}
+"""By namespace, as it is spelled below `tf`, its table."""
+
+ABOUT: Final = {
+    "audio": "sounds",
+    "bitwise": "bits",
+    "compat": "text and bytes, types of numbers, and the two versions of the API, of which there is one",
+    "debugging": "checks",
+    "dtypes": "types of the elements of tensors",
+    "errors": "the classes that sessions raise, under TensorFlow's names, with its codes",
+    "gfile": "files and folders, under the names of TensorFlow 1",
+    "graph_util": "graphs made from graphs",
+    "hash_table": "DeepRec's older tables by key",
+    "hash_table.hash_filter": "dropping keys of hash tables, which DeepRec has in a module that it does not export",
+    "image": "images",
+    "initializers": "initial values",
+    "io": "files and examples",
+    "io.gfile": "files and folders, under the names of TensorFlow 2",
+    "kv_variable_ops": "functions of embedding variables, in DeepRec's module of this name",
+    "layers": "layers",
+    "linalg": "linear algebra",
+    "lookup": "tables",
+    "lookup.experimental": "tables that change while the graph runs",
+    "losses": "losses",
+    "manip": "moving elements about",
+    "math": "functions on numbers",
+    "math.special": "special functions",
+    "metrics": "measures of a model over a stream of batches",
+    "nest": "nested structures",
+    "nn": "neural networks",
+    "nn.rnn_cell": "recurrent cells",
+    "python_io": "record files",
+    "quantization": "quantization",
+    "queue": "queues",
+    "ragged": "ragged tensors",
+    "random": "random numbers",
+    "raw_ops": "every op as a function of its inputs and attributes, all by keyword",
+    "saved_model": "models in directories, with graphs, variables, signatures and files",
+    "saved_model.builder": "what makes a model",
+    "saved_model.constants": "names of the files of a model, and of the collections in its graph",
+    "saved_model.loader": "models into sessions",
+    "saved_model.main_op": "what is run when a model has been loaded",
+    "saved_model.signature_constants": "keys and methods of signatures",
+    "saved_model.signature_def_utils": "signatures",
+    "saved_model.tag_constants": "tags of meta graphs",
+    "saved_model.utils": "descriptions of tensors",
+    "sets": "sets",
+    "signal": "signals",
+    "sparse": "sparse tensors",
+    "spectral": "spectra",
+    "strings": "text",
+    "summary": "summaries",
+    "train": "training",
+    "train.queue_runner": "threads that keep queues filled",
+    "version": "the TensorFlow that this follows",
+}
+"""What the namespaces are for, for `help`."""
