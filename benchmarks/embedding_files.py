@@ -8,13 +8,16 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+import tensorkeep.v1
 from benchmarks.timing import Contender, Report, medians, spread, table, take_turns
 from tensorkeep import EmbeddingTable, SaveOptions, embedding, load_tensors, open_checkpoint, save_checkpoint
 from tensorkeep.embedding.stored.buckets import order_of
@@ -25,6 +28,7 @@ DIM = 16
 TOUCHED = 50  # one key in so many is in the delta
 OPTIONS = SaveOptions(durability=Durability.CACHE)  # as TensorFlow saves
 LEAST, MOST = 1.0, 512  # million keys per second; MiB
+TABLES, SLOWEST = (100, 200, 400), 2.0  # restored at once; processor seconds for the last
 
 
 def snapshot_of(count: int) -> ArraySnapshot:
@@ -73,6 +77,36 @@ def saving_and_restoring(folder: Path, count: int, rounds: int) -> str:
         ]
     title = f"{count} keys, rows of {DIM} and Adagrad, {size / 1e9:.2f} GB (bar: half the speed of the arrays)"
     return f"{title}\n\n{table(['', 'GB/s', 'speed, to the arrays', 'seconds: median (range)'], rows)}"
+
+
+def many_tables(counts: Sequence[int] = TABLES) -> str:
+    """Restoring so many embedding variables with the slots of an optimizer by a saver."""
+    rows = [
+        [optimizer, str(count), f"{_restoring(optimizer, count):.2f}"]
+        for optimizer in ("Adagrad", "Adam")
+        for count in counts
+    ]
+    title = f"Saver.restore of many tables with their slots (bar: {SLOWEST:.1f} processor seconds for {counts[-1]})"
+    return f"{title}\n\n{table(['', 'tables', 'processor seconds'], rows)}"
+
+
+def _restoring(optimizer: str, count: int) -> float:
+    """The processor seconds that a saver takes to restore so many tables into a new session."""
+    tf: Any = tensorkeep.v1
+    with tempfile.TemporaryDirectory() as folder, tf.Graph().as_default():
+        ids = tf.constant([1, 2, 3], tf.int64)
+        tables = [tf.get_embedding_variable(f"table_{number}", embedding_dim=4) for number in range(count)]
+        loss = tf.add_n([tf.reduce_sum(tf.nn.embedding_lookup(each, ids)) for each in tables])
+        training = getattr(tf.train, f"{optimizer}Optimizer")(0.1).minimize(loss)
+        saver = tf.train.Saver()
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            session.run(training)
+            saver.save(session, f"{folder}/model")
+        with tf.Session() as session:
+            start = time.process_time()
+            saver.restore(session, f"{folder}/model")
+            return time.process_time() - start
 
 
 def _empty() -> EmbeddingTable:
@@ -124,9 +158,9 @@ def _runs(folder: Path) -> Iterator[tuple[str, float, float]]:
 
 
 def embedding_files(folder: Path, count: int, rounds: int) -> Report:
-    """Tables to files and back, and the tools."""
+    """Tables to files and back, the tools, and many tables at once."""
     folder.mkdir(parents=True, exist_ok=True)
-    parts = [saving_and_restoring(folder, count, rounds), tools(folder, count)]
+    parts = [saving_and_restoring(folder, count, rounds), tools(folder, count), many_tables()]
     return Report("\n\n".join(parts))
 
 

@@ -207,8 +207,11 @@ class DType:
         return dtype_in_graph, (self.number,)
 
     @classmethod
-    def of(cls, value: DType | npt.DTypeLike | str | int) -> DType:
-        """The type meant by a DType, a TensorFlow name or label, a number in files, or what NumPy takes for a dtype."""
+    def of(cls, value: DType | npt.DTypeLike | str | int | None) -> DType:
+        """The type meant by a DType, a TensorFlow name or label, a number in files, or what NumPy takes for a dtype.
+
+        None, which NumPy takes for float64, is refused.
+        """
         if isinstance(value, DType):
             return value
         if isinstance(value, str) and (known := _BY_NAME.get(value)):

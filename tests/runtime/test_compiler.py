@@ -39,7 +39,7 @@ def greedy_kernel(x: Any) -> Any:
 def text_of(session: Session, fetches: Any, feeds: Any = None) -> str:
     """The code that was written for a run."""
     session.run(fetches, feeds)
-    return list(session._programs.values())[-1].text
+    return session._programs.compiled[-1].text
 
 
 def vector(name: str, size: int | None = 100) -> Tensor:

@@ -6,12 +6,12 @@ from tensorkeep.embedding.formats.npz import export_npz
 from tensorkeep.embedding.formats.parquet import export_parquet, import_parquet, read_parquet
 from tensorkeep.embedding.formats.resp import RedisHashes, RedisLayout, RedisStrings, export_resp
 from tensorkeep.embedding.restore.finding_deltas import newest_delta
-from tensorkeep.embedding.restore.incremental import TouchedKeys, delta_tensors, stored_deltas, table_delta_tensors
+from tensorkeep.embedding.restore.incremental import TouchedKeys, delta_tensors, table_delta_tensors
 from tensorkeep.embedding.restore.reports import ColumnReport, DeltaReport
 from tensorkeep.embedding.restore.restoring_deltas import restore_delta
 from tensorkeep.embedding.restore.restoring_rows import restore_column, restore_table
 from tensorkeep.embedding.stored.dense import read_dense
-from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, stored_embeddings
+from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, stored_deltas, stored_embeddings
 from tensorkeep.embedding.stored.writing import StoredForm, embedding_tensors, save_embeddings, table_tensors
 from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter, Touched
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable

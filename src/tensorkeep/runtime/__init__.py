@@ -21,6 +21,7 @@ names             names for all values of a plan: those it makes, those it is gi
 placement         whether operations can be placed where their graph wants them
 plan              what to run, and in which order, for some fetches and feeds
 program           compiled plans, and the functions that they use by name
+programs          the programs that a session has compiled so far, and what their kernels find around them
 resources         what outlives a run: variables, tables, and whatever else kernels keep by name
 session           sessions: a graph, the resources its operations keep, and the plans made so far
 """

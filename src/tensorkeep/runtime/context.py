@@ -50,6 +50,10 @@ class Surroundings:
     """Whether runs are limited, so that loops and calls count their steps."""
     files_of: Callable[[Operation], FileSystem] | None = None
     """Which files one operation sees, where these are not the same for all."""
+    checkpoints: object = None
+    """How the run reaches checkpoints, if whoever runs it says so. What that is, kernels know, and not the runtime."""
+    kept: dict[Operation, dict[str, Any]] = field(default_factory=dict)
+    """What operations keep from run to run."""
     lock: Lock = field(default_factory=Lock)
 
 
@@ -63,7 +67,7 @@ class KernelContext:
         self.device = op.device
         self.surroundings = surroundings
         self._files = None if surroundings.files_of is None else surroundings.files_of(op)
-        self._kept: dict[str, Any] = {}
+        self._kept = surroundings.kept.setdefault(op, {})
 
     @property
     def resources(self) -> ResourceManager:
@@ -73,6 +77,11 @@ class KernelContext:
     def filesystem(self) -> FileSystem:
         """The files that this operation sees."""
         return self.surroundings.filesystem if self._files is None else self._files
+
+    @property
+    def checkpoints(self) -> object:
+        """How the run reaches checkpoints, as `Session.run` was told; None if it was not."""
+        return self.surroundings.checkpoints
 
     def keep(self, key: str, create: Callable[[], Kept]) -> Kept:
         """Something of this operation alone that lasts from run to run: the state of a generator, a counter."""

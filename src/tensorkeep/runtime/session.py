@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
-from threading import Lock
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, Final
 
 import numpy as np
@@ -16,16 +16,14 @@ from tensorkeep.graph.registry.capabilities import Allowed, Capability
 from tensorkeep.graph.registry.opspec import UNKNOWN_DTYPE
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
-from tensorkeep.runtime.calling import Functions
-from tensorkeep.runtime.compiler import Compiler
-from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, KernelContext, Surroundings, log_line
+from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, Surroundings, log_line
 from tensorkeep.runtime.elements import graph_element
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
 from tensorkeep.runtime.limits import NO_LIMITS, Limits, limited
 from tensorkeep.runtime.memory import keep_freed_memory
 from tensorkeep.runtime.placement import Devices, check_placement
-from tensorkeep.runtime.plan import make_plan
-from tensorkeep.runtime.program import Program, as_strings
+from tensorkeep.runtime.program import as_strings
+from tensorkeep.runtime.programs import Programs
 from tensorkeep.runtime.resources import ResourceManager
 
 _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
@@ -70,13 +68,10 @@ class Session:
         self._allowed = Allowed((_EVERYTHING if allow_io else frozenset()) | python) if allowed is None else allowed
         self.devices = devices
         self._logs_placement = logs_placement
-        self._contexts: dict[Operation, KernelContext] = {}
-        self.surroundings.caller = Functions(graph, self.surroundings, self._contexts, self._allowed)
-        self._programs: dict[Any, Program] = {}
-        self._edits = graph.edits
-        self._deletions = self.resources.deletions
+        self._programs = Programs(graph, self.surroundings, self._allowed, self._check_placement)
+        self._spare: list[Programs] = []
+        """Programs of runs that were told how to reach checkpoints, and are over."""
         self._fetch_plans: dict[Any, FetchPlan] = {}
-        self._lock = Lock()
         self._closed = False
 
     @property
@@ -91,6 +86,7 @@ class Session:
         """Ends the session. Its resources are gone, unless they were given to it; what waits at one of them fails."""
         self._closed = True
         self._programs.clear()
+        self._spare.clear()
         self._fetch_plans.clear()
         if self._has_own_resources:
             self.resources.clear()
@@ -103,27 +99,33 @@ class Session:
 
     # ------------------------------------------------------------------------------------------ running
 
-    def run(self, fetches: Any, feeds: Mapping[Any, Any] | None = None) -> Any:
-        """Computes `fetches`, a tensor or operation or any structure of them, with some tensors given in `feeds`."""
+    def run(self, fetches: Any, feeds: Mapping[Any, Any] | None = None, *, checkpoints: object = None) -> Any:
+        """Computes `fetches`, a tensor or operation or any structure of them, with some tensors given in `feeds`.
+
+        `checkpoints` is how kernels of this run reach checkpoints (`ops.files.checkpoint_access.CheckpointAccess`), if
+        not each by itself.
+        """
         plan = self._fetch_plan(fetches)
         keys, values = self._fed(feeds) if feeds else ((), ())
-        return self._computed(plan, keys, values)
+        if checkpoints is None:
+            return self._computed(self._programs, plan, keys, values)
+        with self._reaching(checkpoints) as programs:
+            return self._computed(programs, plan, keys, values)
 
-    def _computed(self, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
+    def _computed(self, programs: Programs, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> Any:
+        if self._closed:
+            raise FailedPreconditionError("Attempted to use a closed Session.")
         try:
-            results = self._results(plan, keys, values) if self._is_free else self._limited(plan, keys, values)
+            results = (_results if self._is_free else self._limited)(programs, plan, keys, values)
             return plan.rebuild(dict(zip(plan.tensors, map(_handed_out, results), strict=True)))
         except MemoryError as error:
             raise ResourceExhaustedError(f"no memory is left for the constants or results of a run: {error}") from error
 
-    def _results(self, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> tuple[Any, ...]:
-        program = self._program(tuple(plan.tensors), tuple(plan.operations), keys)
-        with np.errstate(all="ignore"):
-            return program(*values)
-
-    def _limited(self, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> tuple[Any, ...]:
+    def _limited(
+        self, programs: Programs, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]
+    ) -> tuple[Any, ...]:
         with limited(self.limits):
-            return self._results(plan, keys, values)
+            return _results(programs, plan, keys, values)
 
     def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:
         """A function of the values of `feed_list` that computes `fetches`."""
@@ -136,7 +138,7 @@ class Session:
             if len(values) != len(keys):
                 raise InvalidArgumentError(f"this callable takes {len(keys)} values to feed, got {len(values)}")
             arrays = [_feed_value(key, value) for key, value in zip(keys, values, strict=True)]
-            return self._computed(plan, keys, arrays)
+            return self._computed(self._programs, plan, keys, arrays)
 
         return call
 
@@ -182,31 +184,34 @@ class Session:
             )
         return found
 
-    def _program(self, tensors: tuple[Tensor, ...], ops: tuple[Operation, ...], feeds: tuple[Tensor, ...]) -> Program:
-        if self._closed:
-            raise FailedPreconditionError("Attempted to use a closed Session.")
-        if self._edits != self._graph.edits or self._deletions != self.resources.deletions:
-            with self._lock:
-                self._programs.clear()
-                self._edits = self._graph.edits
-                self._deletions = self.resources.deletions
-        key = (tensors, ops, feeds)
-        program = self._programs.get(key)
-        if program is None:
-            with self._lock:
-                plan = make_plan(tensors, ops, feeds)
-                check_placement(plan.ops, self.devices)
-                if self._logs_placement:
-                    self._log_placement(plan.ops)
-                program = Compiler(
-                    plan, self.surroundings, self._contexts, self._allowed, binds_resources=True
-                ).program()
-                self._programs[key] = program
-        return program
+    @contextmanager
+    def _reaching(self, checkpoints: object) -> Iterator[Programs]:
+        """The programs whose kernels reach checkpoints in that way. Nobody else uses these in the meantime."""
+        try:
+            programs = self._spare.pop()
+        except IndexError:
+            programs = self._programs.beside()
+        programs.surroundings.checkpoints = checkpoints
+        try:
+            yield programs
+        finally:
+            programs.surroundings.checkpoints = None
+            self._spare.append(programs)
+
+    def _check_placement(self, ops: Sequence[Operation]) -> None:
+        check_placement(ops, self.devices)
+        if self._logs_placement:
+            self._log_placement(ops)
 
     def _log_placement(self, ops: Sequence[Operation]) -> None:
         for op in ops:
             LOG.warning("%s: (%s): %s", op.name, op.type, self.devices.place(op.device))
+
+
+def _results(programs: Programs, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]) -> tuple[Any, ...]:
+    program = programs.find(tuple(plan.tensors), tuple(plan.operations), keys)
+    with np.errstate(all="ignore"):
+        return program(*values)
 
 
 def _feed_value(tensor: Tensor, value: Any) -> Any:

@@ -3,7 +3,6 @@
 applying              a retention policy applied to a folder as it is, whoever saved what is in it
 background            saves that go on in the background
 dense_embeddings      embedding variables of a checkpoint as dense tensors
-embedding_files       embeddings in checkpoints, as savers look at them
 embedding_loads       the rows that loading gives an embedding variable
 folder                a folder of checkpoints under a retention policy: where what a policy decides is done
 following             what operations of a graph would set variables and tables to, found by following the graph

@@ -17,35 +17,38 @@ from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.views import ReaderView
 from tensorkeep.dtypes import dtype_of_array
-from tensorkeep.errors import NotFoundError
+from tensorkeep.embedding.stored.dense import read_dense
+from tensorkeep.embedding.stored.embeddings import looked_up_embedding
+from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.saving.embedding_files import find_embedding, read_dense, stored_embeddings
 
 Array = npt.NDArray[Any]
 
 
-def with_dense_embeddings(reader: CheckpointReader, wanted: Sequence[Wanted], fs: FileSystem) -> CheckpointReader:
+def with_dense_embeddings(checkpoint: SurveyedCheckpoint, wanted: Sequence[Wanted], fs: FileSystem) -> CheckpointReader:
     """The checkpoint, with those of its embeddings as tensors that are wanted so; itself if there are none."""
+    reader = checkpoint.reader
     missing = [item for item in wanted if item.key not in reader and len(item.shape or ()) == 2]
-    stored = stored_embeddings(reader, fs) if missing else {}
+    stored = checkpoint.embeddings if missing else {}
     found: dict[str, TensorInfo] = {}
     for item in missing if stored else ():
-        try:
-            name, column = find_embedding(reader, item.key, stored)
-        except NotFoundError:
+        looked_up = looked_up_embedding(item.key, stored)
+        if looked_up is None:
             continue
+        name, column = looked_up
         source = stored[name].open(reader, column, fs=fs)
         rows = (item.shape or (None,))[0]
         shape = (source.count if rows is None else rows, source.dim)
         found[item.key] = TensorInfo(dtype_of_array(source.dtype), shape)
-    return DenseEmbeddings(reader, found, fs) if found else reader
+    return DenseEmbeddings(checkpoint, found, fs) if found else reader
 
 
 class DenseEmbeddings(ReaderView):
     """A checkpoint in which some embeddings are dense tensors as well. Closing it closes the reader within."""
 
-    def __init__(self, reader: CheckpointReader, dense: Mapping[str, TensorInfo], fs: FileSystem) -> None:
-        super().__init__(reader, dict.fromkeys(sorted({*reader, *dense})))
+    def __init__(self, checkpoint: SurveyedCheckpoint, dense: Mapping[str, TensorInfo], fs: FileSystem) -> None:
+        super().__init__(checkpoint.reader, dict.fromkeys(sorted({*checkpoint.reader, *dense})))
+        self._checkpoint = checkpoint
         self._dense = dense
         self._fs = fs
 
@@ -64,7 +67,7 @@ class DenseEmbeddings(ReaderView):
     def _read_whole(self, name: str, info: TensorInfo, copy: bool) -> Array:
         if name not in self._dense:
             return self._reader.read(name, copy=copy)
-        return read_dense(self._reader, name, info.shape[0], self._fs)
+        return read_dense(self._reader, name, info.shape[0], stored=self._checkpoint.embeddings, fs=self._fs)
 
     def _read_part(self, name: str, info: TensorInfo, part: TensorSlice, copy: bool) -> Array:
         if name not in self._dense:

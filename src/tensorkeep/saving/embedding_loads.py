@@ -16,13 +16,14 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import RESOURCE
+from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.registry.capabilities import Allowed, Capability
 from tensorkeep.graph.rewriting.frozen_tables import TableRows
 from tensorkeep.ops.embedding.session_tables import EmbeddingResource
-from tensorkeep.ops.files.checkpoints import CheckpointAccess, checkpoint_access
+from tensorkeep.ops.files.checkpoint_access import CheckpointAccess
 from tensorkeep.proto.messages import GraphDef
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.runtime.plan import make_plan
@@ -46,6 +47,7 @@ class EmbeddingLoads:
         self._followed = followed
         self._evaluated = evaluated
         self._reader = reader
+        self._access = _access_to(reader)
 
     def rows(self, handle: Handle, steps: Sequence[Step]) -> TableRows:
         """What the variable holds after these steps."""
@@ -53,11 +55,9 @@ class EmbeddingLoads:
         names = [self._add_step(graph_def, number, step) for number, step in enumerate(steps)]
         graph = Graph()
         import_graph(graph_def, graph, name="")
-        reader = self._reader
-        access = CheckpointAccess() if reader is None else CheckpointAccess(open=lambda path, fs: reader, whole=reader)
-        with closing(Session(graph, allowed=_MAY_READ)) as session, checkpoint_access(access):
+        with closing(Session(graph, allowed=_MAY_READ)) as session:
             for name in names:
-                session.run(graph.operation(name))
+                session.run(graph.operation(name), checkpoints=self._access)
             found = session.resources.find(handle.container, handle.name)
             assert isinstance(found, EmbeddingResource)
             return rows_of(found)
@@ -108,6 +108,14 @@ class EmbeddingLoads:
             raise _not_known(tensor.op, value)
         with closing(Session(graph, allowed=Allowed())) as session:
             return np.asarray(session.run(tensor))
+
+
+def _access_to(reader: CheckpointReader | None) -> CheckpointAccess | None:
+    """Has kernels read the checkpoint, whatever path they are given; None has them do so by themselves."""
+    if reader is None:
+        return None
+    checkpoint = SurveyedCheckpoint(reader)
+    return CheckpointAccess(open=lambda path: checkpoint)
 
 
 def _not_known(op: Operation, value: Unknown) -> FailedPreconditionError:

@@ -6,20 +6,17 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.restore.wanted_tensors import Policy, Wanted, mapped_name, policy_of
+from tensorkeep.embedding.stored.embeddings import StoredEmbedding, looked_up_embedding, missing_embedding
 from tensorkeep.embedding.stored.naming import DELTA_KEYS, KEYS, split_parts
+from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation
-from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.saving.embedding_files import find_embedding, stored_deltas, stored_embeddings
 from tensorkeep.saving.restored_hash_tables import HashTablePlan
-
-if TYPE_CHECKING:
-    from tensorkeep.embedding.stored.embeddings import StoredEmbedding
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -41,26 +38,31 @@ def stem_of(op: Operation) -> str:
 class EmbeddingPlan:
     """How embedding variables are restored: from which checkpoint, under which names, and which are left alone."""
 
-    reader: CheckpointReader
+    checkpoint: SurveyedCheckpoint
     mapping: Mapping[str, str] = field(default_factory=dict)
     absent: tuple[Operation, ...] = ()
     stems: frozenset[str] = frozenset()
     """What the graph calls the variables."""
     hash_tables: HashTablePlan = field(default_factory=HashTablePlan)
 
+    @property
+    def reader(self) -> CheckpointReader:
+        """The checkpoint."""
+        return self.checkpoint.reader
+
     def with_hash_tables(self, plan: HashTablePlan) -> EmbeddingPlan:
         """The same, with how hash tables are restored."""
         absent, stems = (*self.absent, *plan.absent), self.stems | plan.names
         return replace(self, absent=absent, stems=stems, hash_tables=plan)
 
-    def other_names(self, wanted: Sequence[Wanted], fs: FileSystem) -> dict[str, str] | None:
+    def other_names(self, wanted: Sequence[Wanted]) -> dict[str, str] | None:
         """The mapping of all else than embedding variables; None if there is none.
 
         A variable that a shard shares with no key, such as a power of Adam's betas, is that of any shard before.
         """
         left = {name: target for name, target in self.mapping.items() if name not in self.stems}
         missing = [item.key for item in wanted if item.key not in self.reader and item.key not in left]
-        stored = stored_embeddings(self.reader, fs) if missing else {}
+        stored = self.checkpoint.embeddings if missing else {}
         for key in missing if stored else ():
             found = next((name for name in _of_other_shards(key, stored) if name in self.reader), None)
             if found is not None:
@@ -97,32 +99,35 @@ class RestoredEmbeddings:
     ops: tuple[Operation, ...] = ()
 
     def plan(
-        self, reader: CheckpointReader, mapping: Mapping[str, str] | None, on_mismatch: Policy, fs: FileSystem
+        self, checkpoint: SurveyedCheckpoint, mapping: Mapping[str, str] | None, on_mismatch: Policy
     ) -> EmbeddingPlan:
         """How they are restored from a checkpoint; an error that names all that it does not have, if one must not.
 
         A slot that it does not have begins anew.
         """
-        plan = EmbeddingPlan(reader, mapping or {}, stems=frozenset(map(stem_of, self.ops)))
+        plan = EmbeddingPlan(checkpoint, mapping or {}, stems=frozenset(map(stem_of, self.ops)))
         wanted = [op for op in self.ops if not _is_slot(op)]
-        missing = _missing(wanted, plan, fs) if wanted else []
+        missing = _missing(wanted, plan) if wanted else []
         if missing and not policy_of(on_mismatch).missing:
-            raise _missing_error(missing, reader.path)
-        return replace(plan, absent=tuple(op for op, _ in missing))
+            raise _missing_error(missing, plan)
+        return replace(plan, absent=tuple(missing))
 
 
-def _missing(wanted: Sequence[Operation], plan: EmbeddingPlan, fs: FileSystem) -> list[tuple[Operation, NotFoundError]]:
+def _stored_for(ops: Sequence[Operation], plan: EmbeddingPlan) -> Mapping[str, StoredEmbedding]:
+    """The embeddings of the kind that operations restore."""
+    return plan.checkpoint.deltas if any(op.type == _DELTA for op in ops) else plan.checkpoint.embeddings
+
+
+def _missing(wanted: Sequence[Operation], plan: EmbeddingPlan) -> list[Operation]:
+    """Those that restore what a checkpoint does not have."""
     is_delta = any(op.type == _DELTA for op in wanted)
-    stored = stored_deltas(plan.reader) if is_delta else stored_embeddings(plan.reader, fs)
-    found = []
+    stored = _stored_for(wanted, plan)
+    missing = []
     for op in wanted:
         stem = plan.renamed(stem_of(op))
-        try:
-            find_embedding(plan.reader, stem, stored)
-        except NotFoundError as error:
-            if is_delta or not _is_dense(plan.reader, stem):
-                found.append((op, error))
-    return found
+        if looked_up_embedding(stem, stored) is None and (is_delta or not _is_dense(plan.reader, stem)):
+            missing.append(op)
+    return missing
 
 
 def _of_other_shards(key: str, stored: Mapping[str, StoredEmbedding]) -> Iterator[str]:
@@ -146,12 +151,13 @@ def _is_dense(reader: CheckpointReader, stem: str) -> bool:
     return any(name in reader and len(reader[name].shape) == 2 for name in names)
 
 
-def _missing_error(missing: Sequence[tuple[Operation, NotFoundError]], path: str) -> NotFoundError:
+def _missing_error(missing: Sequence[Operation], plan: EmbeddingPlan) -> NotFoundError:
     """One error for all embedding variables that a checkpoint does not have."""
+    first = missing_embedding(plan.reader, plan.renamed(stem_of(missing[0])), _stored_for(missing, plan))
     if len(missing) == 1:
-        return missing[0][1]
-    names = ", ".join(f'"{stem_of(op)}"' for op, _ in missing)
-    return NotFoundError(f'"{path}" lacks {len(missing)} embedding variables: {names}. The first: {missing[0][1]}')
+        return first
+    names = ", ".join(f'"{stem_of(op)}"' for op in missing)
+    return NotFoundError(f'"{plan.reader.path}" lacks {len(missing)} embedding variables: {names}. The first: {first}')
 
 
 __all__ = ["IMPORTING", "EmbeddingPlan", "RestoredEmbeddings", "stem_of"]

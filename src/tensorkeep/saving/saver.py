@@ -38,7 +38,7 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, ato
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import collector_paused
 from tensorkeep.metagraph.files import write_debug_info
-from tensorkeep.ops.files.checkpoints import CheckpointAccess, checkpoint_access
+from tensorkeep.ops.files.checkpoint_access import CheckpointAccess
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.saving.background import Background, SaveHandle
@@ -195,9 +195,9 @@ class Saver:
             submit(partial(remove_parts_of, prefix, fs))
         # A checkpoint and its records cannot be replaced in one step: one that is saved over another has all its rows.
         records = may_leave_records and not fs.exists(index_path(prefix))
-        with checkpoint_access(CheckpointAccess(self.options.durability, submit, records)):
-            feeds = {self.saver_def.filename_tensor_name: prefix}
-            saved: bytes = session.run(self.saver_def.save_tensor_name, feeds)
+        access = CheckpointAccess(self.options.durability, submit, records)
+        feeds = {self.saver_def.filename_tensor_name: prefix}
+        saved: bytes = session.run(self.saver_def.save_tensor_name, feeds, checkpoints=access)
         return saved.decode()
 
     def _saved_embeddings(self, graph: Graph) -> SavedEmbeddings:

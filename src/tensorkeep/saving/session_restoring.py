@@ -15,10 +15,12 @@ from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOption
 from tensorkeep.checkpoint.restore.items import RestoreOutcome
 from tensorkeep.checkpoint.restore.planning import exact_outcome, plan_restore, stored_exactly
 from tensorkeep.checkpoint.restore.wanted_tensors import Policy, Wanted
+from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Operation
 from tensorkeep.io.machine.resources import collector_paused
-from tensorkeep.ops.files.checkpoints import CheckpointAccess, checkpoint_access, is_large
+from tensorkeep.ops.files.checkpoint_access import CheckpointAccess
+from tensorkeep.ops.files.checkpoints import is_large
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
@@ -43,7 +45,7 @@ def restore_variables(
         # Where functions do the restoring, the graph does not tell what is wanted, and there is nothing to compare.
         stored = None if mapping else stored_exactly(nodes.wanted, reader) if nodes.wanted else []
         hash_tables = nodes.hash_tables.plan(reader, mapping, on_mismatch)
-        tables = nodes.embeddings.plan(reader, mapping, on_mismatch, fs).with_hash_tables(hash_tables)
+        tables = nodes.embeddings.plan(SurveyedCheckpoint(reader), mapping, on_mismatch).with_hash_tables(hash_tables)
         run = _Run(session, saver_def, nodes, path, tables)
         if stored is None or tables.absent:
             return hash_tables.told(run.as_planned(on_mismatch))
@@ -75,8 +77,8 @@ class _Run:
         """Restores from a checkpoint that is not quite what the graph wants."""
         fs = self._session.surroundings.filesystem
         wanted = self._nodes.wanted
-        reader = with_dense_embeddings(self._tables.reader, wanted, fs)
-        names = self._tables.other_names(wanted, fs)
+        reader = with_dense_embeddings(self._tables.checkpoint, wanted, fs)
+        names = self._tables.other_names(wanted)
         plan = plan_restore(wanted, reader, mapping=names, on_mismatch=on_mismatch)
         view = plan.reader(reader, partial(_initial_value, self._session, self._nodes), placeholders=True)
         outcome = plan.outcome()
@@ -101,21 +103,21 @@ class _Run:
         is_one = nodes.readings == 1 and not tables.stems  # else something is assigned before all has been read
         if not is_new and not is_one:
             reader.verify_many({item.key for item in nodes.wanted} - skipped)
+        checkpoint = SurveyedCheckpoint(reader)
         access = CheckpointAccess(
-            open=lambda path, fs: reader,
+            open=lambda path: checkpoint,
             large=large,
-            whole=tables.reader,
+            whole=tables.checkpoint,
             renamed=tables.renamed,
             renamed_tensor=tables.hash_tables.renamed,
             checks_first=not is_new and is_one,
         )
-        with checkpoint_access(access):
-            try:
-                session.run(restoring, {self._saver_def.filename_tensor_name: self._path})
-            except BaseException:
-                for place in _places(session, nodes) if is_new else ():
-                    place.clear()
-                raise
+        try:
+            session.run(restoring, {self._saver_def.filename_tensor_name: self._path}, checkpoints=access)
+        except BaseException:
+            for place in _places(session, nodes) if is_new else ():
+                place.clear()
+            raise
 
 
 def _initial_value(session: Session, nodes: RestoreNodes, wanted: Wanted) -> Array:

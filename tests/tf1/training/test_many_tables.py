@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+import tensorkeep
 import tensorkeep.v1 as tf
 from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tests.support.deeprec import unset_switches
@@ -18,10 +19,10 @@ def _own_switches(monkeypatch: pytest.MonkeyPatch) -> None:
     unset_switches(monkeypatch)
 
 
-def model(count: int) -> Any:
+def model(count: int, optimizer: Any = tf.train.AdagradOptimizer) -> Any:
     tables = [tf.get_embedding_variable(f"t{number}", 2, initializer=tf.ones_initializer()) for number in range(count)]
     rows = [tf.nn.embedding_lookup(table, tf.constant([1, 2, 3], tf.int64)) for table in tables]
-    return tf.train.AdagradOptimizer(0.1).minimize(tf.add_n([tf.reduce_sum(found) for found in rows]))
+    return optimizer(0.1).minimize(tf.add_n([tf.reduce_sum(found) for found in rows]))
 
 
 def saved(count: int, folder: Path) -> str:
@@ -33,7 +34,13 @@ def saved(count: int, folder: Path) -> str:
         return prefix
 
 
-def looks_during_a_restore(count: int, prefix: str, monkeypatch: pytest.MonkeyPatch, **options: Any) -> int:
+def looks_during_a_restore(
+    count: int,
+    prefix: str,
+    monkeypatch: pytest.MonkeyPatch,
+    optimizer: Any = tf.train.AdagradOptimizer,
+    **options: Any,
+) -> int:
     looks = 0
     going_through = BundleReader.__iter__
 
@@ -43,7 +50,7 @@ def looks_during_a_restore(count: int, prefix: str, monkeypatch: pytest.MonkeyPa
         return going_through(reader)
 
     with tf.Graph().as_default(), tf.Session() as session, monkeypatch.context() as patch:
-        model(count)
+        model(count, optimizer)
         saver = tf.train.Saver()
         patch.setattr(BundleReader, "__iter__", counted)
         saver.restore(session, prefix, **options)
@@ -62,3 +69,24 @@ def test_names_are_gone_through_as_often_for_many_tables_as_for_few(
         options = {"mapping": mapping} if has_mapping else {}
         looks.append(looks_during_a_restore(count, saved(count, tmp_path), monkeypatch, **options))
     assert looks[0] == looks[1]
+
+
+def test_so_they_are_where_the_slots_of_another_optimizer_begin_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = [
+        looks_during_a_restore(
+            count,
+            saved(count, tmp_path),
+            monkeypatch,
+            tf.train.AdamOptimizer,
+            on_mismatch=tensorkeep.Adapt(missing="skip"),
+        )
+        for count in (2, 9)
+    ]
+    assert looks[0] == looks[1]
+
+
+def test_the_plan_hands_what_it_found_to_the_kernels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = looks_during_a_restore(3, saved(3, tmp_path), monkeypatch)
+    assert looks == 2  # once for the embeddings, and once to tell what nobody restores

@@ -33,7 +33,7 @@ from tensorkeep.embedding.stored.buckets import (
     shards_of,
     widened_keys,
 )
-from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, grouped_stems, stems_in
+from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding
 from tensorkeep.embedding.stored.naming import (
     DELTA_FILTERED_FREQS,
     DELTA_FILTERED_KEYS,
@@ -58,7 +58,6 @@ __all__ = [
     "StoredDelta",
     "TouchedKeys",
     "delta_tensors",
-    "stored_deltas",
     "table_delta_tensors",
 ]
 
@@ -166,12 +165,6 @@ def table_delta_tensors(
     for column in snapshot.columns:
         tensors.update(delta_tensors(slot_stem(stem, column.name), snapshot, touched, column.name, form))
     return tensors
-
-
-def stored_deltas(reader: CheckpointReader) -> dict[str, StoredEmbedding]:
-    """The embeddings of an incremental checkpoint, by name, without `/part_<k>`."""
-    stems = {stem for stem in stems_in(reader, DELTA_KEYS, DELTA_VALUES) if stem + DELTA_OFFSETS in reader}
-    return grouped_stems(stems)
 
 
 class StoredDelta:

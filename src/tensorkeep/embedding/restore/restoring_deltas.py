@@ -10,16 +10,16 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.embedding.restore.incremental import StoredDelta, of_partition, stored_deltas
+from tensorkeep.embedding.restore.incremental import StoredDelta, of_partition
 from tensorkeep.embedding.restore.reports import DeltaReport
 from tensorkeep.embedding.restore.restoring_rows import Extend
 from tensorkeep.embedding.stored.buckets import buckets_of_partition, find_in_order
-from tensorkeep.embedding.stored.embeddings import StoredEmbedding, find_embedding
+from tensorkeep.embedding.stored.embeddings import StoredEmbedding, find_embedding, looked_up_embedding, stored_deltas
 from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, grouped
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.initial_rows import rows_of_dim
-from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.errors import InvalidArgumentError
 
 __all__ = ["DeltaReport", "restore_delta"]
 
@@ -46,12 +46,9 @@ def restore_delta(
     `stored` is what `stored_deltas` found, if that is known already.
     """
     deltas = stored_deltas(reader) if stored is None else stored
-    try:
-        name, own = find_embedding(reader, stem, deltas)
-    except NotFoundError:
-        if column:
-            return DeltaReport(stem, column)
-        raise
+    if column and looked_up_embedding(stem, deltas) is None:
+        return DeltaReport(stem, column)
+    name, own = find_embedding(reader, stem, deltas)
     delta = StoredDelta(reader, deltas[name], own)
     work = _Overlay(table, delta, column, _defaults(table, delta, column, extend), partition, note)
     if column:

@@ -26,11 +26,12 @@ from tensorkeep.embedding.stored.buckets import (
     find_in_order,
     shards_of,
 )
-from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, find_embedding, stored_embeddings
+from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, missing_embedding
 from tensorkeep.embedding.stored.naming import slot_stem
 from tensorkeep.embedding.stored.ordered_columns import OrderedColumn, grouped
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.embedding.stored.sources import open_source
+from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.eviction import NEVER
@@ -41,7 +42,7 @@ from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import read_ahead
 
-__all__ = ["ColumnReport", "restore_column", "restore_table"]
+__all__ = ["ColumnReport", "restore_column", "restore_surveyed_column", "restore_table"]
 
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
@@ -96,9 +97,29 @@ def restore_column(
     """
     rules = _Rules(replace, extend, reset_version, missing)
     _check_reader(reader)
-    known = stored_embeddings(reader, fs=fs) if stored is None else stored
-    report = _prepared(table, reader, (stem, column, primary), partition, rules, known, fs).run()
-    table.settle()
+    checkpoint = SurveyedCheckpoint(reader, stored)
+    return _restored(_prepared(table, checkpoint, (stem, column, primary), partition, rules, fs))
+
+
+def restore_surveyed_column(
+    table: EmbeddingTable,
+    checkpoint: SurveyedCheckpoint,
+    stem: str,
+    *,
+    column: str,
+    partition: Sequence[int],
+    extend: Extend,
+    reset_version: bool,
+    fs: FileSystem,
+) -> ColumnReport:
+    """`restore_column` from a checkpoint that several columns and tables are restored from, one after the other."""
+    rules = _Rules(True, extend, reset_version, None)
+    return _restored(_prepared(table, checkpoint, (stem, column, None), partition, rules, fs))
+
+
+def _restored(column: _Restore) -> ColumnReport:
+    report = column.run()
+    column.table.settle()
     return report
 
 
@@ -120,9 +141,9 @@ def restore_table(
     """
     rules = _Rules(replace, extend, reset_version, missing)
     _check_reader(reader)
-    known = stored_embeddings(reader, fs=fs)
+    checkpoint = SurveyedCheckpoint(reader)
     columns = [
-        _prepared(table, reader, (slot_stem(stem, info.name), info.name, stem), partition, rules, known, fs)
+        _prepared(table, checkpoint, (slot_stem(stem, info.name), info.name, stem), partition, rules, fs)
         for info in table.columns
     ]
     together = [column for column in columns[1:] if columns[0].goes_with(column)]
@@ -347,20 +368,20 @@ class _Restore:
 
 def _prepared(
     table: EmbeddingTable,
-    reader: CheckpointReader,
+    checkpoint: SurveyedCheckpoint,
     wanted: tuple[str, str, str | None],
     partition: Sequence[int],
     rules: _Rules,
-    stored: Mapping[str, StoredEmbedding],
     fs: FileSystem,
 ) -> _Restore:
     """A column that is about to be restored: by stem, name and stem of the weights. What is not allowed is raised."""
     stem, column, primary = wanted
+    reader = checkpoint.reader
     target = _target(table, column)
-    source, weights, kind, problems = open_source(reader, stem, column, primary, stored, fs)
+    source, weights, kind, problems = open_source(checkpoint, stem, column, primary, fs)
     report = ColumnReport(stem, column, kind, dim=target.dim, problems=problems)
     if source is None and (rules.missing or ("initial" if column else "error")) == "error":
-        find_embedding(reader, stem, stored)  # which raises, and lists what is there
+        raise missing_embedding(reader, stem, checkpoint.embeddings)
     if source is not None:
         if source.dim != target.dim and rules.extend == "error":
             raise InvalidArgumentError(

@@ -15,5 +15,6 @@ rows                keyed rows as they lie in a checkpoint
 sequential_reading  a tensor read from front to back, a stretch at a time, its checksum compared along the way
 sources             what a checkpoint has under the name of a column: an embedding, a dense tensor, or nothing
 ssd_records         the cold part of an embedding whose storage had an SSD tier
+surveyed_checkpoints  open checkpoints, together with the embeddings found in them
 writing             from a snapshot to the tensors of a checkpoint
 """

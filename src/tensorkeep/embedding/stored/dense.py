@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
-from tensorkeep.embedding.stored.embeddings import find_embedding, stored_embeddings
+from tensorkeep.embedding.stored.embeddings import StoredEmbedding, find_embedding, stored_embeddings
 from tensorkeep.embedding.stored.ordered_columns import in_order
 from tensorkeep.embedding.stored.rows import Fields
 from tensorkeep.errors import InvalidArgumentError
@@ -22,14 +23,22 @@ Array = npt.NDArray[Any]
 _LISTED: Final = 5
 
 
-def read_dense(reader: CheckpointReader, stem: str, rows: int | None = None, *, fs: FileSystem = LOCAL) -> Array:
+def read_dense(
+    reader: CheckpointReader,
+    stem: str,
+    rows: int | None = None,
+    *,
+    stored: Mapping[str, StoredEmbedding] | None = None,
+    fs: FileSystem = LOCAL,
+) -> Array:
     """An embedding whose keys are 0 to n - 1 as the dense array [n, dim] that they number the rows of.
 
-    `rows` is the n that is wanted; by itself it is the number of keys.
+    `rows` is the n that is wanted; by itself it is the number of keys. `stored` is what `stored_embeddings` found, if
+    that is known already.
     """
-    stored = stored_embeddings(reader, fs=fs)
-    name, column = find_embedding(reader, stem, stored)
-    source = stored[name].open(reader, column, fs=fs)
+    known = stored_embeddings(reader) if stored is None else stored
+    name, column = find_embedding(reader, stem, known)
+    source = known[name].open(reader, column, fs=fs)
     count = source.count if rows is None else rows
     out = np.zeros((count, source.dim), source.dtype)
     seen = np.zeros(count, np.bool_)

@@ -15,6 +15,9 @@ from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.stored.buckets import find_in_order
 from tensorkeep.embedding.stored.column import StoredColumn
 from tensorkeep.embedding.stored.naming import (
+    DELTA_KEYS,
+    DELTA_OFFSETS,
+    DELTA_VALUES,
     FILTERED_FREQS,
     FILTERED_KEYS,
     FILTERED_OFFSETS,
@@ -38,7 +41,15 @@ from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import some_of
 
-__all__ = ["StoredColumn", "StoredEmbedding", "find_embedding", "stored_embeddings"]
+__all__ = [
+    "StoredColumn",
+    "StoredEmbedding",
+    "find_embedding",
+    "looked_up_embedding",
+    "missing_embedding",
+    "stored_deltas",
+    "stored_embeddings",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +128,12 @@ def stored_embeddings(
     return grouped_stems(stems_in(reader, KEYS, VALUES), primaries)
 
 
+def stored_deltas(reader: CheckpointReader) -> dict[str, StoredEmbedding]:
+    """The embeddings of an incremental checkpoint, by name, without `/part_<k>`."""
+    stems = {stem for stem in stems_in(reader, DELTA_KEYS, DELTA_VALUES) if stem + DELTA_OFFSETS in reader}
+    return grouped_stems(stems)
+
+
 def grouped_stems(stems: Collection[str], primaries: Collection[str] = ()) -> dict[str, StoredEmbedding]:
     """Stems put together to embeddings with their shards and slots."""
     groups: dict[str, dict[int, str]] = {}
@@ -151,16 +168,34 @@ def find_embedding(reader: CheckpointReader, stem: str, stored: Mapping[str, Sto
 
     NotFoundError, with the names that are there, if there is none.
     """
-    names = [stem, *(variable + rest for variable, _, rest in split_parts(stem))]
-    for name in names:
+    looked_up = looked_up_embedding(stem, stored)
+    if looked_up is None:
+        raise missing_embedding(reader, stem, stored)
+    return looked_up
+
+
+def missing_embedding(reader: CheckpointReader, stem: str, stored: Mapping[str, StoredEmbedding]) -> NotFoundError:
+    """The error that a stem means none of the stored embeddings, with the names that are there."""
+    names = _names_of(stem)
+    known = sorted(slot_stem(name, column) for name, entry in stored.items() for column in entry.columns)
+    known.sort(key=lambda other: (other.split("/")[-1] != names[-1].split("/")[-1], other))
+    return NotFoundError(f'"{reader.path}" holds no embedding "{stem}"; it holds {some_of(known, 5) or "none at all"}')
+
+
+def looked_up_embedding(stem: str, stored: Mapping[str, StoredEmbedding]) -> tuple[str, str] | None:
+    """The stored embedding and column that a stem means, as `find_embedding` finds them; None if there is none."""
+    for name in _names_of(stem):
         if name in stored:
             return name, ""
         parent, _, last = name.rpartition("/")
         if parent in stored and last in stored[parent].slots:
             return parent, last
-    known = sorted(slot_stem(name, column) for name, entry in stored.items() for column in entry.columns)
-    known.sort(key=lambda other: (other.split("/")[-1] != names[-1].split("/")[-1], other))
-    raise NotFoundError(f'"{reader.path}" holds no embedding "{stem}"; it holds {some_of(known, 5) or "none at all"}')
+    return None
+
+
+def _names_of(stem: str) -> list[str]:
+    """A stem, and what it is called without the number of its shard."""
+    return [stem, *(variable + rest for variable, _, rest in split_parts(stem))]
 
 
 def stems_in(reader: CheckpointReader, keys_suffix: str, values_suffix: str) -> set[str]:

@@ -344,15 +344,13 @@ class DenseRows:
 
 def stretches(offsets: Integers, buckets: npt.NDArray[Any]) -> Iterator[tuple[int, int]]:
     """The positions of some buckets, ascending, as few stretches that do not touch."""
-    start = stop = 0
-    for low, high in zip(offsets[buckets].tolist(), offsets[buckets + 1].tolist(), strict=True):
-        if low == high:
-            continue
-        if low != stop and stop > start:
-            yield start, stop
-        start, stop = (start, high) if low == stop and stop > start else (low, high)
-    if stop > start:
-        yield start, stop
+    lows, highs = offsets[buckets], offsets[buckets + 1]
+    filled = lows != highs
+    lows, highs = lows[filled], highs[filled]
+    if lows.size:
+        apart = lows[1:] != highs[:-1]
+        starts, stops = lows[1:][apart].tolist(), highs[:-1][apart].tolist()
+        yield from zip([int(lows[0]), *starts], [*stops, int(highs[-1])], strict=True)
 
 
 def joined(batches: Sequence[Batch]) -> Batch:

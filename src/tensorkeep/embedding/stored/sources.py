@@ -2,36 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Literal
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.stored.column import StoredColumn, dense_column
-from tensorkeep.embedding.stored.embeddings import StoredEmbedding, find_embedding
+from tensorkeep.embedding.stored.embeddings import StoredEmbedding, looked_up_embedding
 from tensorkeep.embedding.stored.naming import split_parts
 from tensorkeep.embedding.stored.ordered_columns import OrderedColumn
-from tensorkeep.errors import NotFoundError
+from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.io.files.filesystem import FileSystem
 
 __all__ = ["open_source"]
 
 
 def open_source(
-    reader: CheckpointReader,
-    stem: str,
-    column: str,
-    primary: str | None,
-    stored: Mapping[str, StoredEmbedding],
-    fs: FileSystem,
+    checkpoint: SurveyedCheckpoint, stem: str, column: str, primary: str | None, fs: FileSystem
 ) -> tuple[StoredColumn | None, OrderedColumn | None, Literal["embedding", "dense", "none"], tuple[str, ...]]:
     """What is stored under a stem, the weights it belongs to, what kind of thing it is, and what is odd about it."""
-    source = _embedding(reader, stem, stored, fs)
+    reader = checkpoint.reader
+    source = _embedding(checkpoint, stem, fs)
     if source is not None:
         found, entry, own = source
         weights: OrderedColumn | None = None
         if column:
             owner = primary if primary is not None else (entry.name if own else None)
-            other = _embedding(reader, owner, stored, fs) if owner is not None else None
+            other = _embedding(checkpoint, owner, fs) if owner is not None else None
             weights = other[0] if other else _dense(reader, owner)
         return found, weights, "embedding", () if own else entry.problems
     dense = _dense(reader, stem)
@@ -42,13 +37,13 @@ def open_source(
 
 
 def _embedding(
-    reader: CheckpointReader, stem: str, stored: Mapping[str, StoredEmbedding], fs: FileSystem
+    checkpoint: SurveyedCheckpoint, stem: str, fs: FileSystem
 ) -> tuple[StoredColumn, StoredEmbedding, str] | None:
-    try:
-        name, own = find_embedding(reader, stem, stored)
-    except NotFoundError:
+    looked_up = looked_up_embedding(stem, checkpoint.embeddings)
+    if looked_up is None:
         return None
-    return stored[name].open(reader, own, fs=fs), stored[name], own
+    name, own = looked_up
+    return checkpoint.column(name, own, fs), checkpoint.embeddings[name], own
 
 
 def _dense(reader: CheckpointReader, stem: str | None) -> StoredColumn | None:

@@ -16,8 +16,8 @@ from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.embedding.restore.finding_deltas import DELTA_FOLDER, check_goes_with, newest_delta
-from tensorkeep.embedding.restore.incremental import OverlaidColumn, StoredDelta, stored_deltas
-from tensorkeep.embedding.stored.embeddings import StoredEmbedding
+from tensorkeep.embedding.restore.incremental import OverlaidColumn, StoredDelta
+from tensorkeep.embedding.stored.embeddings import StoredEmbedding, stored_deltas
 from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_OFFSETS, DELTA_VALUES
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import DataLossError, NotFoundError

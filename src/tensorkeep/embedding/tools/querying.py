@@ -11,9 +11,9 @@ import numpy.typing as npt
 
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.embedding.restore.finding_deltas import check_goes_with
-from tensorkeep.embedding.restore.incremental import StoredDelta, stored_deltas
+from tensorkeep.embedding.restore.incremental import StoredDelta
 from tensorkeep.embedding.stored.buckets import find_in_order, order_of, widened_keys
-from tensorkeep.embedding.stored.embeddings import StoredColumn, find_embedding, stored_embeddings
+from tensorkeep.embedding.stored.embeddings import StoredColumn, find_embedding, stored_deltas, stored_embeddings
 from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL

@@ -14,8 +14,7 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.restore.restoring_rows import restore_column
-from tensorkeep.embedding.stored.embeddings import stored_embeddings
+from tensorkeep.embedding.restore.restoring_rows import restore_surveyed_column
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op, takes_attributes
@@ -30,12 +29,11 @@ from tensorkeep.ops.embedding.session_tables import (
     owner_of,
     settings_of,
 )
+from tensorkeep.ops.files.checkpoint_access import access_of
 from tensorkeep.ops.files.checkpoints import (
     GivenTensors,
     SavedBeside,
     SliceSpec,
-    access_in_force,
-    opened_whole,
     saved_together,
     specs_of,
     stored_values,
@@ -153,7 +151,7 @@ def save_v3_kernel(
     dtypes: tuple[DType, ...],
     has_ev: bool,
 ) -> tuple[()]:
-    access = access_in_force()
+    access = access_of(ctx)
     path = text_of(prefix, "prefix")
     parts = saved_parts(tensor_names, shape_and_slices, ev_names, tensors, dtypes, has_step=has_ev)
     variables = numbered_embeddings(ctx, ev_resources)
@@ -204,18 +202,17 @@ def _import(
     partition: tuple[int, int],
     reset_version: bool,
 ) -> tuple[()]:
-    access = access_in_force()
+    access = access_of(ctx)
     path, stem = text_of(prefix, "prefix"), text_of(tensor_names, "tensor_names")
-    with opened_whole(access, path, ctx.filesystem) as reader:
-        report = restore_column(
+    with access.opened_whole(path, ctx.filesystem) as checkpoint:
+        report = restore_surveyed_column(
             variable.table,
-            reader,
+            checkpoint,
             access.renamed(stem),
             column=variable.column,
             partition=partition,
             extend="initial" if variable.began_by_initializer else "zero",
             reset_version=_resets_versions(reset_version),
-            stored=access.survey(reader, stored_embeddings),
             fs=ctx.filesystem,
         )
     if not report.is_plain:

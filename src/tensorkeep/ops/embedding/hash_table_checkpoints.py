@@ -16,7 +16,8 @@ from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.embedding._session_hash_tables import TensibleResource, admission_of, table_of, variable_of
-from tensorkeep.ops.files.checkpoints import access_in_force, opened_whole, range_of_keys, text_of, texts_of
+from tensorkeep.ops.files.checkpoint_access import access_of
+from tensorkeep.ops.files.checkpoints import range_of_keys, text_of, texts_of
 from tensorkeep.runtime.context import LOG, KernelContext
 
 restore_table = op(
@@ -35,14 +36,15 @@ def restore_table_shape(file_pattern: Tensor, tensor_name: Tensor, shape_and_sli
 def restore_table_kernel(
     ctx: KernelContext, file_pattern: Any, tensor_name: Any, shape_and_slices: Any, handles: Any, *, clear: bool
 ) -> tuple[()]:
-    access = access_in_force()
+    access = access_of(ctx)
     first, *others = np.asarray(handles, object).reshape(-1)
     owner, variables = table_of(first), [variable_of(one) for one in others]
     texts = texts_of(np.asarray(tensor_name).reshape(-1), np.size(tensor_name), "tensor_name")
     names = [_checked(TensorNames.parse(text), variables).renamed(access.renamed_tensor) for text in texts]
     if not owner.table.children and len(names) != 1:
         raise InvalidArgumentError(f"raw hash table should be 1, got names of {len(names)}: {', '.join(texts)}")
-    with opened_whole(access, text_of(file_pattern, "file_pattern"), ctx.filesystem) as reader:
+    with access.opened_whole(text_of(file_pattern, "file_pattern"), ctx.filesystem) as checkpoint:
+        reader = checkpoint.reader
         wanted = [(variable.rows.dtype, variable.rows.row_shape) for variable in variables]
         stored = []
         for name in names:
@@ -88,10 +90,11 @@ def restore_bloom_filter_shape(*inputs: Tensor) -> tuple[()]:
 def restore_bloom_filter_kernel(
     ctx: KernelContext, file_pattern: Any, tensor_name: Any, shape_and_slice: Any, handle: Any
 ) -> tuple[()]:
-    access = access_in_force()
+    access = access_of(ctx)
     resource = admission_of(handle)
     name = access.renamed_tensor(text_of(tensor_name, "tensor_name"))
-    with opened_whole(access, text_of(file_pattern, "file_pattern"), ctx.filesystem) as reader:
+    with access.opened_whole(text_of(file_pattern, "file_pattern"), ctx.filesystem) as checkpoint:
+        reader = checkpoint.reader
         restore_filter(resource.as_kind(AdmitFrequent), reader, name)
     resource.is_initialized = True
     return ()

@@ -18,7 +18,7 @@ import numpy as np
 
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.restore.incremental import delta_tensors, stored_deltas
+from tensorkeep.embedding.restore.incremental import delta_tensors
 from tensorkeep.embedding.restore.restoring_deltas import restore_delta
 from tensorkeep.embedding.stored.naming import DELTA_KEYS, DELTA_VALUES
 from tensorkeep.embedding.table.snapshot import TableSnapshot
@@ -28,7 +28,8 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.ops.embedding._recording import Recorder, known_row_changes, row_changes
 from tensorkeep.ops.embedding.checkpoints import SavedParts, numbered_embeddings, saved_parts
 from tensorkeep.ops.embedding.session_tables import EmbeddingResource, embedding_of
-from tensorkeep.ops.files.checkpoints import SliceSpec, access_in_force, add_values, opened_whole, text_of
+from tensorkeep.ops.files.checkpoint_access import access_of
+from tensorkeep.ops.files.checkpoints import SliceSpec, add_values, text_of
 from tensorkeep.runtime.context import KernelContext
 
 kv_record_touched = op("KvRecordTouched(resource: resource)", "stateful")
@@ -64,7 +65,7 @@ kv_forget_touched = op(
 
 @kv_forget_touched.stateful_kernel
 def kv_forget_touched_kernel(ctx: KernelContext, resources: list[Any], *, variables: Sequence[bytes]) -> tuple[()]:
-    submit = access_in_force().submit
+    submit = access_of(ctx).submit
     for recorder in _recorders(ctx, resources, variables):
         submit(partial(recorder.forget, recorder.generation))
     return ()
@@ -114,7 +115,7 @@ def save_delta(
     embeddings: Sequence[tuple[str, EmbeddingResource]],
 ) -> None:
     """Writes what changed: of the embedding variables, and of the plain variables whose names are told for `parts`."""
-    access = access_in_force()
+    access = access_of(ctx)
     tables: dict[int, tuple[TableSnapshot, Any]] = {}
     written = []
     for stem, variable in sorted(embeddings, key=lambda pair: pair[0]):
@@ -199,18 +200,18 @@ def kv_resource_incr_import_kernel(
     partition_id: int,
     partition_num: int,
 ) -> tuple[()]:
-    variable, access = embedding_of(resource_handle), access_in_force()
+    variable, access = embedding_of(resource_handle), access_of(ctx)
     path, stem = text_of(prefix, "prefix"), text_of(tensor_names, "tensor_names")
-    with opened_whole(access, path, ctx.filesystem) as reader:
+    with access.opened_whole(path, ctx.filesystem) as checkpoint:
         restore_delta(
             variable.table,
-            reader,
+            checkpoint.reader,
             access.renamed(stem),
             column=variable.column,
             partition=(partition_id, partition_num),
             extend="initial" if variable.began_by_initializer else "zero",
             note=variable.owner.touch,
-            stored=access.survey(reader, stored_deltas),
+            stored=checkpoint.deltas,
         )
     variable.mark_restored()
     return ()

@@ -27,11 +27,10 @@ from tensorkeep.ops.embedding._recording import known_row_changes, row_changes
 from tensorkeep.ops.embedding.checkpoints import SavedParts
 from tensorkeep.ops.embedding.incremental import save_delta
 from tensorkeep.ops.embedding.session_tables import EmbeddingResource, embedding_of
+from tensorkeep.ops.files.checkpoint_access import access_of
 from tensorkeep.ops.files.checkpoints import (
     SliceSpec,
-    access_in_force,
     checked_info,
-    opened_whole,
     specs_of,
     text_of,
     texts_of,
@@ -108,7 +107,8 @@ def kv_rebase_on_delta_kernel(
 ) -> tuple[()]:
     """Plain variables have just been restored from a full checkpoint and this incremental one: its rows changed."""
     names = texts_of(tensor_names, len(variables), "tensor_names")
-    with opened_whole(access_in_force(), text_of(prefix, "prefix"), ctx.filesystem) as reader:
+    with access_of(ctx).opened_whole(text_of(prefix, "prefix"), ctx.filesystem) as checkpoint:
+        reader = checkpoint.reader
         for name, variable in zip(names, variables, strict=True):
             changes = row_changes(ctx.resources, variable.decode())
             if name + DELTA_KEYS in reader:
@@ -179,9 +179,10 @@ def incr_restore_kernel(
     *,
     dtypes: tuple[DType, ...],
 ) -> list[Any]:
-    names, access = texts_of(tensor_names, len(dtypes), "tensor_names"), access_in_force()
+    names, access = texts_of(tensor_names, len(dtypes), "tensor_names"), access_of(ctx)
     specs = _specs(shape_and_slices, len(dtypes))
-    with opened_whole(access, text_of(prefix, "prefix"), ctx.filesystem) as reader:
+    with access.opened_whole(text_of(prefix, "prefix"), ctx.filesystem) as checkpoint:
+        reader = checkpoint.reader
         if np.any(is_sparse) and len(names) == len(_RAW) and names[0].endswith(KEYS):
             stem = access.renamed(names[0].removesuffix(KEYS))  # of an embedding variable; its tensors as they are
             return [reader.read(stem + suffix) for suffix in _RAW]

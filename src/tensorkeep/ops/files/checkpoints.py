@@ -3,19 +3,16 @@
 A tensor is named, and if only a slice of it is meant the slice is given beside the name: the sizes of the whole, a
 blank between them, then the slice as in messages: "4 3 0,2:-". For the whole it is the empty string.
 
-Kernels reach checkpoints through the `CheckpointAccess` in force. By default they write at once and read at once;
-whoever runs a graph may have them go elsewhere: to a view of a checkpoint under other names, or to the background.
+How kernels reach checkpoints is told by their context: see `checkpoint_access`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 from operator import attrgetter
-from typing import Any, Final, NamedTuple, Protocol, TypeVar, runtime_checkable
+from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -23,7 +20,6 @@ import numpy.typing as npt
 from tensorkeep.checkpoint.bundle.merging import merge_bundles
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.finding.file_names import shard_path, shard_pattern
-from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.checkpoint.slices.slice_files import SliceFileWriter
 from tensorkeep.checkpoint.slices.tensor_slice import HashSlice, TensorSlice, box_shape
@@ -35,6 +31,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem
+from tensorkeep.ops.files.checkpoint_access import CheckpointAccess, access_of
 from tensorkeep.ops.random.sampling import check_scalars
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.ops.shared.string_arrays import string_array
@@ -43,70 +40,7 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Array = npt.NDArray[Any]
 
-Found = TypeVar("Found")
-
 _LARGE: Final = 1 << 20  # bytes; what is larger is read when it is assigned
-
-
-def _at_once(job: Callable[[], None]) -> None:
-    job()
-
-
-@dataclass(frozen=True)
-class CheckpointAccess:
-    """How the kernels of a run reach checkpoints."""
-
-    durability: Durability = Durability.DISK
-    submit: Callable[[Callable[[], None]], None] = _at_once
-    """Is given everything that writes, in order."""
-    records: bool = False
-    """Whether rows on an SSD tier are written beside the checkpoint; else all rows are in it."""
-    open: Callable[[str, FileSystem], CheckpointReader] | None = None
-    """Gives the reader of a checkpoint, which stays open until the run is over. None: kernels open and close it."""
-    large: frozenset[str] | None = None
-    """The names of large tensors, if it is known that everything asked for is there as it is asked for."""
-    whole: CheckpointReader | None = None
-    """All that is stored, for kernels that find by themselves what they need. None: what `open` gives."""
-    renamed: Callable[[str], str] = str
-    """Under which name such a kernel finds what the graph calls otherwise."""
-    renamed_tensor: Callable[[str], str] = str
-    """The same for a tensor, where that is not found under the name of something that it is a part of."""
-    checks_first: bool = True
-    """Whether large tensors are checked before any is assigned, which reads them twice; else when they are read."""
-    _surveys: dict[tuple[int, object], tuple[CheckpointReader, Any]] = field(default_factory=dict, compare=False)
-
-    def survey(self, reader: CheckpointReader, look: Callable[[CheckpointReader], Found]) -> Found:
-        """What a look at everything that a checkpoint holds finds.
-
-        Of a reader that stays open until the run is over it is remembered: kernels that need a few of many names each
-        would otherwise go through all of them once more.
-        """
-        if self.open is None and self.whole is None:
-            return look(reader)
-        key = (id(reader), look)
-        if key not in self._surveys:
-            self._surveys[key] = (reader, look(reader))  # the reader is kept, so that its number stays its own
-        found: Found = self._surveys[key][1]
-        return found
-
-
-_ACCESS: ContextVar[CheckpointAccess] = ContextVar("checkpoint access")
-_PLAIN: Final = CheckpointAccess()
-
-
-@contextmanager
-def checkpoint_access(access: CheckpointAccess) -> Iterator[None]:
-    """Has the kernels that this thread runs in the meantime reach checkpoints in that way."""
-    token = _ACCESS.set(access)
-    try:
-        yield
-    finally:
-        _ACCESS.reset(token)
-
-
-def access_in_force() -> CheckpointAccess:
-    """How a kernel that this thread runs reaches checkpoints."""
-    return _ACCESS.get(_PLAIN)
 
 
 # ---------------------------------------------------------------------------------------------------- Arguments
@@ -350,7 +284,7 @@ def save_v2_kernel(
     *,
     dtypes: tuple[DType, ...],
 ) -> tuple[()]:
-    access = access_in_force()
+    access = access_of(ctx)
     path = text_of(prefix, "prefix")
     given = GivenTensors(
         texts_of(tensor_names, len(tensors), "tensor_names"), specs_of(shape_and_slices, len(tensors)), tensors, dtypes
@@ -442,7 +376,7 @@ save_slices.shape(save_v2_shape)
 def _save_slice_file(
     ctx: KernelContext, filename: Any, names: Any, specs: Sequence[SliceSpec | None], data: list[Any], dtypes: Any
 ) -> tuple[()]:
-    access = access_in_force()
+    access = access_of(ctx)
     path = text_of(filename, "filename")
     keys = texts_of(names, len(data), "tensor_names")
     values = list(map(_source, data, dtypes, specs, keys))
@@ -511,7 +445,7 @@ def merge_v2_checkpoints_kernel(
     delete_old_dirs: bool,
     allow_missing_files: bool,
 ) -> tuple[()]:
-    access = access_in_force()
+    access = access_of(ctx)
     prefixes = texts_of(checkpoint_prefixes, np.size(checkpoint_prefixes), "checkpoint_prefixes")
     target = text_of(destination_prefix, "destination_prefix")
 
@@ -586,26 +520,6 @@ class StoredTensor:
         self._reader.read_into(self._name, array)
 
 
-@contextmanager
-def opened_whole(access: CheckpointAccess, path: str, fs: FileSystem) -> Iterator[CheckpointReader]:
-    """The reader that is in force for kernels that find by themselves what they need."""
-    if access.whole is not None:
-        yield access.whole
-        return
-    with opened_checkpoint(access, path, fs) as reader:
-        yield reader
-
-
-@contextmanager
-def opened_checkpoint(access: CheckpointAccess, path: str, fs: FileSystem) -> Iterator[CheckpointReader]:
-    """The reader that is in force, which stays open; or one for the moment."""
-    if access.open is not None:
-        yield access.open(path, fs)
-        return
-    with open_checkpoint(path, fs=fs) as own:
-        yield own
-
-
 def checked_info(reader: CheckpointReader, name: str, dtype: DType, spec: SliceSpec | None) -> TensorInfo:
     """What is stored under a name, if it is of the type and shape that is asked for."""
     if name not in reader:
@@ -634,13 +548,15 @@ def _restored(
     names: Sequence[str],
     specs: Sequence[SliceSpec | None],
     dtypes: Sequence[DType],
+    *,
+    stays_open: bool,
 ) -> list[Any]:
-    """Tensors and slices of an open checkpoint; large whole tensors are promised."""
+    """Tensors and slices of an open checkpoint; large whole tensors are promised if it stays open."""
     late = access.large
     if late is None:
         infos = list(map(partial(checked_info, reader), names, dtypes, specs))
         late = frozenset(name for name, info in zip(names, infos, strict=True) if is_large(info))
-    if access.open is None:
+    if not stays_open:
         late = frozenset()  # the reader is closed before anybody could ask
     if not late and not any(specs):
         return list(map(reader.read_many(names).__getitem__, names))
@@ -688,12 +604,12 @@ def restore_v2_shape(
 def restore_v2_kernel(
     ctx: KernelContext, prefix: Any, tensor_names: Any, shape_and_slices: Any, *, dtypes: tuple[DType, ...]
 ) -> list[Any]:
-    access = access_in_force()
+    access = access_of(ctx)
     path = text_of(prefix, "prefix")
     names = texts_of(tensor_names, len(dtypes), "tensor_names")
     specs = specs_of(shape_and_slices, len(dtypes))
-    with opened_checkpoint(access, path, ctx.filesystem) as reader:
-        return _restored(access, reader, names, specs, dtypes)
+    with access.opened(path, ctx.filesystem) as reader:
+        return _restored(access, reader, names, specs, dtypes, stays_open=access.open(path) is not None)
 
 
 restore = op(
@@ -711,11 +627,11 @@ def restore_shape(file_pattern: Tensor, tensor_name: Tensor) -> Shape:
 
 
 def _restored_one(ctx: KernelContext, pattern: Any, name: Any, dtype: DType, spec: SliceSpec | None) -> Any:
-    access = access_in_force()
+    access = access_of(ctx)
     key = text_of(name, "tensor_name")
     path = text_of(pattern, "file_pattern")
     part = None if spec is None else spec.part
-    with opened_checkpoint(access, path, ctx.filesystem) as reader:
+    with access.opened(path, ctx.filesystem) as reader:
         checked_info(reader, key, dtype, spec)
         return reader.read(key, part)
 
@@ -752,16 +668,11 @@ not_differentiable(save, save_slices, save_v2, merge_v2_checkpoints)
 not_differentiable(restore, restore_slice, restore_v2, sharded_filename, sharded_filespec)
 
 __all__ = [
-    "CheckpointAccess",
     "GivenTensors",
     "SliceSpec",
-    "access_in_force",
     "add_values",
-    "checkpoint_access",
     "is_large",
     "merge_v2_checkpoints",
-    "opened_checkpoint",
-    "opened_whole",
     "range_of_keys",
     "restore",
     "restore_slice",

@@ -16,6 +16,7 @@ are stored in meta graphs.
     global_step           the global step: the variable that counts training steps
     hash_table            DeepRec's older tables by key, `tf.hash_table`
     hash_table_admission  bloom filters that let keys into hash tables once they have occurred often enough
+    hash_table_keys       the keys of hash tables, and what tables, slots and filters have in common
     hash_table_lookup     lookups in hash tables, and hooks that take part in them: DeepRec's
                           hash_table/embedding.py
     hash_table_saving     how hash tables and their filters are saved and restored
@@ -25,11 +26,13 @@ are stored in meta graphs.
     listing               all variables of a graph: finding them, initializing them
     modes                 what a variable may be told about copies of it, and a scope about reuse
     multihash             multi-hash variables: an id is looked up in two small tables, by quotient and by remainder
+    options               what programs may say of a variable, as types, and all that they say of one, as values
     partitioned           partitioned variables: one variable in several parts along one axis
     partitioners          partitioners: into how many parts a variable of some shape and type is cut
     reference             reference variables: a tensor of a reference type leads to the value
     regularizers          regularization losses: computed anew wherever they are used
     resource              resource variables: a handle leads to the value
+    row_changes           scatter_add and its like as methods, stated once for both kinds of variable
     saveable              how variables, their slices and other things of a graph become saveables, under which
                           names
     scope                 variable scopes as data: what get_variable takes from its surroundings

@@ -6,112 +6,153 @@ resource variable a variable that is read after the change.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike, emit, emit_operation
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op
-from tensorkeep.ops.state import scatter_updates as specs
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.ops.state import variables
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, ones_like, reshape, shape
+from tensorkeep.tf1.variables.variable import Changed, Variable
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.variables.resource import BaseResourceVariable
+
+Ref: TypeAlias = Variable | Tensor
+
+
+def _readable(changed: Changed) -> Ref:
+    """What a change gave that was asked for the value, not for the operation alone."""
+    assert not isinstance(changed, Operation)
+    return changed
+
+
+def _resource(ref: Ref) -> BaseResourceVariable:
+    """What is not a reference is a variable behind a handle."""
+    return cast("BaseResourceVariable", ref)
 
 
 def assign(
-    ref: Any, value: Any, validate_shape: bool | None = None, use_locking: bool | None = None, name: str | None = None
-) -> Any:
-    """Gives a variable another value."""
+    ref: Ref,
+    value: TensorLike,
+    validate_shape: bool | None = None,
+    use_locking: bool | None = None,
+    name: str | None = None,
+) -> Ref:
+    """Gives a variable another value, or a part of one such as `variable[1:]`."""
     if ref.dtype.is_ref:
-        return variables.assign(ref, value, validate_shape=validate_shape, use_locking=use_locking, name=name)
-    return ref.assign(value, name=name)
+        checks = {"validate_shape": validate_shape, "use_locking": use_locking}
+        return emit(variables.assign, ref, value, name=name, **checks)
+    return _readable(ref.assign(value, name=name))
 
 
-def assign_add(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_add(ref: Ref, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Ref:
     """Adds to a variable."""
-    if ref.dtype.is_ref:
-        return variables.assign_add(ref, value, use_locking=use_locking, name=name)
-    return ref.assign_add(value)
+    if isinstance(ref, Tensor) or ref.dtype.is_ref:
+        return emit(variables.assign_add, ref, value, use_locking=use_locking, name=name)
+    return _readable(ref.assign_add(value))
 
 
-def assign_sub(ref: Any, value: Any, use_locking: bool | None = None, name: str | None = None) -> Any:
+def assign_sub(ref: Ref, value: TensorLike, use_locking: bool | None = None, name: str | None = None) -> Ref:
     """Subtracts from a variable."""
-    if ref.dtype.is_ref:
-        return variables.assign_sub(ref, value, use_locking=use_locking, name=name)
-    return ref.assign_sub(value)
+    if isinstance(ref, Tensor) or ref.dtype.is_ref:
+        return emit(variables.assign_sub, ref, value, use_locking=use_locking, name=name)
+    return _readable(ref.assign_sub(value))
 
 
-def count_up_to(ref: Any, limit: int, name: str | None = None) -> Tensor:
+def count_up_to(ref: Ref, limit: int, name: str | None = None) -> Tensor:
     """Counts up by one when run, and gives the number before; an error once `limit` is reached."""
-    if ref.dtype.is_ref:
-        before: Tensor = variables.count_up_to(ref, limit=limit, name=name)
-        return before
-    before = variables.resource_count_up_to(ref.handle, limit=limit, T=ref.dtype, name=name)
-    return before
+    if isinstance(ref, Tensor) or ref.dtype.is_ref:
+        return emit(variables.count_up_to, ref, limit=limit, name=name)
+    return emit(variables.resource_count_up_to, _resource(ref).handle, limit=limit, T=ref.dtype, name=name)
 
 
-def _scattered(
-    reference: OpSpec, resource: OpSpec, ref: Any, indices: Any, updates: Any, use_locking: bool, name: str | None
-) -> Any:
-    if ref.dtype.is_ref:
-        return reference(ref, indices, updates, use_locking=use_locking, name=name)
-    return ref._lazy_read(resource(ref.handle, indices, convert(updates, ref.dtype), name=name))
+def _scatter(
+    change: str, ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool, name: str | None
+) -> Ref:
+    """Changes rows, or by "NdAdd" and its like elements and slices, by the op of the variable's kind."""
+    if isinstance(ref, Tensor) or ref.dtype.is_ref:
+        return emit(f"Scatter{change}", ref, indices, updates, use_locking=use_locking, name=name)
+    variable = _resource(ref)
+    tensor = convert(updates, ref.dtype)
+    return variable._lazy_read(emit_operation(f"ResourceScatter{change}", variable.handle, indices, tensor, name=name))
 
 
-def scatter_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
+def scatter_update(
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
+) -> Ref:
     """Replaces rows of a variable."""
-    return _scattered(specs.scatter_update, specs.resource_scatter_update, ref, indices, updates, use_locking, name)
+    return _scatter("Update", ref, indices, updates, use_locking, name)
 
 
-def scatter_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+def scatter_add(
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+) -> Ref:
     """Adds to rows of a variable."""
-    return _scattered(specs.scatter_add, specs.resource_scatter_add, ref, indices, updates, use_locking, name)
+    return _scatter("Add", ref, indices, updates, use_locking, name)
 
 
-def scatter_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+def scatter_sub(
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+) -> Ref:
     """Subtracts from rows of a variable."""
-    return _scattered(specs.scatter_sub, specs.resource_scatter_sub, ref, indices, updates, use_locking, name)
+    return _scatter("Sub", ref, indices, updates, use_locking, name)
 
 
-def scatter_mul(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+def scatter_mul(
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+) -> Ref:
     """Multiplies rows of a variable."""
-    return _scattered(specs.scatter_mul, specs.resource_scatter_mul, ref, indices, updates, use_locking, name)
+    return _scatter("Mul", ref, indices, updates, use_locking, name)
 
 
-def scatter_div(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+def scatter_div(
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+) -> Ref:
     """Divides rows of a variable."""
-    return _scattered(specs.scatter_div, specs.resource_scatter_div, ref, indices, updates, use_locking, name)
+    return _scatter("Div", ref, indices, updates, use_locking, name)
 
 
-def scatter_min(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+def scatter_min(
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+) -> Ref:
     """Lowers rows of a variable to the updates where these are less."""
-    return _scattered(specs.scatter_min, specs.resource_scatter_min, ref, indices, updates, use_locking, name)
+    return _scatter("Min", ref, indices, updates, use_locking, name)
 
 
-def scatter_max(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+def scatter_max(
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+) -> Ref:
     """Raises rows of a variable to the updates where these are greater."""
-    return _scattered(specs.scatter_max, specs.resource_scatter_max, ref, indices, updates, use_locking, name)
+    return _scatter("Max", ref, indices, updates, use_locking, name)
 
 
-def scatter_nd_update(ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None) -> Any:
+def scatter_nd_update(
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
+) -> Ref:
     """Replaces elements or slices of a variable, by their coordinates."""
-    spec = specs.resource_scatter_nd_update
-    return _scattered(specs.scatter_nd_update, spec, ref, indices, updates, use_locking, name)
+    return _scatter("NdUpdate", ref, indices, updates, use_locking, name)
 
 
-def scatter_nd_add(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+def scatter_nd_add(
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+) -> Ref:
     """Adds to elements or slices of a variable, by their coordinates."""
-    return _scattered(specs.scatter_nd_add, specs.resource_scatter_nd_add, ref, indices, updates, use_locking, name)
+    return _scatter("NdAdd", ref, indices, updates, use_locking, name)
 
 
-def scatter_nd_sub(ref: Any, indices: Any, updates: Any, use_locking: bool = False, name: str | None = None) -> Any:
+def scatter_nd_sub(
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = False, name: str | None = None
+) -> Ref:
     """Subtracts from elements or slices of a variable, by their coordinates."""
-    return _scattered(specs.scatter_nd_sub, specs.resource_scatter_nd_sub, ref, indices, updates, use_locking, name)
+    return _scatter("NdSub", ref, indices, updates, use_locking, name)
 
 
 def batch_scatter_update(
-    ref: Any, indices: Any, updates: Any, use_locking: bool = True, name: str | None = None
-) -> Any:
+    ref: Ref, indices: TensorLike, updates: TensorLike, use_locking: bool = True, name: str | None = None
+) -> Ref:
     """Replaces rows of each matrix of a batch: the last axis of `indices` counts rows, the others matrices."""
     with name_scope(name):
         rows = convert(indices, name="indices")
@@ -128,14 +169,13 @@ def batch_scatter_update(
 def _coordinate(axis: int, rank: int, sizes: Tensor, like: Tensor) -> Tensor:
     """The position on an axis of every element of `like`."""
     size = sizes[axis]
-    counted = get_op("Range")(0, size, 1, name="Range")
-    spread: list[Any] = [1] * (rank + 1)
+    counted = emit("Range", 0, size, 1, name="Range")
+    spread: list[int | Tensor] = [1] * (rank + 1)
     spread[axis] = size
     positions = reshape(counted, spread)
     if positions.dtype is not like.dtype:
-        positions = get_op("Cast")(positions, DstT=like.dtype, name="Cast")
-    filled: Tensor = positions * ones_like(like)
-    return filled
+        positions = emit("Cast", positions, DstT=like.dtype, name="Cast")
+    return positions * ones_like(like)
 
 
 __all__ = [

@@ -5,7 +5,7 @@ Importing this registers them, as importing `variables` does.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final, Protocol
 
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.metagraph.collections import register_proto_function
@@ -29,10 +29,15 @@ _OF_VARIABLES: Final = (
 )
 
 
-def variable_to_proto(variable: Any, export_scope: str | None = None) -> VariableDef | None:
+class _Describable(Protocol):
+    """A variable, or a hash table, which has no message."""
+
+    def to_proto(self, export_scope: str | None = None) -> VariableDef | None: ...
+
+
+def variable_to_proto(variable: _Describable, export_scope: str | None = None) -> VariableDef | None:
     """A variable as a message; None if it is outside of the scope that is exported."""
-    proto: VariableDef | None = variable.to_proto(export_scope=export_scope)
-    return proto
+    return variable.to_proto(export_scope=export_scope)
 
 
 for _key in _OF_VARIABLES:

@@ -7,19 +7,23 @@ and in checkpoints. They have no value as a whole.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import NoReturn, TypeAlias
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import UnimplementedError
+from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.variable import Variable
+
+Part: TypeAlias = Variable | PartitionedVariable
 
 
 class ComposedVariable(Variable):
     """Several variables by one name."""
 
-    def __init__(self, name: str, parts: Sequence[Any], shape: Any) -> None:
+    def __init__(self, name: str, parts: Sequence[Part], shape: ShapeLike) -> None:
         self._name = name
         self._parts = list(parts)
         self._static_shape = TensorShape(shape)
@@ -30,25 +34,23 @@ class ComposedVariable(Variable):
         return self._name
 
     @property
-    def parts(self) -> list[Any]:
+    def parts(self) -> list[Part]:
         """The variables that it is made of; some may be partitioned."""
         return list(self._parts)
 
     @property
-    def _flat(self) -> list[Any]:
+    def _flat(self) -> list[Variable]:
         """The variables of which those are made that are partitioned, in the place of these."""
-        return [item for part in self._parts for item in (part if hasattr(part, "_variable_list") else [part])]
+        return [item for part in self._parts for item in ([part] if isinstance(part, Variable) else part)]
 
     @property
     def op(self) -> Operation:
         """That of the first part."""
-        op: Operation = self._flat[0].op
-        return op
+        return self._flat[0].op
 
     @property
     def dtype(self) -> DType:
-        dtype: DType = self._parts[0].dtype
-        return dtype
+        return self._parts[0].dtype
 
     @property
     def shape(self) -> TensorShape:
@@ -59,8 +61,8 @@ class ComposedVariable(Variable):
         return all(part.trainable for part in self._flat)
 
     @property
-    def initializer(self) -> Any:
-        """Those of the parts."""
+    def initializer(self) -> list[Operation]:  # type: ignore[override]
+        """Those of the parts, which is why it is several."""
         return [part.initializer for part in self._flat]
 
     def to_proto(self, export_scope: str | None = None) -> None:
@@ -86,18 +88,18 @@ class ComposedVariable(Variable):
         raise self._unsupported("value")
 
     def assign(
-        self, value: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, value: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> NoReturn:
         raise self._unsupported("assign()")
 
     def assign_add(
-        self, delta: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> NoReturn:
         raise self._unsupported("assign_add()")
 
     def assign_sub(
-        self, delta: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> NoReturn:
         raise self._unsupported("assign_sub()")
 
     def __repr__(self) -> str:

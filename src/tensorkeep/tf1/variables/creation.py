@@ -8,23 +8,30 @@ from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.prefixes import prepend_name_scope
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.tf1.variables.embedding import HANDLE, EmbeddingVariable
+from tensorkeep.tf1.variables.options import VariableArguments
 from tensorkeep.tf1.variables.reference import RefVariable
 from tensorkeep.tf1.variables.resource import BaseResourceVariable, ResourceVariable
 from tensorkeep.tf1.variables.scope import variable_state
 from tensorkeep.tf1.variables.variable import CREATE, Variable
 
 
-def create_variable(*, use_resource: bool | None = None, expected_shape: Any = None, **arguments: Any) -> Variable:
-    """Makes a resource variable if told so by the program, the scope, or else the graph; if not, a reference."""
-    if _describes_embedding(arguments.get("variable_def"), arguments.get("import_scope")):
-        described = {key: arguments[key] for key in ("variable_def", "import_scope", "constraint") if key in arguments}
-        return EmbeddingVariable(**described)
+def create_variable(**arguments: Any) -> Variable:
+    """Makes a resource variable if told so by the program, the scope, or else the graph; if not, a reference.
+
+    The arguments are those of `tf.Variable`; creators of variables pass them on by name.
+    """
+    given = VariableArguments(**arguments)
+    if _describes_embedding(given.variable_def, given.import_scope):
+        return EmbeddingVariable(
+            variable_def=given.variable_def, import_scope=given.import_scope, constraint=given.constraint
+        )
     state = variable_state()
+    use_resource = given.use_resource
     if use_resource is None:
         use_resource = state.scope.use_resource
     if use_resource is None:
         use_resource = state.use_resource
-    return ResourceVariable(**arguments) if use_resource else RefVariable(**arguments)
+    return ResourceVariable(given) if use_resource else RefVariable(given)
 
 
 def _describes_embedding(proto: VariableDef | None, import_scope: str | None) -> bool:
@@ -36,11 +43,11 @@ def _describes_embedding(proto: VariableDef | None, import_scope: str | None) ->
     return name in graph and graph.operation(name).type == HANDLE
 
 
-def is_embedding_variable(value: Any) -> bool:
+def is_embedding_variable(value: object) -> bool:
     return isinstance(value, EmbeddingVariable)
 
 
-def is_resource_variable(value: Any) -> bool:
+def is_resource_variable(value: object) -> bool:
     return isinstance(value, BaseResourceVariable)
 
 

@@ -13,12 +13,22 @@ initializer, so a graph that was imported has whole variables.
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
-from tensorkeep.dtypes import INT64, DType
+from tensorkeep.dtypes import FLOAT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import (
+    Array,
+    DTypeLike,
+    Scalar,
+    SessionLike,
+    TensorLike,
+    emit,
+    emit_operation,
+    emit_tensors,
+)
 from tensorkeep.graph.building import (
     attr_scope,
     colocate_with,
@@ -32,7 +42,6 @@ from tensorkeep.graph.collections import GraphKeys, add_to_collections
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.prefixes import strip_name_scope
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.io.machine.resources import is_switched_on
@@ -50,9 +59,16 @@ from tensorkeep.tf1.variables.embedding_options import (
 )
 from tensorkeep.tf1.variables.embedding_saving import EmbeddingSaveable, empty_key, initializers_of
 from tensorkeep.tf1.variables.modes import checked_modes
+from tensorkeep.tf1.variables.options import CollectionNames, Constraint, InitializerLike
 from tensorkeep.tf1.variables.resource import BaseResourceVariable
 from tensorkeep.tf1.variables.slices import SaveSliceInfo
-from tensorkeep.tf1.variables.variable import checked_collections, checked_constraint, element_of, slice_info_of
+from tensorkeep.tf1.variables.variable import (
+    checked_collections,
+    checked_constraint,
+    named_operation,
+    named_tensor,
+    slice_info_of,
+)
 
 HANDLE: Final = "KvVarHandleOp"
 KEY_DTYPES: Final = ("int64", "int32")
@@ -72,7 +88,7 @@ class TableRecipe:
     record_version: bool = False
 
     @classmethod
-    def of(cls, key_dtype: Any, option: EmbeddingVariableOption) -> TableRecipe:
+    def of(cls, key_dtype: DTypeLike, option: EmbeddingVariableOption) -> TableRecipe:
         """With the switches that the user has set: TF_RECORD_FREQ and TF_RECORD_VERSION."""
         keys = DType.of(key_dtype)
         if keys.name not in KEY_DTYPES:
@@ -130,14 +146,14 @@ class EmbeddingVariable(BaseResourceVariable):
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: InitializerLike = None,
         embedding_dim: int | None = None,
         name: str | None = None,
-        dtype: Any = None,
+        dtype: DTypeLike = FLOAT32,
         recipe: TableRecipe = TableRecipe(),
         trainable: bool | None = None,
-        collections: Any = None,
-        constraint: Any = None,
+        collections: CollectionNames | None = None,
+        constraint: Constraint | None = None,
         primary: EmbeddingVariable | None = None,
         slot_index: int = 0,
         variable_def: VariableDef | None = None,
@@ -166,14 +182,16 @@ class EmbeddingVariable(BaseResourceVariable):
 
     # ------------------------------------------------------------------------------------------ nodes
 
-    def _make_handle(self, initial_value: Any, dtype: DType, dim: int, recipe: TableRecipe, scope: str) -> None:
+    def _make_handle(
+        self, initial_value: InitializerLike, dtype: DType, dim: int, recipe: TableRecipe, scope: str
+    ) -> None:
         own_name = scope[:-1]
         with attr_scope({"_class": (f"loc:@{own_name}".encode(),)}):
             with name_scope("Initializer"), device(None):
                 made = initial_value() if callable(initial_value) else initial_value
                 self._initial_value = convert(made, dtype, name="initial_value")
-            self._handle = get_op("KvVarHandleOp")(
-                shape=Shape((dim,)), dtype=dtype, shared_name=own_name, Tkeys=recipe.key_dtype, name=scope
+            self._handle = emit(
+                HANDLE, shape=Shape((dim,)), dtype=dtype, shared_name=own_name, Tkeys=recipe.key_dtype, name=scope
             )
         self._handle_name = f"{own_name}:0"
         self._shape = TensorShape([dim])
@@ -189,23 +207,21 @@ class EmbeddingVariable(BaseResourceVariable):
 
             def initializing(buckets: int) -> Operation:
                 arguments = (self._handle, owner, self._initial_value, empty)
-                found: Operation = get_op("InitializeKvVariableV2Op")(
-                    *arguments, initial_num_buckets=buckets, **attributes
-                )
-                return found
+                return emit_operation("InitializeKvVariableV2Op", *arguments, initial_num_buckets=buckets, **attributes)
 
             self._initializer_op = initializing(131072)
             initializing(0)
             if primary is None and attributes["storage_type"] > _LAST_PLAIN_STORAGE:
                 with control_dependencies([self._initializer_op]):
-                    strategy = get_op("KvResourceInitCacheStrategyOp")(
-                        self._handle, cache_strategy=int(recipe.option.storage_option.cache_strategy), **self._types()
+                    kept = int(recipe.option.storage_option.cache_strategy)
+                    strategy = emit_operation(
+                        "KvResourceInitCacheStrategyOp", self._handle, cache_strategy=kept, **self._types()
                     )
                 self._initializer_op = group(self._initializer_op, strategy, name="Initialize")
 
     def _take_nodes(self, proto: VariableDef, import_scope: str | None) -> None:
         """Finds the nodes that a VariableDef names."""
-        self._handle = element_of(proto.variable_name, import_scope)
+        self._handle = named_tensor(proto.variable_name, import_scope)
         if self._handle.op.type != HANDLE:
             raise InvalidArgumentError(
                 f'"{self._handle.op.name}" is a {self._handle.op.type}, expected the handle of an embedding variable, '
@@ -215,9 +231,9 @@ class EmbeddingVariable(BaseResourceVariable):
         self._recipe = TableRecipe(self.key_dtype)
         self._shape = TensorShape(self._handle.op.get_attr("shape"))
         self._dtype = self._handle.op.get_attr("dtype")
-        self._initializer_op = element_of(proto.initializer_name, import_scope)
+        self._initializer_op = named_operation(proto.initializer_name, import_scope)
         named = proto.initial_value_name
-        self._initial_value = element_of(named, import_scope) if named else self._initializing_op().inputs[2]
+        self._initial_value = named_tensor(named, import_scope) if named else self._initializing_op().inputs[2]
         self._synchronization, self._aggregation, self._trainable = checked_modes(
             proto.synchronization, proto.aggregation, proto.trainable, proto.variable_name
         )
@@ -290,13 +306,16 @@ class EmbeddingVariable(BaseResourceVariable):
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether the variable was initialized or restored, found when run."""
-        initialized: Tensor = get_op("KvVarIsInitializedOp")(self._handle, name=name, **self._types())
-        return initialized
+        return emit("KvVarIsInitializedOp", self._handle, name=name, **self._types())
 
     # ------------------------------------------------------------------------------------------ reading
 
     def sparse_read(
-        self, indices: Any, name: str | None = None, ev_init_value: Any = None, counts: Any = None
+        self,
+        indices: TensorLike,
+        name: str | None = None,
+        ev_init_value: TensorLike | None = None,
+        counts: TensorLike | None = None,
     ) -> Tensor:
         """The rows of keys. New keys begin as `ev_init_value`, a row for each, or as their default rows.
 
@@ -317,44 +336,36 @@ class EmbeddingVariable(BaseResourceVariable):
                 "name": scope,
             }
             if counts is None:
-                rows: Tensor = get_op("KvResourceGather")(self._handle, keys, given, **options)
-            else:
-                rows = get_op("KvResourceGatherV1")(self._handle, keys, given, counts, **options)
-        return rows
+                return emit("KvResourceGather", self._handle, keys, given, **options)
+            return emit("KvResourceGatherV1", self._handle, keys, given, counts, **options)
 
     def total_count(self) -> Tensor:
         """How many keys there are, those that are only counted among them, and how long a row is."""
-        found: Tensor = get_op("KvVariableShape")(self._handle, **self._types())
-        return found
+        return emit("KvVariableShape", self._handle, **self._types())
 
     def get_dynamic_shape(self) -> Tensor:
         """The same."""
         return self.total_count()
 
-    def get_frequency(self, ids: Any) -> Tensor:
+    def get_frequency(self, ids: TensorLike) -> Tensor:
         """How often each key occurred in steps of training; 0 where that is not kept."""
-        found: Tensor = get_op("EVGetFrequency")(self._handle, convert(ids, self.key_dtype))
-        return found
+        return emit("EVGetFrequency", self._handle, convert(ids, self.key_dtype))
 
-    def get_version(self, ids: Any) -> Tensor:
+    def get_version(self, ids: TensorLike) -> Tensor:
         """The global step of each key's last update; -1 if there was none, or that is not kept."""
-        found: Tensor = get_op("EVGetVersion")(self._handle, convert(ids, self.key_dtype))
-        return found
+        return emit("EVGetVersion", self._handle, convert(ids, self.key_dtype))
 
-    def lookup_tier(self, ids: Any) -> Tensor:
+    def lookup_tier(self, ids: TensorLike) -> Tensor:
         """In which place each key is, 0 being the fastest; -1 if it is in none."""
-        found: Tensor = get_op("KvResourceLookupTier")(self._handle, convert(ids, self.key_dtype))
-        return found
+        return emit("KvResourceLookupTier", self._handle, convert(ids, self.key_dtype))
 
     def lookup_resource(self) -> Tensor:
         """The number under which a session knows the table."""
-        found: Tensor = get_op("KvResourceLookupResource")(self._handle, **self._types())
-        return found
+        return emit("KvResourceLookupResource", self._handle, **self._types())
 
     def export(self) -> Exported:
         """Everything in it, as tensors."""
-        found = get_op("KvResourceExport")(self._handle, Tkeys=self.key_dtype, Tvalues=self._dtype)
-        return Exported(found.keys, found.values, found.versions, found.freqs)
+        return Exported(*emit_tensors("KvResourceExport", self._handle, Tkeys=self.key_dtype, Tvalues=self._dtype))
 
     # ------------------------------------------------------------------------------------------ what it is not
 
@@ -382,25 +393,25 @@ class EmbeddingVariable(BaseResourceVariable):
     def __iter__(self) -> Iterator[Tensor]:
         raise self._unsupported("rows in order")
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         raise self._unsupported("gather_nd()")
 
     def assign(
-        self, value: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> NoReturn:
         raise self._unsupported("assign()")
 
     def assign_add(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> NoReturn:
         raise self._unsupported("assign_add()")
 
     def assign_sub(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> NoReturn:
         raise self._unsupported("assign_sub()")
 
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: Array | Scalar | Sequence[Any], session: SessionLike | None = None) -> NoReturn:
         raise self._unsupported("load()")
 
     # ------------------------------------------------------------------------------------------ saving

@@ -7,10 +7,11 @@ emb/part_0/block0, …                 the same in shards
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from dataclasses import replace
 
-from tensorkeep.dtypes import INT32, INT64, DType
+from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DeviceLike, DTypeLike, TensorLike
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import concat, reshape, scope_of
@@ -23,13 +24,29 @@ from tensorkeep.tf1.variables.composed import ComposedVariable
 from tensorkeep.tf1.variables.embedding import EmbeddingVariable
 from tensorkeep.tf1.variables.embedding_options import EmbeddingVariableOption, InitializerOption, StorageOption
 from tensorkeep.tf1.variables.embedding_store import (
-    check_data_source,
+    EmbeddingRequest,
     dtype_of_keys,
-    found_or_made,
+    get_or_make_embedding,
+    refuse_data_source,
     row_length,
     shard_count,
 )
-from tensorkeep.tf1.variables.scope import GET_EMBEDDING_BLOCKS, VariableScope, get_variable_scope
+from tensorkeep.tf1.variables.options import (
+    CollectionNames,
+    Constraint,
+    CustomGetter,
+    InitializerLike,
+    Partitioner,
+    Regularizer,
+    VariableOptions,
+)
+from tensorkeep.tf1.variables.scope import (
+    GET_EMBEDDING_BLOCKS,
+    VariableScope,
+    full_name,
+    get_variable_scope,
+    with_defaults,
+)
 from tensorkeep.tf1.variables.slices import SaveSliceInfo
 from tensorkeep.tf1.variables.store import VariableStore, variable_store
 
@@ -60,7 +77,11 @@ class DynamicEmbeddingVariable(ComposedVariable):
         return self.mainev().dim
 
     def _embedding_lookup(
-        self, ids: Any, name: str | None = None, partition_strategy: str = "mod", blocknums: Any = None
+        self,
+        ids: TensorLike,
+        name: str | None = None,
+        partition_strategy: str = "mod",
+        blocknums: TensorLike | None = None,
     ) -> Tensor:
         if blocknums is None:
             raise InvalidArgumentError(
@@ -91,42 +112,33 @@ def get_dynamic_dimension_embedding_variable(
     name: str,
     embedding_block_dimension: int,
     embedding_block_num: int,
-    key_dtype: Any = INT64,
-    value_dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    key_dtype: DTypeLike = INT64,
+    value_dtype: DTypeLike | None = None,
+    initializer: InitializerLike = None,
+    regularizer: Regularizer | None = None,
     trainable: bool = True,
-    collections: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
+    collections: CollectionNames | None = None,
+    caching_device: DeviceLike = None,
+    partitioner: Partitioner | None = None,
     validate_shape: bool = True,
-    custom_getter: Callable[..., Any] | None = None,
-    constraint: Any = None,
+    custom_getter: CustomGetter | None = None,
+    constraint: Constraint | None = None,
     steps_to_live: int | None = None,
-    init_data_source: Any = None,
+    init_data_source: object = None,
     ht_partition_num: int = 1000,
     storage_type: int | None = None,
 ) -> DynamicEmbeddingVariable:
     """Blocks of embeddings under a name, each an embedding variable; every key begins as the same row."""
-    check_data_source(init_data_source)
-    return _found_or_made(
-        get_variable_scope(),
-        variable_store(),
-        name,
-        embedding_block_dimension,
-        embedding_block_num,
-        partitioner,
-        key_dtype=key_dtype,
-        value_dtype=value_dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        trainable=trainable,
-        collections=collections,
-        custom_getter=custom_getter,
-        constraint=constraint,
-        steps_to_live=steps_to_live,
-        ev_option=_option(ht_partition_num, storage_type),
-    )
+    refuse_data_source(init_data_source)
+    options = VariableOptions(
+        dtype=value_dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
+        collections=collections, partitioner=partitioner, constraint=constraint,
+    )  # fmt: skip
+    block = EmbeddingRequest(
+        embedding_block_dimension, options, key_dtype, _option(ht_partition_num, storage_type), steps_to_live,
+        custom_getter,
+    )  # fmt: skip
+    return _get_or_make_blocks(get_variable_scope(), variable_store(), name, embedding_block_num, block)
 
 
 def _option(ht_partition_num: int, storage_type: int | None = None) -> EmbeddingVariableOption:
@@ -138,48 +150,49 @@ def _option(ht_partition_num: int, storage_type: int | None = None) -> Embedding
 
 
 def _of_scope(
-    scope: VariableScope, store: VariableStore, name: str, embedding_block_num: int | None, **arguments: Any
+    scope: VariableScope,
+    store: VariableStore,
+    name: str,
+    block_count: int | None,
+    options: VariableOptions,
+    custom_getter: CustomGetter | None,
+    invalid_key: TensorLike | None,
+    ev_option: EmbeddingVariableOption | None,
+    ht_partition_num: int,
 ) -> DynamicEmbeddingVariable:
     """What `VariableScope.get_dynamic_dimension_embedding_variable` gives."""
-    if embedding_block_num is None:
+    if block_count is None:
         raise InvalidArgumentError(f'"{name}": say by `embedding_block_num` how many blocks a key has at most')
-    shape, key, option = (arguments.pop(what) for what in ("shape", "invalid_key", "evconfig"))
-    plain = _option(arguments.pop("ht_partition_num"))
-    return _found_or_made(
-        scope, store, name, row_length(name, shape), embedding_block_num, arguments.pop("partitioner"),
-        key_dtype=dtype_of_keys(key), value_dtype=arguments.pop("dtype"), ev_option=option or plain, **arguments,
-    )  # fmt: skip
+    dim, keys = row_length(name, options.shape), dtype_of_keys(invalid_key)
+    block = EmbeddingRequest(dim, options, keys, ev_option or _option(ht_partition_num), custom_getter=custom_getter)
+    return _get_or_make_blocks(scope, store, name, block_count, block)
 
 
 GET_EMBEDDING_BLOCKS.append(_of_scope)
 
 
-def _found_or_made(
-    scope: VariableScope,
-    store: VariableStore,
-    name: str,
-    dim: int,
-    block_count: int,
-    partitioner: Any,
-    *,
-    value_dtype: Any,
-    **arguments: Any,
+def _get_or_make_blocks(
+    scope: VariableScope, store: VariableStore, name: str, block_count: int, block: EmbeddingRequest
 ) -> DynamicEmbeddingVariable:
     """The blocks of that name in a scope, each found or made as an embedding variable is."""
     if block_count < 1:
         raise InvalidArgumentError(f"embedding_block_num is {block_count}, expected at least one block")
-    chosen = scope.partitioner if partitioner is None else partitioner
-    count = None if chosen is None else shard_count(chosen, dim, DType.of(value_dtype or scope.dtype))
+    options = with_defaults(block.options, scope)
+    partitioner = options.partitioner
+    count = None if partitioner is None else shard_count(partitioner, block.dim, options.base_dtype)
+    uncut = replace(block, options=replace(block.options, partitioner=None))
 
-    def make(own: str) -> Any:
-        return found_or_made(scope, store, own, dim, value_dtype=value_dtype, partitioner=None, **arguments)
+    def make(own: str) -> EmbeddingVariable:
+        made = get_or_make_embedding(scope, store, own, uncut)
+        assert isinstance(made, EmbeddingVariable)  # neither the request nor, here, the scope has a partitioner
+        return made
 
     old, scope.partitioner = scope.partitioner, None  # the blocks are cut already
     try:
-        blocks = [_shards(make, name, number, count, dim) for number in range(block_count)]
+        blocks = [_shards(make, name, number, count, block.dim) for number in range(block_count)]
     finally:
         scope.partitioner = old
-    return DynamicEmbeddingVariable(f"{scope.name}/{name}" if scope.name else name, blocks)
+    return DynamicEmbeddingVariable(full_name(scope, name), blocks)
 
 
 def _shards(

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from numbers import Integral, Real
 from types import NoneType
-from typing import Any, Final
+from typing import Final
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike
+from tensorkeep.tf1.variables.options import InitializerLike
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -57,13 +59,13 @@ _ON_DISK: Final = frozenset(
 )
 
 
-def require_integer(what: str, value: Any) -> None:
+def require_integer(what: str, value: object) -> None:
     """WrongTypeError unless a value is a whole number."""
     if isinstance(value, bool) or not isinstance(value, Integral):
         raise WrongTypeError(f"{what} is {value!r}, expected a whole number")
 
 
-def _require_number(what: str, value: Any) -> None:
+def _require_number(what: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, Real):
         raise WrongTypeError(f"{what} is {value!r}, expected a number")
 
@@ -72,7 +74,7 @@ def _require_number(what: str, value: Any) -> None:
 class InitializerOption:
     """What a key begins as: a row of a matrix of `default_value_dim` rows that the initializer makes once."""
 
-    initializer: Any = None
+    initializer: InitializerLike = None
     default_value_dim: int = 4096
     default_value_no_permission: float = 0.0
     """What fills the row of a key that a filter has not let in."""
@@ -108,7 +110,7 @@ class CBFFilter:
     filter_freq: int = 0
     max_element_size: int = 0
     false_positive_probability: float = -1.0
-    counter_type: Any = field(default_factory=lambda: DType.of("uint64"))
+    counter_type: DTypeLike = field(default_factory=lambda: DType.of("uint64"))
 
     def __post_init__(self) -> None:
         probability, size = self.false_positive_probability, self.max_element_size
@@ -159,9 +161,9 @@ class L2WeightEvict:
 def EvictOption(  # noqa: N802 - DeepRec's name
     steps_to_live: int | None = None,
     l2_weight_threshold: float = -1.0,
-    steps_to_live_l2reg: Any = None,
-    l2reg_theta: Any = None,
-    l2reg_lambda: Any = None,
+    steps_to_live_l2reg: float | None = None,
+    l2reg_theta: float | None = None,
+    l2reg_lambda: float | None = None,
 ) -> GlobalStepEvict | L2WeightEvict | None:
     """Which keys a save drops, in the words of DeepRec's first release: by steps or by weight; None for none.
 
@@ -190,7 +192,7 @@ class CheckpointOption:
     ckpt_to_load_from: str | None = None
     tensor_name_in_ckpt: str | None = None
     always_load_from_specific_ckpt: bool = False
-    init_data_source: Any = None
+    init_data_source: object = None
 
 
 @dataclass(frozen=True)

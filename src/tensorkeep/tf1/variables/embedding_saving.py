@@ -8,15 +8,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final, NoReturn
 
 from tensorkeep.dtypes import DType
+from tensorkeep.graph.arguments import emit_operation
 from tensorkeep.graph.building import control_dependencies, device
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.ops.shared.expressions import constant
 from tensorkeep.shapes import Shape
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.variables.embedding import EmbeddingVariable
 
 INITIALIZERS: Final = frozenset(("InitializeKvVariableOp", "InitializeKvVariableV2Op"))
 EMPTY_KEYS: Final = {"int64": 2**63 - 1, "int32": -1}
@@ -28,12 +31,12 @@ _NOMINAL: Final = ("-keys", "-values", "-versions", "-freqs")  # for devices and
 class EmbeddingSaveable(SaveableObject):
     """An embedding variable, or a slot of one, under a stem: nine tensors that its table writes by itself."""
 
-    def __init__(self, variable: Any, name: str) -> None:
-        self.handle: Tensor = variable.handle
-        self.key_dtype: DType = variable.key_dtype
-        self.partition: tuple[int, int] = variable.partition
+    def __init__(self, variable: EmbeddingVariable, name: str) -> None:
+        self.handle = variable.handle
+        self.key_dtype = variable.key_dtype
+        self.partition = variable.partition
         with device(variable.device):
-            self.address: Tensor = variable.lookup_resource()
+            self.address = variable.lookup_resource()
         specs = [SaveSpec(self.address, "", name + suffix, device=variable.device) for suffix in _NOMINAL]
         super().__init__(variable, specs, name)
 
@@ -41,7 +44,8 @@ class EmbeddingSaveable(SaveableObject):
         """An operation that reads the variable from the checkpoint of that prefix."""
         number, count = self.partition
         with device(self.handle.device), control_dependencies(list(building_ops(self.handle))):
-            restored: Operation = get_op("KvResourceImportV3")(
+            return emit_operation(
+                "KvResourceImportV3",
                 prefix,
                 self.handle,
                 self.name,
@@ -51,9 +55,8 @@ class EmbeddingSaveable(SaveableObject):
                 partition_id=number,
                 partition_num=count,
             )
-        return restored
 
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Any:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Tensor] | None) -> NoReturn:
         raise NotImplementedError(f'"{self.name}" is an embedding variable, which reads a checkpoint by itself')
 
 
@@ -65,8 +68,7 @@ def empty_key(key_dtype: DType) -> Tensor:
 def primary_of(handle: Tensor) -> Tensor:
     """The handle of the variable that a slot belongs to; that of a variable itself is its own."""
     for op in initializers_of(handle):
-        primary: Tensor = op.inputs[1]
-        return primary
+        return op.inputs[1]
     return handle
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from tensorkeep.dtypes import INT64
@@ -15,11 +13,14 @@ from tensorkeep.ops.embedding.gradient_counts import COUNTS
 from tensorkeep.tf1.functions.arrays.shapes import concat, fill, reshape, shape
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.variables.embedding import EmbeddingVariable
+from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.slices import SaveSliceInfo
 from tensorkeep.tf1.variables.store import variable_store
 
 
-def embedding_slot(primary: EmbeddingVariable, value: Any, name: str, dim: int | None = None) -> EmbeddingVariable:
+def embedding_slot(
+    primary: EmbeddingVariable, value: InitializerLike, name: str, dim: int | None = None
+) -> EmbeddingVariable:
     """A slot that has a row for each key: it begins as `value`, a row or what makes rows.
 
     Rows are as wide as those of the variable, unless `dim` says otherwise, and of its type.
@@ -31,8 +32,7 @@ def embedding_slot(primary: EmbeddingVariable, value: Any, name: str, dim: int |
 
     def row() -> Tensor:
         made = value([1, width], dtype=dtype) if callable(value) else value
-        matrix: Tensor = reshape(convert(made, dtype), [1, width])
-        return matrix
+        return reshape(convert(made, dtype), [1, width])
 
     index = _slot_count(primary) + 1
     with name_scope(None), colocate_with(primary):

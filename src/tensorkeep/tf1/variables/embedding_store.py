@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import inspect
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import DeviceLike, DTypeLike, ShapeLike, TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -24,14 +24,43 @@ from tensorkeep.tf1.variables.embedding_options import (
     L2WeightEvict,
     require_integer,
 )
-from tensorkeep.tf1.variables.initializers import Constant, TruncatedNormal
+from tensorkeep.tf1.variables.initializers import Constant, TruncatedNormal, made_initializer
+from tensorkeep.tf1.variables.options import (
+    CollectionNames,
+    Constraint,
+    CustomGetter,
+    InitializerLike,
+    Partitioner,
+    Regularizer,
+    VariableOptions,
+)
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.regularizers import no_regularizer
-from tensorkeep.tf1.variables.scope import GET_EMBEDDING, Reuse, VariableScope, get_variable_scope
+from tensorkeep.tf1.variables.scope import (
+    GET_EMBEDDING,
+    VariableScope,
+    full_name,
+    get_variable_scope,
+    with_defaults,
+)
 from tensorkeep.tf1.variables.slices import SaveSliceInfo
 from tensorkeep.tf1.variables.store import VariableStore, variable_store
 
+Found = TypeVar("Found", EmbeddingVariable, PartitionedVariable)
+
 LOG: Final = logging.getLogger("tensorkeep")
+
+
+@dataclass(frozen=True)
+class EmbeddingRequest:
+    """An embedding variable as a program asks for it. `options.shape` is not looked at: rows are as long as `dim`."""
+
+    dim: int
+    options: VariableOptions
+    key_dtype: DTypeLike = INT64
+    ev_option: EmbeddingVariableOption | None = None
+    steps_to_live: int | None = None
+    custom_getter: CustomGetter | None = None
 
 
 @dataclass(frozen=True)
@@ -39,58 +68,49 @@ class _Wanted:
     """An embedding variable as it is asked for, with what the scope says filled in."""
 
     dim: int
-    dtype: DType
-    initializer: Any
+    initializer: InitializerLike
     recipe: TableRecipe
-    reuse: Reuse
-    arguments: dict[str, Any]
-    partitioner: Any = None
+    options: VariableOptions
+
+    @property
+    def dtype(self) -> DType:
+        return self.options.base_dtype
 
 
 def get_embedding_variable(
     name: str,
     embedding_dim: int,
-    key_dtype: Any = INT64,
-    value_dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    key_dtype: DTypeLike = INT64,
+    value_dtype: DTypeLike | None = None,
+    initializer: InitializerLike = None,
+    regularizer: Regularizer | None = None,
     trainable: bool = True,
-    collections: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
+    collections: CollectionNames | None = None,
+    caching_device: DeviceLike = None,
+    partitioner: Partitioner | None = None,
     validate_shape: bool = True,
-    custom_getter: Callable[..., Any] | None = None,
-    constraint: Any = None,
+    custom_getter: CustomGetter | None = None,
+    constraint: Constraint | None = None,
     steps_to_live: int | None = None,
-    init_data_source: Any = None,
+    init_data_source: object = None,
     ev_option: EmbeddingVariableOption | None = None,
-) -> Any:
+) -> EmbeddingVariable | PartitionedVariable:
     """The embedding variable of that name in the current scope, found or made as the scope says.
 
     With a partitioner, here or of the scope, it is a PartitionedVariable of shards; a key is in shard
     `key mod 1000 mod shards`. New keys begin as rows of `initializer`, by default a truncated normal distribution.
     """
-    check_data_source(init_data_source)
-    return found_or_made(
-        get_variable_scope(),
-        variable_store(),
-        name,
-        embedding_dim,
-        key_dtype=key_dtype,
-        value_dtype=value_dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        trainable=trainable,
-        collections=collections,
-        partitioner=partitioner,
-        custom_getter=custom_getter,
-        constraint=constraint,
-        steps_to_live=steps_to_live,
-        ev_option=ev_option,
-    )
+    refuse_data_source(init_data_source)
+    options = VariableOptions(
+        dtype=value_dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
+        collections=collections, partitioner=partitioner, constraint=constraint,
+    )  # fmt: skip
+    request = EmbeddingRequest(embedding_dim, options, key_dtype, ev_option, steps_to_live, custom_getter)
+    return get_or_make_embedding(get_variable_scope(), variable_store(), name, request)
 
 
-def check_data_source(source: Any) -> None:
+def refuse_data_source(source: object) -> None:
+    """Refuses a source that the rows of a new variable would be read from; None is no source."""
     # DeepRec hands it to `feature_store_initializer` of paiio, a package that is not public.
     if source is not None:
         raise UnimplementedError(
@@ -100,77 +120,68 @@ def check_data_source(source: Any) -> None:
         )
 
 
-def found_or_made(
+def get_or_make_embedding(
+    scope: VariableScope, store: VariableStore, name: str, request: EmbeddingRequest
+) -> EmbeddingVariable | PartitionedVariable:
+    """The embedding variable of that name in a scope, found or made as `reuse` or the scope says."""
+    require_integer(f'embedding_dim of "{name}"', request.dim)
+    ev_option = request.ev_option
+    if ev_option is not None and not isinstance(ev_option, EmbeddingVariableOption):
+        raise WrongTypeError(f'ev_option of "{name}" is {ev_option!r}, expected an EmbeddingVariableOption')
+    _check_regularizer(name, request.options.regularizer, scope.regularizer)
+    option = _with_steps(EmbeddingVariableOption() if ev_option is None else ev_option, request.steps_to_live)
+    chosen = _chosen_initializer(name, request.options.initializer, option)
+    wanted = _Wanted(
+        request.dim,
+        chosen if chosen is not None else TruncatedNormal() if scope.initializer is None else scope.initializer,
+        TableRecipe.of(request.key_dtype, option),
+        with_defaults(request.options, scope),
+    )
+    getter = partial(_get_or_make, store, wanted)
+    custom = scope.custom_getter if request.custom_getter is None else request.custom_getter
+    with name_scope(None):
+        if custom is None:
+            return getter(full_name(scope, name))
+        made: EmbeddingVariable | PartitionedVariable = custom(
+            getter=lambda name, *_, **__: getter(name), name=full_name(scope, name), shape=[request.dim]
+        )
+        return made
+
+
+def _of_scope(
     scope: VariableScope,
     store: VariableStore,
     name: str,
-    embedding_dim: int,
-    *,
-    key_dtype: Any,
-    value_dtype: Any,
-    initializer: Any,
-    regularizer: Any,
-    trainable: bool | None,
-    collections: Any,
-    partitioner: Any,
-    custom_getter: Callable[..., Any] | None,
-    constraint: Any,
-    steps_to_live: int | None = None,
-    ev_option: EmbeddingVariableOption | None = None,
-    reuse: Any = None,
-) -> Any:
-    """The embedding variable of that name in a scope, found or made as `reuse` or the scope says."""
-    require_integer(f'embedding_dim of "{name}"', embedding_dim)
-    if ev_option is not None and not isinstance(ev_option, EmbeddingVariableOption):
-        raise WrongTypeError(f'ev_option of "{name}" is {ev_option!r}, expected an EmbeddingVariableOption')
-    _check_regularizer(name, regularizer, scope.regularizer)
-    option = _with_steps(EmbeddingVariableOption() if ev_option is None else ev_option, steps_to_live)
-    chosen = _chosen_initializer(name, initializer, option)
-    wanted = _Wanted(
-        embedding_dim,
-        DType.of(scope.dtype if value_dtype is None else value_dtype).base_dtype,
-        chosen if chosen is not None else TruncatedNormal() if scope.initializer is None else scope.initializer,
-        TableRecipe.of(key_dtype, option),
-        scope.reuse if reuse is None else reuse,
-        {"trainable": trainable, "collections": collections, "constraint": constraint or scope.constraint},
-        scope.partitioner if partitioner is None else partitioner,
-    )
-    full_name = f"{scope.name}/{name}" if scope.name else name
-    getter = partial(_found_or_made, store, wanted)
-    custom = scope.custom_getter if custom_getter is None else custom_getter
-    with name_scope(None):
-        if custom is None:
-            return getter(full_name)
-        return custom(getter=lambda name, *_, **__: getter(name), name=full_name, shape=[embedding_dim])
-
-
-def _of_scope(scope: VariableScope, store: VariableStore, name: str, **arguments: Any) -> Any:
+    options: VariableOptions,
+    custom_getter: CustomGetter | None,
+    invalid_key: TensorLike | None,
+    ev_option: EmbeddingVariableOption | None,
+) -> EmbeddingVariable | PartitionedVariable:
     """What `VariableScope.get_embedding_variable` gives."""
-    shape, key, option = (arguments.pop(what) for what in ("shape", "invalid_key", "evconfig"))
-    dtype = arguments.pop("dtype")
-    return found_or_made(
-        scope, store, name, row_length(name, shape), key_dtype=dtype_of_keys(key), value_dtype=dtype, ev_option=option,
-        **arguments,
-    )  # fmt: skip
+    dim, keys = row_length(name, options.shape), dtype_of_keys(invalid_key)
+    request = EmbeddingRequest(dim, options, keys, ev_option, custom_getter=custom_getter)
+    return get_or_make_embedding(scope, store, name, request)
 
 
-def row_length(name: str, shape: Any) -> Any:
+def row_length(name: str, shape: ShapeLike) -> int:
     """How long rows are of which DeepRec's scope is given a shape: a number, or a list with that."""
     sizes: list[Any] = list(TensorShape(shape).as_list()) if isinstance(shape, list | tuple | TensorShape) else [shape]
     if len(sizes) != 1:
         raise InvalidArgumentError(f'"{name}" has rows of one axis; expected a shape of one number, got {shape}')
-    return sizes[0]
+    length: int = sizes[0]  # what is no whole number is refused along with `embedding_dim`
+    return length
 
 
-def dtype_of_keys(invalid_key: Any) -> Any:
+def dtype_of_keys(invalid_key: TensorLike | None) -> DTypeLike:
     """The type of keys of which DeepRec's scope is given one that is never used."""
-    return getattr(invalid_key, "dtype", INT64)
+    dtype: DTypeLike = getattr(invalid_key, "dtype", INT64)
+    return dtype
 
 
 GET_EMBEDDING.append(_of_scope)
 
 
-def _check_regularizer(name: str, own: Any, of_scope: Any) -> None:
+def _check_regularizer(name: str, own: Regularizer | None, of_scope: Regularizer | None) -> None:
     """A regularizer is of the whole variable, which an embedding variable is not to be had as."""
     if own is not None and own is not no_regularizer:
         raise UnimplementedError(
@@ -193,8 +204,8 @@ def _with_steps(option: EmbeddingVariableOption, steps_to_live: int | None) -> E
     return replace(option, evict_option=GlobalStepEvict(steps_to_live))
 
 
-def _chosen_initializer(name: str, initializer: Any, option: EmbeddingVariableOption) -> Any:
-    own = option.init_option.initializer
+def _chosen_initializer(name: str, initializer: InitializerLike, option: EmbeddingVariableOption) -> InitializerLike:
+    own: InitializerLike = option.init_option.initializer
     if own is None:
         return initializer
     if initializer is not None:
@@ -205,11 +216,12 @@ def _chosen_initializer(name: str, initializer: Any, option: EmbeddingVariableOp
 # ---------------------------------------------------------------------------------------------------- Found or made
 
 
-def _found_or_made(store: VariableStore, wanted: _Wanted, name: str) -> Any:
-    if wanted.partitioner is not None:
-        return _in_parts(store, wanted, name)
-    if wanted.reuse and name in store.partitioned:
-        return _checked(store.partitioned[name], wanted, name)
+def _get_or_make(store: VariableStore, wanted: _Wanted, name: str) -> EmbeddingVariable | PartitionedVariable:
+    if wanted.options.partitioner is not None:
+        return _in_parts(store, wanted, wanted.options.partitioner, name)
+    if wanted.options.reuse and name in store.partitioned:
+        known: PartitionedVariable = _checked(store.partitioned[name], wanted, name)
+        return known
     if f"{name}/part_0" in store.variables:
         raise InvalidArgumentError(
             "No partitioner was provided, but a partitioned version of the variable was found: "
@@ -225,20 +237,22 @@ def _single(store: VariableStore, wanted: _Wanted, name: str) -> EmbeddingVariab
         return known
     _check_may_make(wanted, name)
     made = EmbeddingVariable(
-        partial(default_rows, wanted.initializer, wanted.recipe.option.init_option.default_value_dim, wanted),
+        partial(_default_rows, wanted.initializer, wanted.recipe.option.init_option.default_value_dim, wanted),
         wanted.dim,
         name=name,
         dtype=wanted.dtype,
         recipe=wanted.recipe,
-        **wanted.arguments,
+        trainable=wanted.options.trainable,
+        collections=wanted.options.collections,
+        constraint=wanted.options.constraint,
     )
     store.variables[name] = made
     return made
 
 
-def _in_parts(store: VariableStore, wanted: _Wanted, name: str) -> PartitionedVariable:
-    if not callable(wanted.partitioner):
-        raise InvalidArgumentError(f"Partitioner must be callable, but received: {wanted.partitioner}")
+def _in_parts(store: VariableStore, wanted: _Wanted, partitioner: Partitioner, name: str) -> PartitionedVariable:
+    if not callable(partitioner):
+        raise InvalidArgumentError(f"Partitioner must be callable, but received: {partitioner}")
     if name in store.variables:
         raise InvalidArgumentError(
             "A partitioner was provided, but an unpartitioned version of the variable was found: "
@@ -249,7 +263,7 @@ def _in_parts(store: VariableStore, wanted: _Wanted, name: str) -> PartitionedVa
         known: PartitionedVariable = _checked(found, wanted, name)
         return known
     _check_may_make(wanted, name)
-    count = shard_count(wanted.partitioner, wanted.dim, wanted.dtype)
+    count = shard_count(partitioner, wanted.dim, wanted.dtype)
     parts = []
     for number in range(count):
         part = _single(store, wanted, f"{name}/part_{number}")
@@ -260,7 +274,7 @@ def _in_parts(store: VariableStore, wanted: _Wanted, name: str) -> PartitionedVa
     return whole
 
 
-def shard_count(partitioner: Callable[..., Any], dim: int, dtype: DType) -> int:
+def shard_count(partitioner: Partitioner, dim: int, dtype: DType) -> int:
     """Into how many shards a partitioner cuts a table without end."""
     counts = partitioner(shape=TensorShape([sys.maxsize, dim]), dtype=dtype)
     if not isinstance(counts, Sequence) or len(counts) != 2 or counts[1] != 1 or counts[0] < 1:
@@ -271,16 +285,16 @@ def shard_count(partitioner: Callable[..., Any], dim: int, dtype: DType) -> int:
 
 
 def _check_may_make(wanted: _Wanted, name: str) -> None:
-    if wanted.reuse is True:
+    if wanted.options.reuse is True:
         raise InvalidArgumentError(
             f"EmbeddingVariable {name} does not exist, or was not created with tf.get_embedding_variable(). Did you "
             "mean to set reuse=tf.AUTO_REUSE in VarScope?"
         )
 
 
-def _checked(found: Any, wanted: _Wanted, name: str) -> Any:
+def _checked(found: Found, wanted: _Wanted, name: str) -> Found:
     """A variable that exists already, if it is what is asked for and may be asked for again."""
-    if not wanted.reuse:
+    if not wanted.options.reuse:
         raise InvalidArgumentError(
             f"EmbeddingVariable {name} already exists, disallowed. Did you mean to set reuse=True or "
             "reuse=tf.AUTO_REUSE in VarScope?"
@@ -304,14 +318,12 @@ def _checked(found: Any, wanted: _Wanted, name: str) -> Any:
 # ---------------------------------------------------------------------------------------------------- Default rows
 
 
-def default_rows(initializer: Any, rows: int, wanted: _Wanted) -> Tensor:
+def _default_rows(initializer: InitializerLike, rows: int, wanted: _Wanted) -> Tensor:
     """The matrix of which new keys take rows: one row where an initializer says that all are the same."""
-    if inspect.isclass(initializer):
-        initializer = initializer()
     if callable(initializer):
-        count = 1 if type(initializer) is Constant else rows
-        made: Tensor = convert(initializer([count, wanted.dim], dtype=wanted.dtype), wanted.dtype)
-        return made
+        make = made_initializer(initializer)
+        count = 1 if type(make) is Constant else rows
+        return convert(make([count, wanted.dim], dtype=wanted.dtype), wanted.dtype)
     value = convert(initializer, wanted.dtype)
     size = value.static_shape.rank
     if size == 0:
@@ -326,4 +338,12 @@ def default_rows(initializer: Any, rows: int, wanted: _Wanted) -> Tensor:
     return matrix
 
 
-__all__ = ["check_data_source", "dtype_of_keys", "found_or_made", "get_embedding_variable", "row_length", "shard_count"]
+__all__ = [
+    "EmbeddingRequest",
+    "dtype_of_keys",
+    "get_embedding_variable",
+    "get_or_make_embedding",
+    "refuse_data_source",
+    "row_length",
+    "shard_count",
+]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, WrongTypeError
+from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.building import building, control_dependencies, current_graph, name_scope
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.graph import Graph, Tensor
@@ -19,15 +20,17 @@ from tensorkeep.tf1.variables.variable import Variable, is_variable_initialized
 
 LOG: Final = logging.getLogger("tensorkeep")
 
+Step: TypeAlias = Variable | Tensor
+
 GLOBAL_STEP_READ_KEY: Final = "global_step_read_op_cache"
 
 
-def global_step(sess: Any, global_step_tensor: Any) -> int:
+def global_step(sess: SessionLike, global_step_tensor: Step) -> int:
     """The step as it is in a session."""
     return int(sess.run(global_step_tensor))
 
 
-def get_global_step(graph: Graph | None = None) -> Any:
+def get_global_step(graph: Graph | None = None) -> Step | None:
     """The graph's global step: what its collection holds, or the tensor "global_step:0"; None if there is none."""
     graph = graph or current_graph()
     found = get_collection(graph, GraphKeys.GLOBAL_STEP)
@@ -35,7 +38,7 @@ def get_global_step(graph: Graph | None = None) -> Any:
         LOG.error("Multiple tensors in global_step collection.")
         return None
     if found:
-        step = found[0]
+        step: Step = found[0]
     else:
         try:
             step = graph.tensor("global_step:0")
@@ -45,13 +48,13 @@ def get_global_step(graph: Graph | None = None) -> Any:
     return step
 
 
-def create_global_step(graph: Graph | None = None) -> Any:
+def create_global_step(graph: Graph | None = None) -> Step:
     """Makes the global step. That there is one already is an error."""
     graph = graph or current_graph()
     if get_global_step(graph) is not None:
         raise InvalidArgumentError('"global_step" already exists.')
     with building(graph), name_scope(None):
-        return get_variable(
+        step = get_variable(
             GraphKeys.GLOBAL_STEP,
             shape=[],
             dtype=INT64,
@@ -60,16 +63,18 @@ def create_global_step(graph: Graph | None = None) -> Any:
             aggregation=VariableAggregation.ONLY_FIRST_REPLICA,
             collections=[GraphKeys.GLOBAL_VARIABLES, GraphKeys.GLOBAL_STEP],
         )
+    assert isinstance(step, Variable)  # a scalar is never partitioned
+    return step
 
 
-def get_or_create_global_step(graph: Graph | None = None) -> Any:
+def get_or_create_global_step(graph: Graph | None = None) -> Step:
     """The graph's global step, made if there is none."""
     graph = graph or current_graph()
     found = get_global_step(graph)
     return create_global_step(graph) if found is None else found
 
 
-def assert_global_step(global_step_tensor: Any) -> None:
+def assert_global_step(global_step_tensor: Step) -> None:
     """Refuses what cannot be a global step: it must be a variable or tensor, a whole number, a scalar."""
     if not isinstance(global_step_tensor, Variable | Tensor):
         raise WrongTypeError(f'Existing "global_step" must be a Variable or Tensor: {global_step_tensor}.')
@@ -93,15 +98,16 @@ def global_step_read(graph: Graph | None = None) -> Tensor | None:
     if step is None:
         return None
     with building(graph), name_scope(None), name_scope(f"{step.op.name}/"):
-        value: Any = step
         if isinstance(step, Variable):
-            value = cond(is_variable_initialized(step), step.read_value, lambda: step.initial_value)
+            value: Tensor = cond(is_variable_initialized(step), step.read_value, lambda: step.initial_value)
+        else:
+            value = step
         shared = value + 0
         add_to_collection(graph, GLOBAL_STEP_READ_KEY, shared)
     return shared
 
 
-def increment_global_step(increment: int, graph: Graph | None = None) -> Any:
+def increment_global_step(increment: int, graph: Graph | None = None) -> Step:
     """Counts the step up, after those who share its value have read it."""
     graph = graph or current_graph()
     step = get_global_step(graph)

@@ -12,13 +12,12 @@ variables, where initializers, optimizers and savers find it.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import Any, ClassVar, Final
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Final, NoReturn, TypeAlias
 
 from tensorkeep.dtypes import INT32, INT64, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit, emit_operation, emit_tensors
 from tensorkeep.graph.building import (
     chosen_name,
     colocate_with,
@@ -32,140 +31,35 @@ from tensorkeep.graph.function_graph import traced
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.arrays.joining import parallel_dynamic_stitch
 from tensorkeep.shapes import Shape
 from tensorkeep.tf1.functions.arrays.shapes import concat, dynamic_partition, reshape, size
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
-from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.numbers.elementwise import add_n
 from tensorkeep.tf1.functions.numbers.elementwise import range as span
+from tensorkeep.tf1.variables.hash_table_keys import (
+    SLICE_SIZE,
+    BehindHandle,
+    ChangedByKey,
+    SimpleHashTable,
+    StoredAsNodes,
+    restore_clear,
+    restore_without_clear_scope,
+)
+from tensorkeep.tf1.variables.options import CollectionNames
 from tensorkeep.tf1.variables.variable import checked_collections
-
-SLICE_SIZE: Final = 65536
-"""Into so many places keys are put by their remainders; a part of a table has some of them."""
 
 LOOK_UP: Final[list[Callable[..., tuple[Tensor, dict[str, Any]]]]] = []
 """Looks keys up, with the hooks that are open; entered by the module that can."""
 
-_CLEARS: Final = "hash tables are cleared before a restore"  # in `graph.extras`
+
+InitFunction: TypeAlias = Callable[[], TensorLike]
+"""Makes a segment of rows."""
 
 
-@contextmanager
-def restore_without_clear_scope() -> Iterator[None]:
-    """A saver that is made inside restores into tables of children without forgetting other children."""
-    extras = current_graph().extras
-    before = extras.get(_CLEARS, True)
-    extras[_CLEARS] = False
-    try:
-        yield
-    finally:
-        extras[_CLEARS] = before
-
-
-def restore_clear() -> bool:
-    """Whether a saver that is made here has tables cleared before they are restored."""
-    return bool(current_graph().extras.get(_CLEARS, True))
-
-
-class SimpleHashTable:
-    """The keys of a table, and their ids."""
-
-    def __init__(
-        self,
-        distributed_name: str,
-        concurrent_read: bool,
-        slicer: Sequence[int] | None = None,
-        children: Sequence[str] | None = None,
-        name: str | None = None,
-    ) -> None:
-        self.distributed_name = distributed_name
-        """What the table is called as a whole."""
-        self.slicer = slicer
-        """Of a part of a table: its first place, the one behind its last, and how many there are."""
-        self.children = list(children or ())
-        with name_scope(chosen_name(name, "SimpleHashTable")) as scope, control_dependencies(None):
-            self.name = scope[:-1]
-            self.handle: Tensor = get_op("HashTableOp")(shared_name=self.name, name=scope)
-            with colocate_with(self.handle):
-                self.initializer = self._initializing(True, concurrent_read, "Initializer")
-                self.false_initializer = self._initializing(False, concurrent_read, "FalseInitializer")
-
-    def _initializing(self, initialized: bool, concurrent_read: bool, name: str) -> Operation:
-        made: Operation = get_op("HashTableInitializeOp")(
-            self.handle, initialized=initialized, concurrent_read=concurrent_read, children=self.children, name=name
-        )
-        return made
-
-    @property
-    def op(self) -> Operation:
-        return self.handle.op
-
-    @property
-    def device(self) -> str:
-        return self.handle.device
-
-    @property
-    def graph(self) -> Graph:
-        return self.handle.graph
-
-    def to_proto(self, export_scope: str | None = None) -> None:
-        """None: a meta graph has the nodes."""
-
-    def __lt__(self, other: Any) -> bool:
-        return self.name < (other.name if isinstance(other, SimpleHashTable) else other)
-
-    def lookup(
-        self, keys: Any, admit_strategy: Tensor | None = None, frequencies: Any = None, name: str | None = None
-    ) -> Tensor:
-        """The ids of keys; -1 for those that the strategy does not let in."""
-        with colocate_with(self.handle):
-            asked = convert(keys, INT64)
-            if admit_strategy is None:
-                ids: Tensor = get_op("HashTableLookupOp")(self.handle, asked, name=name)
-                return ids
-            counts = constant([], INT32) if frequencies is None else convert(frequencies, INT32)
-            ids = get_op("HashTableLookupWithAdmitOp")(self.handle, asked, admit_strategy, counts, name=name)
-            return ids
-
-    def size(self, name: str | None = None) -> Tensor:
-        """How many keys there are."""
-        with colocate_with(self.handle):
-            found: Tensor = get_op("HashTableSizeOp")(self.handle, name=name)
-            return found
-
-
-class ChangedByKey(ABC):
-    """Changes of rows by their keys, which a table and a table in parts make each in its own way."""
-
-    def scatter_update(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Sets the rows of keys."""
-        return self._scattered("Update", keys, values, name)
-
-    def scatter_add(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Adds to the rows of keys."""
-        return self._scattered("Add", keys, values, name)
-
-    def scatter_sub(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Subtracts from the rows of keys."""
-        return self._scattered("Sub", keys, values, name)
-
-    def scatter_mul(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Multiplies the rows of keys."""
-        return self._scattered("Mul", keys, values, name)
-
-    def scatter_div(self, keys: Any, values: Any, name: str | None = None) -> Operation:
-        """Divides the rows of keys."""
-        return self._scattered("Div", keys, values, name)
-
-    @abstractmethod
-    def _scattered(self, change: str, keys: Any, values: Any, name: str | None) -> Operation:
-        """Changes the rows of keys: `change` is Update, Add, Sub, Mul or Div."""
-
-
-class HashTable(ChangedByKey):
+class HashTable(BehindHandle, ChangedByKey):
     """A table, a part of one that is cut by key, or a slot of either."""
 
     DEFAULT_SLICE_SIZE: ClassVar = 4096
@@ -173,13 +67,13 @@ class HashTable(ChangedByKey):
 
     def __init__(
         self,
-        shape: Any,
-        dtype: Any,
+        shape: ShapeLike,
+        dtype: DTypeLike,
         distributed_name: str,
-        initializer: Any = None,
-        init_func: Callable[[], Any] | None = None,
+        initializer: Callable[..., TensorLike] | None = None,
+        init_func: InitFunction | None = None,
         segment_size: int | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         trainable: bool | None = True,
         slicer: Sequence[int] | None = None,
         hash_table: SimpleHashTable | None = None,
@@ -204,9 +98,11 @@ class HashTable(ChangedByKey):
             self.name = scope[:-1]
             self.hash_table = hash_table or SimpleHashTable(distributed_name, concurrent_read, slicer, self.children)
             with control_dependencies(None), colocate_with(self.hash_table.handle):
-                self._factory = self._traced_factory(init_func or self._initial_segment(initializer))
-                self.handle: Tensor = get_op("TensibleVariableOp")(
-                    dtype=self.dtype, shape=self._segment_shape, shared_name=self.name, name=scope
+                make = init_func if initializer is None else self._initial_segment(initializer)
+                assert make is not None  # one of the two was given
+                self._factory = self._traced_factory(make)
+                self.handle = emit(
+                    "TensibleVariableOp", dtype=self.dtype, shape=self._segment_shape, shared_name=self.name, name=scope
                 )
                 with control_dependencies([self.hash_table.initializer]):
                     self.initializer = self.initializer_without_hashtable(True, "Initializer")
@@ -215,14 +111,14 @@ class HashTable(ChangedByKey):
 
     # ------------------------------------------------------------------------------------------ nodes
 
-    def _initial_segment(self, initializer: Any) -> Callable[[], Any]:
-        made = initializer(self.dtype) if isinstance(initializer, type) else initializer
+    def _initial_segment(self, initializer: Callable[..., TensorLike]) -> InitFunction:
+        made: Any = initializer(self.dtype) if isinstance(initializer, type) else initializer
         return lambda: made(list(self._segment_shape.as_tuple()), dtype=self.dtype)
 
-    def _traced_factory(self, init_func: Callable[[], Any]) -> FunctionRef:
+    def _traced_factory(self, init_func: InitFunction) -> FunctionRef:
         """The function of the graph that makes a segment of rows."""
         graph = current_graph()
-        body, rows = traced(lambda: get_op("CopyTensor")(convert(init_func(), self.dtype)), graph)
+        body, rows = traced(lambda: emit("CopyTensor", convert(init_func(), self.dtype)), graph)
         if body.captured:
             outside = ", ".join(tensor.name for tensor in body.captured)
             raise InvalidArgumentError(
@@ -236,7 +132,8 @@ class HashTable(ChangedByKey):
     def initializer_without_hashtable(self, initialized: bool = True, name: str | None = None) -> Operation:
         """An operation that makes the rows, of a table whose keys are there."""
         with name_scope(chosen_name(name, "Initializer")):
-            made: Operation = get_op("TensibleVariableInitializeOp")(
+            return emit_operation(
+                "TensibleVariableInitializeOp",
                 self.handle,
                 self.hash_table.handle,
                 dtype=self.dtype,
@@ -245,24 +142,10 @@ class HashTable(ChangedByKey):
                 initialized=initialized,
                 name="Initializer",
             )
-            return made
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether it was initialized or restored, found when run."""
-        found: Tensor = get_op("TensibleVariableIsInitializedOp")(self.handle, name=name)
-        return found
-
-    @property
-    def op(self) -> Operation:
-        return self.handle.op
-
-    @property
-    def device(self) -> str:
-        return self.handle.device
-
-    @property
-    def graph(self) -> Graph:
-        return self.handle.graph
+        return emit("TensibleVariableIsInitializedOp", self.handle, name=name)
 
     @property
     def slicer(self) -> Sequence[int] | None:
@@ -274,21 +157,15 @@ class HashTable(ChangedByKey):
         self.hash_table.slicer = slicer
 
     @property
-    def snapshot(self) -> Any:
+    def snapshot(self) -> Sequence[Tensor]:
         """All keys, and their ids."""
-        return get_op("HashTableSnapshotOp")(self.hash_table.handle)
+        return emit_tensors("HashTableSnapshotOp", self.hash_table.handle)
 
     def get_shape(self) -> TensorShape:
         return self.shape
 
-    def to_proto(self, export_scope: str | None = None) -> None:
-        """None: a meta graph has the nodes."""
-
     def __repr__(self) -> str:
         return f"<tf.hash_table.HashTable '{self.name}' shape={self.shape} dtype={self.dtype.name}>"
-
-    def __lt__(self, other: Any) -> bool:
-        return self.name < (other.name if isinstance(other, HashTable) else other)
 
     def _as_graph_element(self) -> Tensor:
         return self.handle
@@ -297,10 +174,10 @@ class HashTable(ChangedByKey):
 
     def lookup(
         self,
-        keys: Any,
+        keys: TensorLike,
         admit_strategy: Tensor | None = None,
-        frequencies: Any = None,
-        default_value: Any = 0,
+        frequencies: TensorLike | None = None,
+        default_value: TensorLike = 0,
         name: str | None = None,
     ) -> Tensor:
         """The rows of keys; new keys are given rows. Those that the strategy does not let in have `default_value`."""
@@ -308,20 +185,23 @@ class HashTable(ChangedByKey):
             return self.lookup_by_id(self.gen_ids(keys, admit_strategy, frequencies), default_value, scope)
 
     def gen_ids(
-        self, keys: Any, admit_strategy: Tensor | None = None, frequencies: Any = None, name: str | None = None
+        self,
+        keys: TensorLike,
+        admit_strategy: Tensor | None = None,
+        frequencies: TensorLike | None = None,
+        name: str | None = None,
     ) -> Tensor:
         """The ids of keys."""
         with colocate_with(self.handle):
             return self.hash_table.lookup(keys, admit_strategy, frequencies, name)
 
-    def lookup_by_id(self, ids: Tensor, default_value: Any = 0, name: str | None = None) -> Tensor:
+    def lookup_by_id(self, ids: Tensor, default_value: TensorLike = 0, name: str | None = None) -> Tensor:
         """The rows of ids."""
         default = convert(default_value, self.dtype)
         with colocate_with(self.handle):
-            rows: Tensor = get_op("TensibleVariableGather")(self.handle, ids, default, dtype=self.dtype, name=name)
-            return rows
+            return emit("TensibleVariableGather", self.handle, ids, default, dtype=self.dtype, name=name)
 
-    def _embedding_lookup(self, ids: Any, name: str | None, *_: Any) -> Tensor:
+    def _embedding_lookup(self, ids: TensorLike, name: str | None, *_: object) -> Tensor:
         """How `tf.nn.embedding_lookup` looks ids up."""
         return LOOK_UP[-1](self, ids, name=name)[0]
 
@@ -340,13 +220,13 @@ class HashTable(ChangedByKey):
 
     def get_or_create_slot(
         self,
-        shape: Any,
-        dtype: Any,
+        shape: ShapeLike,
+        dtype: DTypeLike,
         distributed_name: str,
-        initializer: Any = None,
-        init_func: Callable[[], Any] | None = None,
+        initializer: Callable[..., TensorLike] | None = None,
+        init_func: InitFunction | None = None,
         segment_size: int | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         trainable: bool = False,
         name: str | None = None,
     ) -> HashTable:
@@ -358,13 +238,13 @@ class HashTable(ChangedByKey):
 
     def create_slot(
         self,
-        shape: Any,
-        dtype: Any,
+        shape: ShapeLike,
+        dtype: DTypeLike,
         distributed_name: str,
-        initializer: Any = None,
-        init_func: Callable[[], Any] | None = None,
+        initializer: Callable[..., TensorLike] | None = None,
+        init_func: InitFunction | None = None,
         segment_size: int | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         trainable: bool = False,
         name: str | None = None,
     ) -> HashTable:
@@ -393,16 +273,14 @@ class HashTable(ChangedByKey):
 
     # ------------------------------------------------------------------------------------------ changing rows
 
-    def _scattered(self, change: str, keys: Any, values: Any, name: str | None) -> Operation:
+    def _scatter(self, change: str, keys: TensorLike, values: TensorLike, name: str | None) -> Operation:
         with colocate_with(self.handle), name_scope(chosen_name(name, f"tensible_scatter_{change.lower()}")) as scope:
             return self.scatter_by_id(change, self.gen_ids(keys), values, scope)
 
-    def scatter_by_id(self, change: str, ids: Tensor, values: Any, name: str | None = None) -> Operation:
+    def scatter_by_id(self, change: str, ids: Tensor, values: TensorLike, name: str | None = None) -> Operation:
         """Changes the rows of ids: `change` is Update, Add, Sub, Mul or Div."""
-        made: Operation = get_op(f"TensibleVariableScatter{change}")(
-            self.handle, ids, convert(values, self.dtype), name=name
-        )
-        return made
+        rows = convert(values, self.dtype)
+        return emit_operation(f"TensibleVariableScatter{change}", self.handle, ids, rows, name=name)
 
 
 class FixedSizeHashTablePartitioner:
@@ -419,17 +297,17 @@ class FixedSizeHashTablePartitioner:
         return [number * each + min(number, more) for number in range(self._part_num)]
 
 
-class DistributedHashTable(ChangedByKey):
+class DistributedHashTable(StoredAsNodes, ChangedByKey):
     """A table that is cut by key. Its parts are in the collections of variables, itself it is in none."""
 
     def __init__(
         self,
-        shape: Any,
-        dtype: Any,
-        initializer: Any = None,
-        init_func: Callable[[], Any] | None = None,
+        shape: ShapeLike,
+        dtype: DTypeLike,
+        initializer: Callable[..., TensorLike] | None = None,
+        init_func: InitFunction | None = None,
         segment_size: int | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         trainable: bool | None = True,
         partitioner: Callable[[int], Sequence[int]] | None = None,
         slice_size: int | None = None,
@@ -494,17 +372,11 @@ class DistributedHashTable(ChangedByKey):
     def get_shape(self) -> TensorShape:
         return self.shape
 
-    def to_proto(self, export_scope: str | None = None) -> None:
-        """None: a meta graph has the nodes."""
-
     def __repr__(self) -> str:
         return (
             f"<tf.hash_table.DistributedHashTable '{self.name}' of {len(self.partitions)} parts, rows of {self.shape} "
             f"{self.dtype.name}>"
         )
-
-    def __lt__(self, other: Any) -> bool:
-        return self.name < (other.name if isinstance(other, DistributedHashTable) else other)
 
     def initializer_without_hashtable(self, name: str | None = None) -> list[Operation]:
         """Operations that make the rows, where keys are there."""
@@ -513,10 +385,10 @@ class DistributedHashTable(ChangedByKey):
 
     def lookup(
         self,
-        keys: Any,
+        keys: TensorLike,
         admit_strategy_factory: Callable[[HashTable], Tensor | None] | None = None,
-        frequencies: Any = None,
-        default_value: Any = 0,
+        frequencies: TensorLike | None = None,
+        default_value: TensorLike = 0,
         name: str | None = None,
     ) -> Tensor:
         """The rows of keys; see `HashTable.lookup`. The factory gives the strategy of a part."""
@@ -526,9 +398,9 @@ class DistributedHashTable(ChangedByKey):
 
     def gen_ids(
         self,
-        keys: Any,
+        keys: TensorLike,
         admit_strategy_factory: Callable[[HashTable], Tensor | None] | None = None,
-        frequencies: Any = None,
+        frequencies: TensorLike | None = None,
         name: str | None = None,
     ) -> tuple[list[Tensor], list[Tensor], list[Tensor], Tensor]:
         """For each part its keys, their ids and where they stand among all; and the shape of the keys."""
@@ -539,7 +411,7 @@ class DistributedHashTable(ChangedByKey):
             originals = span(size(flat, out_type=INT32))
             part_of_key = self._part_of(flat)
             keys_of_parts = dynamic_partition(flat, part_of_key, count)
-            counts_of_parts: Sequence[Any] = [None] * count
+            counts_of_parts: Sequence[Tensor | None] = [None] * count
             if frequencies is not None:
                 counts_of_parts = dynamic_partition(reshape(convert(frequencies), [-1]), part_of_key, count)
             places = dynamic_partition(originals, part_of_key, count)
@@ -550,10 +422,9 @@ class DistributedHashTable(ChangedByKey):
             return list(keys_of_parts), ids, list(places), shape_of(asked)
 
     def _part_of(self, flat: Tensor) -> Tensor:
-        found: Tensor = get_op("HashSlice")(self.slicer, flat, segment_size=self.slice_size)
-        return found
+        return emit("HashSlice", self.slicer, flat, segment_size=self.slice_size)
 
-    def split_values_by_key(self, keys: Any, values: Any, name: str | None = None) -> list[Tensor]:
+    def split_values_by_key(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> list[Tensor]:
         """What belongs to keys, one row for each, spread over the parts."""
         with name_scope(chosen_name(name, "DistributedHashTable_SplitValues")):
             part_of_key = self._part_of(reshape(convert(keys, INT64), [-1]))
@@ -565,7 +436,7 @@ class DistributedHashTable(ChangedByKey):
         gather_ids_per_device: Sequence[Tensor],
         indices_per_device: Sequence[Tensor],
         dense_shape: Tensor,
-        default_value: Any = 0,
+        default_value: TensorLike = 0,
         name: str | None = None,
     ) -> Tensor:
         """The rows of ids, in the order and shape of the keys that `gen_ids` was given."""
@@ -574,29 +445,27 @@ class DistributedHashTable(ChangedByKey):
                 part.lookup_by_id(ids, default_value)
                 for part, ids in zip(self.partitions, gather_ids_per_device, strict=True)
             ]
-            found = parallel_dynamic_stitch(list(indices_per_device), rows, name=scope)
-            sizes = get_op("ConcatV2")([dense_shape, convert(self.shape.as_list(), INT32)], 0, name="concat")
-            whole: Tensor = reshape(found, sizes)
-            return whole
+            stitched = emit(parallel_dynamic_stitch, list(indices_per_device), rows, name=scope)
+            sizes = emit("ConcatV2", [dense_shape, convert(self.shape.as_list(), INT32)], 0, name="concat")
+            return reshape(stitched, sizes)
 
-    def _embedding_lookup(self, ids: Any, name: str | None, *_: Any) -> Tensor:
+    def _embedding_lookup(self, ids: TensorLike, name: str | None, *_: object) -> Tensor:
         """How `tf.nn.embedding_lookup` looks ids up."""
         return LOOK_UP[-1](self, ids, name=name)[0]
 
     def size(self, name: str | None = None) -> Tensor:
         """How many keys there are."""
         with name_scope(chosen_name(name, "DistributedHashTable_Size")):
-            found: Tensor = add_n([part.size() for part in self.partitions])
-            return found
+            return add_n([part.size() for part in self.partitions])
 
     def create_slot(
         self,
-        shape: Any,
-        dtype: Any,
-        initializer: Any = None,
-        init_func: Callable[[], Any] | None = None,
+        shape: ShapeLike,
+        dtype: DTypeLike,
+        initializer: Callable[..., TensorLike] | None = None,
+        init_func: InitFunction | None = None,
         segment_size: int | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         trainable: bool = False,
         name: str | None = None,
     ) -> DistributedHashTable:
@@ -607,7 +476,7 @@ class DistributedHashTable(ChangedByKey):
             slots = [part.create_slot(shape, dtype, stored, *arguments) for part in self.partitions]
         return DistributedHashTable(shape, dtype, hash_tables=slots, slice_size=self.slice_size, slicer=self.slicer)
 
-    def _scattered(self, change: str, keys: Any, values: Any, name: str | None) -> Operation:
+    def _scatter(self, change: str, keys: TensorLike, values: TensorLike, name: str | None) -> Operation:
         with name_scope(chosen_name(name, f"DistributedHashTable_Scatter_{change}")):
             _, ids, _, _ = self.gen_ids(keys)
             rows = self.split_values_by_key(keys, values)
@@ -637,20 +506,20 @@ def checked_slicer(
 class HashTableKeyMapperFactory:
     """Says which keys a table has in the place of its own: a class to derive from, which DeepRec has no op for."""
 
-    def __call__(self, hash_table: HashTable) -> Callable[[Any, Any], Any]:
+    def __call__(self, hash_table: HashTable) -> Callable[[Tensor, Tensor], Tensor]:
         """A function of keys and ids that gives keys."""
 
-        def mapped(keys: Any, ids: Any) -> Any:
+        def mapped(keys: Tensor, ids: Tensor) -> NoReturn:
             raise UnimplementedError("HashTableKeyMapper map method not implemented")
 
         return mapped
 
 
-def is_hash_table(value: Any) -> bool:
+def is_hash_table(value: object) -> bool:
     return isinstance(value, HashTable)
 
 
-def _convert(value: Any, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+def _convert(value: HashTable, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
     """A table as a tensor is its handle, as in DeepRec: what its ops take."""
     return value.handle
 

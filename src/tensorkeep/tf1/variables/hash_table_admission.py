@@ -10,29 +10,31 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike, emit, emit_operation
 from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, device, name_scope
 from tensorkeep.graph.collections import add_to_collections
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.shapes import Shape
 from tensorkeep.tf1.functions.arrays.shapes import dynamic_partition, reshape
 from tensorkeep.tf1.functions.numbers.elementwise import cast
-from tensorkeep.tf1.variables.hash_table import SLICE_SIZE, HashTable, checked_slicer
+from tensorkeep.tf1.variables.hash_table import HashTable, checked_slicer
+from tensorkeep.tf1.variables.hash_table_keys import SLICE_SIZE, BehindHandle
+from tensorkeep.tf1.variables.options import CollectionNames
 from tensorkeep.tf1.variables.variable import checked_collections
 
 _ELEMENTS: Final = 2**20
 _FALSE_POSITIVE: Final = 0.01
 
 
-class BloomFilterAdmitStrategy:
+class BloomFilterAdmitStrategy(BehindHandle):
     """Lets keys in that occurred `minimum_frequency` times, or, rarely, a little less often.
 
     `max_element_size` is how many keys there will be, `false_positive_probability` how likely one is let in too early.
@@ -47,7 +49,7 @@ class BloomFilterAdmitStrategy:
         slicer: Sequence[int] | None = None,
         hash_table: HashTable | None = None,
         distributed_name: str | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         name: str | None = None,
     ) -> None:
         self.minimum_frequency = minimum_frequency
@@ -69,15 +71,16 @@ class BloomFilterAdmitStrategy:
         with name_scope(chosen_name(name, "BloomFilter")) as scope, control_dependencies(None):
             self.name = scope[:-1]
             with device(None if hash_table is None else hash_table.device):
-                self.handle: Tensor = get_op("BloomFilterAdmitStrategyOp")(shared_name=self.name, name=scope)
-                self.initializer = self._initializing(True, "Initializer")
-                self.false_initializer = self._initializing(False, "FalseInitializer")
+                self.handle = emit("BloomFilterAdmitStrategyOp", shared_name=self.name, name=scope)
+                self.initializer = self._initializer_op(True, "Initializer")
+                self.false_initializer = self._initializer_op(False, "FalseInitializer")
         self.distributed_name = self.name if distributed_name is None else distributed_name
         """What it is called in a checkpoint."""
         add_to_collections(current_graph(), checked_collections(collections, False), self)
 
-    def _initializing(self, initialized: bool, name: str) -> Operation:
-        made: Operation = get_op("BloomFilterInitializeOp")(
+    def _initializer_op(self, initialized: bool, name: str) -> Operation:
+        return emit_operation(
+            "BloomFilterInitializeOp",
             self.handle,
             min_frequency=self.minimum_frequency,
             num_hash_func=math.ceil(abs(math.log2(self.false_positive_probability))),
@@ -88,19 +91,6 @@ class BloomFilterAdmitStrategy:
             initialized=initialized,
             name=name,
         )
-        return made
-
-    @property
-    def op(self) -> Operation:
-        return self.handle.op
-
-    @property
-    def device(self) -> str:
-        return self.handle.device
-
-    @property
-    def graph(self) -> Graph:
-        return self.handle.graph
 
     @property
     def trainable(self) -> bool:
@@ -111,20 +101,15 @@ class BloomFilterAdmitStrategy:
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether it was initialized or restored, found when run."""
-        found: Tensor = get_op("BloomFilterIsInitializedOp")(self.handle, name=name)
-        return found
+        return emit("BloomFilterIsInitializedOp", self.handle, name=name)
 
-    def to_proto(self, export_scope: str | None = None) -> None:
-        """None: a meta graph has the nodes."""
-
-    def admit(self, keys: Any, frequency: Any) -> Tensor:
+    def admit(self, keys: TensorLike, frequency: TensorLike) -> Tensor:
         """Counts keys, and says which have occurred often enough."""
         with device(self.device):
             counts = convert(frequency)
             if counts.dtype.name not in ("uint8", "uint16", "uint32"):
                 counts = cast(counts, self.dtype)
-            admitted: Tensor = get_op("BloomFilterAdmitOp")(self.handle, convert(keys, INT64), counts)
-            return admitted
+            return emit("BloomFilterAdmitOp", self.handle, convert(keys, INT64), counts)
 
     def __repr__(self) -> str:
         return f"<tf.hash_table.BloomFilterAdmitStrategy '{self.name}' from {self.minimum_frequency} times on>"
@@ -145,7 +130,7 @@ class DistributedBloomFilterAdmitStrategy:
         slice_size: int | None = None,
         slicer: Sequence[int] | None = None,
         hash_tables: Sequence[HashTable] | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         name: str | None = None,
     ) -> None:
         self._slice_size = SLICE_SIZE if slice_size is None else slice_size
@@ -178,10 +163,10 @@ class DistributedBloomFilterAdmitStrategy:
         """Those of the parts."""
         return [part.device for part in self.partitions]
 
-    def admit(self, keys: Any, frequency: Any) -> list[Tensor]:
+    def admit(self, keys: TensorLike, frequency: TensorLike) -> list[Tensor]:
         """Counts keys, and says for each part which of its keys have occurred often enough."""
         flat = reshape(convert(keys, INT64), [-1])
-        part_of_key = get_op("HashSlice")(self._slicer, flat, segment_size=self._slice_size)
+        part_of_key = emit("HashSlice", self._slicer, flat, segment_size=self._slice_size)
         count = len(self._slicer)
         keys_of_parts = dynamic_partition(flat, part_of_key, count)
         counts_of_parts = dynamic_partition(reshape(convert(frequency), [-1]), part_of_key, count)

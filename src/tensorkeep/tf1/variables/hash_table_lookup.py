@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import chosen_name, current_graph, device, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection_ref
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.tf1.functions.arrays.shapes import unique_with_counts
 from tensorkeep.tf1.functions.arrays.slicing import boolean_mask
 from tensorkeep.tf1.functions.embedding.lookups import combined_rows
@@ -36,7 +36,7 @@ class EmbeddingLookupContext:
     def __init__(
         self,
         hash_table: Table,
-        origin_keys: Any,
+        origin_keys: TensorLike,
         partitioned_keys: Sequence[Tensor],
         filtered_keys: Sequence[Tensor | None],
         ids: Sequence[Tensor],
@@ -59,10 +59,10 @@ class EmbeddingLookupContext:
         """The parts of the table; one that is not cut is its own."""
         return self._table.partitions if isinstance(self._table, DistributedHashTable) else [self._table]
 
-    def origin_key(self) -> Any:
+    def origin_key(self) -> TensorLike:
         return self._origin_keys
 
-    def origin_keys(self) -> Any:
+    def origin_keys(self) -> TensorLike:
         return self._origin_keys
 
     def partitioned_keys(self) -> list[Tensor]:
@@ -100,13 +100,13 @@ class EmbeddingLookupContext:
         """What hooks have to say, which `tf.hash_table.embedding_lookup` gives beside the rows."""
         return self._result
 
-    def add_result(self, name: str, rst: Any) -> None:
+    def add_result(self, name: str, rst: object) -> None:
         """Has something given beside the rows."""
         if name in self._result:
             raise FailedPreconditionError(f"Double set result with name: {name}")
         self._result[name] = rst
 
-    def add_update_op(self, op: Any) -> None:
+    def add_update_op(self, op: Tensor | Operation) -> None:
         """Adds an operation to those that a program runs with each step of training."""
         get_collection_ref(current_graph(), GraphKeys.UPDATE_OPS).append(op)
 
@@ -186,7 +186,7 @@ class ReadOnlyHook(EmbeddingLookupHook):
         key = (ht.graph, ht.device)
         if key not in self._strategies:
             with device(ht.device):
-                self._strategies[key] = get_op("ReadOnlyHashTableAdmitStrategyOp")()
+                self._strategies[key] = emit("ReadOnlyHashTableAdmitStrategyOp")
         return self._strategies[key]
 
     def get_config(self) -> dict[str, Any]:
@@ -194,7 +194,11 @@ class ReadOnlyHook(EmbeddingLookupHook):
 
 
 def embedding_lookup(
-    input_hash_table: Table, origin_keys: Any, default_value: Any = 0, counts: Any = None, name: str | None = None
+    input_hash_table: Table,
+    origin_keys: TensorLike,
+    default_value: TensorLike = 0,
+    counts: TensorLike | None = None,
+    name: str | None = None,
 ) -> tuple[Tensor, dict[str, Any]]:
     """The rows of keys, and what hooks have to say. `counts` says how often each key occurred."""
     if not isinstance(input_hash_table, HashTable | DistributedHashTable):
@@ -232,9 +236,9 @@ def _strategy_factory(hooks: Sequence[EmbeddingLookupHook], table: Table) -> Str
 
 def embedding_lookup_sparse(
     hash_table: Table,
-    sp_ids: Any,
-    sp_weights: Any,
-    default_value: Any = 0,
+    sp_ids: SparseTensor,
+    sp_weights: SparseTensor | None,
+    default_value: TensorLike = 0,
     name: str | None = None,
     combiner: str | None = None,
     sp_uniq_ids: tuple[Tensor, Tensor] | None = None,

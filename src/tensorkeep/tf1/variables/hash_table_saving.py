@@ -8,22 +8,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, Final
 
+from tensorkeep.graph.arguments import emit_operation
 from tensorkeep.graph.building import colocate_with, control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.tf1.functions.arrays.shapes import stack
-from tensorkeep.tf1.variables.hash_table import (
-    SLICE_SIZE,
-    DistributedHashTable,
-    HashTable,
-    SimpleHashTable,
-    restore_clear,
-)
+from tensorkeep.tf1.variables.hash_table import DistributedHashTable, HashTable
 from tensorkeep.tf1.variables.hash_table_admission import BloomFilterAdmitStrategy
+from tensorkeep.tf1.variables.hash_table_keys import SLICE_SIZE, SimpleHashTable, restore_clear
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -46,16 +41,14 @@ class HashTableSaveable(SaveableObject):
         begin, end, size = table.slicer or (0, SLICE_SIZE, SLICE_SIZE)
         self._slice = f"{size} {begin},{end - begin}"
         with colocate_with(table.handle):
-            self._handles: Tensor = stack([table.handle, *(one.handle for one in hash_tables)])
+            self._handles = stack([table.handle, *(one.handle for one in hash_tables)])
         super().__init__(self._handles, [SaveSpec(self._handles, self._slice, "|".join(self._names))], table.name)
 
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Operation:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Tensor] | None) -> Operation:
         """An operation that reads the table from the checkpoint whose prefix is the first tensor."""
         with colocate_with(self._handles), control_dependencies(self._initializers):
-            restored: Operation = get_op("RestoreHashTable")(
-                restored_tensors[0], self._names, self._slice, self._handles, clear=restore_clear()
-            )
-            return restored
+            places = (self._names, self._slice, self._handles)
+            return emit_operation("RestoreHashTable", restored_tensors[0], *places, clear=restore_clear())
 
 
 def _stored_names(table: SimpleHashTable, hash_tables: Sequence[HashTable], given: Sequence[str] | None) -> list[str]:
@@ -78,17 +71,15 @@ class BloomFilterSaveable(SaveableObject):
         spec = SaveSpec(bloom_filter.handle, self._slice, bloom_filter.distributed_name)
         super().__init__(bloom_filter.handle, [spec], bloom_filter.name)
 
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Operation:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Tensor] | None) -> Operation:
         """An operation that reads the filter from the checkpoint whose prefix is the first tensor."""
         handle = self._filter.handle
         with colocate_with(handle), control_dependencies([self._filter.false_initializer]):
-            restored: Operation = get_op("RestoreBloomFilter")(
-                restored_tensors[0], self._filter.distributed_name, self._slice, handle
-            )
-            return restored
+            places = (self._filter.distributed_name, self._slice, handle)
+            return emit_operation("RestoreBloomFilter", restored_tensors[0], *places)
 
 
-def with_hash_tables(items: Any) -> Any:
+def with_hash_tables(items: Mapping[str, Any] | Collection[Any]) -> Mapping[str, Any] | Collection[Any]:
     """Things to save with saveables in the place of hash tables: one for each, with those of its slots that are there.
 
     Hash tables are stored under their own names, also where a dictionary has others.
@@ -105,11 +96,11 @@ def with_hash_tables(items: Any) -> Any:
     return [*(item for item in items if not _is_of_tables(item)), *_saveables(filter(_is_of_tables, items))]
 
 
-def _is_of_tables(item: Any) -> bool:
+def _is_of_tables(item: object) -> bool:
     return isinstance(item, HashTable | DistributedHashTable | BloomFilterAdmitStrategy)
 
 
-def _saveables(items: Iterable[Any]) -> list[SaveableObject]:
+def _saveables(items: Iterable[HashTable | DistributedHashTable | BloomFilterAdmitStrategy]) -> list[SaveableObject]:
     groups: dict[SimpleHashTable, list[HashTable]] = {}
     filters: list[SaveableObject] = []
     for item in items:

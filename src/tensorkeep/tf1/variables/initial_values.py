@@ -7,7 +7,7 @@ operations between are copied for that, under the name of the variable that aske
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
 from tensorkeep.errors import WrongTypeError
 from tensorkeep.graph.building import add
@@ -21,7 +21,7 @@ _KEPT: Final = ("IsVariableInitialized", "VarIsInitializedOp", "ReadVariableOp",
 _PLACES: Final = ("Variable", "VariableV2")  # what reads a handle cannot do with a value
 
 
-def guarded(name: str, initial_value: Any) -> Tensor:
+def guard_initial_value(name: str, initial_value: Tensor | None) -> Tensor:
     """The initial value, safe to compute before other variables are initialised. `name` is that of a scope: "w/"."""
     if not isinstance(initial_value, Tensor):
         raise WrongTypeError(f"initial_value needs to be a Tensor: {initial_value}")

@@ -5,23 +5,30 @@ An initializer is called with a shape, a type, and for a part of a partitioned v
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from inspect import isclass
 from math import prod, sqrt
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeAlias
 
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import Array, DTypeLike, Scalar, ShapeLike, TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import sizes_of
 from tensorkeep.tf1.functions.arrays.shapes import matrix_transpose, ones, reshape, zeros
 from tensorkeep.tf1.functions.arrays.slicing import slice as part_of
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.random.numbers import random_normal, random_uniform, truncated_normal
+from tensorkeep.tf1.variables.partitioned import PartitionInfo
 
-_TRUNCATED: Final = 0.87962566103423978  # the deviation of normal numbers none of which is beyond two deviations
+Number: TypeAlias = "int | float | Tensor | Array | np.generic"
+
+_TRUNCATED: Final = 0.87962566103423978
+"""The deviation of normal numbers none of which is beyond two deviations: `scipy.stats.truncnorm.std(-2, 2)`, as in
+`VarianceScaling` of TensorFlow's python/ops/init_ops.py."""
 
 
 class Initializer:
@@ -30,7 +37,9 @@ class Initializer:
     _config: ClassVar[tuple[str, ...]] = ()
     dtype: DType
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
+    ) -> Tensor:
         raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
@@ -40,7 +49,7 @@ class Initializer:
     def from_config(cls, config: dict[str, Any]) -> Initializer:
         return cls(**config)
 
-    def _dtype(self, dtype: Any) -> DType:
+    def _dtype(self, dtype: DTypeLike | None) -> DType:
         return self.dtype if dtype is None else DType.of(dtype).base_dtype
 
 
@@ -49,10 +58,12 @@ class Zeros(Initializer):
 
     _config = ("dtype",)
 
-    def __init__(self, dtype: Any = FLOAT32) -> None:
+    def __init__(self, dtype: DTypeLike | None = FLOAT32) -> None:
         self.dtype = DType.of(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
+    ) -> Tensor:
         return zeros(_known_sizes(shape), self._dtype(dtype))
 
 
@@ -61,10 +72,12 @@ class Ones(Initializer):
 
     _config = ("dtype",)
 
-    def __init__(self, dtype: Any = FLOAT32) -> None:
+    def __init__(self, dtype: DTypeLike | None = FLOAT32) -> None:
         self.dtype = DType.of(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
+    ) -> Tensor:
         return ones(_known_sizes(shape), self._dtype(dtype))
 
 
@@ -73,18 +86,24 @@ class Constant(Initializer):
 
     _config = ("value", "dtype")
 
-    def __init__(self, value: Any = 0, dtype: Any = FLOAT32, verify_shape: bool = False) -> None:
+    def __init__(
+        self, value: Scalar | Sequence[Any] | Array = 0, dtype: DTypeLike | None = FLOAT32, verify_shape: bool = False
+    ) -> None:
         if not (np.isscalar(value) or isinstance(value, list | tuple | np.ndarray)):
             raise WrongTypeError(
-                f"Invalid type for initial value={value} of type: {type(value).__name__}. Expected Python scalar, list "
-                "or tuple of values, or numpy.ndarray."
+                f"Invalid type for initial value={value!s} of type: {type(value).__name__}. Expected Python scalar, "
+                "list or tuple of values, or numpy.ndarray."
             )
         self.value = value
         self.dtype = DType.of(dtype)
         self._verify_shape = verify_shape
 
     def __call__(
-        self, shape: Any, dtype: Any = None, partition_info: Any = None, verify_shape: bool | None = None
+        self,
+        shape: ShapeLike,
+        dtype: DTypeLike | None = None,
+        partition_info: PartitionInfo | None = None,
+        verify_shape: bool | None = None,
     ) -> Tensor:
         verifies = self._verify_shape if verify_shape is None else verify_shape
         return constant(self.value, self._dtype(dtype), shape, verify_shape=verifies)
@@ -95,13 +114,17 @@ class RandomUniform(Initializer):
 
     _config = ("minval", "maxval", "seed", "dtype")
 
-    def __init__(self, minval: Any = 0.0, maxval: Any = None, seed: int | None = None, dtype: Any = FLOAT32) -> None:
+    def __init__(
+        self, minval: Number = 0.0, maxval: Number | None = None, seed: int | None = None, dtype: DTypeLike = FLOAT32
+    ) -> None:
         self.minval = minval
         self.maxval = maxval
         self.seed = seed
         self.dtype = DType.of(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
+    ) -> Tensor:
         return random_uniform(shape, self.minval, self.maxval, self._dtype(dtype), seed=self.seed)
 
 
@@ -110,13 +133,17 @@ class RandomNormal(Initializer):
 
     _config = ("mean", "stddev", "seed", "dtype")
 
-    def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: Any = FLOAT32) -> None:
+    def __init__(
+        self, mean: Number = 0.0, stddev: Number = 1.0, seed: int | None = None, dtype: DTypeLike = FLOAT32
+    ) -> None:
         self.mean = mean
         self.stddev = stddev
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
+    ) -> Tensor:
         return random_normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
 
 
@@ -125,13 +152,17 @@ class TruncatedNormal(Initializer):
 
     _config = ("mean", "stddev", "seed", "dtype")
 
-    def __init__(self, mean: Any = 0.0, stddev: Any = 1.0, seed: int | None = None, dtype: Any = FLOAT32) -> None:
+    def __init__(
+        self, mean: Number = 0.0, stddev: Number = 1.0, seed: int | None = None, dtype: DTypeLike = FLOAT32
+    ) -> None:
         self.mean = mean
         self.stddev = stddev
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
+    ) -> Tensor:
         return truncated_normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
 
 
@@ -140,12 +171,14 @@ class UniformUnitScaling(Initializer):
 
     _config = ("factor", "seed", "dtype")
 
-    def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: Any = FLOAT32) -> None:
+    def __init__(self, factor: float = 1.0, seed: int | None = None, dtype: DTypeLike = FLOAT32) -> None:
         self.factor = factor
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
+    ) -> Tensor:
         inputs = float(max(prod(_whole(shape, partition_info)[:-1]), 1))
         limit = sqrt(3 / inputs) * self.factor
         return random_uniform(shape, -limit, limit, self._dtype(dtype), seed=self.seed)
@@ -162,7 +195,7 @@ class VarianceScaling(Initializer):
         mode: str = "fan_in",
         distribution: str = "truncated_normal",
         seed: int | None = None,
-        dtype: Any = FLOAT32,
+        dtype: DTypeLike = FLOAT32,
     ) -> None:
         if scale <= 0.0:
             raise InvalidArgumentError(f"Argument `scale` must be a positive float. Received: {scale}")
@@ -182,17 +215,19 @@ class VarianceScaling(Initializer):
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
-        dtype = self._dtype(dtype)
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
+    ) -> Tensor:
+        kind = self._dtype(dtype)
         inputs, outputs = _fans(_whole(shape, partition_info))
         fans = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2.0}
         scale = self.scale / max(1.0, fans[self.mode])
         if self.distribution in ("normal", "truncated_normal"):
-            return truncated_normal(shape, 0.0, sqrt(scale) / _TRUNCATED, dtype, seed=self.seed)
+            return truncated_normal(shape, 0.0, sqrt(scale) / _TRUNCATED, kind, seed=self.seed)
         if self.distribution == "untruncated_normal":
-            return random_normal(shape, 0.0, sqrt(scale), dtype, seed=self.seed)
+            return random_normal(shape, 0.0, sqrt(scale), kind, seed=self.seed)
         limit = sqrt(3.0 * scale)
-        return random_uniform(shape, -limit, limit, dtype, seed=self.seed)
+        return random_uniform(shape, -limit, limit, kind, seed=self.seed)
 
 
 class GlorotUniform(VarianceScaling):
@@ -200,7 +235,7 @@ class GlorotUniform(VarianceScaling):
 
     _config = ("seed", "dtype")
 
-    def __init__(self, seed: int | None = None, dtype: Any = FLOAT32) -> None:
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = FLOAT32) -> None:
         super().__init__(scale=1.0, mode="fan_avg", distribution="uniform", seed=seed)
 
 
@@ -209,7 +244,7 @@ class GlorotNormal(VarianceScaling):
 
     _config = ("seed", "dtype")
 
-    def __init__(self, seed: int | None = None, dtype: Any = FLOAT32) -> None:
+    def __init__(self, seed: int | None = None, dtype: DTypeLike = FLOAT32) -> None:
         super().__init__(scale=1.0, mode="fan_avg", distribution="truncated_normal", seed=seed)
 
 
@@ -218,12 +253,14 @@ class Orthogonal(Initializer):
 
     _config = ("gain", "seed", "dtype")
 
-    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: Any = FLOAT32) -> None:
+    def __init__(self, gain: float = 1.0, seed: int | None = None, dtype: DTypeLike = FLOAT32) -> None:
         self.gain = gain
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
+    ) -> Tensor:
         sizes = sizes_of(shape)
         if len(sizes) < 2:
             raise InvalidArgumentError(
@@ -232,12 +269,11 @@ class Orthogonal(Initializer):
             )
         rows, columns = prod(sizes[:-1]), sizes[-1]
         numbers = random_normal((max(rows, columns), min(rows, columns)), dtype=self._dtype(dtype), seed=self.seed)
-        q, r = get_op("Qr")(numbers, full_matrices=False)
-        q = q * get_op("Sign")(get_op("DiagPart")(r))
+        q, r = emit_tensors("Qr", numbers, full_matrices=False)
+        q = q * emit("Sign", emit("DiagPart", r))
         if rows < columns:
             q = matrix_transpose(q)
-        scaled: Tensor = self.gain * reshape(q, sizes)
-        return scaled
+        return self.gain * reshape(q, sizes)
 
 
 class Identity(Initializer):
@@ -245,11 +281,13 @@ class Identity(Initializer):
 
     _config = ("gain", "dtype")
 
-    def __init__(self, gain: float = 1.0, dtype: Any = FLOAT32) -> None:
+    def __init__(self, gain: float = 1.0, dtype: DTypeLike = FLOAT32) -> None:
         self.gain = gain
         self.dtype = _floating(dtype)
 
-    def __call__(self, shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def __call__(
+        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
+    ) -> Tensor:
         whole = _whole(shape, partition_info)
         if len(whole) != 2:
             raise InvalidArgumentError(
@@ -259,8 +297,7 @@ class Identity(Initializer):
         matrix = _eye(whole[0], whole[1], self._dtype(dtype))
         if partition_info is not None:
             matrix = part_of(matrix, list(partition_info.var_offset), sizes_of(shape))
-        scaled: Tensor = self.gain * matrix
-        return scaled
+        return self.gain * matrix
 
 
 def lecun_normal(seed: int | None = None) -> VarianceScaling:
@@ -286,30 +323,33 @@ def he_uniform(seed: int | None = None) -> VarianceScaling:
 def _eye(rows: int, columns: int, dtype: DType) -> Tensor:
     with name_scope("eye"):
         diagonal = ones([min(rows, columns)], dtype)
-        matrix: Tensor
         if rows == columns:
-            padding: Any = False if dtype is BOOL else 0
-            matrix = get_op("MatrixDiagV3")(diagonal, 0, -1, -1, padding, name="diag")
-        else:
-            matrix = get_op("MatrixSetDiagV3")(zeros([rows, columns], dtype), diagonal, 0, name="set_diag")
-        return matrix
+            return emit("MatrixDiagV3", diagonal, 0, -1, -1, False if dtype is BOOL else 0, name="diag")
+        return emit("MatrixSetDiagV3", zeros([rows, columns], dtype), diagonal, 0, name="set_diag")
 
 
-def _floating(dtype: Any) -> DType:
-    found = DType.of(dtype)
-    if not found.is_floating:
-        raise InvalidArgumentError(f"Argument `dtype` is expected to be floating point. Received: <dtype: '{found}'>.")
-    return found
+def made_initializer(given: Callable[..., TensorLike]) -> Callable[..., TensorLike]:
+    """What a program gave to initialize by; of a class of initializers, one with its defaults."""
+    made: Any = given() if isclass(given) else given
+    initializer: Callable[..., TensorLike] = made
+    return initializer
 
 
-def _known_sizes(shape: Any) -> Any:
+def _floating(dtype: DTypeLike) -> DType:
+    kind = DType.of(dtype)
+    if not kind.is_floating:
+        raise InvalidArgumentError(f"Argument `dtype` is expected to be floating point. Received: <dtype: '{kind}'>.")
+    return kind
+
+
+def _known_sizes(shape: ShapeLike) -> ShapeLike:
     """The sizes of a shape; the shape itself where it, or a size, is a tensor."""
-    is_listed = isinstance(shape, list | tuple)
-    is_dynamic = any(isinstance(size, Tensor) for size in shape) if is_listed else isinstance(shape, Tensor)
+    sizes = shape if isinstance(shape, list | tuple) else [shape]
+    is_dynamic = any(isinstance(size, Tensor) for size in sizes)
     return shape if is_dynamic else sizes_of(shape)
 
 
-def _whole(shape: Any, partition_info: Any) -> list[int]:
+def _whole(shape: ShapeLike, partition_info: PartitionInfo | None) -> list[int]:
     """The shape of the whole variable, of which this may be a part."""
     return sizes_of(shape if partition_info is None else partition_info.full_shape)
 

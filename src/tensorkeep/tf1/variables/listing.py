@@ -8,10 +8,10 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.dtypes import STRING
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import colocate_with, current_graph, device, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.tf1.functions.arrays.shapes import stack
 from tensorkeep.tf1.functions.arrays.slicing import boolean_mask
 from tensorkeep.tf1.functions.constants import constant
@@ -91,7 +91,7 @@ def assert_variables_initialized(var_list: Sequence[Any] | None = None) -> Tenso
     ranks: list[Tensor] = []
     for variable in found:
         with colocate_with(variable.op):
-            ranks.append(get_op("Rank")(variable, name="Rank"))
+            ranks.append(emit("Rank", variable, name="Rank"))
     return ranks[0] if len(ranks) == 1 else stack(ranks)
 
 
@@ -107,7 +107,7 @@ def report_uninitialized_variables(
         with device("/cpu:0"):
             if not found:
                 return constant(np.empty(0, object), STRING)
-            without = get_op("LogicalNot")(stack(initialized))
+            without = emit("LogicalNot", stack(initialized))
             names = constant([variable.op.name for variable in found])
             return boolean_mask(names, without)
 

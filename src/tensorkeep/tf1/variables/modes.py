@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import Any, Final
+from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
 
@@ -38,23 +38,28 @@ AUTO_REUSE: Final = ReuseMode.AUTO_REUSE
 
 
 def checked_modes(
-    synchronization: Any, aggregation: Any, trainable: bool | None, name: str | None
+    synchronization: VariableSynchronization | int | None,
+    aggregation: VariableAggregation | int | None,
+    trainable: bool | None,
+    name: str | None,
 ) -> tuple[VariableSynchronization, VariableAggregation, bool]:
     """The three as values, by default what a variable of one process has."""
     try:
-        aggregation = VariableAggregation(_plain(aggregation, VariableAggregation.NONE))
+        how = VariableAggregation(_plain(aggregation, VariableAggregation.NONE))
     except ValueError:
         raise InvalidArgumentError(f"Invalid variable aggregation mode: {aggregation} for variable: {name}") from None
     try:
-        synchronization = VariableSynchronization(_plain(synchronization, VariableSynchronization.AUTO))
+        when = VariableSynchronization(_plain(synchronization, VariableSynchronization.AUTO))
     except ValueError:
         raise InvalidArgumentError(
             f"Invalid variable synchronization mode: {synchronization} for variable: {name}"
         ) from None
     if trainable is None:
-        trainable = synchronization is not VariableSynchronization.ON_READ
-    return synchronization, aggregation, trainable
+        trainable = when is not VariableSynchronization.ON_READ
+    return when, how, trainable
 
 
-def _plain(mode: Any, absent: Enum) -> Any:
-    return absent.value if mode is None else mode.value if isinstance(mode, Enum) else mode
+def _plain(mode: Enum | int | None, absent: Enum) -> int:
+    chosen = absent if mode is None else mode
+    number: int = chosen.value if isinstance(chosen, Enum) else chosen
+    return number

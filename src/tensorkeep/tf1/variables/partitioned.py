@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.conversion import register_conversion
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.arrays.constants import identity
 from tensorkeep.tf1.functions.arrays.shapes import concat, split
-from tensorkeep.tf1.variables.variable import Variable
+from tensorkeep.tf1.variables.slices import SaveSliceInfo
+from tensorkeep.tf1.variables.variable import Changed, Variable
 
 
 class PartitionInfo:
@@ -74,7 +75,12 @@ class PartitionedVariable:
     """Variables that are the parts of one, in order. As a tensor it is the whole."""
 
     def __init__(
-        self, name: str, shape: Any, dtype: Any, variable_list: Sequence[Variable], partitions: Sequence[int]
+        self,
+        name: str,
+        shape: TensorShape | Sequence[int],
+        dtype: DTypeLike,
+        variable_list: Sequence[Variable],
+        partitions: Sequence[int],
     ) -> None:
         self._check(shape, variable_list, partitions)
         self._variable_list = sorted(variable_list, key=lambda part: list(_info(part).var_offset or ()))
@@ -84,7 +90,7 @@ class PartitionedVariable:
         self._partitions = partitions
 
     @staticmethod
-    def _check(shape: Any, parts: Sequence[Variable], partitions: Sequence[int]) -> None:
+    def _check(shape: TensorShape | Sequence[int], parts: Sequence[Variable], partitions: Sequence[int]) -> None:
         if not isinstance(parts, list | tuple):
             raise WrongTypeError(f"variable_list is not a list or tuple: {parts}")
         if not isinstance(partitions, list | tuple):
@@ -119,7 +125,7 @@ class PartitionedVariable:
         return self._shape
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph:
         return self._variable_list[0].graph
 
     def get_shape(self) -> TensorShape:
@@ -157,20 +163,21 @@ class PartitionedVariable:
 
     def _concat(self) -> Tensor:
         parts = self._variable_list
-        whole: Any = parts[0]
+        whole: Variable | Tensor = parts[0]
         if len(parts) > 1:
             axis = self._partition_axis("concatenate")
             with name_scope(f"{self._name}/ConcatPartitions/"):
                 whole = concat(parts, axis)
         with name_scope(None):
-            named: Tensor = identity(whole, name=self._name)
-        return named
+            return emit(identity, whole, name=self._name)
 
     # ------------------------------------------------------------------------------------------ changes
 
-    def _assigned(self, assign: Callable[[Variable, Any], Any], value: Any, read_value: bool) -> list[Any]:
+    def _assign_parts(
+        self, assign: Callable[[Variable, TensorLike], Changed], value: TensorLike, read_value: bool
+    ) -> Sequence[Changed]:
         axis = self._partition_axis("do assign action")
-        values: Sequence[Any]
+        values: Sequence[TensorLike]
         if isinstance(value, list):
             values = value
         elif isinstance(value, PartitionedVariable):
@@ -180,32 +187,42 @@ class PartitionedVariable:
         if len(values) != len(self._variable_list):
             raise InvalidArgumentError(f"{len(values)} values for {len(self._variable_list)} parts of {self._name}")
         changed = [assign(part, one) for part, one in zip(self._variable_list, values, strict=True)]
-        return changed if read_value else [getattr(item, "op", item) for item in changed]
+        return changed if read_value else [item if isinstance(item, Operation) else item.op for item in changed]
 
-    def _split(self, value: Any, axis: int) -> list[Tensor]:
+    def _split(self, value: TensorLike, axis: int) -> list[Tensor]:
         sizes = [int(part.shape[axis]) for part in self._variable_list]
         return split(value, sizes, axis=axis)
 
-    def assign(self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True) -> Any:
+    def assign(
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Sequence[Changed]:
         """Gives the whole a value: a tensor to cut up, or a list of one for each part."""
-        return self._assigned(lambda part, one: part.assign(one, use_locking, name, read_value), value, read_value)
+        return self._assign_parts(lambda part, one: part.assign(one, use_locking, name, read_value), value, read_value)
 
     def assign_add(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        return self._assigned(lambda part, one: part.assign_add(one, use_locking, name, read_value), value, read_value)
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Sequence[Changed]:
+        """Adds to the whole; the amount is given as to `assign`."""
+        return self._assign_parts(
+            lambda part, one: part.assign_add(one, use_locking, name, read_value), value, read_value
+        )
 
     def assign_sub(
-        self, value: Any, use_locking: bool = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        return self._assigned(lambda part, one: part.assign_sub(one, use_locking, name, read_value), value, read_value)
+        self, value: TensorLike, use_locking: bool = False, name: str | None = None, read_value: bool = True
+    ) -> Sequence[Changed]:
+        """Subtracts from the whole; the amount is given as to `assign`."""
+        return self._assign_parts(
+            lambda part, one: part.assign_sub(one, use_locking, name, read_value), value, read_value
+        )
 
 
-def _info(part: Variable) -> Any:
-    return part._get_save_slice_info()
+def _info(part: Variable) -> SaveSliceInfo:
+    info = part._get_save_slice_info()
+    assert info is not None  # `_check` has refused parts without one
+    return info
 
 
-def _convert(value: PartitionedVariable, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+def _convert(value: PartitionedVariable, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
     if dtype is not None and dtype.base_dtype is not value.dtype.base_dtype:
         raise InvalidArgumentError(
             f"Incompatible type conversion requested to type '{dtype.name}' for variable of type '{value.dtype.name}'"

@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from math import ceil, floor
 from typing import Any
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike
 from tensorkeep.graph.tensor_shape import TensorShape, sizes_of
-
-Partitioner = Callable[..., list[int]]
+from tensorkeep.tf1.variables.options import Partitioner
 
 
 def fixed_size_partitioner(num_shards: int, axis: int = 0) -> Partitioner:
     """Cuts one axis into `num_shards` parts, or fewer if it is shorter."""
 
-    def partitioner(shape: Any, **_: Any) -> list[int]:
+    def partitioner(shape: TensorShape | Sequence[int], **_: Any) -> list[int]:
         partitions = [1] * len(shape)
         partitions[axis] = min(num_shards, sizes_of(shape)[axis])
         return partitions
@@ -36,7 +36,7 @@ def variable_axis_size_partitioner(
     if max_shards and max_shards < 1:
         raise InvalidArgumentError("max_shards must be positive.")
 
-    def partitioner(shape: Any, dtype: Any) -> list[int]:
+    def partitioner(shape: TensorShape, dtype: DTypeLike) -> list[int]:
         if not isinstance(shape, TensorShape):
             raise InvalidArgumentError(f"shape is not a TensorShape: {shape}")
         if not shape.is_fully_defined():
@@ -57,7 +57,7 @@ def min_max_variable_partitioner(
 ) -> Partitioner:
     """Cuts one axis into as many parts as there are `min_slice_size` bytes, and no more than `max_partitions`."""
 
-    def partitioner(shape: Any, dtype: Any) -> list[int]:
+    def partitioner(shape: TensorShape, dtype: DTypeLike) -> list[int]:
         if axis >= len(shape):
             raise InvalidArgumentError(f"Cannot partition variable along axis {axis} when shape is only {shape}")
         total = (shape.num_elements() or 0) * _element_bytes(dtype, bytes_per_string_element)
@@ -68,7 +68,7 @@ def min_max_variable_partitioner(
     return partitioner
 
 
-def _element_bytes(dtype: Any, of_string: int) -> int:
+def _element_bytes(dtype: DTypeLike, of_string: int) -> int:
     found = DType.of(dtype).base_dtype
     return of_string if found is STRING else max(1, found.itemsize)
 

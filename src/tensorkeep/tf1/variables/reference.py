@@ -8,86 +8,70 @@ w/read           Identity         the value, as other operations take it
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import ShapeLike, TensorLike, emit
 from tensorkeep.graph.building import attr_scope, colocate_with, current_graph, device, init_scope, name_scope
 from tensorkeep.graph.collections import add_to_collections
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.prefixes import strip_name_scope
-from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops.arrays.constants import identity
-from tensorkeep.ops.state import scatter_updates as scatter
 from tensorkeep.ops.state.variables import assign, assign_add, assign_sub, count_up_to, variable_v2
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.shapes import UNKNOWN_SHAPE
 from tensorkeep.tf1.variables.assignments import batch_scatter_update
-from tensorkeep.tf1.variables.initial_values import guarded
+from tensorkeep.tf1.variables.initial_values import guard_initial_value
 from tensorkeep.tf1.variables.modes import checked_modes
+from tensorkeep.tf1.variables.options import VariableArguments
+from tensorkeep.tf1.variables.row_changes import RowChanges
 from tensorkeep.tf1.variables.variable import (
     Variable,
     checked_collections,
     checked_constraint,
-    element_of,
+    named_operation,
+    named_tensor,
     slice_info_of,
 )
 
 
-class RefVariable(Variable):
+class RefVariable(RowChanges[Tensor], Variable):
     """A variable that a reference leads to."""
 
-    def __init__(
-        self,
-        initial_value: Any = None,
-        trainable: bool | None = None,
-        collections: Any = None,
-        validate_shape: bool = True,
-        caching_device: Any = None,
-        name: str | None = None,
-        variable_def: VariableDef | None = None,
-        dtype: Any = None,
-        expected_shape: Any = None,
-        import_scope: str | None = None,
-        constraint: Callable[..., Any] | None = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
-        shape: Any = None,
-    ) -> None:
+    def __init__(self, given: VariableArguments) -> None:
         self._save_slice_info = None
-        self._constraint = checked_constraint(constraint)
-        self._caching_device = caching_device
-        if variable_def is not None:
-            if initial_value is not None:
+        self._constraint = checked_constraint(given.constraint)
+        self._caching_device = given.caching_device
+        if given.variable_def is not None:
+            if given.initial_value is not None:
                 raise InvalidArgumentError("variable_def and initial_value are mutually exclusive.")
-            self._take_nodes(variable_def, import_scope)
+            self._take_nodes(given.variable_def, given.import_scope)
             return
-        if initial_value is None:
+        if given.initial_value is None:
             raise InvalidArgumentError("initial_value must be specified.")
         self._synchronization, self._aggregation, self._trainable = checked_modes(
-            synchronization, aggregation, trainable, name
+            given.synchronization, given.aggregation, given.trainable, given.name
         )
-        keys = checked_collections(collections, self._trainable)
-        wanted = None if dtype is None else DType.of(dtype).base_dtype
-        with init_scope(), name_scope("Variable" if name is None else name) as scope:
-            self._make_place(initial_value, wanted, shape, validate_shape, scope)
-            self._make_readers(validate_shape, scope)
+        keys = checked_collections(given.collections, self._trainable)
+        with init_scope(), name_scope("Variable" if given.name is None else given.name) as scope:
+            self._make_place(given, scope)
+            self._make_readers(given.validate_shape, scope)
             add_to_collections(current_graph(), keys, self)
 
     # ------------------------------------------------------------------------------------------ nodes
 
-    def _make_place(
-        self, initial_value: Any, dtype: DType | None, shape: Any, validate_shape: bool, scope: str
-    ) -> None:
+    def _make_place(self, given: VariableArguments, scope: str) -> None:
+        initial_value = given.initial_value
+        dtype = None if given.dtype is None else DType.of(given.dtype).base_dtype
         if callable(initial_value):
             with attr_scope({"_class": (f"loc:@{scope[:-1]}".encode(),)}):
                 with name_scope("Initializer"), device(None):
                     value = convert(initial_value(), dtype, name="initial_value")
-                self._variable = self._place(value, shape, validate_shape, scope)
+                self._variable = self._place(value, given.shape, given.validate_shape, scope)
         else:
             value = convert(initial_value, dtype, name="initial_value")
             if value.op.control_flow_context is not None:
@@ -96,38 +80,36 @@ class RefVariable(Variable):
                     "conditional. When creating a variable inside a loop or conditional, use a lambda as the "
                     "initializer."
                 )
-            self._variable = self._place(value, shape, validate_shape, scope)
+            self._variable = self._place(value, given.shape, given.validate_shape, scope)
         self._initial_value = value
 
     @staticmethod
-    def _place(value: Tensor, shape: Any, validate_shape: bool, scope: str) -> Tensor:
+    def _place(value: Tensor, shape: ShapeLike, validate_shape: bool, scope: str) -> Tensor:
         known = value.static_shape if validate_shape else UNKNOWN_SHAPE
-        made: Tensor = variable_v2(
-            shape=known if shape is None else plain_shape(shape), dtype=value.dtype.base_dtype, name=scope
-        )
-        return made
+        wanted = known if shape is None else plain_shape(shape)
+        return emit(variable_v2, shape=wanted, dtype=value.dtype.base_dtype, name=scope)
 
     def _make_readers(self, validate_shape: bool, scope: str) -> None:
         value = self._initial_value
         assert value is not None
         if validate_shape and not value.static_shape.is_fully_known:
             raise InvalidArgumentError(f"initial_value must have a shape specified: {value}")
-        safe = guarded(scope, value)
-        self._initializer_op = assign(self._variable, safe, validate_shape=validate_shape).op
+        safe = guard_initial_value(scope, value)
+        self._initializer_op = emit(assign, self._variable, safe, validate_shape=validate_shape).op
         if self._caching_device is not None:
             with device(self._caching_device):
-                self._snapshot: Tensor = identity(self._variable, name="read")
+                self._snapshot = emit(identity, self._variable, name="read")
         else:
             with colocate_with(self._variable.op):
-                self._snapshot = identity(self._variable, name="read")
+                self._snapshot = emit(identity, self._variable, name="read")
 
     def _take_nodes(self, proto: VariableDef, import_scope: str | None) -> None:
         """Finds the nodes that a VariableDef names."""
-        self._variable = element_of(proto.variable_name, import_scope)
-        self._initializer_op = element_of(proto.initializer_name, import_scope)
-        self._snapshot = element_of(proto.snapshot_name, import_scope)
+        self._variable = named_tensor(proto.variable_name, import_scope)
+        self._initializer_op = named_operation(proto.initializer_name, import_scope)
+        self._snapshot = named_tensor(proto.snapshot_name, import_scope)
         named = proto.initial_value_name
-        self._initial_value = element_of(named, import_scope) if named else None
+        self._initial_value = named_tensor(named, import_scope) if named else None
         self._synchronization, self._aggregation, self._trainable = checked_modes(
             proto.synchronization, proto.aggregation, proto.trainable, proto.variable_name
         )
@@ -170,7 +152,7 @@ class RefVariable(Variable):
     def shape(self) -> TensorShape:
         return self._variable.shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         self._variable.set_shape(shape)
         self._snapshot.set_shape(shape)
 
@@ -185,77 +167,46 @@ class RefVariable(Variable):
 
     def read_value(self) -> Tensor:
         """The value at the place in the graph where this is called."""
-        read: Tensor = identity(self._variable, name="read")
-        return read
+        return emit(identity, self._variable, name="read")
 
     # ------------------------------------------------------------------------------------------ changes
 
     def assign(
-        self, value: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        assigned = assign(self._variable, value, use_locking=use_locking, name=name)
+        self, value: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> Tensor | Operation:
+        assigned = emit(assign, self._variable, value, use_locking=use_locking, name=name)
         return assigned if read_value else assigned.op
 
     def assign_add(
-        self, delta: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        assigned = assign_add(self._variable, delta, use_locking=use_locking, name=name)
+        self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> Tensor | Operation:
+        assigned = emit(assign_add, self._variable, delta, use_locking=use_locking, name=name)
         return assigned if read_value else assigned.op
 
     def assign_sub(
-        self, delta: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-    ) -> Any:
-        assigned = assign_sub(self._variable, delta, use_locking=use_locking, name=name)
+        self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+    ) -> Tensor | Operation:
+        assigned = emit(assign_sub, self._variable, delta, use_locking=use_locking, name=name)
         return assigned if read_value else assigned.op
 
-    def _scatter(self, spec: OpSpec, sparse_delta: Any, use_locking: bool, name: str | None) -> Any:
+    def _scatter(self, change: str, sparse_delta: IndexedSlices, use_locking: bool, name: str | None) -> Tensor:
         if not isinstance(sparse_delta, IndexedSlices):
             raise WrongTypeError(f"sparse_delta is not IndexedSlices: {sparse_delta}")
-        return spec(self._variable, sparse_delta.indices, sparse_delta.values, use_locking=use_locking, name=name)
+        rows = (sparse_delta.indices, sparse_delta.values)
+        return emit(f"Scatter{change}", self._variable, *rows, use_locking=use_locking, name=name)
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.scatter_sub, sparse_delta, use_locking, name)
+    def _scatter_nd(self, change: str, indices: TensorLike, updates: TensorLike, name: str | None) -> Tensor:
+        return emit(f"ScatterNd{change}", self._variable, indices, updates, use_locking=True, name=name)
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.scatter_add, sparse_delta, use_locking, name)
-
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.scatter_max, sparse_delta, use_locking, name)
-
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.scatter_min, sparse_delta, use_locking, name)
-
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.scatter_mul, sparse_delta, use_locking, name)
-
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.scatter_div, sparse_delta, use_locking, name)
-
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.scatter_update, sparse_delta, use_locking, name)
-
-    def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> Variable | Tensor:
+        """Replaces rows of each matrix of a batch."""
         return batch_scatter_update(self, sparse_delta.indices, sparse_delta.values, use_locking, name)
 
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        return scatter.scatter_nd_sub(self._variable, indices, updates, use_locking=True, name=name)
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        return scatter.scatter_nd_add(self._variable, indices, updates, use_locking=True, name=name)
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        return scatter.scatter_nd_update(self._variable, indices, updates, use_locking=True, name=name)
-
-    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        return scatter.scatter_nd_max(self._variable, indices, updates, use_locking=True, name=name)
-
-    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        return scatter.scatter_nd_min(self._variable, indices, updates, use_locking=True, name=name)
-
-    def _strided_slice_assign(self, *, name: str, **arguments: Any) -> Any:
-        return get_op("StridedSliceAssign")(ref=self._variable, name=name, **arguments)
+    def _strided_slice_assign(self, *, name: str, **arguments: Any) -> Tensor:
+        return emit("StridedSliceAssign", ref=self._variable, name=name, **arguments)
 
     def count_up_to(self, limit: int) -> Tensor:
         """Counts up by one when run, and gives the number before; an error once `limit` is reached."""
-        before: Tensor = count_up_to(self._variable, limit=limit)
-        return before
+        return emit(count_up_to, self._variable, limit=limit)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+
+import numpy as np
 
 from tensorkeep.dtypes import DType
+from tensorkeep.graph.arguments import Array, Feeds, SessionLike, TensorLike
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.variables.variable import operator
 
 
-def no_regularizer(_: Any) -> None:
+def no_regularizer(_: TensorLike) -> None:
     """Says that nothing is to be regularized, where a scope around says otherwise."""
     return None
 
@@ -61,8 +63,10 @@ class LazyTensor:
     def get_shape(self) -> TensorShape:
         return self._first.shape
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> Any:
-        return self._first.eval(feed_dict, session)
+    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> Array | np.generic | bytes:
+        """The value of the first one, from `session` or from the session in force."""
+        value: Array | np.generic | bytes = self._first.eval(feed_dict, session)
+        return value
 
     def __str__(self) -> str:
         return str(self._first)
@@ -82,7 +86,7 @@ class LazyTensor:
     __getitem__ = operator("__getitem__")
 
 
-def _convert(value: LazyTensor, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+def _convert(value: LazyTensor, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
     return value.value()
 
 

@@ -13,10 +13,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import ShapeLike, TensorLike, emit, emit_operation
 from tensorkeep.graph.building import (
     attr_scope,
     colocate_with,
@@ -25,16 +26,15 @@ from tensorkeep.graph.building import (
     device,
     init_scope,
     name_scope,
+    operation_of,
 )
 from tensorkeep.graph.collections import add_to_collections
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.prefixes import strip_name_scope
-from tensorkeep.graph.registry.opspec import OpSpec, get_op
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops.arrays.constants import identity
-from tensorkeep.ops.state import scatter_updates as scatter
 from tensorkeep.ops.state.variables import (
     assign_add_variable,
     assign_sub_variable,
@@ -49,21 +49,24 @@ from tensorkeep.ops.state.variables import (
 )
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.tf1.variables.assignments import batch_scatter_update
-from tensorkeep.tf1.variables.initial_values import guarded
+from tensorkeep.tf1.variables.initial_values import guard_initial_value
 from tensorkeep.tf1.variables.modes import checked_modes
+from tensorkeep.tf1.variables.options import VariableArguments
+from tensorkeep.tf1.variables.row_changes import RowChanges
 from tensorkeep.tf1.variables.variable import (
     Variable,
     checked_collections,
     checked_constraint,
-    element_of,
+    named_operation,
+    named_tensor,
     slice_info_of,
 )
 
 
-def _refused(sign: str, remedy: str) -> Callable[..., Any]:
+def _refused_operator(sign: str, remedy: str) -> Callable[..., NoReturn]:
     """An operator that would make a variable's name stand for something else than the variable."""
 
-    def refuse(self: Any, other: Any) -> Any:
+    def refuse(self: BaseResourceVariable, other: TensorLike) -> NoReturn:
         raise RuntimeError(
             f"`variable {sign}= value` with `tf.Variable`s is not supported. Use `{remedy}` to modify the variable, or "
             f"`out = variable {sign} value` if you need to get a new output Tensor."
@@ -72,7 +75,13 @@ def _refused(sign: str, remedy: str) -> Callable[..., Any]:
     return refuse
 
 
-class BaseResourceVariable(Variable):
+def _checked_rows(sparse_delta: IndexedSlices) -> IndexedSlices:
+    if not isinstance(sparse_delta, IndexedSlices):
+        raise WrongTypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}")
+    return sparse_delta
+
+
+class BaseResourceVariable(RowChanges["UnreadVariable"], Variable):
     """A variable behind a handle: what all of them do, however they came to their handle."""
 
     _handle: Tensor
@@ -114,7 +123,7 @@ class BaseResourceVariable(Variable):
     def device(self) -> str:
         return self._handle.device
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         self._shape = self._shape.merge_with(shape)
 
     def _as_graph_element(self) -> Tensor:
@@ -122,8 +131,7 @@ class BaseResourceVariable(Variable):
 
     def is_initialized(self, name: str | None = None) -> Tensor:
         """Whether the variable has a value, found when run."""
-        initialized: Tensor = var_is_initialized(self._handle, name=name)
-        return initialized
+        return emit(var_is_initialized, self._handle, name=name)
 
     def to_proto(self, export_scope: str | None = None) -> VariableDef | None:
         """The VariableDef, with names below `export_scope`; None if the variable is not in that scope."""
@@ -164,35 +172,30 @@ class BaseResourceVariable(Variable):
     def _read(self, no_copy: bool) -> Tensor:
         if no_copy:
             disable_copy_on_read(self._handle)
-        value: Tensor = read_variable(self._handle, dtype=self._dtype)
-        return value
+        return emit(read_variable, self._handle, dtype=self._dtype)
 
     def read_value(self) -> Tensor:
         """The value at the place in the graph where this is called."""
         with name_scope("Read"):
             value = self._read_variable_op()
-        read: Tensor = identity(value)
-        return read
+        return emit(identity, value)
 
     def read_value_no_copy(self) -> Tensor:
         """The value, read as a saver reads it."""
         with name_scope("Read"):
             value = self._read_variable_op(no_copy=True)
-        read: Tensor = identity(value)
-        return read
+        return emit(identity, value)
 
-    def sparse_read(self, indices: Any, name: str | None = None) -> Tensor:
+    def sparse_read(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The rows at `indices`."""
         with name_scope("Gather" if name is None else name) as scope:
-            rows: Tensor = resource_gather(self._handle, indices, dtype=self._dtype, name=scope)
-        return rows
+            return emit(resource_gather, self._handle, indices, dtype=self._dtype, name=scope)
 
-    def gather_nd(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather_nd(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """The elements or slices at coordinates."""
         with name_scope("GatherNd" if name is None else name) as scope:
-            value = resource_gather_nd(self._handle, indices, dtype=self._dtype, name=scope)
-        read: Tensor = identity(value)
-        return read
+            value = emit(resource_gather_nd, self._handle, indices, dtype=self._dtype, name=scope)
+        return emit(identity, value)
 
     # ------------------------------------------------------------------------------------------ changes
 
@@ -209,8 +212,8 @@ class BaseResourceVariable(Variable):
         return UnreadVariable(self, op)
 
     def assign(
-        self, value: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> UnreadVariable | Operation:
         tensor = convert(value, self._dtype)
         if not self._shape.is_compatible_with(tensor.shape):
             raise InvalidArgumentError(
@@ -218,82 +221,52 @@ class BaseResourceVariable(Variable):
                 f"the assigned value shape {tensor.shape} are incompatible."
             )
         checks = self._validate_shape and self._shape.is_fully_defined()
-        op = assign_variable(self._handle, tensor, validate_shape=checks, name=name)
+        op = emit_operation(assign_variable, self._handle, tensor, validate_shape=checks, name=name)
         return self._lazy_read(op) if read_value else op
 
     def assign_add(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> UnreadVariable | Operation:
         with self._assign_dependencies():
-            op = assign_add_variable(self._handle, convert(delta, self._dtype), name=name)
+            op = emit_operation(assign_add_variable, self._handle, convert(delta, self._dtype), name=name)
         return self._lazy_read(op) if read_value else op
 
     def assign_sub(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> UnreadVariable | Operation:
         with self._assign_dependencies():
-            op = assign_sub_variable(self._handle, convert(delta, self._dtype), name=name)
+            op = emit_operation(assign_sub_variable, self._handle, convert(delta, self._dtype), name=name)
         return self._lazy_read(op) if read_value else op
 
-    def _scatter(self, spec: OpSpec, sparse_delta: Any, name: str | None) -> Any:
-        if not isinstance(sparse_delta, IndexedSlices):
-            raise WrongTypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}")
-        updates = convert(sparse_delta.values, self._dtype)
-        return self._lazy_read(spec(self._handle, sparse_delta.indices, updates, name=name))
+    def _scatter(self, change: str, sparse_delta: IndexedSlices, use_locking: bool, name: str | None) -> UnreadVariable:
+        rows = _checked_rows(sparse_delta)
+        updates = convert(rows.values, self._dtype)
+        return self._lazy_read(
+            emit_operation(f"ResourceScatter{change}", self._handle, rows.indices, updates, name=name)
+        )
 
-    def scatter_sub(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.resource_scatter_sub, sparse_delta, name)
+    def _scatter_nd(self, change: str, indices: TensorLike, updates: TensorLike, name: str | None) -> UnreadVariable:
+        tensor = convert(updates, self._dtype)
+        return self._lazy_read(emit_operation(f"ResourceScatterNd{change}", self._handle, indices, tensor, name=name))
 
-    def scatter_add(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.resource_scatter_add, sparse_delta, name)
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> UnreadVariable:
+        """Replaces rows of each matrix of a batch."""
+        rows = _checked_rows(sparse_delta)
+        changed = batch_scatter_update(self, rows.indices, rows.values, use_locking, name)
+        return self._lazy_read(operation_of(changed))
 
-    def scatter_max(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.resource_scatter_max, sparse_delta, name)
-
-    def scatter_min(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.resource_scatter_min, sparse_delta, name)
-
-    def scatter_mul(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.resource_scatter_mul, sparse_delta, name)
-
-    def scatter_div(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.resource_scatter_div, sparse_delta, name)
-
-    def scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        return self._scatter(scatter.resource_scatter_update, sparse_delta, name)
-
-    def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
-        if not isinstance(sparse_delta, IndexedSlices):
-            raise WrongTypeError(f"Argument `sparse_delta` must be a `tf.IndexedSlices`. Received arg: {sparse_delta}")
-        return self._lazy_read(batch_scatter_update(self, sparse_delta.indices, sparse_delta.values, use_locking, name))
-
-    def _scatter_nd(self, spec: OpSpec, indices: Any, updates: Any, name: str | None) -> Any:
-        return self._lazy_read(spec(self._handle, indices, convert(updates, self._dtype), name=name))
-
-    def scatter_nd_sub(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        return self._scatter_nd(scatter.resource_scatter_nd_sub, indices, updates, name)
-
-    def scatter_nd_add(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        return self._scatter_nd(scatter.resource_scatter_nd_add, indices, updates, name)
-
-    def scatter_nd_update(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        return self._scatter_nd(scatter.resource_scatter_nd_update, indices, updates, name)
-
-    def scatter_nd_max(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        return self._scatter_nd(scatter.resource_scatter_nd_max, indices, updates, name)
-
-    def scatter_nd_min(self, indices: Any, updates: Any, name: str | None = None) -> Any:
-        return self._scatter_nd(scatter.resource_scatter_nd_min, indices, updates, name)
-
-    def _strided_slice_assign(self, *, name: str, **arguments: Any) -> Any:
+    def _strided_slice_assign(self, *, name: str, **arguments: Any) -> UnreadVariable:
         arguments["value"] = convert(arguments["value"], self._dtype)
         with self._assign_dependencies():
-            return self._lazy_read(get_op("ResourceStridedSliceAssign")(ref=self._handle, name=name, **arguments))
+            return self._lazy_read(
+                emit_operation("ResourceStridedSliceAssign", ref=self._handle, name=name, **arguments)
+            )
 
     def count_up_to(self, limit: int) -> Tensor:
         """Counts up by one when run, and gives the number before; an error once `limit` is reached."""
-        before: Tensor = resource_count_up_to(self._handle, limit=limit, T=self._dtype)
-        return before
+        return emit(resource_count_up_to, self._handle, limit=limit, T=self._dtype)
 
     def _ref(self) -> Tensor:
         return self.read_value().op.inputs[0]
@@ -301,63 +274,48 @@ class BaseResourceVariable(Variable):
     def __bool__(self) -> bool:
         return bool(self.read_value())  # refused: a value exists only while a session runs
 
-    __iadd__ = _refused("+", "variable.assign_add(value)")
-    __isub__ = _refused("-", "variable.assign_sub(value)")
-    __imul__ = _refused("*", "variable.assign(variable * value)")
-    __itruediv__ = _refused("/", "variable.assign(variable / value)")
-    __ipow__ = _refused("**", "variable.assign(variable ** value)")
+    __iadd__ = _refused_operator("+", "variable.assign_add(value)")
+    __isub__ = _refused_operator("-", "variable.assign_sub(value)")
+    __imul__ = _refused_operator("*", "variable.assign(variable * value)")
+    __itruediv__ = _refused_operator("/", "variable.assign(variable / value)")
+    __ipow__ = _refused_operator("**", "variable.assign(variable ** value)")
 
 
 class ResourceVariable(BaseResourceVariable):
     """A variable that is given its handle, its initializer and its reader."""
 
-    def __init__(
-        self,
-        initial_value: Any = None,
-        trainable: bool | None = None,
-        collections: Any = None,
-        validate_shape: bool = True,
-        caching_device: Any = None,
-        name: str | None = None,
-        dtype: Any = None,
-        variable_def: VariableDef | None = None,
-        import_scope: str | None = None,
-        constraint: Callable[..., Any] | None = None,
-        synchronization: Any = None,
-        aggregation: Any = None,
-        shape: Any = None,
-    ) -> None:
+    def __init__(self, given: VariableArguments) -> None:
         self._save_slice_info = None
-        self._constraint = checked_constraint(constraint)
-        self._caching_device = caching_device
-        self._validate_shape = validate_shape
+        self._constraint = checked_constraint(given.constraint)
+        self._caching_device = given.caching_device
+        self._validate_shape = given.validate_shape
         self._cached_value = None
         self._is_initialized_op = None
-        if variable_def is not None:
-            if initial_value is not None:
+        if given.variable_def is not None:
+            if given.initial_value is not None:
                 raise InvalidArgumentError(
                     "The variable_def and initial_value args to `tf.Variable` are mutually exclusive, but got both: "
-                    f"variable_def={variable_def},\ninitial_value={initial_value}"
+                    f"variable_def={given.variable_def},\ninitial_value={given.initial_value}"
                 )
-            self._take_nodes(variable_def, import_scope)
+            self._take_nodes(given.variable_def, given.import_scope)
             return
-        if initial_value is None:
+        if given.initial_value is None:
             raise InvalidArgumentError(
                 "The `initial_value` arg to `tf.Variable` must be specified except when you are not providing a "
                 "`variable_def`. You provided neither."
             )
         self._synchronization, self._aggregation, self._trainable = checked_modes(
-            synchronization, aggregation, trainable, name
+            given.synchronization, given.aggregation, given.trainable, given.name
         )
-        keys = checked_collections(collections, self._trainable)
-        wanted = None if dtype is None else DType.of(dtype).base_dtype
-        with init_scope(), name_scope("Variable" if name is None else name) as scope:
-            self._make_handle(initial_value, wanted, shape, scope)
+        keys = checked_collections(given.collections, self._trainable)
+        with init_scope(), name_scope("Variable" if given.name is None else given.name) as scope:
+            self._make_handle(given, scope)
             self._make_readers(scope)
             add_to_collections(current_graph(), keys, self)
 
-    def _make_handle(self, initial_value: Any, dtype: DType | None, shape: Any, scope: str) -> None:
-        own_name = scope[:-1]
+    def _make_handle(self, given: VariableArguments, scope: str) -> None:
+        own_name, shape, initial_value = scope[:-1], given.shape, given.initial_value
+        dtype = None if given.dtype is None else DType.of(given.dtype).base_dtype
         with attr_scope({"_class": (f"loc:@{own_name}".encode(),)}):
             with name_scope("Initializer"), device(None):
                 made = initial_value() if callable(initial_value) else initial_value
@@ -369,9 +327,10 @@ class ResourceVariable(BaseResourceVariable):
                 )
             self._shape = TensorShape(value.static_shape if shape is None else shape)
             self._dtype = value.dtype.base_dtype
-            self._handle = var_handle(
-                shape=plain_shape(self._shape), dtype=self._dtype, shared_name=own_name, debug_name=scope, name=scope
-            )
+            self._handle = emit(
+                var_handle, shape=plain_shape(self._shape), dtype=self._dtype, shared_name=own_name, debug_name=scope,
+                name=scope,
+            )  # fmt: skip
         if value.op.control_flow_context is not None:
             raise InvalidArgumentError(
                 f"The `initial_value` passed to `tf.Variable` {scope} is from inside a control-flow  construct, such "
@@ -382,18 +341,18 @@ class ResourceVariable(BaseResourceVariable):
         self._handle_name = f"{own_name}:0"
 
     def _make_readers(self, scope: str) -> None:
-        handle = self._handle
+        handle, initial_value = self._handle, self._initial_value
         with name_scope("IsInitialized"):
-            self._is_initialized_op = var_is_initialized(handle)
+            self._is_initialized_op = emit(var_is_initialized, handle)
         with name_scope("Assign") as assign_scope, colocate_with(None, ignore_existing=True), device(handle.device):
-            safe = guarded(scope, self._initial_value)
-            self._initializer_op = assign_variable(handle, safe, name=assign_scope)
+            safe = guard_initial_value(scope, initial_value)
+            self._initializer_op = emit_operation(assign_variable, handle, safe, name=assign_scope)
         with name_scope("Read"):
             with device(handle.device):
-                self._graph_element = read_variable(handle, dtype=self._dtype)
+                self._graph_element = emit(read_variable, handle, dtype=self._dtype)
             if self._caching_device is not None:
                 with colocate_with(None, ignore_existing=True), device(self._caching_device):
-                    self._cached_value = identity(self._graph_element)
+                    self._cached_value = emit(identity, self._graph_element)
 
     def _take_nodes(self, proto: VariableDef, import_scope: str | None) -> None:
         """Finds the nodes that a VariableDef names."""
@@ -402,18 +361,18 @@ class ResourceVariable(BaseResourceVariable):
                 "The `variable_def` you passed to `tf.Variable` is Trying to restore a TF 1.x Reference Variable as a "
                 f"TF 2.x ResourceVariable. This is unsupported. Got variable_def={proto}"
             )
-        self._handle = element_of(proto.variable_name, import_scope)
+        self._handle = named_tensor(proto.variable_name, import_scope)
         self._handle_name = self._handle.name
         self._shape = TensorShape(self._handle.op.get_attr("shape"))
         self._dtype = self._handle.op.get_attr("dtype")
-        self._initializer_op = element_of(proto.initializer_name, import_scope)
+        self._initializer_op = named_operation(proto.initializer_name, import_scope)
         named = proto.initial_value_name
-        self._initial_value = element_of(named, import_scope) if named else None
+        self._initial_value = named_tensor(named, import_scope) if named else None
         self._synchronization, self._aggregation, self._trainable = checked_modes(
             proto.synchronization, proto.aggregation, proto.trainable, proto.variable_name
         )
         if proto.snapshot_name:
-            snapshot: Tensor = element_of(proto.snapshot_name, import_scope)
+            snapshot = named_tensor(proto.snapshot_name, import_scope)
             if snapshot.op.type != "ReadVariableOp":
                 self._cached_value = snapshot
             while snapshot.op.type != "ReadVariableOp":
@@ -442,7 +401,7 @@ class UnreadVariable(BaseResourceVariable):
         self._is_initialized_op = None
         self._validate_shape = True
         with control_dependencies([parent_op]):
-            self._graph_element = read_variable(self._handle, dtype=self._dtype)
+            self._graph_element = emit(read_variable, self._handle, dtype=self._dtype)
 
     @property
     def name(self) -> str:
@@ -460,35 +419,36 @@ class UnreadVariable(BaseResourceVariable):
 
     def _read_variable_op(self, no_copy: bool = False) -> Tensor:
         with control_dependencies([self._parent_op]):
-            value: Tensor = read_variable(self._handle, dtype=self._dtype)
-            return value
+            return emit(read_variable, self._handle, dtype=self._dtype)
 
     def assign(
-        self, value: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, value: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> UnreadVariable | Operation:
         with control_dependencies([self._parent_op]):
             return super().assign(value, use_locking, name, read_value)
 
     def assign_add(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> UnreadVariable | Operation:
         with control_dependencies([self._parent_op]):
             return super().assign_add(delta, use_locking, name, read_value)
 
     def assign_sub(
-        self, delta: Any, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
-    ) -> Any:
+        self, delta: TensorLike, use_locking: bool | None = None, name: str | None = None, read_value: bool = True
+    ) -> UnreadVariable | Operation:
         with control_dependencies([self._parent_op]):
             return super().assign_sub(delta, use_locking, name, read_value)
 
-    def _scatter(self, spec: OpSpec, sparse_delta: Any, name: str | None) -> Any:
+    def _scatter(self, change: str, sparse_delta: IndexedSlices, use_locking: bool, name: str | None) -> UnreadVariable:
         with control_dependencies([self._parent_op]):
-            return super()._scatter(spec, sparse_delta, name)
+            return super()._scatter(change, sparse_delta, use_locking, name)
 
-    def _scatter_nd(self, spec: OpSpec, indices: Any, updates: Any, name: str | None) -> Any:
+    def _scatter_nd(self, change: str, indices: TensorLike, updates: TensorLike, name: str | None) -> UnreadVariable:
         with control_dependencies([self._parent_op]):
-            return super()._scatter_nd(spec, indices, updates, name)
+            return super()._scatter_nd(change, indices, updates, name)
 
-    def batch_scatter_update(self, sparse_delta: Any, use_locking: bool = False, name: str | None = None) -> Any:
+    def batch_scatter_update(
+        self, sparse_delta: IndexedSlices, use_locking: bool = False, name: str | None = None
+    ) -> UnreadVariable:
         with control_dependencies([self._parent_op]):
             return super().batch_scatter_update(sparse_delta, use_locking, name)

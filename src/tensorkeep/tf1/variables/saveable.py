@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import singledispatch
-from typing import Any, Final
+from typing import Any, Final, Protocol, TypeAlias, cast, runtime_checkable
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit, emit_operation
 from tensorkeep.graph.building import device, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -20,10 +21,37 @@ from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.variables.assignments import assign
 from tensorkeep.tf1.variables.composed import ComposedVariable
 from tensorkeep.tf1.variables.embedding import EmbeddingVariable
+from tensorkeep.tf1.variables.hash_table import DistributedHashTable, HashTable
+from tensorkeep.tf1.variables.hash_table_admission import BloomFilterAdmitStrategy
 from tensorkeep.tf1.variables.hash_table_saving import with_hash_tables
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
-from tensorkeep.tf1.variables.resource import ResourceVariable
-from tensorkeep.tf1.variables.variable import Variable
+from tensorkeep.tf1.variables.resource import BaseResourceVariable, ResourceVariable
+from tensorkeep.tf1.variables.variable import Changed, Variable
+
+
+@runtime_checkable
+class HasSaveables(Protocol):
+    """What says itself how it is saved: a lookup table, an embedding variable."""
+
+    @property
+    def name(self) -> str: ...
+
+    def _saveables(self, name: str) -> Iterable[Saveable]: ...
+
+
+SaveItem: TypeAlias = (
+    Variable
+    | PartitionedVariable
+    | Tensor
+    | Saveable
+    | HasSaveables
+    | HashTable
+    | DistributedHashTable
+    | BloomFilterAdmitStrategy
+)
+"""What a saver can be asked to save."""
+SaveItems: TypeAlias = "Collection[SaveItem | SaveItems]"
+"""A list of them, perhaps nested; a list of the slices of one variable is saved as one."""
 
 REFERENCE_OPS: Final = frozenset(("Variable", "VariableV2", "AutoReloadVariable"))
 _VARIABLE_OPS: Final = REFERENCE_OPS | {"VarHandleOp", "ReadVariableOp"}
@@ -32,10 +60,11 @@ _VARIABLE_OPS: Final = REFERENCE_OPS | {"VarHandleOp", "ReadVariableOp"}
 class ReferenceVariableSaveable(SaveableObject):
     """A reference variable, or one as a slice of a whole."""
 
-    def __init__(self, var: Any, slice_spec: str, name: str) -> None:
-        super().__init__(var, [SaveSpec(var, slice_spec, name, dtype=var.dtype)], name)
+    def __init__(self, var: Variable | Tensor, slice_spec: str, name: str) -> None:
+        # The variable itself, not its tensor: a saver takes whatever can be converted to one.
+        super().__init__(var, [SaveSpec(cast(Tensor, var), slice_spec, name, dtype=var.dtype)], name)
 
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Any:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Tensor] | None) -> Changed:
         value = restored_tensors[0]
         if restored_shapes is not None:
             value = reshape(value, restored_shapes[0])
@@ -46,7 +75,7 @@ class ReferenceVariableSaveable(SaveableObject):
 class ResourceVariableSaveable(SaveableObject):
     """A resource variable, given by itself, as a slice of a whole, or by an operation that reads it."""
 
-    def __init__(self, var: Any, slice_spec: str, name: str) -> None:
+    def __init__(self, var: BaseResourceVariable | Tensor, slice_spec: str, name: str) -> None:
         self._device = var.device
         self._shape = var.shape
         if isinstance(var, Tensor):
@@ -54,39 +83,37 @@ class ResourceVariableSaveable(SaveableObject):
             tensor: Tensor | Callable[[], Tensor] = var
         else:
             self.handle_op = var.handle
-            tensor = _reading(var)
+            tensor = _reader(var)
         spec = SaveSpec(tensor, slice_spec, name, dtype=var.dtype, device=var.device)
         super().__init__(var, [spec], name)
 
     def read_again(self) -> Tensor:
         """The value at the place in the graph where this is called, however the variable was given."""
         with device(self._device):
-            value: Tensor = read_variable(self.handle_op, dtype=self.specs[0].dtype)
-            return value
+            return emit(read_variable, self.handle_op, dtype=self.specs[0].dtype)
 
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Any:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Tensor] | None) -> Changed:
         value = restored_tensors[0]
         if restored_shapes is not None:
             value = reshape(value, restored_shapes[0])
         with device(self._device):
-            value = identity(value)
+            value = emit(identity, value)
             if not TensorShape(self._shape).is_compatible_with(value.shape):
                 raise InvalidArgumentError(
                     f"Received incompatible tensor with shape {value.shape} when attempting to restore variable with "
                     f"shape {self._shape} and name {self.name}."
                 )
-            return assign_variable(self.handle_op, value)
+            return emit_operation(assign_variable, self.handle_op, value)
 
 
-def _reading(variable: ResourceVariable) -> Callable[[], Tensor]:
+def _reader(variable: BaseResourceVariable) -> Callable[[], Tensor]:
     """Adds operations that read a variable for saving, on its device and from there to the processor's memory."""
 
     def read() -> Tensor:
         with device(variable.device):
             value = variable.read_value_no_copy()
             with device("/device:CPU:0"):
-                read: Tensor = identity(value)
-                return read
+                return emit(identity, value)
 
     return read
 
@@ -118,7 +145,7 @@ class CoalescedVariable(SaveableObject):
                 start += count
         return specs
 
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Any:
+    def restore(self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Tensor] | None) -> Changed:
         tables = list(restored_tensors)
         if restored_shapes is not None:
             tables = [reshape(table, shape) for table, shape in zip(tables, restored_shapes, strict=True)]
@@ -133,7 +160,7 @@ class CoalescedVariable(SaveableObject):
 
 
 @singledispatch
-def saveables_for(item: Any, name: str) -> Iterator[Saveable]:
+def saveables_for(item: SaveItem | Sequence[Variable], name: str) -> Iterator[Saveable]:
     """The saveables that save something under a name. Register what else can be saved with `saveables_for.register`."""
     if isinstance(item, Saveable):
         yield item
@@ -180,7 +207,7 @@ def _of_embedding(variable: EmbeddingVariable, name: str) -> Iterator[Saveable]:
 @saveables_for.register(list)
 @saveables_for.register(tuple)
 @saveables_for.register(PartitionedVariable)
-def _of_slices(slices: Iterable[Any], name: str) -> Iterator[Saveable]:
+def _of_slices(slices: Iterable[Variable | SaveableObject], name: str) -> Iterator[Saveable]:
     whole: str | None = None
     for number, part in enumerate(slices):
         if isinstance(part, SaveableObject):
@@ -197,14 +224,16 @@ def _of_slices(slices: Iterable[Any], name: str) -> Iterator[Saveable]:
         if whole is not None and whole != info.full_name:
             raise InvalidArgumentError(f"Slices must all be from the same tensor: {whole} != {info.full_name}")
         whole = info.full_name
-        kind = ReferenceVariableSaveable if part.op.type in REFERENCE_OPS else ResourceVariableSaveable
-        yield kind(part, info.spec, name)
+        if isinstance(part, BaseResourceVariable):
+            yield ResourceVariableSaveable(part, info.spec, name)
+        else:
+            yield ReferenceVariableSaveable(part, info.spec, name)
 
 
 # ---------------------------------------------------------------------------------------------------- Names
 
 
-def named_saveables(items: Any) -> dict[str, Any]:
+def named_saveables(items: SaveItems) -> dict[str, Any]:
     """Things to save, a nested list of them, under the names that they have in a checkpoint."""
     if not isinstance(items, list | tuple | set):
         raise WrongTypeError(f"Variables to save should be passed in a dict or a list. Got {items}")
@@ -215,7 +244,7 @@ def named_saveables(items: Any) -> dict[str, Any]:
     return found
 
 
-def _add_named(found: dict[str, Any], item: Any) -> None:
+def _add_named(found: dict[str, Any], item: SaveItem) -> None:
     if isinstance(item, Saveable):
         found[item.name] = item
         return
@@ -233,7 +262,7 @@ def _add_named(found: dict[str, Any], item: Any) -> None:
             raise InvalidArgumentError(f"Mixing slices and non-slices with the same name: {info.full_name}")
         parts.append(item)
         return
-    if hasattr(item, "_saveables"):
+    if isinstance(item, HasSaveables):
         found.update(named_saveables(list(item._saveables(item.name))))
         return
     name = item.name
@@ -243,20 +272,20 @@ def _add_named(found: dict[str, Any], item: Any) -> None:
     _add_once(found, name, item)
 
 
-def _add_once(found: dict[str, Any], name: str, item: Any) -> None:
+def _add_once(found: dict[str, Any], name: str, item: SaveItem) -> None:
     if name in found:
         raise InvalidArgumentError(f"At least two variables have the same name: {name}")
     found[name] = item
 
 
-def _variable_tensor(item: Any) -> Tensor:
-    tensor: Tensor = item._as_graph_element() if isinstance(item, ResourceVariable) else convert(item, as_ref=True)
+def _variable_tensor(item: SaveItem) -> Tensor:
+    tensor = item._as_graph_element() if isinstance(item, ResourceVariable) else convert(item, as_ref=True)
     if tensor.op.type not in _VARIABLE_OPS:
         raise WrongTypeError(f"Variable to save is not a Variable: {tensor}")
     return tensor
 
 
-def sorted_saveables(items: Any) -> list[Saveable]:
+def sorted_saveables(items: Mapping[str, SaveItem] | SaveItems) -> list[Saveable]:
     """The saveables of things to save, a list or a dictionary by name, in the order of their names."""
     items = with_hash_tables(items)
     named = items if isinstance(items, dict) else named_saveables(items)
@@ -281,10 +310,9 @@ def _sorted_names(named: Mapping[Any, Any]) -> list[str]:
     return sorted(named)
 
 
-def base_dtype(spec: Any) -> DType:
+def base_dtype(spec: SaveSpec) -> DType:
     """The type of what is stored for a spec."""
-    dtype: DType = spec.dtype.base_dtype
-    return dtype
+    return spec.dtype.base_dtype
 
 
 __all__ = [

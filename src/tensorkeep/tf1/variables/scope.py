@@ -8,21 +8,43 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
 
 from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+from tensorkeep.graph.arguments import DeviceLike, DTypeLike, ShapeLike, TensorLike
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph
 from tensorkeep.tf1.functions.control.higher_order import surround
-from tensorkeep.tf1.variables.modes import ReuseMode, VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.options import (
+    AggregationLike,
+    CollectionNames,
+    Constraint,
+    CustomGetter,
+    InitializerLike,
+    Partitioner,
+    Regularizer,
+    Reuse,
+    SynchronizationLike,
+    VariableOptions,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from tensorkeep.tf1.variables.embedding import EmbeddingVariable
+    from tensorkeep.tf1.variables.embedding_blocks import DynamicEmbeddingVariable
+    from tensorkeep.tf1.variables.embedding_options import EmbeddingVariableOption
+    from tensorkeep.tf1.variables.hash_table import DistributedHashTable, HashTable
+    from tensorkeep.tf1.variables.partitioned import PartitionedVariable
+    from tensorkeep.tf1.variables.store import VariableStore
+    from tensorkeep.tf1.variables.variable import Variable
 
 _KEY: Final = "variables"  # in `graph.extras`
-
-Reuse = bool | ReuseMode | None
 
 
 class VariableScope:
@@ -32,15 +54,15 @@ class VariableScope:
         self,
         reuse: Reuse,
         name: str = "",
-        initializer: Any = None,
-        regularizer: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
-        custom_getter: Callable[..., Any] | None = None,
+        initializer: InitializerLike = None,
+        regularizer: Regularizer | None = None,
+        caching_device: DeviceLike = None,
+        partitioner: Partitioner | None = None,
+        custom_getter: CustomGetter | None = None,
         name_scope: str = "",
-        dtype: Any = FLOAT32,
+        dtype: DTypeLike = FLOAT32,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
     ) -> None:
         self.reuse = reuse
         self.name = name
@@ -58,25 +80,25 @@ class VariableScope:
         """From here on, variables are found and not made."""
         self.reuse = True
 
-    def set_initializer(self, initializer: Any) -> None:
+    def set_initializer(self, initializer: InitializerLike) -> None:
         self.initializer = initializer
 
-    def set_dtype(self, dtype: Any) -> None:
+    def set_dtype(self, dtype: DTypeLike) -> None:
         self.dtype = dtype
 
     def set_use_resource(self, use_resource: bool | None) -> None:
         self.use_resource = use_resource
 
-    def set_regularizer(self, regularizer: Any) -> None:
+    def set_regularizer(self, regularizer: Regularizer | None) -> None:
         self.regularizer = regularizer
 
-    def set_caching_device(self, caching_device: Any) -> None:
+    def set_caching_device(self, caching_device: DeviceLike) -> None:
         self.caching_device = caching_device
 
-    def set_partitioner(self, partitioner: Any) -> None:
+    def set_partitioner(self, partitioner: Partitioner | None) -> None:
         self.partitioner = partitioner
 
-    def set_custom_getter(self, custom_getter: Callable[..., Any] | None) -> None:
+    def set_custom_getter(self, custom_getter: CustomGetter | None) -> None:
         self.custom_getter = custom_getter
 
     def get_collection(self, name: str) -> list[Any]:
@@ -94,146 +116,128 @@ class VariableScope:
 
     def get_variable(
         self,
-        var_store: Any,
+        var_store: VariableStore,
         name: str,
-        shape: Any = None,
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
+        shape: ShapeLike = None,
+        dtype: DTypeLike | None = None,
+        initializer: InitializerLike = None,
+        regularizer: Regularizer | None = None,
         reuse: Reuse = None,
         trainable: bool | None = None,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
+        collections: CollectionNames | None = None,
+        caching_device: DeviceLike = None,
+        partitioner: Partitioner | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
-        custom_getter: Callable[..., Any] | None = None,
-        constraint: Any = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
-    ) -> Any:
+        custom_getter: CustomGetter | None = None,
+        constraint: Constraint | None = None,
+        synchronization: SynchronizationLike = VariableSynchronization.AUTO,
+        aggregation: AggregationLike = VariableAggregation.NONE,
+    ) -> Variable | PartitionedVariable:
         """The variable of that name in this scope, from `var_store`: found or made, as `reuse` says."""
-        with name_scope(None):
-            if dtype is not None and initializer is not None and not callable(initializer):
-                found = convert(initializer).dtype.base_dtype
-                if found is not DType.of(dtype).base_dtype:
-                    raise InvalidArgumentError(
-                        f"Initializer type '<dtype: '{found}'>' and explicit dtype '<dtype: '{DType.of(dtype)}'>' "
-                        "don't match."
-                    )
-            return var_store.get_variable(
-                f"{self.name}/{name}" if self.name else name,
-                shape=shape,
-                dtype=self.dtype if dtype is None else dtype,
-                initializer=self.initializer if initializer is None else initializer,
-                regularizer=self.regularizer if regularizer is None else regularizer,
-                reuse=self.reuse if reuse is None else reuse,
-                trainable=trainable,
-                collections=collections,
-                caching_device=self.caching_device if caching_device is None else caching_device,
-                partitioner=self.partitioner if partitioner is None else partitioner,
-                validate_shape=validate_shape,
-                use_resource=self.use_resource if use_resource is None else use_resource,
-                custom_getter=self.custom_getter if custom_getter is None else custom_getter,
-                constraint=self.constraint if constraint is None else constraint,
-                synchronization=synchronization,
-                aggregation=aggregation,
-            )
+        options = VariableOptions(
+            shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, reuse=reuse,
+            trainable=trainable, collections=collections, caching_device=caching_device, partitioner=partitioner,
+            validate_shape=validate_shape, use_resource=use_resource, constraint=constraint,
+            synchronization=synchronization, aggregation=aggregation,
+        )  # fmt: skip
+        return get_with_options(self, var_store, name, options, custom_getter)
 
     def get_embedding_variable(
         self,
-        var_store: Any,
+        var_store: VariableStore,
         name: str,
-        shape: Any = None,
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
+        shape: ShapeLike = None,
+        dtype: DTypeLike | None = None,
+        initializer: InitializerLike = None,
+        regularizer: Regularizer | None = None,
         reuse: Reuse = None,
         trainable: bool = True,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
+        collections: CollectionNames | None = None,
+        caching_device: DeviceLike = None,
+        partitioner: Partitioner | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
-        custom_getter: Callable[..., Any] | None = None,
-        constraint: Any = None,
-        invalid_key: Any = None,
-        evconfig: Any = None,
+        custom_getter: CustomGetter | None = None,
+        constraint: Constraint | None = None,
+        invalid_key: TensorLike | None = None,
+        evconfig: EmbeddingVariableOption | None = None,
         ht_partition_num: int = 1000,
-    ) -> Any:
+    ) -> EmbeddingVariable | PartitionedVariable:
         """The embedding variable of that name in this scope, as DeepRec's `tf.get_embedding_variable` asks for it.
 
         `shape` is how long rows are, or a list with that; `evconfig` an EmbeddingVariableOption. Keys are of the type
         of `invalid_key` where that has one, else int64.
         """
-        return GET_EMBEDDING[-1](
-            self, var_store, name, shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer,
-            reuse=reuse, trainable=trainable, collections=collections, partitioner=partitioner,
-            custom_getter=custom_getter, constraint=constraint, invalid_key=invalid_key, evconfig=evconfig,
+        options = VariableOptions(
+            shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, reuse=reuse,
+            trainable=trainable, collections=collections, partitioner=partitioner, constraint=constraint,
         )  # fmt: skip
+        return GET_EMBEDDING[-1](self, var_store, name, options, custom_getter, invalid_key, evconfig)
 
     def get_dynamic_dimension_embedding_variable(
         self,
-        var_store: Any,
+        var_store: VariableStore,
         name: str,
-        shape: Any = None,
+        shape: ShapeLike = None,
         embedding_block_num: int | None = None,
-        dtype: Any = None,
-        initializer: Any = None,
-        regularizer: Any = None,
+        dtype: DTypeLike | None = None,
+        initializer: InitializerLike = None,
+        regularizer: Regularizer | None = None,
         reuse: Reuse = None,
         trainable: bool = True,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
+        collections: CollectionNames | None = None,
+        caching_device: DeviceLike = None,
+        partitioner: Partitioner | None = None,
         validate_shape: bool = True,
         use_resource: bool | None = None,
-        custom_getter: Callable[..., Any] | None = None,
-        constraint: Any = None,
-        invalid_key: Any = None,
-        evconfig: Any = None,
+        custom_getter: CustomGetter | None = None,
+        constraint: Constraint | None = None,
+        invalid_key: TensorLike | None = None,
+        evconfig: EmbeddingVariableOption | None = None,
         ht_partition_num: int = 1000,
-    ) -> Any:
+    ) -> DynamicEmbeddingVariable:
         """Blocks of embeddings in this scope, as DeepRec's `tf.get_dynamic_dimension_embedding_variable` asks for them.
 
         `shape` is how wide a block is, `embedding_block_num` how many there are; the rest is that of
         `get_embedding_variable`.
         """
-        return GET_EMBEDDING_BLOCKS[-1](
-            self, var_store, name, shape=shape, embedding_block_num=embedding_block_num, dtype=dtype,
-            initializer=initializer, regularizer=regularizer, reuse=reuse, trainable=trainable,
-            collections=collections, partitioner=partitioner, custom_getter=custom_getter, constraint=constraint,
-            invalid_key=invalid_key, evconfig=evconfig, ht_partition_num=ht_partition_num,
+        options = VariableOptions(
+            shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, reuse=reuse,
+            trainable=trainable, collections=collections, partitioner=partitioner, constraint=constraint,
         )  # fmt: skip
+        keys = (custom_getter, invalid_key, evconfig, ht_partition_num)
+        return GET_EMBEDDING_BLOCKS[-1](self, var_store, name, embedding_block_num, options, *keys)
 
     def get_hash_table(
         self,
-        var_store: Any,
+        var_store: VariableStore,
         name: str,
-        shape: Any = None,
-        dtype: Any = None,
-        initializer: Any = None,
-        collections: Any = None,
+        shape: ShapeLike = None,
+        dtype: DTypeLike | None = None,
+        initializer: InitializerLike = None,
+        collections: CollectionNames | None = None,
         reuse: Reuse = None,
         trainable: bool | None = True,
-        synchronization: Any = VariableSynchronization.AUTO,
-        partitioner: Any = None,
-        children: Any = None,
-    ) -> Any:
+        synchronization: SynchronizationLike = VariableSynchronization.AUTO,
+        partitioner: Partitioner | None = None,
+        children: Sequence[str] | None = None,
+    ) -> HashTable | DistributedHashTable:
         """The hash table of that name in this scope, as DeepRec's `tf.get_hash_table` asks for it."""
-        return GET_HASH_TABLE[-1](
-            self, var_store, name, shape=shape, dtype=dtype, initializer=initializer, collections=collections,
-            reuse=reuse, trainable=trainable, partitioner=partitioner, children=children,
+        options = VariableOptions(
+            shape=shape, dtype=dtype, initializer=initializer, reuse=reuse, trainable=trainable,
+            collections=collections, partitioner=partitioner,
         )  # fmt: skip
+        return GET_HASH_TABLE[-1](self, var_store, name, options, children)
 
 
-GET_EMBEDDING: Final[list[Callable[..., Any]]] = []
+GET_EMBEDDING: Final[list[Callable[..., EmbeddingVariable | PartitionedVariable]]] = []
 """Finds or makes an embedding variable of a scope; entered by the module that can."""
 
-GET_EMBEDDING_BLOCKS: Final[list[Callable[..., Any]]] = []
+GET_EMBEDDING_BLOCKS: Final[list[Callable[..., DynamicEmbeddingVariable]]] = []
 """Finds or makes one of several blocks."""
 
-GET_HASH_TABLE: Final[list[Callable[..., Any]]] = []
+GET_HASH_TABLE: Final[list[Callable[..., HashTable | DistributedHashTable]]] = []
 """Finds or makes a hash table of a scope."""
 
 
@@ -244,7 +248,7 @@ class VariableState:
     scope: VariableScope = field(default_factory=lambda: VariableScope(False))
     opened: dict[str, int] = field(default_factory=dict)
     """How often a variable scope of each name has been opened since the scope around it was."""
-    creators: tuple[Callable[..., Any], ...] = ()
+    creators: tuple[Callable[..., Variable], ...] = ()
     """What stands between a program and the making of a variable, innermost last."""
     stores: dict[str, Any] = field(default_factory=dict)
     use_resource: bool = False
@@ -261,7 +265,7 @@ class VariableState:
 
     def unique_scope_name(self, prefix: str) -> str:
         """`prefix`, or with a number behind it one under which no scope was opened here."""
-        name = f"{self.scope.name}/{prefix}" if self.scope.name else prefix
+        name = full_name(self.scope, prefix)
         if not self.opened.get(name):
             return prefix
         number = 1
@@ -281,6 +285,38 @@ def get_variable_scope() -> VariableScope:
     return variable_state().scope
 
 
+def full_name(scope: VariableScope, name: str) -> str:
+    """The name that a variable of a scope has in its graph."""
+    return f"{scope.name}/{name}" if scope.name else name
+
+
+def with_defaults(options: VariableOptions, scope: VariableScope) -> VariableOptions:
+    """The options, with what the scope says where they say nothing."""
+    keys = ("dtype", "initializer", "regularizer", "reuse", "caching_device", "partitioner", "use_resource")
+    return replace(
+        options, **{key: getattr(scope, key) for key in (*keys, "constraint") if getattr(options, key) is None}
+    )
+
+
+def get_with_options(
+    scope: VariableScope,
+    store: VariableStore,
+    name: str,
+    options: VariableOptions,
+    custom_getter: CustomGetter | None = None,
+) -> Variable | PartitionedVariable:
+    """The variable of that name in a scope, found or made: what `get_variable` gives for these options."""
+    with name_scope(None):
+        if options.dtype is not None and options.initializer is not None and not callable(options.initializer):
+            found, wanted = convert(options.initializer).dtype.base_dtype, DType.of(options.dtype)
+            if found is not wanted.base_dtype:
+                raise InvalidArgumentError(
+                    f"Initializer type '<dtype: '{found}'>' and explicit dtype '<dtype: '{wanted}'>' don't match."
+                )
+        custom = scope.custom_getter if custom_getter is None else custom_getter
+        return store.get_variable(full_name(scope, name), with_defaults(options, scope), custom)
+
+
 @surround
 @contextmanager
 def _reading_once() -> Iterator[None]:
@@ -297,7 +333,7 @@ def _reading_once() -> Iterator[None]:
 
 
 @contextmanager
-def variable_creator_scope(variable_creator: Callable[..., Any]) -> Iterator[None]:
+def variable_creator_scope(variable_creator: Callable[..., Variable]) -> Iterator[None]:
     """Variables made inside are made by `variable_creator(next_creator, **arguments)`."""
     state = variable_state()
     old = state.creators

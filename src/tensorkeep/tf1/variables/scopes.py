@@ -11,107 +11,119 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from copy import copy
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT32, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import DeviceLike, DTypeLike, ShapeLike
 from tensorkeep.graph.building import building, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.graph import Graph
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.variables.modes import AUTO_REUSE, VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.options import (
+    AggregationLike,
+    CollectionNames,
+    Constraint,
+    CustomGetter,
+    InitializerLike,
+    Partitioner,
+    Regularizer,
+    Reuse,
+    SynchronizationLike,
+    VariableOptions,
+)
+from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.regularizers import no_regularizer
 from tensorkeep.tf1.variables.scope import (
-    Reuse,
     VariableScope,
+    full_name,
     get_variable_scope,
+    get_with_options,
     variable_creator_scope,
     variable_state,
+    with_defaults,
 )
 from tensorkeep.tf1.variables.store import variable_store
+from tensorkeep.tf1.variables.variable import Variable
 
 
 def get_variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    shape: ShapeLike = None,
+    dtype: DTypeLike | None = None,
+    initializer: InitializerLike = None,
+    regularizer: Regularizer | None = None,
     trainable: bool | None = None,
-    collections: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
+    collections: CollectionNames | None = None,
+    caching_device: DeviceLike = None,
+    partitioner: Partitioner | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
-    custom_getter: Callable[..., Any] | None = None,
-    constraint: Any = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
-) -> Any:
+    custom_getter: CustomGetter | None = None,
+    constraint: Constraint | None = None,
+    synchronization: SynchronizationLike = VariableSynchronization.AUTO,
+    aggregation: AggregationLike = VariableAggregation.NONE,
+) -> Variable | PartitionedVariable:
     """The variable of that name in the current scope, found or made as the scope says."""
-    return get_variable_scope().get_variable(
-        variable_store(),
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        trainable=trainable,
-        collections=collections,
-        caching_device=caching_device,
-        partitioner=partitioner,
-        validate_shape=validate_shape,
-        use_resource=use_resource,
-        custom_getter=custom_getter,
-        constraint=constraint,
-        synchronization=synchronization,
-        aggregation=aggregation,
-    )
+    options = VariableOptions(
+        shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
+        collections=collections, caching_device=caching_device, partitioner=partitioner, validate_shape=validate_shape,
+        use_resource=use_resource, constraint=constraint, synchronization=synchronization, aggregation=aggregation,
+    )  # fmt: skip
+    return get_with_options(get_variable_scope(), variable_store(), name, options, custom_getter)
 
 
 def get_local_variable(
     name: str,
-    shape: Any = None,
-    dtype: Any = None,
-    initializer: Any = None,
-    regularizer: Any = None,
+    shape: ShapeLike = None,
+    dtype: DTypeLike | None = None,
+    initializer: InitializerLike = None,
+    regularizer: Regularizer | None = None,
     trainable: bool | None = False,
-    collections: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
+    collections: CollectionNames | None = None,
+    caching_device: DeviceLike = None,
+    partitioner: Partitioner | None = None,
     validate_shape: bool = True,
     use_resource: bool | None = None,
-    custom_getter: Callable[..., Any] | None = None,
-    constraint: Any = None,
-    synchronization: Any = VariableSynchronization.AUTO,
-    aggregation: Any = VariableAggregation.NONE,
-) -> Any:
+    custom_getter: CustomGetter | None = None,
+    constraint: Constraint | None = None,
+    synchronization: SynchronizationLike = VariableSynchronization.AUTO,
+    aggregation: AggregationLike = VariableAggregation.NONE,
+) -> Variable | PartitionedVariable:
     """The same, of a variable that is not saved and not trained."""
-    return get_variable(
-        name,
-        shape=shape,
-        dtype=dtype,
-        initializer=initializer,
-        regularizer=regularizer,
-        trainable=False,
-        collections=[*(collections or ()), GraphKeys.LOCAL_VARIABLES],
-        caching_device=caching_device,
-        partitioner=partitioner,
-        validate_shape=validate_shape,
-        use_resource=use_resource,
-        custom_getter=custom_getter,
-        constraint=constraint,
-        synchronization=synchronization,
-        aggregation=aggregation,
-    )
+    collections = [*(collections or ()), GraphKeys.LOCAL_VARIABLES]
+    options = VariableOptions(
+        shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, trainable=False,
+        collections=collections, caching_device=caching_device, partitioner=partitioner, validate_shape=validate_shape,
+        use_resource=use_resource, constraint=constraint, synchronization=synchronization, aggregation=aggregation,
+    )  # fmt: skip
+    return get_with_options(get_variable_scope(), variable_store(), name, options, custom_getter)
+
+
+@dataclass(frozen=True)
+class _Changes:
+    """What a variable scope says otherwise than the one around it; None where it says nothing."""
+
+    initializer: InitializerLike
+    regularizer: Regularizer | None
+    caching_device: DeviceLike
+    partitioner: Partitioner | None
+    custom_getter: CustomGetter | None
+    reuse: Reuse
+    dtype: DTypeLike | None
+    use_resource: bool | None
+    constraint: Constraint | None
 
 
 class _PureScope:
     """A variable scope without the name scope."""
 
     def __init__(
-        self, name_or_scope: str | VariableScope, graph: Graph, name_scope: str | None, **changes: Any
+        self, name_or_scope: str | VariableScope, graph: Graph, name_scope: str | None, changes: _Changes
     ) -> None:
         self._name_or_scope = name_or_scope
         self._state = variable_state(graph)
@@ -125,27 +137,18 @@ class _PureScope:
 
     def _derived(self, base: VariableScope, name: str | None = None, name_scope: str | None = None) -> VariableScope:
         """A scope with the defaults of another one, but for the changes."""
-        changes = self._changes
-        scope = VariableScope(
-            changes["reuse"] or base.reuse,
-            name=base.name if name is None else name,
-            initializer=base.initializer,
-            regularizer=base.regularizer,
-            caching_device=base.caching_device,
-            partitioner=base.partitioner,
-            dtype=base.dtype,
-            custom_getter=base.custom_getter,
-            name_scope=base.original_name_scope if name_scope is None else name_scope,
-            use_resource=base.use_resource,
-            constraint=changes["constraint"],
-        )
+        changes, scope = self._changes, copy(base)
+        scope.reuse = changes.reuse or base.reuse
+        scope.name = base.name if name is None else name
+        scope.original_name_scope = base.original_name_scope if name_scope is None else name_scope
+        scope.constraint = changes.constraint  # not the outer one's: `_pure_variable_scope` of variable_scope.py
         for key in ("initializer", "regularizer", "caching_device", "partitioner", "use_resource"):
-            if changes[key] is not None:
-                setattr(scope, key, changes[key])
-        if changes["dtype"] is not None:
-            scope.set_dtype(DType.of(changes["dtype"]))
-        if changes["custom_getter"] is not None:
-            scope.set_custom_getter(_inside(changes["custom_getter"], base.custom_getter))
+            if getattr(changes, key) is not None:
+                setattr(scope, key, getattr(changes, key))
+        if changes.dtype is not None:
+            scope.set_dtype(DType.of(changes.dtype))
+        if changes.custom_getter is not None:
+            scope.set_custom_getter(_inside(changes.custom_getter, base.custom_getter))
         return scope
 
     def __enter__(self) -> VariableScope:
@@ -158,8 +161,8 @@ class _PureScope:
             self._opened = dict(state.opened)
         else:
             own = self._name_or_scope
-            name = f"{self._old.name}/{own}" if self._old.name else own
-            self._changes["reuse"] = self._changes["reuse"] or self._old.reuse
+            name = full_name(self._old, own)
+            self._changes = replace(self._changes, reuse=self._changes.reuse or self._old.reuse)
             scope = self._derived(self._old, name, own if self._name_scope is None else self._name_scope)
             state.open(name)
         state.scope = self._entered = scope
@@ -176,7 +179,7 @@ class _PureScope:
         state.scope = self._old
 
 
-def _inside(inner: Callable[..., Any], outer: Callable[..., Any] | None) -> Callable[..., Any]:
+def _inside(inner: CustomGetter, outer: CustomGetter | None) -> CustomGetter:
     """A custom getter inside another: what it calls as the getter is the outer one."""
     if outer is None:
         return inner
@@ -196,15 +199,15 @@ class variable_scope:  # noqa: N801 - used as a function
         name_or_scope: str | VariableScope | None,
         default_name: str | None = None,
         values: Sequence[Any] | None = None,
-        initializer: Any = None,
-        regularizer: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
-        custom_getter: Callable[..., Any] | None = None,
+        initializer: InitializerLike = None,
+        regularizer: Regularizer | None = None,
+        caching_device: DeviceLike = None,
+        partitioner: Partitioner | None = None,
+        custom_getter: CustomGetter | None = None,
         reuse: Reuse = None,
-        dtype: Any = None,
+        dtype: DTypeLike | None = None,
         use_resource: bool | None = None,
-        constraint: Any = None,
+        constraint: Constraint | None = None,
         auxiliary_name_scope: bool = True,
     ) -> None:
         if default_name is None and name_or_scope is None:
@@ -219,23 +222,15 @@ class variable_scope:  # noqa: N801 - used as a function
         self._name_or_scope = name_or_scope
         self._default_name = default_name
         self._graph = graph_of(values or ())
-        self._changes = {
-            "initializer": initializer,
-            "regularizer": regularizer,
-            "caching_device": caching_device,
-            "partitioner": partitioner,
-            "custom_getter": custom_getter,
-            "reuse": reuse,
-            "dtype": dtype,
-            "use_resource": use_resource,
-            "constraint": constraint,
-        }
+        self._changes = _Changes(
+            initializer, regularizer, caching_device, partitioner, custom_getter, reuse, dtype, use_resource, constraint
+        )
         self._auxiliary_name_scope = auxiliary_name_scope
         self._building: list[AbstractContextManager[Any]] = []
         self._names: name_scope | None = None
         self._pure: _PureScope | None = None
 
-    def keep_weights(self, dtype: Any = FLOAT32) -> variable_scope:
+    def keep_weights(self, dtype: DTypeLike = FLOAT32) -> variable_scope:
         """Has variables that are asked for as bfloat16 kept in another type, and read as bfloat16, as DeepRec does."""
         kept = DType.of(dtype)
 
@@ -247,7 +242,7 @@ class variable_scope:  # noqa: N801 - used as a function
             name, colon, _ = variable.name.rpartition(":")
             return cast(variable, BFLOAT16, name=f"{name}/cast" if colon else None)
 
-        self._changes["custom_getter"] = wider
+        self._changes = replace(self._changes, custom_getter=wider)
         return self
 
     def __enter__(self) -> VariableScope:
@@ -269,7 +264,7 @@ class variable_scope:  # noqa: N801 - used as a function
         current = None if self._auxiliary_name_scope else self._current_names()
         if given is None:
             assert self._default_name is not None
-            if self._changes["reuse"]:
+            if self._changes.reuse:
                 raise InvalidArgumentError("reuse=True cannot be used without a name_or_scope")
             self._names = current or name_scope(self._default_name, self._graph)
             name = self._names.__enter__()
@@ -291,7 +286,7 @@ class variable_scope:  # noqa: N801 - used as a function
 
     def _enter_pure(self, name_or_scope: str | VariableScope, old_name_scope: str | None) -> VariableScope:
         try:
-            self._pure = _PureScope(name_or_scope, self._graph, old_name_scope, **self._changes)
+            self._pure = _PureScope(name_or_scope, self._graph, old_name_scope, self._changes)
             return self._pure.__enter__()
         except BaseException:
             if self._names is not None:
@@ -313,44 +308,34 @@ def variable_op_scope(
     values: Sequence[Any],
     name_or_scope: str | VariableScope | None,
     default_name: str | None = None,
-    initializer: Any = None,
-    regularizer: Any = None,
-    caching_device: Any = None,
-    partitioner: Any = None,
-    custom_getter: Callable[..., Any] | None = None,
+    initializer: InitializerLike = None,
+    regularizer: Regularizer | None = None,
+    caching_device: DeviceLike = None,
+    partitioner: Partitioner | None = None,
+    custom_getter: CustomGetter | None = None,
     reuse: Reuse = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     use_resource: bool | None = None,
-    constraint: Any = None,
+    constraint: Constraint | None = None,
 ) -> Iterator[VariableScope]:
     """An old spelling of `variable_scope`."""
     with variable_scope(
-        name_or_scope,
-        default_name=default_name,
-        values=values,
-        initializer=initializer,
-        regularizer=regularizer,
-        caching_device=caching_device,
-        partitioner=partitioner,
-        custom_getter=custom_getter,
-        reuse=reuse,
-        dtype=dtype,
-        use_resource=use_resource,
-        constraint=constraint,
-    ) as scope:
+        name_or_scope, default_name, values, initializer, regularizer, caching_device, partitioner, custom_getter,
+        reuse, dtype, use_resource, constraint,
+    ) as scope:  # fmt: skip
         yield scope
 
 
 def create_partitioned_variables(
-    shape: Any,
+    shape: Sequence[int],
     slicing: Sequence[int],
-    initializer: Any,
-    dtype: Any = FLOAT32,
+    initializer: InitializerLike,
+    dtype: DTypeLike = FLOAT32,
     trainable: bool = True,
-    collections: Any = None,
+    collections: CollectionNames | None = None,
     name: str | None = None,
     reuse: Reuse = None,
-) -> list[Any]:
+) -> list[Variable]:
     """The parts of a variable that is cut as `slicing` says, one number for each axis."""
     if len(shape) != len(slicing):
         raise InvalidArgumentError(
@@ -367,23 +352,11 @@ def create_partitioned_variables(
                 "If so, consider instead using get_variable with a non-empty partitioner parameter instead."
             )
         with name_scope(None):
-            whole = variable_store().get_partitioned(
-                scope.name,
-                lambda **_: slicing,
-                shape,
-                DType.of(dtype).base_dtype,
-                scope.initializer if initializer is None else initializer,
-                scope.regularizer,
-                scope.reuse,
-                trainable=trainable,
-                collections=collections,
-                caching_device=scope.caching_device,
-                validate_shape=True,
-                use_resource=scope.use_resource,
-                constraint=scope.constraint,
-                synchronization=VariableSynchronization.AUTO,
-                aggregation=VariableAggregation.NONE,
-            )
+            options = VariableOptions(
+                shape, DType.of(dtype).base_dtype, initializer, trainable=trainable, collections=collections,
+                partitioner=lambda **_: slicing,
+            )  # fmt: skip
+            whole = variable_store().get_partitioned(scope.name, with_defaults(options, scope))
     return list(whole)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -15,11 +16,24 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.slicing import slice as part_of
-from tensorkeep.tf1.variables.initializers import glorot_uniform_initializer, zeros_initializer
-from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization, checked_modes
+from tensorkeep.tf1.variables.initializers import (
+    Initializer,
+    glorot_uniform_initializer,
+    made_initializer,
+    zeros_initializer,
+)
+from tensorkeep.tf1.variables.modes import checked_modes
+from tensorkeep.tf1.variables.options import (
+    CustomGetter,
+    InitializerLike,
+    Partitioner,
+    Regularizer,
+    Reuse,
+    VariableOptions,
+)
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable, PartitionInfo
 from tensorkeep.tf1.variables.regularizers import LazyTensor
-from tensorkeep.tf1.variables.scope import Reuse, variable_state
+from tensorkeep.tf1.variables.scope import variable_state
 from tensorkeep.tf1.variables.slices import SaveSliceInfo
 from tensorkeep.tf1.variables.variable import Variable
 
@@ -33,116 +47,55 @@ class VariableStore:
         self.partitioned: dict[str, Any] = {}
 
     def get_variable(
-        self,
-        name: str,
-        shape: Any = None,
-        dtype: Any = DType.of("float32"),
-        initializer: Any = None,
-        regularizer: Any = None,
-        reuse: Reuse = None,
-        trainable: bool | None = None,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
-        validate_shape: bool = True,
-        use_resource: bool | None = None,
-        custom_getter: Callable[..., Any] | None = None,
-        constraint: Any = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
-    ) -> Any:
+        self, name: str, options: VariableOptions, custom_getter: CustomGetter | None = None
+    ) -> Variable | PartitionedVariable:
         """The variable of that name, found or made as `reuse` says; by way of the custom getter if there is one."""
         if custom_getter is not None and not callable(custom_getter):
             raise InvalidArgumentError(f"Passed a custom_getter which is not callable: {custom_getter}")
-        synchronization, aggregation, trainable = checked_modes(synchronization, aggregation, trainable, name)
-        arguments: dict[str, Any] = {
-            "name": name,
-            "shape": shape,
-            "dtype": DType.of(dtype).base_dtype,
-            "initializer": initializer,
-            "regularizer": regularizer,
-            "reuse": reuse,
-            "trainable": trainable,
-            "collections": collections,
-            "caching_device": caching_device,
-            "partitioner": partitioner,
-            "validate_shape": validate_shape,
-            "use_resource": use_resource,
-            "synchronization": synchronization,
-            "aggregation": aggregation,
+        modes = checked_modes(options.synchronization, options.aggregation, options.trainable, name)
+        arguments = {
+            **vars(options),
+            "dtype": options.base_dtype,
+            **dict(zip(("synchronization", "aggregation", "trainable"), modes, strict=True)),
         }
         if custom_getter is None:
-            return self._true_getter(**arguments, constraint=constraint)
-        if _takes(custom_getter, "constraint"):
-            arguments["constraint"] = constraint
-        return custom_getter(getter=self._true_getter, **arguments)
+            return self._true_getter(name, **arguments)
+        if not _takes(custom_getter, "constraint"):
+            del arguments["constraint"]
+        made: Variable | PartitionedVariable = custom_getter(getter=self._true_getter, name=name, **arguments)
+        return made
 
-    def _true_getter(
-        self,
-        name: str,
-        shape: Any = None,
-        dtype: Any = DType.of("float32"),
-        initializer: Any = None,
-        regularizer: Any = None,
-        reuse: Reuse = None,
-        trainable: bool | None = None,
-        collections: Any = None,
-        caching_device: Any = None,
-        partitioner: Any = None,
-        validate_shape: bool = True,
-        use_resource: bool | None = None,
-        constraint: Any = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
-    ) -> Any:
-        """What a custom getter calls in the end. Its signature is theirs."""
-        options = {
-            "trainable": trainable,
-            "collections": collections,
-            "caching_device": caching_device,
-            "validate_shape": validate_shape,
-            "use_resource": use_resource,
-            "constraint": constraint,
-            "synchronization": synchronization,
-            "aggregation": aggregation,
-        }
-        dtype = DType.of(dtype).base_dtype
+    def _true_getter(self, name: str, *given: Any, **named: Any) -> Variable | PartitionedVariable:
+        """What a custom getter calls in the end: with a name, and options in their order or by their names."""
+        options = VariableOptions(*given, **named)
+        partitioner, shape = options.partitioner, options.shape
         is_scalar = isinstance(shape, Sequence | TensorShape) and TensorShape(shape).rank == 0
         if partitioner is not None and not is_scalar:
             if not callable(partitioner):
                 raise InvalidArgumentError(f"Partitioner must be callable, but received: {partitioner}")
             with name_scope(None):
-                return self.get_partitioned(name, partitioner, shape, dtype, initializer, regularizer, reuse, **options)
-        if reuse is True and partitioner is None and name in self.partitioned:
-            return self.get_partitioned(name, None, shape, dtype, initializer, regularizer, reuse, **options)
+                return self.get_partitioned(name, options)
+        if options.reuse is True and partitioner is None and name in self.partitioned:
+            return self.get_partitioned(name, options)
         if f"{name}/part_0" in self.variables:
             raise InvalidArgumentError(
                 "No partitioner was provided, but a partitioned version of the variable was found: "
                 f"{name}/part_0. Perhaps a variable of the same name was already created with partitioning?"
             )
-        return self._get_single(name, shape, dtype, initializer, regularizer, reuse, **options)
+        return self._get_single(name, options)
 
     # ------------------------------------------------------------------------------------------ in one
 
-    def _get_single(
-        self,
-        name: str,
-        shape: Any,
-        dtype: DType,
-        initializer: Any,
-        regularizer: Any,
-        reuse: Reuse,
-        partition_info: PartitionInfo | None = None,
-        **options: Any,
-    ) -> Variable:
+    def _get_single(self, name: str, options: VariableOptions, part: PartitionInfo | None = None) -> Variable:
+        initializer, dtype = options.initializer, options.base_dtype
         from_value = initializer is not None and not callable(initializer)
-        if shape is not None and from_value:
+        if options.shape is not None and from_value:
             raise InvalidArgumentError("If initializer is a constant, do not specify shape.")
-        known = None if shape is None else TensorShape(shape)
+        known = None if options.shape is None else TensorShape(options.shape)
         found = self.variables.get(name)
         if found is not None:
-            return self._reused(found, name, known, dtype, reuse)
-        if reuse is True:
+            return self._reused(found, name, known, dtype, options.reuse)
+        if options.reuse is True:
             raise InvalidArgumentError(
                 f"Variable {name} does not exist, or was not created with tf.get_variable(). Did you mean to set "
                 "reuse=tf.AUTO_REUSE in VarScope?"
@@ -154,13 +107,18 @@ class VariableStore:
                 )
             initializer = default_initializer(name, dtype)
         with init_scope():
-            value, variable_dtype = _initial_value(initializer, from_value, known, dtype, partition_info)
-        if options["use_resource"] is None:
-            options["use_resource"] = variable_state().use_resource
-        made: Variable = Variable(initial_value=value, name=name, dtype=variable_dtype, shape=known, **options)
+            value, variable_dtype = _initial_value(initializer, known, dtype, part)
+        in_graph = variable_state().use_resource
+        made: Variable = Variable(
+            value, name=name, dtype=variable_dtype, shape=known, trainable=options.trainable,
+            collections=options.collections, caching_device=options.caching_device,
+            validate_shape=options.validate_shape, constraint=options.constraint,
+            use_resource=in_graph if options.use_resource is None else options.use_resource,
+            synchronization=options.synchronization, aggregation=options.aggregation,
+        )  # fmt: skip
         self.variables[name] = made
-        if regularizer:
-            _add_regularization(made, name, regularizer)
+        if options.regularizer:
+            _add_regularization(made, name, options.regularizer)
         return made
 
     @staticmethod
@@ -187,68 +145,55 @@ class VariableStore:
 
     # ------------------------------------------------------------------------------------------ in parts
 
-    def get_partitioned(
-        self,
-        name: str,
-        partitioner: Any,
-        shape: Any,
-        dtype: DType,
-        initializer: Any,
-        regularizer: Any,
-        reuse: Reuse,
-        **options: Any,
-    ) -> PartitionedVariable:
+    def get_partitioned(self, name: str, options: VariableOptions) -> PartitionedVariable:
         """The partitioned variable of that name, found or made."""
         if name in self.variables:
             raise InvalidArgumentError(
                 "A partitioner was provided, but an unpartitioned version of the variable was found: "
                 f"{name}.  Perhaps a variable of the same name was already created without partitioning?"
             )
-        full = TensorShape(shape)
-        if isinstance(initializer, Tensor):
-            full = full.merge_with(initializer.shape)
-        partitions = _partitions(partitioner, full, dtype) if not reuse or partitioner else None
+        full, dtype = TensorShape(options.shape), options.base_dtype
+        if isinstance(options.initializer, Tensor):
+            full = full.merge_with(options.initializer.shape)
+        partitioner = options.partitioner
+        partitions = None if partitioner is None else _partitions(partitioner, full, dtype)
         found = self.partitioned.get(name)
         if found is not None:
-            return self._reused_parts(found, name, full, dtype, partitions, reuse)
-        if reuse is True:
+            return self._reused_parts(found, name, full, dtype, partitions, options.reuse)
+        if options.reuse is True:
             raise InvalidArgumentError(
                 f"PartitionedVariable {name} does not exist, or was not created with tf.get_variable(). Did you mean "
                 "to set reuse=False or reuse=tf.AUTO_REUSE in VarScope?"
             )
-        if partitions is None:
-            partitions = _partitions(partitioner, full, dtype)
-        axis, count = _cut(partitions)
-        self._check_existing_parts(name, count)
-        sizes = [int(size) for size in full]
-        parts = []
-        for i, (offset, part_shape) in enumerate(_slices(sizes, count, axis)):
-            part_name = f"{name}/part_{i}"
-            part_initializer, part_dtype, initial_shape = self._part_initializer(
-                name, part_name, initializer, dtype, offset, part_shape
-            )
-            with name_scope(None):
-                part = self._get_single(
-                    part_name,
-                    initial_shape,
-                    part_dtype,
-                    part_initializer,
-                    regularizer,
-                    reuse,
-                    PartitionInfo(sizes, offset),
-                    **options,
-                )
-            part._set_save_slice_info(SaveSliceInfo(name, sizes, offset, part_shape))
-            parts.append(part)
-            dtype = part_dtype
-        whole = PartitionedVariable(name, full, dtype, parts, partitions)
+        assert partitions is not None  # without a partitioner, only what exists is asked for
+        whole = self._made_in_parts(name, replace(options, dtype=dtype), full, partitions)
         self.partitioned[name] = whole
         return whole
 
+    def _made_in_parts(
+        self, name: str, options: VariableOptions, full: TensorShape, partitions: Sequence[int]
+    ) -> PartitionedVariable:
+        axis, count = _cut(partitions)
+        self._check_existing_parts(name, count)
+        sizes = [int(size) for size in full]
+        dtype = options.base_dtype
+        parts = []
+        for i, (offset, part_shape) in enumerate(_slices(sizes, count, axis)):
+            part_name = f"{name}/part_{i}"
+            initializer, dtype, initial_shape = self._part_initializer(
+                name, part_name, options.initializer, dtype, offset, part_shape
+            )
+            of_part = replace(options, shape=initial_shape, dtype=dtype, initializer=initializer)
+            with name_scope(None):
+                part = self._get_single(part_name, of_part, PartitionInfo(sizes, offset))
+            part._set_save_slice_info(SaveSliceInfo(name, sizes, offset, part_shape))
+            parts.append(part)
+        return PartitionedVariable(name, full, dtype, parts, partitions)
+
     @staticmethod
     def _part_initializer(
-        name: str, part_name: str, initializer: Any, dtype: DType, offset: list[int], shape: list[int]
-    ) -> tuple[Any, DType, list[int] | None]:
+        name: str, part_name: str, initializer: InitializerLike, dtype: DType, offset: list[int], shape: list[int]
+    ) -> tuple[InitializerLike, DType, list[int] | None]:
         """What initializes one part, its type, and its shape unless the initial value tells it."""
         with name_scope(f"{part_name}/PartitionedInitializer"):
             if initializer is None:
@@ -312,7 +257,7 @@ def variable_store(graph: Graph | None = None) -> VariableStore:
 # ---------------------------------------------------------------------------------------------------- Initial values
 
 
-def default_initializer(name: str, dtype: DType) -> Any:
+def default_initializer(name: str, dtype: DType) -> Initializer:
     """What initializes a variable for which nobody has said."""
     if dtype.is_floating:
         return glorot_uniform_initializer()
@@ -322,19 +267,19 @@ def default_initializer(name: str, dtype: DType) -> Any:
 
 
 def _initial_value(
-    initializer: Any, from_value: bool, shape: TensorShape | None, dtype: DType, part: PartitionInfo | None
-) -> tuple[Any, DType | None]:
+    initializer: InitializerLike, shape: TensorShape | None, dtype: DType, part: PartitionInfo | None
+) -> tuple[InitializerLike, DType | None]:
     """What the variable is made of, a value or a function that makes one, and the type it is told to have."""
-    if from_value:
+    if not callable(initializer):
         return initializer, None
-    if inspect.isclass(initializer):
-        initializer = initializer()
+    make = made_initializer(initializer)
+    parameters = _parameters(make)
     if shape is not None and shape.is_fully_defined():
-        if "partition_info" in _parameters(initializer):
-            return partial(initializer, shape.as_list(), dtype=dtype, partition_info=part), dtype
-        return partial(initializer, shape.as_list(), dtype=dtype), dtype
-    if all(parameter.default is not parameter.empty for parameter in _parameters(initializer).values()):
-        return initializer, None
+        if "partition_info" in parameters:
+            return partial(make, shape.as_list(), dtype=dtype, partition_info=part), dtype
+        return partial(make, shape.as_list(), dtype=dtype), dtype
+    if all(parameter.default is not parameter.empty for parameter in parameters.values()):
+        return make, None
     raise InvalidArgumentError(
         "The initializer passed is not valid. It should be a callable with no arguments and the shape should not be "
         "provided or an instance of `tf.keras.initializers.*' and `shape` should be fully defined."
@@ -355,10 +300,12 @@ def _takes(function: Callable[..., Any], name: str) -> bool:
     return name in found or any(parameter.kind is inspect.Parameter.VAR_KEYWORD for parameter in found.values())
 
 
-def _add_regularization(variable: Variable, name: str, regularizer: Callable[[Any], Any]) -> None:
-    def make() -> Any:
+def _add_regularization(variable: Variable, name: str, regularizer: Regularizer) -> None:
+    def make() -> Tensor:
         with colocate_with(variable), name_scope(f"{name}/Regularizer/"):
-            return regularizer(variable)
+            loss = regularizer(variable)
+            assert loss is not None  # it gave one just now
+            return loss
 
     if regularizer(variable) is not None:
         add_to_collection(current_graph(), GraphKeys.REGULARIZATION_LOSSES, LazyTensor(make))
@@ -367,7 +314,7 @@ def _add_regularization(variable: Variable, name: str, regularizer: Callable[[An
 # ---------------------------------------------------------------------------------------------------- Cutting
 
 
-def _partitions(partitioner: Any, shape: TensorShape, dtype: DType) -> Sequence[int]:
+def _partitions(partitioner: Partitioner, shape: TensorShape, dtype: DType) -> Sequence[int]:
     """Into how many parts each axis is cut, checked."""
     if not shape.is_fully_defined():
         raise InvalidArgumentError(

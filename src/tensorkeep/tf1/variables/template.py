@@ -9,6 +9,7 @@ from typing import Any
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
+from tensorkeep.tf1.variables.options import CustomGetter
 from tensorkeep.tf1.variables.scope import VariableScope, variable_state
 from tensorkeep.tf1.variables.scopes import variable_scope
 
@@ -22,7 +23,7 @@ class Template:
         func: Callable[..., Any],
         create_scope_now: bool = False,
         unique_name: str | None = None,
-        custom_getter: Callable[..., Any] | None = None,
+        custom_getter: CustomGetter | None = None,
     ) -> None:
         if name is None:
             raise InvalidArgumentError("name cannot be None.")
@@ -113,7 +114,7 @@ def make_template(
     func_: Callable[..., Any],
     create_scope_now_: bool = False,
     unique_name_: str | None = None,
-    custom_getter_: Callable[..., Any] | None = None,
+    custom_getter_: CustomGetter | None = None,
     **kwargs: Any,
 ) -> Template:
     """A function whose variables are made by the first call and used again by all others."""

@@ -6,12 +6,28 @@ handles to nodes of a graph: a place that holds a value, an operation that gives
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, Protocol, TypeAlias, runtime_checkable
+
+import numpy as np
 
 from tensorkeep.dtypes import DType
-from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.building import current_graph, init_scope
+from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import (
+    Array,
+    DeviceLike,
+    DTypeLike,
+    Feeds,
+    IndexLike,
+    Scalar,
+    SessionLike,
+    ShapeLike,
+    TensorLike,
+    emit,
+)
+from tensorkeep.graph.building import current_graph, init_scope, operation_of
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.conversion import register_conversion
 from tensorkeep.graph.graph import OPERATORS, Graph, Operation, Tensor
@@ -21,18 +37,31 @@ from tensorkeep.ops.state.variables import is_variable_initialized as is_initial
 from tensorkeep.proto.messages import VariableDef
 from tensorkeep.tf1.functions.control.control_flow import cond
 from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.options import (
+    AggregationLike,
+    CollectionNames,
+    Constraint,
+    InitializerLike,
+    SynchronizationLike,
+    VariableArguments,
+)
 from tensorkeep.tf1.variables.scope import variable_state
 from tensorkeep.tf1.variables.slices import SaveSliceInfo as SliceInfo
 
-CREATE: Final[list[Callable[..., Any]]] = []
+CREATE: Final[list[Callable[..., Variable]]] = []
 """Makes a variable of either kind; told by the module that knows both."""
 
 
-def operator(name: str) -> Callable[..., Any]:
+class _Valued(Protocol):
+    def value(self) -> Tensor: ...
+
+
+def operator(name: str) -> Callable[..., Tensor]:
     """What an operator does with a variable: the same as with its value."""
 
-    def apply(self: Any, *others: Any) -> Any:
-        return getattr(Tensor, name)(self.value(), *others)
+    def apply(self: _Valued, *others: TensorLike) -> Tensor:
+        result: Tensor = getattr(Tensor, name)(self.value(), *others)
+        return result
 
     apply.__name__ = name
     return apply
@@ -43,10 +72,10 @@ class Reference:
 
     __slots__ = ("_referred",)
 
-    def __init__(self, referred: Any) -> None:
+    def __init__(self, referred: Variable) -> None:
         self._referred = referred
 
-    def deref(self) -> Any:
+    def deref(self) -> Variable:
         return self._referred
 
     def __eq__(self, other: object) -> bool:
@@ -76,71 +105,40 @@ class Variable(metaclass=VariableType):
 
     def __init__(
         self,
-        initial_value: Any = None,
+        initial_value: InitializerLike = None,
         trainable: bool | None = None,
-        collections: Any = None,
+        collections: CollectionNames | None = None,
         validate_shape: bool = True,
-        caching_device: Any = None,
+        caching_device: DeviceLike = None,
         name: str | None = None,
         variable_def: VariableDef | None = None,
-        dtype: Any = None,
-        expected_shape: Any = None,
+        dtype: DTypeLike | None = None,
+        expected_shape: ShapeLike = None,
         import_scope: str | None = None,
-        constraint: Callable[..., Any] | None = None,
+        constraint: Constraint | None = None,
         use_resource: bool | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
-        shape: Any = None,
+        synchronization: SynchronizationLike = VariableSynchronization.AUTO,
+        aggregation: AggregationLike = VariableAggregation.NONE,
+        shape: ShapeLike = None,
     ) -> None:
         raise NotImplementedError
 
     @classmethod
-    def _create(
-        cls,
-        initial_value: Any = None,
-        trainable: bool | None = None,
-        collections: Any = None,
-        validate_shape: bool = True,
-        caching_device: Any = None,
-        name: str | None = None,
-        variable_def: VariableDef | None = None,
-        dtype: Any = None,
-        expected_shape: Any = None,
-        import_scope: str | None = None,
-        constraint: Callable[..., Any] | None = None,
-        use_resource: bool | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
-        shape: Any = None,
-    ) -> Variable:
+    def _create(cls, *args: Any, **kwargs: Any) -> Variable:
         """Asks the creators that are in force, the innermost first, and at last makes the variable."""
+        given = VariableArguments(*args, **kwargs)
+        if given.aggregation is None:
+            given = replace(given, aggregation=VariableAggregation.NONE)
         create = CREATE[-1]
         for creator in variable_state().creators:
-            create = _through(creator, create)
-        made: Variable = create(
-            initial_value=initial_value,
-            trainable=trainable,
-            validate_shape=validate_shape,
-            caching_device=caching_device,
-            name=name,
-            variable_def=variable_def,
-            dtype=dtype,
-            import_scope=import_scope,
-            constraint=constraint,
-            synchronization=synchronization,
-            aggregation=VariableAggregation.NONE if aggregation is None else aggregation,
-            shape=shape,
-            expected_shape=expected_shape,
-            collections=collections,
-            use_resource=use_resource,
-        )
-        return made
+            create = partial(creator, create)
+        return create(**vars(given))
 
     # What both kinds have, each in its own way.
     _initializer_op: Operation
     _initial_value: Tensor | None
-    _constraint: Callable[..., Any] | None
-    _caching_device: Any
+    _constraint: Constraint | None
+    _caching_device: DeviceLike
     _trainable: bool
     _synchronization: VariableSynchronization
     _aggregation: VariableAggregation
@@ -165,16 +163,16 @@ class Variable(metaclass=VariableType):
         def read_value(self) -> Tensor: ...
 
         def assign(
-            self, value: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-        ) -> Any: ...
+            self, value: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+        ) -> Changed: ...
 
         def assign_add(
-            self, delta: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-        ) -> Any: ...
+            self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+        ) -> Changed: ...
 
         def assign_sub(
-            self, delta: Any, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
-        ) -> Any: ...
+            self, delta: TensorLike, use_locking: bool | None = False, name: str | None = None, read_value: bool = True
+        ) -> Changed: ...
 
         def to_proto(self, export_scope: str | None = None) -> VariableDef | None: ...
 
@@ -182,15 +180,12 @@ class Variable(metaclass=VariableType):
 
         def _as_graph_element(self) -> Tensor: ...
 
-        def _strided_slice_assign(self, *, name: str, **arguments: Any) -> Any: ...
+        def _strided_slice_assign(self, *, name: str, **arguments: Any) -> Changed: ...
 
     @staticmethod
     def from_proto(variable_def: VariableDef, import_scope: str | None = None) -> Variable:
         """The variable that a VariableDef describes, whose nodes are in the graph being built."""
-        made: Variable = CREATE[-1](
-            variable_def=variable_def, import_scope=import_scope, use_resource=variable_def.is_resource
-        )
-        return made
+        return CREATE[-1](variable_def=variable_def, import_scope=import_scope, use_resource=variable_def.is_resource)
 
     # ------------------------------------------------------------------------------------------ properties
 
@@ -204,7 +199,7 @@ class Variable(metaclass=VariableType):
         return self._initial_value
 
     @property
-    def constraint(self) -> Callable[..., Any] | None:
+    def constraint(self) -> Constraint | None:
         """What an optimizer applies to the variable after changing it."""
         return self._constraint
 
@@ -247,17 +242,18 @@ class Variable(metaclass=VariableType):
         """The value, or the initial value while there is none."""
         with init_scope(self.graph):
             initialized = is_variable_initialized(self)
-            found: Tensor = cond(initialized, self.read_value, lambda: self._initial_value)
-            return found
+            value: Tensor = cond(initialized, self.read_value, lambda: self._initial_value)
+            return value
 
-    def eval(self, session: Any = None) -> Any:
+    def eval(self, session: SessionLike | None = None) -> Array | np.generic | bytes:
         """The value, from `session` or from the session in force."""
         element = self._as_graph_element()
-        return element.eval() if session is None else session.run(element)
+        value: Array | np.generic | bytes = element.eval() if session is None else session.run(element)
+        return value
 
-    def load(self, value: Any, session: Any = None) -> None:
+    def load(self, value: Array | Scalar | Sequence[Any], session: SessionLike | None = None) -> None:
         """Gives the variable a value at once, by running its initializer with another initial value."""
-        feeds: Mapping[Any, Any] = {self.initializer.inputs[1]: value}
+        feeds: Feeds = {self.initializer.inputs[1]: value}
         if session is None:
             self.initializer.run(feeds)
         else:
@@ -281,9 +277,9 @@ class Variable(metaclass=VariableType):
     def __iter__(self) -> Iterator[Tensor]:
         return iter(self.read_value())
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: IndexLike) -> Tensor:
         """A part of the value. What it gives has a method `assign`, which changes that part of the variable."""
-        part = OPERATORS["getitem"](self.value(), key)
+        part: Tensor = OPERATORS["getitem"](self.value(), key)
         if part.op.type == "StridedSlice":
             part.op.extras["assign"] = _SlicedAssign(self, part)
         return part
@@ -319,8 +315,9 @@ class Variable(metaclass=VariableType):
     __invert__ = operator("__invert__")
 
 
-def _through(creator: Callable[..., Any], previous: Callable[..., Any]) -> Callable[..., Any]:
-    return lambda **arguments: creator(previous, **arguments)
+Changed: TypeAlias = Variable | Tensor | Operation
+"""What a change gives: of a reference the reference, of a resource variable one that is read after the change, and
+the operation alone where the value is not asked for."""
 
 
 class _SlicedAssign:
@@ -330,7 +327,7 @@ class _SlicedAssign:
         self._variable = variable
         self._part = part
 
-    def __call__(self, value: Any, name: str | None = None) -> Any:
+    def __call__(self, value: TensorLike, name: str | None = None) -> Changed:
         op = self._part.op
         masks = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")
         return self._variable._strided_slice_assign(
@@ -343,13 +340,26 @@ class _SlicedAssign:
         )
 
 
-def is_variable_initialized(variable: Any) -> Tensor:
+@runtime_checkable
+class Initializable(Protocol):
+    """What can tell whether it has a value: a resource variable, an embedding variable, a hash table."""
+
+    @property
+    def dtype(self) -> DType: ...
+
+    def is_initialized(self, name: str | None = None) -> Tensor: ...
+
+
+def is_variable_initialized(variable: Variable | Tensor | Initializable) -> Tensor:
     """Whether a variable, or the variable behind a reference, has a value; found when run."""
-    initialized: Tensor = is_initialized_op(variable) if variable.dtype.is_ref else variable.is_initialized()
-    return initialized
+    if variable.dtype.is_ref:
+        return emit(is_initialized_op, variable)
+    if not isinstance(variable, Initializable):
+        raise WrongTypeError(f"{variable!r} cannot tell whether it has a value: expected a variable")
+    return variable.is_initialized()
 
 
-def checked_collections(collections: Any, trainable: bool) -> list[Any]:
+def checked_collections(collections: CollectionNames | None, trainable: bool) -> list[Hashable]:
     """The collections that a new variable goes into."""
     if collections is None:
         collections = [GraphKeys.GLOBAL_VARIABLES]
@@ -358,21 +368,27 @@ def checked_collections(collections: Any, trainable: bool) -> list[Any]:
             "collections argument to Variable constructor must be a list, tuple, or set. Got "
             f"{collections} of type {type(collections)}"
         )
-    listed = list(collections)
+    listed: list[Hashable] = list(collections)
     if trainable and GraphKeys.TRAINABLE_VARIABLES not in listed:
         listed.append(GraphKeys.TRAINABLE_VARIABLES)
     return listed
 
 
-def checked_constraint(constraint: Any) -> Callable[..., Any] | None:
+def checked_constraint(constraint: Constraint | None) -> Constraint | None:
+    """The function that programs pass to be applied after each change; refuses what cannot be called."""
     if constraint is not None and not callable(constraint):
         raise InvalidArgumentError("The `constraint` argument must be a callable.")
-    return constraint  # type: ignore[no-any-return]
+    return constraint
 
 
-def element_of(name: str, import_scope: str | None) -> Any:
-    """The tensor or operation of the graph being built that a VariableDef names."""
-    return current_graph().element(prepend_name_scope(name, import_scope))
+def named_tensor(name: str, import_scope: str | None) -> Tensor:
+    """The tensor of the graph being built that a VariableDef names."""
+    return current_graph().tensor(prepend_name_scope(name, import_scope))
+
+
+def named_operation(name: str, import_scope: str | None) -> Operation:
+    """The operation of the graph being built that a VariableDef names, by its own name or that of an output."""
+    return operation_of(current_graph().element(prepend_name_scope(name, import_scope)))
 
 
 def slice_info_of(variable_def: VariableDef, import_scope: str | None) -> SliceInfo | None:
@@ -381,7 +397,7 @@ def slice_info_of(variable_def: VariableDef, import_scope: str | None) -> SliceI
     return SliceInfo(save_slice_info_def=variable_def.save_slice_info_def, import_scope=import_scope)
 
 
-def _convert(value: Variable, dtype: DType | None, name: str | None, as_ref: bool) -> Any:
+def _convert(value: Variable, dtype: DType | None, name: str | None, as_ref: bool) -> Tensor:
     if dtype is not None and dtype.base_dtype is not value.dtype.base_dtype:
         raise InvalidArgumentError(
             f"Incompatible type conversion requested to type '{dtype.name}' for variable of type "

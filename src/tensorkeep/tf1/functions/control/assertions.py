@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Final, NamedTuple, Protocol
 
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.building import chosen_name, control_dependencies, graph_of, name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -36,36 +36,58 @@ def _prefix(message: str | None) -> str:
     return f"{message}.  " if message else ""
 
 
+class _Said(NamedTuple):
+    """What an assertion says when it fails: values to show, how many elements of each, and a message before them."""
+
+    data: Sequence[Any] | None
+    summarize: int | None
+    message: str | None
+
+
 # ---------------------------------------------------------------------------------------------------- Two tensors
 
 
-def _compared(
-    symbol: str,
-    scope: str,
-    op: str,
-    static: Static,
-    sides: tuple[Any, Any],
-    said: tuple[Sequence[Any] | None, int | None, str | None],
-) -> Operation:
-    """The assertion that an element-wise comparison holds everywhere."""
-    data, summarize, message = said
-    with name_scope(scope, _graph(*sides, data)):
-        x, y = convert(sides[0], name="x"), convert(sides[1], name="y")
-        if data is None:
-            data = [
-                f"Condition x {symbol} y did not hold element-wise:",
-                f"x ({x.name}) = ",
-                x,
-                f"y ({y.name}) = ",
-                y,
-            ]
-        if message is not None:
-            data = [message, *data]
-        condition = reduce_all(emit(op, x, y))
-        known_x, known_y = static_value(x), static_value(y)
-        if known_x is not None and known_y is not None and not np.all(static(known_x, known_y)):
-            raise InvalidArgumentError("\n".join(map(_static_text, data)))
-        return Assert(condition, data, summarize=summarize)
+class Comparison(Protocol):
+    """An assertion about corresponding elements of two tensors."""
+
+    def __call__(
+        self,
+        x: TensorLike,
+        y: TensorLike,
+        data: Sequence[Any] | None = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Operation: ...
+
+
+def _comparison(default: str, op: str, symbol: str, static: Static) -> Comparison:
+    """The function that asserts an element-wise comparison; at once, if both sides are known."""
+
+    def function(
+        x: TensorLike,
+        y: TensorLike,
+        data: Sequence[Any] | None = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Operation:
+        with name_scope(chosen_name(name, default), _graph(x, y, data)):
+            x, y = convert(x, name="x"), convert(y, name="y")
+            if data is None:
+                wanted = f"Condition x {symbol} y did not hold element-wise:"
+                data = [wanted, f"x ({x.name}) = ", x, f"y ({y.name}) = ", y]
+            if message is not None:
+                data = [message, *data]
+            condition = reduce_all(emit(op, x, y))
+            known_x, known_y = static_value(x), static_value(y)
+            if known_x is not None and known_y is not None and not np.all(static(known_x, known_y)):
+                raise InvalidArgumentError("\n".join(map(_static_text, data)))
+            return Assert(condition, data, summarize=summarize)
+
+    function.__name__ = default
+    function.__doc__ = f"Asserts x {symbol} y, element by element."
+    return function
 
 
 def _static_text(value: Any) -> str:
@@ -73,92 +95,35 @@ def _static_text(value: Any) -> str:
     return str(value if known is None else known)
 
 
+_assert_equal = _comparison("assert_equal", "Equal", "==", np.equal)
+assert_none_equal = _comparison("assert_none_equal", "NotEqual", "!=", np.not_equal)
+assert_less = _comparison("assert_less", "Less", "<", np.less)
+assert_less_equal = _comparison("assert_less_equal", "LessEqual", "<=", np.less_equal)
+assert_greater = _comparison("assert_greater", "Greater", ">", np.greater)
+assert_greater_equal = _comparison("assert_greater_equal", "GreaterEqual", ">=", np.greater_equal)
+
+
 def assert_equal(
-    x: Any,
-    y: Any,
+    x: TensorLike,
+    y: TensorLike,
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
     name: str | None = None,
 ) -> Operation:
     """Asserts x == y, element by element."""
+    # TensorFlow takes the name here and once more for the comparison, which is then `assert_equal_1`.
     with name_scope(chosen_name(name, "assert_equal"), _graph(x, y, data)):
         if x is y:
             return no_op()
-    return _compared("==", chosen_name(name, "assert_equal"), "Equal", np.equal, (x, y), (data, summarize, message))
-
-
-def assert_none_equal(
-    x: Any,
-    y: Any,
-    data: Sequence[Any] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Asserts x != y, element by element."""
-    return _compared(
-        "!=", chosen_name(name, "assert_none_equal"), "NotEqual", np.not_equal, (x, y), (data, summarize, message)
-    )
-
-
-def assert_less(
-    x: Any,
-    y: Any,
-    data: Sequence[Any] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Asserts x < y, element by element."""
-    return _compared("<", chosen_name(name, "assert_less"), "Less", np.less, (x, y), (data, summarize, message))
-
-
-def assert_less_equal(
-    x: Any,
-    y: Any,
-    data: Sequence[Any] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Asserts x <= y, element by element."""
-    said = (data, summarize, message)
-    return _compared("<=", chosen_name(name, "assert_less_equal"), "LessEqual", np.less_equal, (x, y), said)
-
-
-def assert_greater(
-    x: Any,
-    y: Any,
-    data: Sequence[Any] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Asserts x > y, element by element."""
-    return _compared(
-        ">", chosen_name(name, "assert_greater"), "Greater", np.greater, (x, y), (data, summarize, message)
-    )
-
-
-def assert_greater_equal(
-    x: Any,
-    y: Any,
-    data: Sequence[Any] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Asserts x >= y, element by element."""
-    said = (data, summarize, message)
-    return _compared(">=", chosen_name(name, "assert_greater_equal"), "GreaterEqual", np.greater_equal, (x, y), said)
+    return _assert_equal(x, y, data, summarize, message, name)
 
 
 def assert_near(
-    x: Any,
-    y: Any,
-    rtol: Any = None,
-    atol: Any = None,
+    x: TensorLike,
+    y: TensorLike,
+    rtol: TensorLike | None = None,
+    atol: TensorLike | None = None,
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -187,133 +152,118 @@ def assert_near(
 
 
 def _absolute(x: Tensor) -> Tensor:
-    made: Tensor = emit("ComplexAbs", x, Tout=real_dtype(x.dtype), name="Abs") if x.dtype.is_complex else emit("Abs", x)
-    return made
+    return emit("ComplexAbs", x, Tout=real_dtype(x.dtype), name="Abs") if x.dtype.is_complex else emit("Abs", x)
 
 
 # ---------------------------------------------------------------------------------------------------- Signs
 
 
-def assert_negative(
-    x: Any,
-    data: Sequence[Any] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Asserts x < 0, element by element."""
-    with name_scope(chosen_name(name, "assert_negative"), _graph(x, data)):
-        x, zero, data = _beside_zero(x, data, message, "<")
-        return assert_less(x, zero, data=data, summarize=summarize)
+class SignAssertion(Protocol):
+    """An assertion about the sign of every element."""
+
+    def __call__(
+        self,
+        x: TensorLike,
+        data: Sequence[Any] | None = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Operation: ...
 
 
-def assert_positive(
-    x: Any,
-    data: Sequence[Any] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Asserts x > 0, element by element."""
-    with name_scope(chosen_name(name, "assert_positive"), _graph(x, data)):
-        x, zero, data = _beside_zero(x, data, message, ">")
-        return assert_less(zero, x, data=data, summarize=summarize)
+def _sign_assertion(default: str, symbol: str, compare: Callable[[Tensor, Tensor, _Said], Operation]) -> SignAssertion:
+    """The function that asserts `x symbol 0`, by `compare(x, zero, what it says)`."""
+
+    def function(
+        x: TensorLike,
+        data: Sequence[Any] | None = None,
+        summarize: int | None = None,
+        message: str | None = None,
+        name: str | None = None,
+    ) -> Operation:
+        with name_scope(chosen_name(name, default), _graph(x, data)):
+            x = convert(x, name="x")
+            if data is None:
+                shown = [f"Condition x {symbol} 0 did not hold element-wise:", f"x ({x.name}) = "]
+                # TensorFlow lacks a comma between the two of "<=".
+                data = [_prefix(message), *(["".join(shown)] if symbol == "<=" else shown), x]
+            return compare(x, convert(0, x.dtype.base_dtype), _Said(data, summarize, None))
+
+    function.__name__ = default
+    function.__doc__ = f"Asserts x {symbol} 0, element by element."
+    return function
 
 
-def assert_non_negative(
-    x: Any,
-    data: Sequence[Any] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Asserts x >= 0, element by element."""
-    with name_scope(chosen_name(name, "assert_non_negative"), _graph(x, data)):
-        x, zero, data = _beside_zero(x, data, message, ">=")
-        return assert_less_equal(zero, x, data=data, summarize=summarize)
-
-
-def assert_non_positive(
-    x: Any,
-    data: Sequence[Any] | None = None,
-    summarize: int | None = None,
-    message: str | None = None,
-    name: str | None = None,
-) -> Operation:
-    """Asserts x <= 0, element by element."""
-    with name_scope(chosen_name(name, "assert_non_positive"), _graph(x, data)):
-        x = convert(x, name="x")
-        if data is None:
-            data = [_prefix(message), f"Condition x <= 0 did not hold element-wise:x ({x.name}) = ", x]
-        zero = convert(0, x.dtype.base_dtype)
-        return assert_less_equal(x, zero, data=data, summarize=summarize)
-
-
-def _beside_zero(
-    x: Any, data: Sequence[Any] | None, message: str | None, symbol: str
-) -> tuple[Tensor, Tensor, Sequence[Any]]:
-    x = convert(x, name="x")
-    if data is None:
-        data = [_prefix(message), f"Condition x {symbol} 0 did not hold element-wise:", f"x ({x.name}) = ", x]
-    return x, convert(0, x.dtype.base_dtype), data
+assert_negative = _sign_assertion("assert_negative", "<", lambda x, zero, said: assert_less(x, zero, *said))
+assert_positive = _sign_assertion("assert_positive", ">", lambda x, zero, said: assert_less(zero, x, *said))
+assert_non_negative = _sign_assertion(
+    "assert_non_negative", ">=", lambda x, zero, said: assert_less_equal(zero, x, *said)
+)
+assert_non_positive = _sign_assertion(
+    "assert_non_positive", "<=", lambda x, zero, said: assert_less_equal(x, zero, *said)
+)
 
 
 # ---------------------------------------------------------------------------------------------------- Ranks
 
 
-class _StaticRankError(Exception):
-    """A rank that is known is not what it should be."""
-
-    def __init__(self, found: int, wanted: Any) -> None:
-        super().__init__()
-        self.found = found
-        self.wanted = wanted
-
-
-def _sparse_or_tensor(x: Any) -> Any:
+def _sparse_or_tensor(x: TensorLike) -> Tensor | SparseTensor:
     return x if isinstance(x, SparseTensor) else convert(x, name="x")
 
 
-def _rank_of(x: Any) -> int | None:
-    return TensorShape(x.shape).ndims
-
-
-def _dynamic_rank(x: Any) -> Tensor:
+def _dynamic_rank(x: Tensor | SparseTensor) -> Tensor:
     return size_of(x.dense_shape, "Rank") if isinstance(x, SparseTensor) else rank_of(x)
 
 
-def _dynamic_shape(x: Any) -> Tensor:
+def _dynamic_shape(x: Tensor | SparseTensor) -> Tensor:
     if isinstance(x, SparseTensor):
         return emit("Cast", x.dense_shape, DstT=INT32, name="Shape")
     return shape_of(x)
 
 
 def _assert_ranks(
-    x: Any, ranks: Sequence[Tensor], holds: Static, holds_later: Callable[[Tensor], Tensor], data: Any, summarize: Any
+    x: Tensor | SparseTensor,
+    ranks: Sequence[Tensor],
+    kind: str,
+    holds: Callable[[int, list[int]], bool],
+    holds_later: Callable[[Tensor], Tensor],
+    said: _Said,
 ) -> Operation:
+    """Asserts that the rank of `x` is "rank", "rank at least" or "rank in" what is given; at once, if all is known."""
+    named = "" if isinstance(x, SparseTensor) else x.name
+    data = said.data
+    if data is None:
+        wanted = f"Tensor {named} must have {kind}"
+        data = [_prefix(said.message), wanted, *ranks, "Received shape: ", _dynamic_shape(x)]
     for rank in ranks:
         assert_type(rank, INT32)
     known = [static_value(rank) for rank in ranks]
     if all(rank is not None for rank in known):
         if any(rank.ndim for rank in known):
             raise InvalidArgumentError("Rank must be a scalar.")
-        found = _rank_of(x)
+        found = x.static_shape.rank
         if found is not None:
-            wanted = [int(rank) for rank in known]
-            if not holds(found, wanted):
-                raise _StaticRankError(found, wanted)
+            stated = [int(rank) for rank in known]
+            if not holds(found, stated):
+                raise InvalidArgumentError(
+                    f"{_prefix(said.message)}Tensor {named} must have {kind} "
+                    f"{tuple(stated) if kind == _ONE_OF else stated[0]}.  Received rank {found}, shape {x.shape}"
+                )
             return no_op(name="static_checks_determined_all_ok")
     condition = holds_later(_dynamic_rank(x))
     for rank, value in zip(ranks, known, strict=True):
         if value is None:
             check = assert_rank(rank, 0, data=["Rank must be a scalar. Received rank: ", rank])
             condition = with_dependencies([check], condition)
-    return Assert(condition, data, summarize=summarize)
+    return Assert(condition, data, summarize=said.summarize)
+
+
+_ONE_OF: Final = "rank in"
 
 
 def assert_rank(
-    x: Any,
-    rank: Any,
+    x: TensorLike,
+    rank: TensorLike,
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -322,30 +272,14 @@ def assert_rank(
     """Asserts that a tensor has a rank."""
     with name_scope(chosen_name(name, "assert_rank"), _graph(x, rank, data)):
         x = _sparse_or_tensor(x)
-        rank = convert(rank, name="rank")
-        said = "" if isinstance(x, SparseTensor) else x.name
-        if data is None:
-            wanted = f"Tensor {said} must have rank"
-            data = [_prefix(message), wanted, rank, "Received shape: ", _dynamic_shape(x)]
-        try:
-            return _assert_ranks(
-                x,
-                [rank],
-                lambda found, wanted: found == wanted[0],
-                lambda found: emit("Equal", found, rank),
-                data,
-                summarize,
-            )
-        except _StaticRankError as failure:
-            raise InvalidArgumentError(
-                f"{_prefix(message)}Tensor {said} must have rank {failure.wanted[0]}.  Received rank {failure.found}, "
-                f"shape {TensorShape(x.shape)}"
-            ) from None
+        wanted = convert(rank, name="rank")
+        said = _Said(data, summarize, message)
+        return _assert_ranks(x, [wanted], "rank", lambda a, b: a == b[0], lambda a: emit("Equal", a, wanted), said)
 
 
 def assert_rank_at_least(
-    x: Any,
-    rank: Any,
+    x: TensorLike,
+    rank: TensorLike,
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -354,29 +288,16 @@ def assert_rank_at_least(
     """Asserts that a tensor has a rank or a greater one."""
     with name_scope(chosen_name(name, "assert_rank_at_least"), _graph(x, rank, data)):
         x = convert(x, name="x")
-        rank = convert(rank, name="rank")
-        if data is None:
-            wanted = f"Tensor {x.name} must have rank at least"
-            data = [_prefix(message), wanted, rank, "Received shape: ", shape_of(x)]
-        try:
-            return _assert_ranks(
-                x,
-                [rank],
-                lambda found, wanted: found >= wanted[0],
-                lambda found: emit("GreaterEqual", found, rank),
-                data,
-                summarize,
-            )
-        except _StaticRankError as failure:
-            raise InvalidArgumentError(
-                f"{_prefix(message)}Tensor {x.name} must have rank at least {failure.wanted[0]}.  Received rank "
-                f"{failure.found}, shape {x.shape}"
-            ) from None
+        least = convert(rank, name="rank")
+        said = _Said(data, summarize, message)
+        return _assert_ranks(
+            x, [least], "rank at least", lambda a, b: a >= b[0], lambda a: emit("GreaterEqual", a, least), said
+        )
 
 
 def assert_rank_in(
-    x: Any,
-    ranks: Iterable[Any],
+    x: TensorLike,
+    ranks: Iterable[TensorLike],
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -387,24 +308,8 @@ def assert_rank_in(
     with name_scope(chosen_name(name, "assert_rank_in"), _graph(x, ranks, data)):
         x = _sparse_or_tensor(x)
         tensors = [convert(rank, name="rank") for rank in ranks]
-        said = "" if isinstance(x, SparseTensor) else x.name
-        if data is None:
-            wanted = f"Tensor {said} must have rank in"
-            data = [_prefix(message), wanted, *tensors, "Received shape: ", _dynamic_shape(x)]
-        try:
-            return _assert_ranks(
-                x,
-                tensors,
-                lambda found, wanted: found in wanted,
-                lambda found: _is_one_of(found, tensors),
-                data,
-                summarize,
-            )
-        except _StaticRankError as failure:
-            raise InvalidArgumentError(
-                f"{_prefix(message)}Tensor {said} must have rank in {tuple(failure.wanted)}.  Received rank "
-                f"{failure.found}, shape {TensorShape(x.shape)}"
-            ) from None
+        said = _Said(data, summarize, message)
+        return _assert_ranks(x, tensors, _ONE_OF, lambda a, b: a in b, lambda a: _is_one_of(a, tensors), said)
 
 
 def _is_one_of(found: Tensor, ranks: Sequence[Tensor]) -> Tensor:
@@ -420,7 +325,7 @@ def _is_one_of(found: Tensor, ranks: Sequence[Tensor]) -> Tensor:
 
 
 def assert_shapes(
-    shapes: Any,
+    shapes: Mapping[Any, Any] | Iterable[tuple[Any, Any]],
     data: Sequence[Any] | None = None,
     summarize: int | None = None,
     message: str | None = None,
@@ -482,13 +387,13 @@ class _StatedShape:
         return assert_rank(self.x, rank, data, summarize, message, name)
 
 
-def _said(x: Any) -> str:
+def _said(x: Tensor | SparseTensor) -> str:
     if isinstance(x, SparseTensor):
         return f"shape={TensorShape(x.shape)} dtype={x.dtype.name}"
     return str(x.name)
 
 
-def _dimension_sizes(x: Any) -> Any:
+def _dimension_sizes(x: Tensor | SparseTensor) -> Any:
     dynamic = _dynamic_shape(x)
     dims = plain_shape(x.shape).dims
     if dims is None:
@@ -550,7 +455,7 @@ def _sized(sizes: Any, axis: int) -> Any:
 # ---------------------------------------------------------------------------------------------------- Types
 
 
-def assert_integer(x: Any, message: str | None = None, name: str | None = None) -> Operation:
+def assert_integer(x: TensorLike, message: str | None = None, name: str | None = None) -> Operation:
     """Raises unless a tensor is of whole numbers."""
     with name_scope(chosen_name(name, "assert_integer"), _graph(x)):
         x = convert(x, name="x")
@@ -561,7 +466,9 @@ def assert_integer(x: Any, message: str | None = None, name: str | None = None) 
         return no_op("statically_determined_was_integer")
 
 
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Operation:
+def assert_type(
+    tensor: TensorLike, tf_type: DTypeLike, message: str | None = None, name: str | None = None
+) -> Operation:
     """Raises unless a tensor is of a type."""
     wanted = DType.of(tf_type)
     with name_scope(chosen_name(name, "assert_type"), _graph(tensor)):
@@ -574,7 +481,7 @@ def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str
         return no_op("statically_determined_correct_type")
 
 
-def assert_scalar(tensor: Any, name: str | None = None, message: str | None = None) -> Tensor:
+def assert_scalar(tensor: TensorLike, name: str | None = None, message: str | None = None) -> Tensor:
     """The tensor; raises unless it is known to be a scalar."""
     with name_scope(chosen_name(name, "assert_scalar"), _graph(tensor)) as scope:
         tensor = convert(tensor, name=scope)
@@ -582,10 +489,10 @@ def assert_scalar(tensor: Any, name: str | None = None, message: str | None = No
             raise InvalidArgumentError(
                 f"{_prefix(message)}Expected scalar shape for {tensor.name}, saw shape: {tensor.shape}."
             )
-        return tensor  # type: ignore[no-any-return]
+        return tensor
 
 
-def assert_proper_iterable(values: Any) -> None:
+def assert_proper_iterable(values: object) -> None:
     """Raises unless `values` is something to iterate over on purpose: no tensor, array or text."""
     if isinstance(values, Tensor | SparseTensor | np.ndarray | bytes | str):
         raise WrongTypeError(f'Expected argument "values" to be a "proper" iterable.  Found: {type(values)}')
@@ -593,7 +500,7 @@ def assert_proper_iterable(values: Any) -> None:
         raise WrongTypeError(f'Expected argument "values" to be iterable.  Found: {type(values)}')
 
 
-def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = None) -> DType:
+def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLike | None = None) -> DType:
     """The one floating-point type that all tensors have; float32 if nothing says."""
     wanted: DType | None = None if dtype is None else DType.of(dtype)
     first: Any = None
@@ -616,7 +523,7 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: Any = N
     return wanted
 
 
-def is_numeric_tensor(tensor: Any) -> bool:
+def is_numeric_tensor(tensor: object) -> bool:
     """Whether something is a tensor of numbers."""
     return isinstance(tensor, Tensor) and tensor.dtype not in _NO_NUMBERS and not tensor.dtype.is_ref
 
@@ -624,13 +531,13 @@ def is_numeric_tensor(tensor: Any) -> bool:
 # ---------------------------------------------------------------------------------------------------- Order
 
 
-def is_non_decreasing(x: Any, name: str | None = None) -> Tensor:
+def is_non_decreasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether the elements, in order, never get smaller."""
     with name_scope(chosen_name(name, "is_non_decreasing"), _graph(x)):
         return reduce_all(_steps(x, "GreaterEqual"))
 
 
-def is_strictly_increasing(x: Any, name: str | None = None) -> Tensor:
+def is_strictly_increasing(x: TensorLike, name: str | None = None) -> Tensor:
     """Whether the elements, in order, always get larger."""
     with name_scope(chosen_name(name, "is_strictly_increasing"), _graph(x)):
         return reduce_all(_steps(x, "Greater"))

@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import BOOL, INT32, RESOURCE
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.function_graph import FunctionGraph, traced
@@ -30,7 +30,7 @@ _READING: Final = ("ReadVariableOp", "ResourceGather", "ResourceGatherNd", "Vari
 
 
 def case(
-    pred_fn_pairs: Any,
+    pred_fn_pairs: Mapping[Any, Callable[[], Any]] | Sequence[tuple[TensorLike, Callable[[], Any]]],
     default: Branch | None = None,
     exclusive: bool = False,
     strict: bool = False,
@@ -44,7 +44,10 @@ def case(
 
 
 def smart_case(
-    pred_fn_pairs: Any, default: Branch | None = None, exclusive: bool = False, name: str = "smart_case"
+    pred_fn_pairs: Mapping[Any, Callable[[], Any]] | Sequence[tuple[TensorLike, Callable[[], Any]]],
+    default: Branch | None = None,
+    exclusive: bool = False,
+    name: str = "smart_case",
 ) -> Any:
     """`case`, leaving out the functions that cannot run."""
     return _case(smart_cond, pred_fn_pairs, default, exclusive, name, takes_bools=True)
@@ -132,7 +135,12 @@ def _sum_of(x: Tensor, name: str) -> Tensor:
     return emit("Sum", x, axes, keep_dims=False, name=name)
 
 
-def switch_case(branch_index: Any, branch_fns: Any, default: Branch | None = None, name: str = "switch_case") -> Any:
+def switch_case(
+    branch_index: TensorLike,
+    branch_fns: Mapping[int, Callable[[], Any]] | Sequence[Callable[[], Any] | tuple[int, Callable[[], Any]]],
+    default: Branch | None = None,
+    name: str = "switch_case",
+) -> Any:
     """What the function of that index gives; the last one, or `default`, if the index is of none.
 
     The branches become functions of the graph's library, of which one is called.

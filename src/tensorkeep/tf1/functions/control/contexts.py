@@ -11,10 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Final, Protocol, TypeAlias, cast
+from typing import Final, Protocol, TypeAlias, cast
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorSource, emit
 from tensorkeep.graph.building import colocate_with, control_dependencies, controls_for, unique_name
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
@@ -373,7 +373,7 @@ class CondContext:
     def check_use(self, source: Operation, user: Operation) -> None:
         check_use(source, user)
 
-    def result(self, value: Any) -> Tensor:
+    def result(self, value: Tensor | TensorSource | Operation | None) -> Tensor:
         """A result of the branch as a tensor of it; of an operation, the pivot behind it."""
         if isinstance(value, Operation):
             return with_dependencies([value], self.pivot)

@@ -10,13 +10,12 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import INT32, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import Structure, TensorLike, emit, emit_operation, emit_tensors
 from tensorkeep.graph.building import chosen_name, control_dependencies, graph_of, name_scope, unique_name
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.arrays.constants import identity
 from tensorkeep.ops.control.control_flow import merge, ref_merge, switch
@@ -72,15 +71,14 @@ def _with_flow(original: Any, tensor: Tensor) -> Any:
 def merged(inputs: Sequence[Tensor], name: str = "Merge") -> Tensor:
     """Whichever of the tensors is not dead."""
     spec = ref_merge if all(tensor.dtype.is_ref for tensor in inputs) else merge
-    made: Tensor = spec(inputs, name=name)[0]
-    return made
+    return emit_tensors(spec, inputs, name=name)[0]
 
 
 # ---------------------------------------------------------------------------------------------------- cond
 
 
 def cond(
-    pred: Any,
+    pred: TensorLike,
     true_fn: Branch | None = None,
     false_fn: Branch | None = None,
     strict: bool = False,
@@ -97,14 +95,14 @@ def cond(
     if isinstance(pred, bool):
         raise WrongTypeError("'pred' must not be a Python bool.")
     with name_scope(chosen_name(name, "cond"), graph_of([pred])):
-        off, on = switch(pred, pred, name="Switch")
-        pivots = identity(on, name="switch_t"), identity(off, name="switch_f")
-        pred = identity(pred, name="pred_id")
-        graph = pred.graph
-        graph.unfetchable.update(tensor.op for tensor in (on, *pivots, pred))
-        context_t = CondContext.begin(pred, pivots[0], 1)
+        off, on = emit_tensors(switch, pred, pred, name="Switch")
+        pivots = emit(identity, on, name="switch_t"), emit(identity, off, name="switch_f")
+        chosen = emit(identity, pred, name="pred_id")
+        graph = chosen.graph
+        graph.unfetchable.update(tensor.op for tensor in (on, *pivots, chosen))
+        context_t = CondContext.begin(chosen, pivots[0], 1)
         original_t, flat_t = _built_branch(context_t, first, "true_fn")
-        context_f = CondContext.begin(pred, pivots[1], 0)
+        context_f = CondContext.begin(chosen, pivots[1], 0)
         original_f, flat_f = _built_branch(context_f, second, "false_fn")
         if not strict:
             original_t, original_f = _unpacked(original_t), _unpacked(original_f)
@@ -166,7 +164,7 @@ def _check_alike(original_t: Any, original_f: Any) -> None:
 
 
 def smart_cond(
-    pred: Any, true_fn: Branch | None = None, false_fn: Branch | None = None, name: str | None = None
+    pred: TensorLike, true_fn: Branch | None = None, false_fn: Branch | None = None, name: str | None = None
 ) -> Any:
     """`cond`, unless `pred` is known already: then only that branch is built."""
     if not callable(true_fn):
@@ -179,7 +177,7 @@ def smart_cond(
     return true_fn() if known else false_fn()
 
 
-def smart_constant_value(pred: Any) -> bool | None:
+def smart_constant_value(pred: TensorLike) -> bool | None:
     """The truth value of a predicate, if it is known before running."""
     if isinstance(pred, Tensor):
         value = constant_value(pred)
@@ -193,21 +191,21 @@ def smart_constant_value(pred: Any) -> bool | None:
 
 
 def Assert(  # noqa: N802 - `assert` is taken
-    condition: Any, data: Sequence[Any], summarize: int | None = None, name: str | None = None
+    condition: TensorLike, data: Sequence[Any], summarize: int | None = None, name: str | None = None
 ) -> Operation:
     """An operation that fails unless `condition`, and then shows `data`, up to `summarize` elements of each."""
     shown = 3 if summarize is None else summarize
     with name_scope(chosen_name(name, "Assert"), graph_of([condition, *data])):
         values = [convert(item) for item in data]
-        check = get_op("Assert")
+
+        def check() -> Operation:
+            return emit_operation("Assert", condition, data, summarize=shown, name="Assert")
+
         if all(value.dtype.base_dtype in (STRING, INT32) for value in values):
-            made: Operation = check(condition, data, summarize=shown, name="Assert")
-            return made
+            return check()
         condition = convert(condition, name="Condition")
-        guarded = cond(
-            condition, no_op, lambda: check(condition, data, summarize=shown, name="Assert"), name="AssertGuard"
-        )
-        return guarded.op  # type: ignore[no-any-return]
+        guarded: Tensor = cond(condition, no_op, check, name="AssertGuard")
+        return guarded.op
 
 
 # ---------------------------------------------------------------------------------------------------- while_loop
@@ -216,13 +214,13 @@ def Assert(  # noqa: N802 - `assert` is taken
 def while_loop(
     cond: Callable[..., Any],
     body: Callable[..., Any],
-    loop_vars: Any,
-    shape_invariants: Any = None,
+    loop_vars: Structure,
+    shape_invariants: Structure = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
     name: str | None = None,
-    maximum_iterations: Any = None,
+    maximum_iterations: TensorLike | None = None,
     return_same_structure: bool = False,
 ) -> Any:
     """What `loop_vars` have become when `cond` of them is false, `body` giving their next values.
@@ -235,18 +233,18 @@ def while_loop(
         raise WrongTypeError("'body' must be callable.")
     if parallel_iterations < 1:
         raise WrongTypeError("'parallel_iterations' must be a positive integer.")
-    loop_vars = variables_read(loop_vars)
-    graph = graph_of(flatten(loop_vars, expand_composites=True))
+    carried: Any = variables_read(loop_vars)
+    graph = graph_of(flatten(carried, expand_composites=True))
     with name_scope(chosen_name(name, "while"), graph):
-        if not loop_vars:
+        if not carried:
             raise InvalidArgumentError("'loop_vars' must be provided.")
         limit: Tensor | None = None
         if maximum_iterations is not None:
             limit = convert(maximum_iterations, name="maximum_iterations")
             if limit.static_shape.rank != 0:
                 raise InvalidArgumentError(f"'maximum_iterations' must be a scalar. Received shape: {limit.shape}")
-            packs = len(loop_vars) == 1 and not return_same_structure
-            cond, body, loop_vars = _counted(cond, body, loop_vars, limit, packs)
+            packs = len(carried) == 1 and not return_same_structure
+            cond, body, carried = _counted(cond, body, carried, limit, packs)
             if shape_invariants is not None:
                 shape_invariants = (TensorShape(()), shape_invariants)
         context = WhileContext(
@@ -259,7 +257,7 @@ def while_loop(
         )
         if context.outer_context is None:
             graph.collections.setdefault(WHILE_CONTEXT, []).append(context)
-        result = _Loop(context, loop_vars, shape_invariants).build(cond, body, return_same_structure)
+        result = _Loop(context, carried, shape_invariants).build(cond, body, return_same_structure)
         return result if limit is None else result[1]
 
 

@@ -58,7 +58,7 @@ from tensorkeep.tf1.functions.structures import flatten, map_structure, pack_seq
 # ---------------------------------------------------------------------------------------------------- Composites
 
 
-def as_slices(value: Any, optimize: bool = True) -> IndexedSlices:
+def as_slices(value: Tensor | IndexedSlices, optimize: bool = True) -> IndexedSlices:
     """A dense gradient as slices: all of its rows."""
     if isinstance(value, IndexedSlices):
         return value
@@ -115,7 +115,7 @@ def _loop_in_force(op: Operation) -> GradientLoop | None:
 
 @switch.gradient
 @ref_switch.gradient
-def switch_gradient(op: Operation, *grads: Any) -> Any:
+def switch_gradient(op: Operation, *grads: Tensor | IndexedSlices | None) -> tuple[Tensor | IndexedSlices | None, None]:
     """A merge. The switch at the head of a loop is visited twice: for what leaves, then for what goes round."""
     context = context_of(op)
     if isinstance(context, WhileContext):
@@ -157,7 +157,9 @@ def _add_back_edge(head: Any, value: Any) -> None:
 
 @merge.gradient
 @ref_merge.gradient
-def merge_gradient(op: Operation, grad: Any, _: Any) -> Any:
+def merge_gradient(
+    op: Operation, grad: Tensor | IndexedSlices, _: Tensor | None
+) -> Sequence[Tensor | IndexedSlices | None]:
     """A switch, by what decided which input there was."""
     context = output_context(op.inputs[0].op)
     in_force = current_context(op.graph)
@@ -186,7 +188,7 @@ def _predicate(loop: GradientLoop, pred: Tensor) -> Tensor:
 
 @exit.gradient
 @ref_exit.gradient
-def exit_gradient(op: Operation, grad: Any) -> Any:
+def exit_gradient(op: Operation, grad: Tensor | IndexedSlices) -> Tensor | IndexedSlices | None:
     """An Enter of the gradient's loop."""
     forward = while_context_of(op)
     context = while_context(current_context(op.graph))
@@ -197,7 +199,7 @@ def exit_gradient(op: Operation, grad: Any) -> Any:
     context.values.update(tensor.name for tensor in flatten(grad, expand_composites=True))
     with entered(context):
         if isinstance(grad, Tensor):
-            inside: Any = entering(grad, context, name="b_exit")
+            inside: Tensor | IndexedSlices = entering(grad, context, name="b_exit")
         else:
             inside = map_structure(lambda part: entering(part, context), grad, expand_composites=True)
     context.loop_enters.extend(flatten(inside, expand_composites=True))
@@ -206,14 +208,14 @@ def exit_gradient(op: Operation, grad: Any) -> Any:
 
 @next_iteration.gradient
 @ref_next_iteration.gradient
-def next_iteration_gradient(op: Operation, grad: Any) -> Any:
+def next_iteration_gradient(op: Operation, grad: Tensor | IndexedSlices) -> Tensor | IndexedSlices:
     """Nothing to do: the gradient's own NextIteration is made where the loop's switch is undone."""
     return grad
 
 
 @enter.gradient
 @ref_enter.gradient
-def enter_gradient(op: Operation, grad: Any) -> Any:
+def enter_gradient(op: Operation, grad: Tensor | IndexedSlices) -> Tensor | IndexedSlices:
     """An Exit; for a value that stays the same in all rounds, of the sum over them."""
     context = current_context(op.graph)
     if context is None or not context.back_prop or context.gradient_state is None:
@@ -223,7 +225,7 @@ def enter_gradient(op: Operation, grad: Any) -> Any:
         if isinstance(grad, IndexedSlices):
             return _accumulated_slices(context, op, grad)
         return _accumulated(context, op, grad)
-    result = map_structure(exiting, grad, expand_composites=True)
+    result: Tensor | IndexedSlices = map_structure(exiting, grad, expand_composites=True)
     exits = flatten(result, expand_composites=True)
     context.loop_exits.extend(exits)
     announce(context, exits)
@@ -231,7 +233,7 @@ def enter_gradient(op: Operation, grad: Any) -> Any:
 
 
 @loop_cond.gradient
-def loop_cond_gradient(op: Operation, *_: Any) -> Any:
+def loop_cond_gradient(op: Operation, *_: Tensor | None) -> None:
     return None
 
 

@@ -5,15 +5,15 @@ Each is a loop over an array that the tensors have been unstacked into.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, Structure, TensorSource, emit
 from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.composites import is_composite
 from tensorkeep.graph.conversion import convert
@@ -34,6 +34,8 @@ from tensorkeep.tf1.functions.structures import (
 )
 
 Function = Callable[..., Any]
+OutputTypes: TypeAlias = "DTypeLike | TensorSource | Sequence[OutputTypes] | Mapping[Any, OutputTypes] | None"
+"""The types of what a function gives, in the same structure."""
 Surroundings = Callable[[], AbstractContextManager[None]]
 
 _SURROUNDINGS: Final[list[Surroundings]] = []
@@ -57,14 +59,14 @@ def _surrounded(name: str, elems: Any) -> Iterator[None]:
 
 def map_fn(
     fn: Function,
-    elems: Any,
-    dtype: Any = None,
+    elems: Structure,
+    dtype: OutputTypes = None,
     parallel_iterations: int | None = None,
     back_prop: bool = True,
     swap_memory: bool = False,
     infer_shape: bool = True,
     name: str | None = None,
-    fn_output_signature: Any = None,
+    fn_output_signature: OutputTypes = None,
 ) -> Any:
     """The results of `fn` on the elements of `elems`, stacked.
 
@@ -120,8 +122,8 @@ def map_fn(
 
 def scan(
     fn: Function,
-    elems: Any,
-    initializer: Any = None,
+    elems: Structure,
+    initializer: Structure = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -190,8 +192,8 @@ def scan(
 
 def foldl(
     fn: Function,
-    elems: Any,
-    initializer: Any = None,
+    elems: Structure,
+    initializer: Structure = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,
@@ -227,8 +229,8 @@ def foldl(
 
 def foldr(
     fn: Function,
-    elems: Any,
-    initializer: Any = None,
+    elems: Structure,
+    initializer: Structure = None,
     parallel_iterations: int = 10,
     back_prop: bool = True,
     swap_memory: bool = False,

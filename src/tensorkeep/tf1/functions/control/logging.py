@@ -12,7 +12,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import FLOAT16, FLOAT32, FLOAT64, STRING
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit, emit_operation
 from tensorkeep.graph.building import (
     chosen_name,
     colocate_with,
@@ -43,7 +43,7 @@ _LEVELS: Final = {
 
 
 def Print(  # noqa: N802 - TensorFlow's name
-    input_: Any,
+    input_: TensorLike,
     data: Sequence[Any],
     message: str | None = None,
     first_n: int | None = None,
@@ -56,23 +56,23 @@ def Print(  # noqa: N802 - TensorFlow's name
     return emit(logging_ops.print_op, input_, data, name=name, **given)
 
 
-def print_v2(*inputs: Any, **kwargs: Any) -> Operation:
+def print_v2(*inputs: object, **kwargs: object) -> Operation:
     """An operation that prints its inputs, structures of tensors and of other values, as Python's `print` does."""
-    stream = kwargs.pop("output_stream", "stderr")
-    name = kwargs.pop("name", None)
-    summarize = kwargs.pop("summarize", 3)
-    separator = kwargs.pop("sep", " ")
-    end = kwargs.pop("end", "\n")
-    if kwargs:
-        raise InvalidArgumentError(f"Unrecognized keyword arguments for tf.print: {kwargs}")
+    options: dict[str, Any] = dict(kwargs)
+    stream = options.pop("output_stream", "stderr")
+    name = options.pop("name", None)
+    summarize = options.pop("summarize", 3)
+    separator = options.pop("sep", " ")
+    end = options.pop("end", "\n")
+    if options:
+        raise InvalidArgumentError(f"Unrecognized keyword arguments for tf.print: {options}")
     place = _stream_name(stream)
     if len(inputs) == 1 and _is_text(inputs[0]):
-        line = inputs[0]
+        line: Any = inputs[0]
     else:
         template, tensors, mark = _template(inputs, separator)
         line = string_format(template, tensors, mark, summarize, name=f"{name}_format" if name else None)
-    made: Operation = logging_ops.print_v2(line, output_stream=place, end=end, name=name)
-    return made
+    return emit_operation(logging_ops.print_v2, line, output_stream=place, end=end, name=name)
 
 
 def _stream_name(stream: Any) -> str:
@@ -133,7 +133,11 @@ def _unused_mark(text: str) -> str:
 
 
 def verify_tensor_all_finite(
-    t: Any = None, msg: str | None = None, name: str | None = None, x: Any = None, message: str | None = None
+    t: TensorLike | None = None,
+    msg: str | None = None,
+    name: str | None = None,
+    x: TensorLike | None = None,
+    message: str | None = None,
 ) -> Tensor:
     """The same value, once it is known that it has no infinities and nothing that is not a number."""
     x = either("x", x, "t", t)
@@ -163,7 +167,7 @@ def add_check_numerics_ops() -> Operation:
     return group(*check)
 
 
-def check_numerics(tensor: Any, message: str, name: str | None = None) -> Tensor:
+def check_numerics(tensor: TensorLike, message: str, name: str | None = None) -> Tensor:
     """The same value; an error that begins with `message` if it has infinities or what is not a number."""
     return emit("CheckNumerics", tensor, message=message, name=name)
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit
 from tensorkeep.graph.building import chosen_name, colocate_with, control_dependencies, device, graph_of, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
@@ -40,15 +40,15 @@ class TensorArray:
 
     def __init__(
         self,
-        dtype: Any,
-        size: Any = None,
+        dtype: DTypeLike,
+        size: TensorLike | None = None,
         dynamic_size: bool | None = None,
         clear_after_read: bool | None = None,
         tensor_array_name: str | None = None,
         handle: Tensor | None = None,
         flow: Tensor | None = None,
         infer_shape: bool = True,
-        element_shape: Any = None,
+        element_shape: ShapeLike = None,
         colocate_with_first_write_call: bool = True,
         name: str | None = None,
     ) -> None:
@@ -122,7 +122,7 @@ class TensorArray:
 
     # ------------------------------------------------------------------------------------------ reading
 
-    def read(self, index: Any, name: str | None = None) -> Tensor:
+    def read(self, index: TensorLike, name: str | None = None) -> Tensor:
         value = emit(tensor_array_read_v3, self._handle, index, self._flow, dtype=self._dtype, name=name)
         value.set_shape(self._element_shape[0])
         return value
@@ -136,7 +136,7 @@ class TensorArray:
                 value.set_shape(Shape((_static_size(self._size), *known.dims)))
             return value
 
-    def gather(self, indices: Any, name: str | None = None) -> Tensor:
+    def gather(self, indices: TensorLike, name: str | None = None) -> Tensor:
         """Some elements as one tensor."""
         known = self._element_shape[0]
         value = emit(
@@ -169,7 +169,7 @@ class TensorArray:
 
     # ------------------------------------------------------------------------------------------ writing
 
-    def write(self, index: Any, value: Any, name: str | None = None) -> TensorArray:
+    def write(self, index: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         with name_scope(chosen_name(name, "TensorArrayWrite"), self._handle.graph):
             tensor = self._converted(value)
             self._merge_element_shape(tensor.static_shape)
@@ -177,7 +177,7 @@ class TensorArray:
                 flow = tensor_array_write_v3(self._handle, index, tensor, self._flow, name=name)
             return self.with_flow(flow)
 
-    def unstack(self, value: Any, name: str | None = None) -> TensorArray:
+    def unstack(self, value: TensorLike, name: str | None = None) -> TensorArray:
         """Writes the rows of `value`, from index 0 on."""
         with name_scope(chosen_name(name, "TensorArrayUnstack"), self._handle.graph):
             if not isinstance(value, Tensor):
@@ -187,7 +187,7 @@ class TensorArray:
                 shape = shape_of(value)
             return self.scatter(span(0, first_size(shape)), value, name=name)
 
-    def scatter(self, indices: Any, value: Any, name: str | None = None) -> TensorArray:
+    def scatter(self, indices: TensorLike, value: TensorLike, name: str | None = None) -> TensorArray:
         """Writes the rows of `value` to `indices`."""
         with name_scope(chosen_name(name, "TensorArrayScatter"), self._handle.graph):
             tensor = self._converted(value)
@@ -197,7 +197,7 @@ class TensorArray:
                 flow = tensor_array_scatter_v3(self._handle, indices, tensor, self._flow, name=name)
             return self.with_flow(flow)
 
-    def split(self, value: Any, lengths: Any, name: str | None = None) -> TensorArray:
+    def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
         """Writes parts of `value`, of so many rows each."""
         with name_scope(chosen_name(name, "TensorArraySplit"), self._handle.graph):
             tensor = convert(value, self._dtype, "value")
@@ -330,14 +330,14 @@ def _after_write(op: Operation, flow: Tensor) -> Tensor:
 
 
 @tensor_array_read_v3.gradient
-def tensor_array_read_gradient(op: Operation, dy: Any) -> Any:
+def tensor_array_read_gradient(op: Operation, dy: Tensor) -> tuple[None, None, Tensor]:
     _, index, flow = op.inputs
     array = _gradient_array(op, op.get_attr("dtype"), flow, _source(dy))
     return None, None, array.write(index, dy).flow
 
 
 @tensor_array_write_v3.gradient
-def tensor_array_write_gradient(op: Operation, dflow: Any) -> Any:
+def tensor_array_write_gradient(op: Operation, dflow: Tensor) -> tuple[None, None, Tensor, Tensor]:
     source = _source(dflow)
     flow = _after_write(op, dflow)
     array = _gradient_array(op, op.get_attr("T"), flow, source)
@@ -345,14 +345,14 @@ def tensor_array_write_gradient(op: Operation, dflow: Any) -> Any:
 
 
 @tensor_array_gather_v3.gradient
-def tensor_array_gather_gradient(op: Operation, dy: Any) -> Any:
+def tensor_array_gather_gradient(op: Operation, dy: Tensor) -> tuple[None, None, Tensor]:
     _, indices, flow = op.inputs
     array = _gradient_array(op, op.get_attr("dtype"), flow, _source(dy))
     return None, None, array.scatter(indices, dy).flow
 
 
 @tensor_array_scatter_v3.gradient
-def tensor_array_scatter_gradient(op: Operation, dflow: Any) -> Any:
+def tensor_array_scatter_gradient(op: Operation, dflow: Tensor) -> tuple[None, None, Tensor, Tensor]:
     source = _source(dflow)
     flow = _after_write(op, dflow)
     array = _gradient_array(op, op.get_attr("T"), flow, source)
@@ -360,13 +360,13 @@ def tensor_array_scatter_gradient(op: Operation, dflow: Any) -> Any:
 
 
 @tensor_array_concat_v3.gradient
-def tensor_array_concat_gradient(op: Operation, dy: Any, _: Any) -> Any:
+def tensor_array_concat_gradient(op: Operation, dy: Tensor, _: Tensor | None) -> tuple[None, Tensor]:
     array = _gradient_array(op, op.get_attr("dtype"), op.inputs[1], _source(dy))
     return None, array.split(dy, op.outputs[1]).flow
 
 
 @tensor_array_split_v3.gradient
-def tensor_array_split_gradient(op: Operation, dflow: Any) -> Any:
+def tensor_array_split_gradient(op: Operation, dflow: Tensor) -> tuple[None, Tensor, None, Tensor]:
     source = _source(dflow)
     flow = _after_write(op, dflow)
     array = _gradient_array(op, op.get_attr("T"), flow, source)

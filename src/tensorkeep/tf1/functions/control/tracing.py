@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import Structure
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.function_graph import FunctionGraph
@@ -63,7 +64,7 @@ class ConcreteFunction:
     def structured_input_signature(self) -> tuple[Any, Any]:
         return self.arguments, dict(self.keywords)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: Structure, **kwargs: Structure) -> Any:
         given = dict(zip(self.parameters, args, strict=False))
         unknown = sorted(set(kwargs) - set(self.parameters)) + [str(value) for value in args[len(self.parameters) :]]
         missing = [name for name in self.parameters if name not in given and name not in kwargs]
@@ -108,7 +109,7 @@ class Function:
         for spec in self.input_signature or ():
             _check_spec(spec)
 
-    def __get__(self, owner: Any, kind: Any = None) -> Function:
+    def __get__(self, owner: object, kind: type | None = None) -> Function:
         """The function of one object, which is its first argument."""
         if owner is None:
             return self
@@ -139,7 +140,7 @@ class Function:
         found: dict[Any, ConcreteFunction] = graph.extras.setdefault((_TRACES, self), {})
         return found
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+    def get_concrete_function(self, *args: object, **kwargs: object) -> ConcreteFunction:
         """The function for arguments of this kind: specs of tensors, tensors, and whatever else Python has."""
         arguments, keywords = self._kinds(args, kwargs)
         outer = outermost_graph(current_graph())
@@ -149,7 +150,7 @@ class Function:
             known[key] = self._trace(outer, arguments, keywords)
         return known[key]
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> Any:
         concrete = self.get_concrete_function(*args, **kwargs)
         given, named = self._bound_values(args, kwargs)
         if self.input_signature is not None:

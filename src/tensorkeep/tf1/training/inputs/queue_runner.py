@@ -5,19 +5,24 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 from weakref import WeakKeyDictionary
 
 from tensorkeep import errors
 from tensorkeep.errors import InvalidArgumentError, OutOfRangeError, TensorKeepError, WrongTypeError
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.prefixes import prepend_name_scope, strip_name_scope
 from tensorkeep.metagraph.collections import register_proto_function
 from tensorkeep.proto.messages import QueueRunnerDef
+from tensorkeep.tf1.functions.data.queues import QueueBase
 from tensorkeep.tf1.training.loops.coordinator import Coordinator
+from tensorkeep.tf1.training.loops.roles import TrainingSession
 
 LOG: Final = logging.getLogger("tensorkeep")
+
+Enqueue: TypeAlias = Operation | Tensor
 
 _BY_CODE: Final[dict[int, type[TensorKeepError]]] = {
     found.error_code: found
@@ -36,10 +41,10 @@ class QueueRunner:
 
     def __init__(
         self,
-        queue: Any = None,
-        enqueue_ops: Sequence[Any] | None = None,
-        close_op: Any = None,
-        cancel_op: Any = None,
+        queue: QueueBase | None = None,
+        enqueue_ops: Sequence[Enqueue] | None = None,
+        close_op: Operation | None = None,
+        cancel_op: Operation | None = None,
         queue_closed_exception_types: tuple[type[TensorKeepError], ...] | None = None,
         queue_runner_def: QueueRunnerDef | None = None,
         import_scope: str | None = None,
@@ -54,7 +59,14 @@ class QueueRunner:
         self._running: WeakKeyDictionary[Any, int] = WeakKeyDictionary()
         self._exceptions_raised: list[Exception] = []
 
-    def _take(self, queue: Any, enqueue_ops: Any, close_op: Any, cancel_op: Any, closed: Any) -> None:
+    def _take(
+        self,
+        queue: QueueBase | None,
+        enqueue_ops: Sequence[Enqueue] | None,
+        close_op: Operation | None,
+        cancel_op: Operation | None,
+        closed: tuple[type[TensorKeepError], ...] | None,
+    ) -> None:
         if not queue or not enqueue_ops:
             raise InvalidArgumentError("Must provide queue and enqueue_ops.")
         if closed is not None and not (
@@ -63,16 +75,18 @@ class QueueRunner:
             raise WrongTypeError(
                 f"queue_closed_exception_types, when provided, must be a tuple of tf.error types, but saw: {closed}"
             )
-        self._queue = queue
-        self._enqueue_ops = enqueue_ops
-        self._close_op = queue.close() if close_op is None else close_op
-        self._cancel_op = queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
+        self._queue: QueueBase | Tensor | Operation = queue
+        self._enqueue_ops = list(enqueue_ops)
+        self._close_op: Tensor | Operation = queue.close() if close_op is None else close_op
+        self._cancel_op: Tensor | Operation = (
+            queue.close(cancel_pending_enqueues=True) if cancel_op is None else cancel_op
+        )
         self._closed_types: tuple[type[TensorKeepError], ...] = closed or (OutOfRangeError,)
 
     def _take_proto(self, proto: QueueRunnerDef, import_scope: str | None) -> None:
         graph = current_graph()
 
-        def element(name: str) -> Any:
+        def element(name: str) -> Tensor | Operation:
             return graph.element(prepend_name_scope(name, import_scope))
 
         self._queue = element(proto.queue_name)
@@ -85,19 +99,19 @@ class QueueRunner:
         self._closed_types = tuple(_BY_CODE[code] for code in proto.queue_closed_exception_types) or (OutOfRangeError,)
 
     @property
-    def queue(self) -> Any:
+    def queue(self) -> QueueBase | Tensor | Operation:
         return self._queue
 
     @property
-    def enqueue_ops(self) -> Any:
+    def enqueue_ops(self) -> Sequence[Enqueue]:
         return self._enqueue_ops
 
     @property
-    def close_op(self) -> Any:
+    def close_op(self) -> Tensor | Operation:
         return self._close_op
 
     @property
-    def cancel_op(self) -> Any:
+    def cancel_op(self) -> Tensor | Operation:
         return self._cancel_op
 
     @property
@@ -116,7 +130,7 @@ class QueueRunner:
     # ------------------------------------------------------------------------------------------ threads
 
     def create_threads(
-        self, sess: Any, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
+        self, sess: TrainingSession, coord: Coordinator | None = None, daemon: bool = False, start: bool = False
     ) -> list[threading.Thread]:
         """Threads that run the operations in a session. None if those made before for that session still run."""
         with self._lock:
@@ -140,7 +154,7 @@ class QueueRunner:
                 thread.start()
         return threads
 
-    def _run(self, sess: Any, enqueue_op: Any, coord: Coordinator | None) -> None:
+    def _run(self, sess: TrainingSession, enqueue_op: Enqueue, coord: Coordinator | None) -> None:
         is_last = False
         try:
             enqueue = sess.make_callable(enqueue_op)
@@ -162,11 +176,11 @@ class QueueRunner:
             if is_last:
                 self._attempt(sess, self._close_op)
 
-    def _close_on_stop(self, sess: Any, coord: Coordinator) -> None:
+    def _close_on_stop(self, sess: TrainingSession, coord: Coordinator) -> None:
         coord.wait_for_stop()
         self._attempt(sess, self._cancel_op)
 
-    def _attempt(self, sess: Any, op: Any) -> None:
+    def _attempt(self, sess: TrainingSession, op: Tensor | Operation) -> None:
         """Runs an operation that may come too late: the session may be closed, the queue cancelled."""
         try:
             sess.run(op)
@@ -199,7 +213,7 @@ def add_queue_runner(qr: QueueRunner, collection: str = GraphKeys.QUEUE_RUNNERS)
 
 
 def start_queue_runners(
-    sess: Any,
+    sess: TrainingSession,
     coord: Coordinator | None = None,
     daemon: bool = True,
     start: bool = True,

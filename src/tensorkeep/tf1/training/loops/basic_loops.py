@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tensorkeep.errors import AbortedError
+from tensorkeep.tf1.training.loops.supervisor import Supervisor
 
 
 def basic_train_loop(
-    supervisor: Any,
+    supervisor: Supervisor,
     train_step_fn: Callable[..., Any],
     args: Sequence[Any] | None = None,
     kwargs: Mapping[str, Any] | None = None,

@@ -6,7 +6,7 @@ A session runs in one process, so such a graph runs with `allow_soft_placement`;
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.devices import DeviceSpec
@@ -30,10 +30,14 @@ STANDARD_PS_OPS: Final = (
 )
 
 
+Cluster: TypeAlias = "ClusterSpec | Mapping[str, Sequence[str] | Mapping[int, str]]"
+"""Of each job the addresses of its tasks, in order or by number."""
+
+
 class ClusterSpec:
     """The machines of a cluster: jobs by name, each with the addresses of its tasks."""
 
-    def __init__(self, cluster: Any) -> None:
+    def __init__(self, cluster: Cluster) -> None:
         if isinstance(cluster, ClusterSpec):
             cluster = cluster.as_dict()
         if not isinstance(cluster, Mapping):
@@ -41,7 +45,7 @@ class ClusterSpec:
                 "`cluster` must be a dictionary mapping one or more job names to lists of network addresses, or a "
                 f"`ClusterDef` protocol buffer. Received: {cluster!r}."
             )
-        self._tasks = {name: _numbered(name, tasks) for name, tasks in cluster.items()}
+        self._tasks = {name: _tasks_by_number(name, tasks) for name, tasks in cluster.items()}
 
     @property
     def jobs(self) -> list[str]:
@@ -90,7 +94,7 @@ class ClusterSpec:
         return f"ClusterSpec({{{jobs}}})"
 
 
-def _numbered(name: str, tasks: Any) -> dict[int, str]:
+def _tasks_by_number(name: str, tasks: Sequence[str] | Mapping[int, str]) -> dict[int, str]:
     if isinstance(tasks, Mapping):
         return {int(number): str(address) for number, address in sorted(tasks.items())}
     if isinstance(tasks, list | tuple):
@@ -118,7 +122,7 @@ def replica_device_setter(
     ps_device: str = "/job:ps",
     worker_device: str = "/job:worker",
     merge_devices: bool = True,
-    cluster: Any = None,
+    cluster: Cluster | None = None,
     ps_ops: Sequence[str] | None = None,
     ps_strategy: Callable[[Operation], int] | None = None,
 ) -> Callable[[Operation], str] | None:

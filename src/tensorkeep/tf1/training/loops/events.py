@@ -6,9 +6,10 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar, SupportsInt
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.graph_def import export_graph
@@ -29,6 +30,9 @@ from tensorkeep.proto.messages import (
 )
 from tensorkeep.tf1.training.loops.session_events import SessionEvents
 
+if TYPE_CHECKING:
+    from tensorkeep.proto.session_config import RunMetadata
+
 
 class FileWriter:
     """Writes events to a file of a folder, which is made if it is missing.
@@ -44,12 +48,12 @@ class FileWriter:
     def __init__(
         self,
         logdir: PathLike,
-        graph: Any = None,
+        graph: Graph | GraphDef | None = None,
         max_queue: int = 10,
         flush_secs: float = 120,
-        graph_def: Any = None,
+        graph_def: GraphDef | None = None,
         filename_suffix: str | None = None,
-        session: Any = None,
+        session: SessionLike | None = None,
     ) -> None:
         self._logdir = path_text(logdir)
         prepare_directory(self.filesystem, self._logdir, Durability.CACHE)
@@ -75,7 +79,7 @@ class FileWriter:
         if self._is_open():
             self._events.add(event)
 
-    def add_summary(self, summary: Summary | bytes, global_step: Any = None) -> None:
+    def add_summary(self, summary: Summary | bytes, global_step: SupportsInt | None = None) -> None:
         """Adds what a summary operation gave. What describes a tag is kept for the first of its summaries."""
         found = (
             parse(Summary, summary, "summary")
@@ -88,11 +92,13 @@ class FileWriter:
             self._seen_tags.add(value.tag)
         self._add(Event(summary=found), global_step)
 
-    def add_session_log(self, session_log: SessionLog, global_step: Any = None) -> None:
+    def add_session_log(self, session_log: SessionLog, global_step: SupportsInt | None = None) -> None:
         """Adds that a session starts, stops or has saved a checkpoint."""
         self._add(Event(session_log=SessionLog.FromString(session_log.SerializeToString())), global_step)
 
-    def add_graph(self, graph: Any, global_step: Any = None, graph_def: Any = None) -> None:
+    def add_graph(
+        self, graph: Graph | GraphDef | None, global_step: SupportsInt | None = None, graph_def: GraphDef | None = None
+    ) -> None:
         """Adds a graph, or a GraphDef."""
         if graph is not None and graph_def is not None:
             raise InvalidArgumentError("Please pass only graph, or graph_def (deprecated), but not both.")
@@ -102,13 +108,13 @@ class FileWriter:
         exported = export_graph(found, True) if isinstance(found, Graph) else found
         self._add(Event(graph_def=serialize(exported)), global_step)
 
-    def add_meta_graph(self, meta_graph_def: MetaGraphDef, global_step: Any = None) -> None:
+    def add_meta_graph(self, meta_graph_def: MetaGraphDef, global_step: SupportsInt | None = None) -> None:
         """Adds a graph with its collections."""
         if not isinstance(meta_graph_def, MetaGraphDef):
             raise WrongTypeError(f"meta_graph_def must be type MetaGraphDef, saw type: {type(meta_graph_def)}")
         self._add(Event(meta_graph_def=serialize(meta_graph_def)), global_step)
 
-    def add_run_metadata(self, run_metadata: Any, tag: str, global_step: Any = None) -> None:
+    def add_run_metadata(self, run_metadata: RunMetadata, tag: str, global_step: SupportsInt | None = None) -> None:
         """Adds what a run reported about itself. A tag serves once."""
         if tag in self._run_tags:
             raise InvalidArgumentError("The provided tag was already used for this event type")
@@ -116,7 +122,7 @@ class FileWriter:
         tagged = TaggedRunMetadata(tag=tag, run_metadata=run_metadata.SerializeToString())
         self._add(Event(tagged_run_metadata=tagged), global_step)
 
-    def _add(self, event: Event, step: Any) -> None:
+    def _add(self, event: Event, step: SupportsInt | None) -> None:
         event.wall_time = self.clock()
         if step is not None:
             event.step = int(step)

@@ -9,38 +9,45 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Final, NamedTuple, Protocol
+from typing import Any, Final, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError, OutOfRangeError
+from tensorkeep.graph.arguments import Feeds, Fetches, TensorSource
 from tensorkeep.graph.building import current_graph
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.tf1.training.loops.coordinator import Coordinator
+from tensorkeep.tf1.training.loops.roles import Metadata, Options, TrainingSession
 from tensorkeep.tf1.variables.global_step import global_step_read
 
 LOG: Final = logging.getLogger("tensorkeep")
 
 
+Named: TypeAlias = Tensor | Operation | TensorSource | str
+"""A tensor, by itself or by name."""
+
+
 class SessionRunArgs(NamedTuple):
     """What a run is to compute, and with what."""
 
-    fetches: Any
-    feed_dict: Mapping[Any, Any] | None = None
-    options: Any = None
+    fetches: Fetches
+    feed_dict: Feeds | None = None
+    options: Options = None
 
 
 class SessionRunValues(NamedTuple):
     """What a run computed of what a hook asked for."""
 
     results: Any
-    options: Any
-    run_metadata: Any
+    options: Options
+    run_metadata: Metadata
 
 
 class SessionRunContext:
     """A run as hooks see it."""
 
-    def __init__(self, original_args: SessionRunArgs, session: Any) -> None:
+    def __init__(self, original_args: SessionRunArgs, session: TrainingSession) -> None:
         self._original_args = original_args
         self._session = session
         self._stop_requested = False
@@ -51,7 +58,7 @@ class SessionRunContext:
         return self._original_args
 
     @property
-    def session(self) -> Any:
+    def session(self) -> TrainingSession:
         return self._session
 
     @property
@@ -69,7 +76,7 @@ class SessionRunHook:
     def begin(self) -> None:
         """Called once, while operations can still be added to the graph."""
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: TrainingSession, coord: Coordinator) -> None:
         """Called when a session was made, which may be several times if one is lost."""
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs | None:
@@ -79,7 +86,7 @@ class SessionRunHook:
     def after_run(self, run_context: SessionRunContext, run_values: SessionRunValues) -> None:
         """Called after each run that did not fail."""
 
-    def end(self, session: Any) -> None:
+    def end(self, session: TrainingSession) -> None:
         """Called once, at the end, unless an error ended it."""
 
 
@@ -176,7 +183,7 @@ class StopAtStepHook(SessionRunHook):
     def begin(self) -> None:
         self._global_step_tensor = required_step("StopAtStepHook")
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: TrainingSession, coord: Coordinator) -> None:
         if self._last_step is None:
             self._last_step = session.run(self._global_step_tensor) + self._num_steps
 
@@ -195,7 +202,7 @@ class LoggingTensorHook(SessionRunHook):
 
     def __init__(
         self,
-        tensors: Mapping[Any, Any] | Sequence[Any],
+        tensors: Mapping[str, Named] | Sequence[Named],
         every_n_iter: int | None = None,
         every_n_secs: float | None = None,
         at_end: bool = False,
@@ -208,8 +215,10 @@ class LoggingTensorHook(SessionRunHook):
             )
         if every_n_iter is not None and every_n_iter <= 0:
             raise InvalidArgumentError(f"invalid every_n_iter={every_n_iter}.")
-        self._tag_order = sorted(tensors) if isinstance(tensors, Mapping) else list(tensors)
-        self._tensors = dict(tensors) if isinstance(tensors, Mapping) else {item: item for item in tensors}
+        self._tag_order: list[Any] = sorted(tensors) if isinstance(tensors, Mapping) else list(tensors)
+        self._tensors: dict[Any, Named] = (
+            dict(tensors) if isinstance(tensors, Mapping) else {item: item for item in tensors}
+        )
         self._formatter = formatter
         self._timer: Timer = _Never() if only_at_end else SecondOrStepTimer(every_n_secs, every_n_iter)
         self._log_at_end = at_end
@@ -240,7 +249,7 @@ class LoggingTensorHook(SessionRunHook):
             self._log_tensors(run_values.results)
         self._iter_count += 1
 
-    def end(self, session: Any) -> None:
+    def end(self, session: TrainingSession) -> None:
         if self._log_at_end:
             self._log_tensors(session.run(self._current_tensors))
 
@@ -255,7 +264,7 @@ class NanLossDuringTrainingError(RuntimeError):
 class NanTensorHook(SessionRunHook):
     """Stops when the loss is not a number, by an error unless `fail_on_nan_loss` is false."""
 
-    def __init__(self, loss_tensor: Any, fail_on_nan_loss: bool = True) -> None:
+    def __init__(self, loss_tensor: Tensor | TensorSource, fail_on_nan_loss: bool = True) -> None:
         self._loss_tensor = loss_tensor
         self._fail_on_nan_loss = fail_on_nan_loss
 
@@ -306,7 +315,7 @@ class GlobalStepWaiterHook(SessionRunHook):
 class FinalOpsHook(SessionRunHook):
     """Computes something at the end, and keeps its value."""
 
-    def __init__(self, final_ops: Any, final_ops_feed_dict: Mapping[Any, Any] | None = None) -> None:
+    def __init__(self, final_ops: Fetches, final_ops_feed_dict: Mapping[Any, Any] | None = None) -> None:
         self._final_ops = final_ops
         self._final_ops_feed_dict = final_ops_feed_dict
         self._final_ops_values: Any = None
@@ -315,7 +324,7 @@ class FinalOpsHook(SessionRunHook):
     def final_ops_values(self) -> Any:
         return self._final_ops_values
 
-    def end(self, session: Any) -> None:
+    def end(self, session: TrainingSession) -> None:
         if self._final_ops is None:
             return
         try:
@@ -332,14 +341,14 @@ class FinalOpsHook(SessionRunHook):
 class FeedFnHook(SessionRunHook):
     """Feeds what a function gives, anew for each run."""
 
-    def __init__(self, feed_fn: Callable[[], Mapping[Any, Any]]) -> None:
+    def __init__(self, feed_fn: Callable[[], Feeds]) -> None:
         self.feed_fn = feed_fn
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(fetches=None, feed_dict=self.feed_fn())
 
 
-def _graph_element(item: Any) -> Any:
+def _graph_element(item: Named) -> Tensor | Operation | TensorSource:
     """A tensor of the graph being built, by itself or by name, which may be that of an operation with one output."""
     graph = current_graph()
     if not isinstance(item, str):

@@ -10,7 +10,8 @@ from __future__ import annotations
 import inspect
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from types import TracebackType
+from typing import Any, ClassVar, Final, TypeVar
 
 from tensorkeep.errors import (
     AbortedError,
@@ -19,16 +20,21 @@ from tensorkeep.errors import (
     OutOfRangeError,
     UnavailableError,
 )
+from tensorkeep.graph.arguments import Feeds, Fetches
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
+from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.tf1.training.inputs.queue_runner import start_queue_runners
 from tensorkeep.tf1.training.loops.coordinator import Coordinator
 from tensorkeep.tf1.training.loops.hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from tensorkeep.tf1.training.loops.roles import Config, Metadata, Options, TrainingSession
 from tensorkeep.tf1.training.loops.scaffold import Scaffold
 from tensorkeep.tf1.training.loops.session_creators import ChiefSessionCreator, SessionCreator
 
 LOG: Final = logging.getLogger("tensorkeep")
+
+Own = TypeVar("Own", bound="BaseMonitoredSession")
 
 PREEMPTION_ERRORS: Final = (AbortedError, UnavailableError)
 _LOST: Final = (
@@ -37,7 +43,7 @@ _LOST: Final = (
 )
 
 
-class _CoordinatedCreator(SessionCreator):
+class _CoordinatedCreator:
     """Makes sessions with hooks, whose queue runners are started."""
 
     def __init__(self, creator: SessionCreator, hooks: Sequence[SessionRunHook], stop_grace_period_secs: float) -> None:
@@ -45,7 +51,7 @@ class _CoordinatedCreator(SessionCreator):
         self._hooks = hooks
         self._stop_grace_period_secs = stop_grace_period_secs
         self.coord: Coordinator | None = None
-        self.inner: Any = None
+        self.inner: TrainingSession | None = None
 
     def create_session(self) -> _CoordinatedSession:
         self.inner = self._creator.create_session()
@@ -99,7 +105,9 @@ class _WrappedSession:
     def run(self, *args: Any, **kwargs: Any) -> Any:
         return self._sess.run(*args, **kwargs)
 
-    def run_step_fn(self, step_fn: Callable[[StepContext], Any], raw_session: Any, run_with_hooks: Any) -> Any:
+    def run_step_fn(
+        self, step_fn: Callable[[StepContext], Any], raw_session: TrainingSession, run_with_hooks: Any
+    ) -> Any:
         return step_fn(StepContext(raw_session, run_with_hooks or self.run))
 
 
@@ -114,7 +122,9 @@ class _HookedSession(_WrappedSession):
     def _check_stop(self) -> bool:
         return self._should_stop
 
-    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    def run(
+        self, fetches: Fetches, feed_dict: Feeds | None = None, options: Options = None, run_metadata: Metadata = None
+    ) -> Any:
         if self.should_stop():
             raise FailedPreconditionError("Run called even after should_stop requested.")
         context = SessionRunContext(SessionRunArgs(fetches, feed_dict), self._sess)
@@ -129,7 +139,7 @@ class _HookedSession(_WrappedSession):
         return outputs["caller"]
 
 
-def _merged_feeds(own: Mapping[Any, Any] | None, requests: Mapping[SessionRunHook, SessionRunArgs]) -> Any:
+def _merged_feeds(own: Feeds | None, requests: Mapping[SessionRunHook, SessionRunArgs]) -> Feeds | None:
     """What the program and the hooks feed. A tensor that two of them feed is an error."""
     merged: dict[Any, Any] = {}
     for request in requests.values():
@@ -188,7 +198,7 @@ class _CoordinatedSession(_WrappedSession):
 class _RecoverableSession(_WrappedSession):
     """Makes a new session when one is lost, and runs again."""
 
-    def __init__(self, creator: SessionCreator) -> None:
+    def __init__(self, creator: _CoordinatedCreator) -> None:
         self._creator = creator
         super().__init__(self._create_session())
 
@@ -225,7 +235,9 @@ class _RecoverableSession(_WrappedSession):
     def run(self, *args: Any, **kwargs: Any) -> Any:
         return self._recovering(lambda sess: sess.run(*args, **kwargs))
 
-    def run_step_fn(self, step_fn: Callable[[StepContext], Any], raw_session: Any, run_with_hooks: Any) -> Any:
+    def run_step_fn(
+        self, step_fn: Callable[[StepContext], Any], raw_session: TrainingSession, run_with_hooks: Any
+    ) -> Any:
         return self._recovering(lambda sess: sess.run_step_fn(step_fn, raw_session, sess.run))
 
 
@@ -235,12 +247,12 @@ class _RecoverableSession(_WrappedSession):
 class StepContext:
     """What a step function works with."""
 
-    def __init__(self, session: Any, run_with_hooks_fn: Callable[..., Any]) -> None:
+    def __init__(self, session: TrainingSession, run_with_hooks_fn: Callable[..., Any]) -> None:
         self._session = session
         self._run_with_hooks_fn = run_with_hooks_fn
 
     @property
-    def session(self) -> Any:
+    def session(self) -> TrainingSession:
         """The session underneath, which calls no hooks."""
         return self._session
 
@@ -274,14 +286,16 @@ class BaseMonitoredSession:
         self._sess: Any = _RecoverableSession(self._creator) if should_recover else self._creator.create_session()
 
     @property
-    def graph(self) -> Any:
+    def graph(self) -> Graph | None:
         return None if self._creator.inner is None else self._creator.inner.graph
 
     def _tf_sess(self) -> Any:
         """The session underneath. Programs call it, private as it is."""
         return self._creator.inner
 
-    def run(self, fetches: Any, feed_dict: Any = None, options: Any = None, run_metadata: Any = None) -> Any:
+    def run(
+        self, fetches: Fetches, feed_dict: Feeds | None = None, options: Options = None, run_metadata: Metadata = None
+    ) -> Any:
         """Runs with hooks. A session that is lost on the way is replaced, if this kind does so."""
         return self._open().run(fetches, feed_dict, options, run_metadata)
 
@@ -306,10 +320,12 @@ class BaseMonitoredSession:
     def close(self) -> None:
         self._close(None)
 
-    def __enter__(self) -> Any:
+    def __enter__(self: Own) -> Own:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> bool:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> bool:
         if kind in (OutOfRangeError, StopIteration):
             kind = None  # the end of the input is not a failure
         self._close(kind)
@@ -319,7 +335,7 @@ class BaseMonitoredSession:
         try:
             if kind is None:
                 for hook in self._hooks:
-                    hook.end(self._creator.inner)
+                    hook.end(self._inner())
         finally:
             try:
                 self._open().close()
@@ -327,6 +343,11 @@ class BaseMonitoredSession:
                 self._sess = self._creator.inner = self._creator.coord = None
                 if not self._graph_was_finalized:
                     self._graph_being_built.unfinalize()
+
+    def _inner(self) -> TrainingSession:
+        """The session underneath, while there is one."""
+        assert self._creator.inner is not None
+        return self._creator.inner
 
     def _is_closed(self) -> bool:
         return self._creator.inner is None
@@ -352,7 +373,7 @@ class SingularMonitoredSession(BaseMonitoredSession):
         hooks: Sequence[SessionRunHook] | None = None,
         scaffold: Scaffold | None = None,
         master: str = "",
-        config: Any = None,
+        config: Config = None,
         checkpoint_dir: PathLike | None = None,
         stop_grace_period_secs: float = 120,
         checkpoint_filename_with_path: PathLike | None = None,
@@ -366,7 +387,7 @@ class SingularMonitoredSession(BaseMonitoredSession):
         )
         super().__init__(creator, hooks, False, stop_grace_period_secs)
 
-    def raw_session(self) -> Any:
+    def raw_session(self) -> TrainingSession | None:
         """The session underneath, which calls no hooks."""
         return self._creator.inner
 

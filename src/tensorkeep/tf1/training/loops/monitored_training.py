@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.io.files.filesystem import PathLike
@@ -17,14 +17,21 @@ from tensorkeep.tf1.training.loops.recording_hooks import (
     StepCounterHook,
     SummarySaverHook,
 )
+from tensorkeep.tf1.training.loops.roles import Config
 from tensorkeep.tf1.training.loops.scaffold import Scaffold
 from tensorkeep.tf1.training.loops.session_creators import ChiefSessionCreator, WorkerSessionCreator
 from tensorkeep.tf1.variables.variable import Variable
 
 LOG: Final = logging.getLogger("tensorkeep")
 
-USE_DEFAULT: Final = object()
-"""Not given."""
+
+class NotGiven:
+    """Stands for an interval that a program has not said."""
+
+
+USE_DEFAULT: Final = NotGiven()
+Interval: TypeAlias = NotGiven | int | None
+"""Steps, or seconds; None is never."""
 
 
 @dataclass(frozen=True)
@@ -37,11 +44,13 @@ class Parts:
     session: Callable[..., MonitoredSession] = MonitoredSession
 
 
-def either(steps: Any, seconds: Any, default: tuple[Any, Any]) -> tuple[Any, Any]:
+def steps_or_seconds(
+    steps: Interval, seconds: Interval, default: tuple[int | None, float | None]
+) -> tuple[int | None, float | None]:
     """Steps and seconds of which at least one was given, the other being absent; else the default."""
-    if steps is USE_DEFAULT and seconds is USE_DEFAULT:
+    if isinstance(steps, NotGiven) and isinstance(seconds, NotGiven):
         return default
-    return None if steps is USE_DEFAULT else steps, None if seconds is USE_DEFAULT else seconds
+    return None if isinstance(steps, NotGiven) else steps, None if isinstance(seconds, NotGiven) else seconds
 
 
 def mark_target_node(target_nodes_or_tensors: Iterable[Any]) -> list[str]:
@@ -61,7 +70,7 @@ def mark_target_node(target_nodes_or_tensors: Iterable[Any]) -> list[str]:
     return names
 
 
-def _is_target(item: Any) -> bool:
+def _is_target(item: object) -> bool:
     return isinstance(item, Tensor | Operation | Variable)
 
 
@@ -77,14 +86,14 @@ def monitored_training_session(
     scaffold: Scaffold | None = None,
     hooks: Sequence[SessionRunHook] | None = None,
     chief_only_hooks: Sequence[SessionRunHook] | None = None,
-    save_checkpoint_secs: Any = USE_DEFAULT,
-    save_summaries_steps: Any = USE_DEFAULT,
-    save_summaries_secs: Any = USE_DEFAULT,
-    config: Any = None,
+    save_checkpoint_secs: Interval = USE_DEFAULT,
+    save_summaries_steps: Interval = USE_DEFAULT,
+    save_summaries_secs: Interval = USE_DEFAULT,
+    config: Config = None,
     stop_grace_period_secs: float = 120,
     log_step_count_steps: int | None = 100,
     max_wait_secs: float = 7200,
-    save_checkpoint_steps: Any = USE_DEFAULT,
+    save_checkpoint_steps: Interval = USE_DEFAULT,
     summary_dir: PathLike | None = None,
     save_graph_def: bool = True,
     save_incremental_checkpoint_secs: float | None = None,
@@ -111,13 +120,13 @@ def monitored_training_session(
     if summary_dir:
         if _is_set(log_step_count_steps):
             all_hooks.append(StepCounterHook(output_dir=summary_dir, every_n_steps=log_step_count_steps))
-        steps, seconds = either(save_summaries_steps, save_summaries_secs, (100, None))
+        steps, seconds = steps_or_seconds(save_summaries_steps, save_summaries_secs, (100, None))
         if _is_set(steps, seconds):
             all_hooks.append(
                 SummarySaverHook(scaffold=scaffold, save_steps=steps, save_secs=seconds, output_dir=summary_dir)
             )
     if checkpoint_dir:
-        steps, seconds = either(save_checkpoint_steps, save_checkpoint_secs, (None, 600))
+        steps, seconds = steps_or_seconds(save_checkpoint_steps, save_checkpoint_secs, (None, 600))
         if _is_set(steps, seconds):
             all_hooks.append(
                 CheckpointSaverHook(

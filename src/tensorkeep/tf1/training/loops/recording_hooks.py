@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import Fetches
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.messages.files import write_graph
@@ -15,6 +16,7 @@ from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.metagraph.exporting import create_meta_graph_def
 from tensorkeep.proto.messages import SessionLog, Summary
+from tensorkeep.tf1.training.loops.coordinator import Coordinator
 from tensorkeep.tf1.training.loops.events import FileWriterCache
 from tensorkeep.tf1.training.loops.hooks import (
     SecondOrStepTimer,
@@ -24,6 +26,8 @@ from tensorkeep.tf1.training.loops.hooks import (
     SessionRunValues,
     required_step,
 )
+from tensorkeep.tf1.training.loops.roles import GraphSaver, SummaryWriter, TrainingSession
+from tensorkeep.tf1.training.loops.scaffold import Scaffold
 from tensorkeep.tf1.variables.global_step import get_global_step
 
 LOG: Final = logging.getLogger("tensorkeep")
@@ -37,21 +41,21 @@ class CheckpointSaverListener:
     def begin(self) -> None:
         """Called once, while operations can still be added to the graph."""
 
-    def before_save(self, session: Any, global_step_value: int) -> None:
+    def before_save(self, session: TrainingSession, global_step_value: int) -> None:
         """Called before a checkpoint is saved."""
 
-    def after_save(self, session: Any, global_step_value: int) -> bool | None:
+    def after_save(self, session: TrainingSession, global_step_value: int) -> bool | None:
         """Called after a checkpoint was saved. True stops training."""
 
-    def end(self, session: Any, global_step_value: int) -> None:
+    def end(self, session: TrainingSession, global_step_value: int) -> None:
         """Called at the end, after the last checkpoint was saved."""
 
 
-Metrics: TypeAlias = Mapping[str, Any] | Callable[[Any, int], Mapping[str, float]]
+Metrics: TypeAlias = Mapping[str, Fetches] | Callable[[TrainingSession, int], Mapping[str, float]]
 """Tensors of one number by name; or a function that is given the session and the step, and returns the numbers."""
 
 
-def _measured(metrics: Metrics, session: Any, step: int) -> Mapping[str, float]:
+def _measured(metrics: Metrics, session: TrainingSession, step: int) -> Mapping[str, float]:
     """The metrics of the values that are saved now: tensors by a run of their own, which feeds nothing."""
     if callable(metrics):
         return metrics(session, step)
@@ -79,9 +83,9 @@ class CheckpointSaverHook(SessionRunHook):
         checkpoint_dir: PathLike,
         save_secs: float | None = None,
         save_steps: int | None = None,
-        saver: Any = None,
+        saver: GraphSaver | None = None,
         checkpoint_basename: str = "model.ckpt",
-        scaffold: Any = None,
+        scaffold: Scaffold | None = None,
         listeners: Sequence[CheckpointSaverListener] | None = None,
         save_graph_def: bool = True,
         *,
@@ -111,7 +115,7 @@ class CheckpointSaverHook(SessionRunHook):
         for listener in self._listeners:
             listener.begin()
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: TrainingSession, coord: Coordinator) -> None:
         step = session.run(self._global_step_tensor)
         graph = current_graph()
         graph_def = export_graph(graph, True)
@@ -140,7 +144,7 @@ class CheckpointSaverHook(SessionRunHook):
         if self._incremental is not None:
             self._save_incrementally(self._incremental, run_context.session, run_values.results)
 
-    def _save_incrementally(self, timer: SecondOrStepTimer, session: Any, about: int) -> None:
+    def _save_incrementally(self, timer: SecondOrStepTimer, session: TrainingSession, about: int) -> None:
         """Saves what changed since the last full checkpoint, if it is time to."""
         if timer.should_trigger_for_step(about + self._steps_per_run):
             step = session.run(self._global_step_tensor)
@@ -149,14 +153,14 @@ class CheckpointSaverHook(SessionRunHook):
                 LOG.info("Saving what changed until %d beside %s.", step, self._save_path)
                 self._get_saver().incremental_save(session, self._save_path, global_step=step)
 
-    def end(self, session: Any) -> None:
+    def end(self, session: TrainingSession) -> None:
         last_step = session.run(self._global_step_tensor)
         if last_step != self._timer.last_triggered_step():
             self._save(session, last_step)
         for listener in self._listeners:
             listener.end(session, last_step)
 
-    def _save(self, session: Any, step: int) -> bool:
+    def _save(self, session: TrainingSession, step: int) -> bool:
         """Saves a checkpoint; says whether one of the listeners wants training to stop."""
         LOG.info("Calling checkpoint listeners before saving checkpoint %d...", step)
         for listener in self._listeners:
@@ -174,8 +178,9 @@ class CheckpointSaverHook(SessionRunHook):
             LOG.info("A CheckpointSaverListener requested that training be stopped. listener: %s", listener)
         return bool(stopping)
 
-    def _get_saver(self) -> Any:
+    def _get_saver(self) -> GraphSaver:
         if self._saver is None and self._scaffold is not None:
+            assert self._scaffold.saver is not None  # a monitored session has finalized the scaffold
             return self._scaffold.saver
         if self._saver is None:
             savers = get_collection(current_graph(), GraphKeys.SAVERS)
@@ -203,7 +208,7 @@ class StepCounterHook(SessionRunHook):
         every_n_steps: int | None = 100,
         every_n_secs: float | None = None,
         output_dir: PathLike | None = None,
-        summary_writer: Any = None,
+        summary_writer: SummaryWriter | None = None,
     ) -> None:
         if (every_n_steps is None) == (every_n_secs is None):
             raise InvalidArgumentError("exactly one of every_n_steps and every_n_secs should be provided.")
@@ -221,7 +226,9 @@ class StepCounterHook(SessionRunHook):
         if self._summary_writer is None and self._output_dir:
             self._summary_writer = FileWriterCache.get(self._output_dir)
         self._global_step_tensor = required_step("StepCounterHook")
-        self._summary_tag = f"{get_global_step().op.name}/sec"
+        step = get_global_step()
+        assert step is not None  # `required_step` has refused a graph without one
+        self._summary_tag = f"{step.op.name}/sec"
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
         return SessionRunArgs(self._global_step_tensor)
@@ -263,9 +270,9 @@ class SummarySaverHook(SessionRunHook):
         save_steps: int | None = None,
         save_secs: float | None = None,
         output_dir: PathLike | None = None,
-        summary_writer: Any = None,
-        scaffold: Any = None,
-        summary_op: Any = None,
+        summary_writer: SummaryWriter | None = None,
+        scaffold: Scaffold | None = None,
+        summary_op: Fetches = None,
     ) -> None:
         if (scaffold is None) == (summary_op is None):
             raise InvalidArgumentError("Exactly one of scaffold or summary_op must be provided.")
@@ -303,12 +310,12 @@ class SummarySaverHook(SessionRunHook):
                 self._summary_writer.add_summary(summary, step)
         self._next_step = step + 1
 
-    def end(self, session: Any = None) -> None:
+    def end(self, session: TrainingSession | None = None) -> None:
         if self._summary_writer:
             self._summary_writer.flush()
 
-    def _get_summary_op(self) -> list[Any] | None:
-        found = self._scaffold.summary_op if self._summary_op is None else self._summary_op
+    def _get_summary_op(self) -> Sequence[Fetches] | None:
+        found = self._scaffold.summary_op if self._scaffold is not None else self._summary_op
         return found if found is None or isinstance(found, list) else [found]
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Any, Final, NoReturn
 
 from tensorkeep.errors import FailedPreconditionError, WrongTypeError
+from tensorkeep.graph.arguments import Feeds, Fetches
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
 from tensorkeep.graph.graph import Operation, Tensor
@@ -14,6 +15,7 @@ from tensorkeep.tf1.functions.arrays.shapes import concat
 from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.data.lookup_tables import tables_initializer
 from tensorkeep.tf1.functions.data.summaries import merge_all
+from tensorkeep.tf1.training.loops.roles import GraphSaver, TrainingSession
 from tensorkeep.tf1.training.loops.session_manager import SAVED_MODEL_INITIALIZERS
 from tensorkeep.tf1.training.objects.resources import (
     initialize_resources,
@@ -31,7 +33,7 @@ from tensorkeep.tf1.variables.listing import (
 LOG: Final = logging.getLogger("tensorkeep")
 
 
-def no_saver(**options: Any) -> Any:
+def no_saver(**options: object) -> NoReturn:
     """Refuses to make a saver: the core has no graph to add its operations to unless it is told which."""
     raise FailedPreconditionError(
         f"no saver is given, and the collection {GraphKeys.SAVERS} of the graph has none: give one (saver=...)"
@@ -44,20 +46,20 @@ class Scaffold:
     What is not given is taken from the graph's collections by `finalize`, or else made and put there.
     """
 
-    new_saver: Callable[..., Any] = staticmethod(no_saver)
+    new_saver: Callable[..., GraphSaver] = staticmethod(no_saver)
 
     def __init__(
         self,
-        init_op: Any = None,
-        init_feed_dict: Mapping[Any, Any] | None = None,
-        init_fn: Callable[[Scaffold, Any], None] | None = None,
-        ready_op: Any = None,
-        ready_for_local_init_op: Any = None,
-        local_init_op: Any = None,
-        summary_op: Any = None,
-        saver: Any = None,
+        init_op: Fetches = None,
+        init_feed_dict: Feeds | None = None,
+        init_fn: Callable[[Scaffold, TrainingSession], None] | None = None,
+        ready_op: Fetches = None,
+        ready_for_local_init_op: Fetches = None,
+        local_init_op: Fetches = None,
+        summary_op: Fetches = None,
+        saver: GraphSaver | None = None,
         copy_from_scaffold: Scaffold | None = None,
-        local_init_feed_dict: Mapping[Any, Any] | None = None,
+        local_init_feed_dict: Feeds | None = None,
         *,
         incremental_save_restore: bool = False,
     ) -> None:
@@ -68,14 +70,14 @@ class Scaffold:
             return getattr(copy_from_scaffold, name, None) if value is None else value
 
         self._user_init_fn = given(init_fn, "_user_init_fn")
-        self._init_op = given(init_op, "init_op")
-        self._init_feed_dict = given(init_feed_dict, "init_feed_dict")
-        self._ready_op = given(ready_op, "ready_op")
-        self._ready_for_local_init_op = given(ready_for_local_init_op, "ready_for_local_init_op")
-        self._local_init_op = given(local_init_op, "local_init_op")
-        self._local_init_feed_dict = given(local_init_feed_dict, "local_init_feed_dict")
-        self._summary_op = given(summary_op, "summary_op")
-        self._saver = given(saver, "saver")
+        self._init_op: Fetches = given(init_op, "init_op")
+        self._init_feed_dict: Feeds | None = given(init_feed_dict, "init_feed_dict")
+        self._ready_op: Fetches = given(ready_op, "ready_op")
+        self._ready_for_local_init_op: Fetches = given(ready_for_local_init_op, "ready_for_local_init_op")
+        self._local_init_op: Fetches = given(local_init_op, "local_init_op")
+        self._local_init_feed_dict: Feeds | None = given(local_init_feed_dict, "local_init_feed_dict")
+        self._summary_op: Fetches = given(summary_op, "summary_op")
+        self._saver: GraphSaver | None = given(saver, "saver")
         self.incremental_save_restore = incremental_save_restore
         """Whether the saver that is made if none is given saves incrementally, too."""
 
@@ -101,7 +103,7 @@ class Scaffold:
         LOG.info("Graph was finalized.")
         return self
 
-    def _saver_or_default(self) -> Any:
+    def _saver_or_default(self) -> GraphSaver:
         savers = get_collection(current_graph(), GraphKeys.SAVERS)
         if len(savers) > 1:
             raise FailedPreconditionError(
@@ -109,54 +111,53 @@ class Scaffold:
                 "to the constructor."
             )
         if savers:
-            return savers[0]
+            saver: GraphSaver = savers[0]
+            return saver
         extra = {"incremental_save_restore": True} if self.incremental_save_restore else {}
         saver = self.new_saver(sharded=True, allow_empty=True, **extra)
         add_to_collection(current_graph(), GraphKeys.SAVERS, saver)
         return saver
 
     @property
-    def init_fn(self) -> Callable[[Any], None] | None:
+    def init_fn(self) -> Callable[[TrainingSession], None] | None:
         """A function of the session, to be called after `init_op` was run."""
         function = self._user_init_fn
         return (lambda sess: function(self, sess)) if function else None
 
     @property
-    def init_op(self) -> Any:
+    def init_op(self) -> Fetches:
         return self._init_op
 
     @property
-    def init_feed_dict(self) -> Mapping[Any, Any] | None:
-        found: Mapping[Any, Any] | None = self._init_feed_dict
-        return found
+    def init_feed_dict(self) -> Feeds | None:
+        return self._init_feed_dict
 
     @property
-    def ready_op(self) -> Any:
+    def ready_op(self) -> Fetches:
         return self._ready_op
 
     @property
-    def ready_for_local_init_op(self) -> Any:
+    def ready_for_local_init_op(self) -> Fetches:
         return self._ready_for_local_init_op
 
     @property
-    def local_init_op(self) -> Any:
+    def local_init_op(self) -> Fetches:
         return self._local_init_op
 
     @property
-    def local_init_feed_dict(self) -> Mapping[Any, Any] | None:
-        found: Mapping[Any, Any] | None = self._local_init_feed_dict
-        return found
+    def local_init_feed_dict(self) -> Feeds | None:
+        return self._local_init_feed_dict
 
     @property
-    def summary_op(self) -> Any:
+    def summary_op(self) -> Fetches:
         return self._summary_op
 
     @property
-    def saver(self) -> Any:
+    def saver(self) -> GraphSaver | None:
         return self._saver
 
     @staticmethod
-    def get_or_default(arg_name: str, collection_key: str, default_constructor: Callable[[], Any]) -> Any:
+    def get_or_default(arg_name: str, collection_key: str, default_constructor: Callable[[], Fetches]) -> Fetches:
         """The one item of a collection of the graph being built; where there is none, one made and put there."""
         graph = current_graph()
         found = get_collection(graph, collection_key)
@@ -166,7 +167,8 @@ class Scaffold:
                 f"passing it to the tf.Scaffold constructor as:  tf.Scaffold({arg_name}=item to use)"
             )
         if found:
-            return found[0]
+            listed: Fetches = found[0]
+            return listed
         made = default_constructor()
         if made is not None:
             add_to_collection(graph, collection_key, made)

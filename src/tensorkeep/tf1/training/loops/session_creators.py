@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from tensorkeep.graph.building import current_graph
 from tensorkeep.io.files.filesystem import PathLike
+from tensorkeep.tf1.training.loops.roles import Config, TrainingSession
 from tensorkeep.tf1.training.loops.scaffold import Scaffold
 from tensorkeep.tf1.training.loops.session_manager import SessionManager
 
@@ -15,7 +16,7 @@ class SessionCreator(ABC):
     """Makes the sessions that a monitored session runs in."""
 
     @abstractmethod
-    def create_session(self) -> Any:
+    def create_session(self) -> TrainingSession:
         """A session that is ready."""
 
 
@@ -25,7 +26,7 @@ class _ScaffoldedCreator(SessionCreator):
     scaffold_type: ClassVar[type[Scaffold]] = Scaffold
     manager_type: ClassVar[type[SessionManager]] = SessionManager
 
-    def __init__(self, scaffold: Scaffold | None, master: str, config: Any) -> None:
+    def __init__(self, scaffold: Scaffold | None, master: str, config: Config) -> None:
         self._scaffold = scaffold or self.scaffold_type()
         self._master = master
         self._config = config
@@ -50,7 +51,7 @@ class ChiefSessionCreator(_ScaffoldedCreator):
         self,
         scaffold: Scaffold | None = None,
         master: str = "",
-        config: Any = None,
+        config: Config = None,
         checkpoint_dir: PathLike | None = None,
         checkpoint_filename_with_path: PathLike | None = None,
     ) -> None:
@@ -58,7 +59,7 @@ class ChiefSessionCreator(_ScaffoldedCreator):
         self._checkpoint_dir = checkpoint_dir
         self._checkpoint_filename_with_path = checkpoint_filename_with_path
 
-    def create_session(self) -> Any:
+    def create_session(self) -> TrainingSession:
         scaffold = self._scaffold.finalize()
         return self._session_manager().prepare_session(
             self._master,
@@ -76,12 +77,12 @@ class WorkerSessionCreator(_ScaffoldedCreator):
     """Makes sessions of variables that somebody else initializes."""
 
     def __init__(
-        self, scaffold: Scaffold | None = None, master: str = "", config: Any = None, max_wait_secs: float = 30 * 60
+        self, scaffold: Scaffold | None = None, master: str = "", config: Config = None, max_wait_secs: float = 30 * 60
     ) -> None:
         super().__init__(scaffold, master, config)
         self._max_wait_secs = max_wait_secs
 
-    def create_session(self) -> Any:
+    def create_session(self) -> TrainingSession:
         self._scaffold.finalize()
         return self._session_manager().wait_for_session(
             self._master, config=self._config, max_wait_secs=self._max_wait_secs

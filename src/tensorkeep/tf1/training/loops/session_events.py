@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tensorkeep.graph.arguments import SessionLike, TensorLike
 from tensorkeep.graph.building import building, control_dependencies, device, name_scope
 from tensorkeep.graph.collections import add_to_collection
 from tensorkeep.graph.graph import Graph
@@ -25,7 +24,9 @@ __all__ = ["SessionEvents"]
 class SessionEvents:
     """An event file of a session. The operations are added to its graph, and the file is begun at once."""
 
-    def __init__(self, session: Any, logdir: str, max_queue: int, flush_secs: float, suffix: str | None) -> None:
+    def __init__(
+        self, session: SessionLike, logdir: str, max_queue: int, flush_secs: float, suffix: str | None
+    ) -> None:
         self._session = session
         self._add_operations(session.graph, logdir, max_queue, int(flush_secs * 1000), suffix)
         self.open()
@@ -33,7 +34,7 @@ class SessionEvents:
     def _add_operations(self, graph: Graph, logdir: str, max_queue: int, millis: int, suffix: str | None) -> None:
         with building(graph), name_scope("filewriter"):
             with device("cpu:0"):
-                ending: Any = constant(".v2") if suffix is None else suffix
+                ending: TensorLike = constant(".v2") if suffix is None else suffix
                 writer = summary_writer(shared_name=f"logdir:{logdir}")
                 add_to_collection(graph, WRITERS, create_summary_file_writer(writer, logdir, max_queue, millis, ending))
             self._event = placeholder_with_default(constant("unused"), shape=())

@@ -12,12 +12,14 @@ import numpy as np
 from tensorkeep.checkpoint.finding.latest import located_state
 from tensorkeep.checkpoint.finding.state_file import CheckpointState
 from tensorkeep.errors import DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
+from tensorkeep.graph.arguments import Fetches
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import get_collection
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.runtime.session import Session
+from tensorkeep.tf1.training.loops.roles import Config, GraphSaver, TrainingSession
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -25,7 +27,7 @@ _FOREVER: Final = float("inf")
 SAVED_MODEL_INITIALIZERS: Final = "saved_model_initializers"
 
 
-def session_of(master: str, graph: Graph, config: Any) -> Session:
+def session_of(master: str, graph: Graph, config: Config) -> Session:
     """A session of the core, which has no master and takes no configuration."""
     if master or config is not None:
         raise InvalidArgumentError(f"a session runs in this process: there is no master {master!r}, no {config!r}")
@@ -39,16 +41,16 @@ class SessionManager:
     initializes what no checkpoint holds, once `ready_for_local_init_op` lets it.
     """
 
-    new_session: Callable[[str, Graph, Any], Any] = staticmethod(session_of)
+    new_session: Callable[[str, Graph, Config], TrainingSession] = staticmethod(session_of)
     filesystem: FileSystem = LOCAL
     clock: Callable[[], float] = staticmethod(time.time)
     sleep: Callable[[float], None] = staticmethod(time.sleep)
 
     def __init__(
         self,
-        local_init_op: Any = None,
-        ready_op: Any = None,
-        ready_for_local_init_op: Any = None,
+        local_init_op: Fetches = None,
+        ready_op: Fetches = None,
+        ready_for_local_init_op: Fetches = None,
         graph: Graph | None = None,
         recovery_wait_secs: float = 30,
         local_init_run_options: Any = None,
@@ -72,18 +74,18 @@ class SessionManager:
     def prepare_session(
         self,
         master: str,
-        init_op: Any = None,
-        saver: Any = None,
+        init_op: Fetches = None,
+        saver: GraphSaver | None = None,
         checkpoint_dir: PathLike | None = None,
         checkpoint_filename_with_path: PathLike | None = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
-        config: Any = None,
+        config: Config = None,
         init_feed_dict: Mapping[Any, Any] | None = None,
-        init_fn: Callable[[Any], None] | None = None,
+        init_fn: Callable[[TrainingSession], None] | None = None,
         *,
-        incr_saver: Any = None,
-    ) -> Any:
+        incr_saver: GraphSaver | None = None,
+    ) -> TrainingSession:
         """A session restored from a checkpoint if there is one, else initialized by `init_op` and `init_fn`.
 
         `incr_saver` puts the newest incremental checkpoint of the folder over the full one, as DeepRec's does; a saver
@@ -120,13 +122,13 @@ class SessionManager:
     def recover_session(
         self,
         master: str,
-        saver: Any = None,
+        saver: GraphSaver | None = None,
         checkpoint_dir: PathLike | None = None,
         checkpoint_filename_with_path: PathLike | None = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
-        config: Any = None,
-    ) -> tuple[Any, bool]:
+        config: Config = None,
+    ) -> tuple[TrainingSession, bool]:
         """A session, and whether a checkpoint was found and made it ready."""
         sess, is_restored = self._restored(
             master, saver, checkpoint_dir, checkpoint_filename_with_path, wait_for_checkpoint, max_wait_secs, config
@@ -145,7 +147,9 @@ class SessionManager:
         LOG.info("Restored model from %s", source)
         return sess, True
 
-    def wait_for_session(self, master: str, config: Any = None, max_wait_secs: float | None = _FOREVER) -> Any:
+    def wait_for_session(
+        self, master: str, config: Config = None, max_wait_secs: float | None = _FOREVER
+    ) -> TrainingSession:
         """A session of variables that somebody else initializes. DeadlineExceededError if that takes too long."""
         longest = _FOREVER if max_wait_secs is None else max_wait_secs
         deadline = self.clock() + longest
@@ -169,14 +173,14 @@ class SessionManager:
     def _restored(
         self,
         master: str,
-        saver: Any,
+        saver: GraphSaver | None,
         directory: PathLike | None,
         path: PathLike | None,
         is_waiting: bool,
         max_wait_secs: float,
-        config: Any,
-        incr_saver: Any = None,
-    ) -> tuple[Any, bool]:
+        config: Config,
+        incr_saver: GraphSaver | None = None,
+    ) -> tuple[TrainingSession, bool]:
         """A new session, and whether it was restored."""
         if directory and path:
             raise InvalidArgumentError("Can not provide both checkpoint_dir and checkpoint_filename_with_path.")
@@ -191,7 +195,12 @@ class SessionManager:
             raise
 
     def _restore_any(
-        self, sess: Any, saver: Any, directory: PathLike | None, path: PathLike | None, max_wait_secs: float
+        self,
+        sess: TrainingSession,
+        saver: GraphSaver | None,
+        directory: PathLike | None,
+        path: PathLike | None,
+        max_wait_secs: float,
     ) -> bool:
         """Restores the checkpoint named, or the latest of the folder; says whether there was one."""
         if not saver or not (directory or path):
@@ -208,7 +217,7 @@ class SessionManager:
         return True
 
     def _restore_increments(
-        self, sess: Any, incr_saver: Any, directory: PathLike | None, path: PathLike | None
+        self, sess: TrainingSession, incr_saver: GraphSaver, directory: PathLike | None, path: PathLike | None
     ) -> None:
         """Puts what changed since over a full checkpoint, if that was found by its folder, as DeepRec does."""
         if directory:
@@ -231,13 +240,13 @@ class SessionManager:
             self.sleep(self._recovery_wait_secs)
             waited += self._recovery_wait_secs
 
-    def _restore(self, sess: Any, saver: Any, path: PathLike) -> None:
+    def _restore(self, sess: TrainingSession, saver: GraphSaver, path: PathLike) -> None:
         initializers = get_collection(self._graph, SAVED_MODEL_INITIALIZERS)
         if initializers:
             sess.run(initializers)
         saver.restore(sess, path)
 
-    def _run_local_init(self, sess: Any) -> str | None:
+    def _run_local_init(self, sess: TrainingSession) -> str | None:
         """What is lacking for the local initializer to be run; None after it was."""
         if self._local_init_op is None:
             return None
@@ -246,11 +255,12 @@ class SessionManager:
             return lacking
         LOG.info("Running local_init_op.")
         options = [] if self._local_init_run_options is None else [self._local_init_run_options]
-        sess.run(self._local_init_op, self._local_init_feed_dict, *options)
+        run: Callable[..., Any] = sess.run  # the core's takes no options, the facade's does
+        run(self._local_init_op, self._local_init_feed_dict, *options)
         LOG.info("Done running local_init_op.")
         return None
 
-    def _lacking(self, op: Any, sess: Any, message: str) -> str | None:
+    def _lacking(self, op: Fetches, sess: TrainingSession, message: str) -> str | None:
         """What an operation that asks for it says is missing."""
         if op is None:
             return None
@@ -266,7 +276,7 @@ class SessionManager:
         return "Variables not initialized: " + ", ".join(name.decode() for name in np.ravel(found))
 
 
-def _name(item: Any) -> str:
+def _name(item: Fetches) -> str:
     return "None" if item is None else getattr(item, "name", f"<no name for {type(item)}>")
 
 

@@ -7,23 +7,26 @@ import posixpath
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, TypeVar
 
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
+from tensorkeep.graph.arguments import Feeds, Fetches
 from tensorkeep.graph.building import building, current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection, get_collection
-from tensorkeep.graph.graph import Graph
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.files import write_graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.metagraph.exporting import create_meta_graph_def
-from tensorkeep.proto.messages import SessionLog
+from tensorkeep.proto.messages import SessionLog, Summary
 from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.data.lookup_tables import tables_initializer
 from tensorkeep.tf1.functions.data.summaries import merge_all
-from tensorkeep.tf1.training.loops.coordinator import Coordinator, LooperThread
+from tensorkeep.tf1.training.inputs.queue_runner import QueueRunner
+from tensorkeep.tf1.training.loops.coordinator import Coordinator, ExceptionInfo, LooperThread
 from tensorkeep.tf1.training.loops.events import FileWriter
+from tensorkeep.tf1.training.loops.roles import Config, GraphSaver, SummaryWriter, TrainingSession
 from tensorkeep.tf1.training.loops.scaffold import no_saver
 from tensorkeep.tf1.training.loops.session_manager import SessionManager
 from tensorkeep.tf1.training.loops.supervisor_threads import (
@@ -31,6 +34,7 @@ from tensorkeep.tf1.training.loops.supervisor_threads import (
     SVSummaryThread,
     SVTimerCheckpointThread,
 )
+from tensorkeep.tf1.variables.global_step import Step
 from tensorkeep.tf1.variables.global_step import global_step as step_value
 from tensorkeep.tf1.variables.listing import (
     global_variables,
@@ -40,6 +44,8 @@ from tensorkeep.tf1.variables.listing import (
 )
 
 LOG: Final = logging.getLogger("tensorkeep")
+
+Given = TypeVar("Given")
 
 _UNPLACED: Final = ("Variable", "VariableV2")
 
@@ -52,43 +58,43 @@ class Supervisor:
     """
 
     USE_DEFAULT: ClassVar = 0
-    new_saver: Callable[..., Any] = staticmethod(no_saver)
+    new_saver: Callable[..., GraphSaver] = staticmethod(no_saver)
     manager_type: ClassVar[type[SessionManager]] = SessionManager
 
     def __init__(
         self,
         graph: Graph | None = None,
-        ready_op: Any = USE_DEFAULT,
-        ready_for_local_init_op: Any = USE_DEFAULT,
+        ready_op: Fetches | int = USE_DEFAULT,
+        ready_for_local_init_op: Fetches | int = USE_DEFAULT,
         is_chief: bool = True,
-        init_op: Any = USE_DEFAULT,
+        init_op: Fetches | int = USE_DEFAULT,
         init_feed_dict: Mapping[Any, Any] | None = None,
-        local_init_op: Any = USE_DEFAULT,
+        local_init_op: Fetches | int = USE_DEFAULT,
         logdir: PathLike | None = None,
-        summary_op: Any = USE_DEFAULT,
-        saver: Any = USE_DEFAULT,
-        global_step: Any = USE_DEFAULT,
+        summary_op: Fetches | int = USE_DEFAULT,
+        saver: GraphSaver | int | None = USE_DEFAULT,
+        global_step: Step | int | None = USE_DEFAULT,
         save_summaries_secs: float = 120,
         save_model_secs: float = 600,
         recovery_wait_secs: float = 30,
         stop_grace_secs: float = 120,
         checkpoint_basename: str = "model.ckpt",
-        session_manager: Any = None,
-        summary_writer: Any = USE_DEFAULT,
-        init_fn: Callable[[Any], None] | None = None,
+        session_manager: SessionManager | None = None,
+        summary_writer: SummaryWriter | int | None = USE_DEFAULT,
+        init_fn: Callable[[TrainingSession], None] | None = None,
         local_init_run_options: Any = None,
     ) -> None:
         self._graph = current_graph() if graph is None else graph
         with building(self._graph):
-            self._ready_op = _found(ready_op, GraphKeys.READY_OP, report_uninitialized_variables)
-            self._ready_for_local_init_op = _found(
+            self._ready_op = _given_or_collected(ready_op, GraphKeys.READY_OP, report_uninitialized_variables)
+            self._ready_for_local_init_op = _given_or_collected(
                 ready_for_local_init_op, GraphKeys.READY_FOR_LOCAL_INIT_OP, lambda: None
             )
-            self._init_op = _found(init_op, GraphKeys.INIT_OP, global_variables_initializer)
-            self._local_init_op = _found(local_init_op, GraphKeys.LOCAL_INIT_OP, _default_local_init_op)
-            self._saver = _found(saver, GraphKeys.SAVERS, self._default_saver)
-            self._summary_op = _found(summary_op, GraphKeys.SUMMARY_OP, merge_all)
-            self._global_step = _found(global_step, GraphKeys.GLOBAL_STEP, _default_global_step)
+            self._init_op = _given_or_collected(init_op, GraphKeys.INIT_OP, global_variables_initializer)
+            self._local_init_op = _given_or_collected(local_init_op, GraphKeys.LOCAL_INIT_OP, _default_local_init_op)
+            self._saver = _given_or_collected(saver, GraphKeys.SAVERS, self._default_saver)
+            self._summary_op = _given_or_collected(summary_op, GraphKeys.SUMMARY_OP, merge_all)
+            self._global_step = _given_or_collected(global_step, GraphKeys.GLOBAL_STEP, _default_global_step)
         self._init_feed_dict = init_feed_dict
         self._init_fn = init_fn
         self._meta_graph_def = create_meta_graph_def(
@@ -116,11 +122,11 @@ class Supervisor:
         self._check_devices()
         self._graph.finalize()
 
-    def _default_saver(self) -> Any:
+    def _default_saver(self) -> GraphSaver | None:
         return self.new_saver() if global_variables() else None
 
-    def _writer(self, given: Any) -> Any:
-        if given is not Supervisor.USE_DEFAULT:
+    def _writer(self, given: SummaryWriter | int | None) -> SummaryWriter | None:
+        if not isinstance(given, int):
             return given
         return FileWriter(self._logdir) if self._logdir else None
 
@@ -140,7 +146,7 @@ class Supervisor:
         return self._is_chief
 
     @property
-    def session_manager(self) -> Any:
+    def session_manager(self) -> SessionManager:
         return self._session_manager
 
     @property
@@ -148,27 +154,27 @@ class Supervisor:
         return self._coord
 
     @property
-    def init_op(self) -> Any:
+    def init_op(self) -> Fetches:
         return self._init_op
 
     @property
-    def init_feed_dict(self) -> Mapping[Any, Any] | None:
+    def init_feed_dict(self) -> Feeds | None:
         return self._init_feed_dict
 
     @property
-    def ready_op(self) -> Any:
+    def ready_op(self) -> Fetches:
         return self._ready_op
 
     @property
-    def ready_for_local_init_op(self) -> Any:
+    def ready_for_local_init_op(self) -> Fetches:
         return self._ready_for_local_init_op
 
     @property
-    def summary_writer(self) -> Any:
+    def summary_writer(self) -> SummaryWriter | None:
         return self._summary_writer
 
     @property
-    def summary_op(self) -> Any:
+    def summary_op(self) -> Fetches:
         return self._summary_op
 
     @property
@@ -176,11 +182,11 @@ class Supervisor:
         return self._save_summaries_secs
 
     @property
-    def global_step(self) -> Any:
+    def global_step(self) -> Step | None:
         return self._global_step
 
     @property
-    def saver(self) -> Any:
+    def saver(self) -> GraphSaver | None:
         return self._saver
 
     @property
@@ -196,11 +202,11 @@ class Supervisor:
     def prepare_or_wait_for_session(
         self,
         master: str = "",
-        config: Any = None,
+        config: Config = None,
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
         start_standard_services: bool = True,
-    ) -> Any:
+    ) -> TrainingSession:
         """A session that is ready: of the chief restored or initialized, of the others when the chief has done so."""
         self._coord.clear_stop()
         if self._summary_writer:
@@ -232,12 +238,12 @@ class Supervisor:
     def managed_session(
         self,
         master: str = "",
-        config: Any = None,
+        config: Config = None,
         start_standard_services: bool = True,
         close_summary_writer: bool = True,
-    ) -> Iterator[Any]:
+    ) -> Iterator[TrainingSession]:
         """A session for a `with` statement: all stops at its end, and the first error of any thread is raised there."""
-        sess: Any = None
+        sess: TrainingSession | None = None
         try:
             sess = self.prepare_or_wait_for_session(
                 master=master, config=config, start_standard_services=start_standard_services
@@ -262,7 +268,7 @@ class Supervisor:
 
     # ------------------------------------------------------------------------------------------ threads
 
-    def start_standard_services(self, sess: Any) -> list[LooperThread] | None:
+    def start_standard_services(self, sess: TrainingSession) -> list[LooperThread] | None:
         """Starts the threads that summarize, count steps and save. Needs a `logdir`."""
         if not self._is_chief:
             raise FailedPreconditionError(
@@ -286,7 +292,9 @@ class Supervisor:
             thread.start()
         return threads
 
-    def start_queue_runners(self, sess: Any, queue_runners: Sequence[Any] | None = None) -> list[threading.Thread]:
+    def start_queue_runners(
+        self, sess: TrainingSession, queue_runners: Sequence[QueueRunner] | None = None
+    ) -> list[threading.Thread]:
         """Starts the threads of queue runners, by default of all that the graph has."""
         runners = get_collection(self._graph, GraphKeys.QUEUE_RUNNERS) if queue_runners is None else queue_runners
         return [
@@ -323,7 +331,7 @@ class Supervisor:
                 self._summary_writer.close()
                 self._graph_added_to_summary = False
 
-    def request_stop(self, ex: Any = None) -> None:
+    def request_stop(self, ex: BaseException | ExceptionInfo | None = None) -> None:
         self._coord.request_stop(ex=ex)
 
     def should_stop(self) -> bool:
@@ -335,7 +343,7 @@ class Supervisor:
     def wait_for_stop(self) -> None:
         self._coord.wait_for_stop()
 
-    def summary_computed(self, sess: Any, summary: Any, global_step: int | None = None) -> None:
+    def summary_computed(self, sess: TrainingSession, summary: Summary | bytes, global_step: int | None = None) -> None:
         """Writes a summary that the program has computed itself."""
         if not self._summary_writer:
             raise FailedPreconditionError("Writing a summary requires a summary writer.")
@@ -355,27 +363,28 @@ class Supervisor:
     SummaryComputed = summary_computed
 
 
-def _found(given: Any, key: str, make: Callable[[], Any]) -> Any:
+def _given_or_collected(given: Given | int, key: str, make: Callable[[], Given]) -> Given:
     """What was given; else the first of a collection of the graph being built; else one that is made and put there."""
-    if given is not Supervisor.USE_DEFAULT:
+    if not isinstance(given, int):
         return given
     graph = current_graph()
     listed = get_collection(graph, key)
     if len(listed) > 1:
         LOG.info("Found %d %s operations. Returning the first one.", len(listed), key)
     if listed:
-        return listed[0]
+        first: Given = listed[0]
+        return first
     made = make()
     if made is not None:
         add_to_collection(graph, key, made)
     return made
 
 
-def _default_local_init_op() -> Any:
+def _default_local_init_op() -> Operation:
     return group(local_variables_initializer(), tables_initializer())
 
 
-def _default_global_step() -> Any:
+def _default_global_step() -> Tensor | None:
     try:
         found = current_graph().tensor("global_step:0")
     except NotFoundError:

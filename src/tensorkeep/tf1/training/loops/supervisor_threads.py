@@ -5,11 +5,16 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tensorkeep.proto.messages import SessionLog, Summary
 from tensorkeep.tf1.training.loops.coordinator import LooperThread
+from tensorkeep.tf1.training.loops.roles import TrainingSession
+from tensorkeep.tf1.variables.global_step import Step
 from tensorkeep.tf1.variables.global_step import global_step as step_value
+
+if TYPE_CHECKING:
+    from tensorkeep.tf1.training.loops.supervisor import Supervisor
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -17,7 +22,7 @@ LOG: Final = logging.getLogger("tensorkeep")
 class SVSummaryThread(LooperThread):
     """Writes summaries from time to time."""
 
-    def __init__(self, sv: Any, sess: Any) -> None:
+    def __init__(self, sv: Supervisor, sess: TrainingSession) -> None:
         super().__init__(sv.coord, sv.save_summaries_secs)
         self._sv = sv
         self._sess = sess
@@ -38,12 +43,14 @@ class SVStepCounterThread(LooperThread):
 
     clock: Callable[[], float] = staticmethod(time.time)
 
-    def __init__(self, sv: Any, sess: Any, step_counter: Any = None) -> None:
+    def __init__(self, sv: Supervisor, sess: TrainingSession, step_counter: Step | None = None) -> None:
         super().__init__(sv.coord, sv.save_summaries_secs)
         self._sv = sv
         self._sess = sess
-        self._step_counter = sv.global_step if step_counter is None else step_counter
-        self._summary_tag = f"{self._step_counter.op.name}/sec"
+        counter = sv.global_step if step_counter is None else step_counter
+        assert counter is not None  # a supervisor without a step starts no such thread
+        self._step_counter = counter
+        self._summary_tag = f"{counter.op.name}/sec"
         self._last = (0.0, 0)
 
     def start_loop(self) -> None:
@@ -63,17 +70,20 @@ class SVStepCounterThread(LooperThread):
 class SVTimerCheckpointThread(LooperThread):
     """Saves a checkpoint from time to time."""
 
-    def __init__(self, sv: Any, sess: Any) -> None:
+    def __init__(self, sv: Supervisor, sess: TrainingSession) -> None:
         super().__init__(sv.coord, sv.save_model_secs)
         self._sv = sv
         self._sess = sess
 
     def run_loop(self) -> None:
-        LOG.info("Saving checkpoint to path %s", self._sv.save_path)
-        self._sv.saver.save(self._sess, self._sv.save_path, global_step=self._sv.global_step)
+        saver, path = self._sv.saver, self._sv.save_path
+        assert saver is not None  # else no such thread is started
+        assert path is not None
+        LOG.info("Saving checkpoint to path %s", path)
+        saver.save(self._sess, path, global_step=self._sv.global_step)
         if self._sv.summary_writer and self._sv.global_step is not None:
             step = step_value(self._sess, self._sv.global_step)
-            log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=self._sv.save_path)
+            log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=path)
             self._sv.summary_writer.add_session_log(log, step)
 
 

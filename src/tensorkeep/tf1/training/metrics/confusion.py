@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final, Protocol, TypeAlias
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import control_dependencies
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import (
     expand_dims,
     identity,
@@ -46,15 +48,22 @@ from tensorkeep.tf1.functions.numbers.elementwise import (
 )
 from tensorkeep.tf1.functions.numbers.reductions import argmax, argmin, reduce_min, reduce_sum
 from tensorkeep.tf1.training.metrics.metric_variables import (
+    Collections,
+    Counted,
+    LabelMetric,
     Metric,
-    collected,
+    MetricOptions,
+    Typed,
     expect_compatible,
-    made_of,
-    matched,
+    label_metric,
+    match_ranks,
     metric_variable,
 )
 from tensorkeep.tf1.variables.assignments import assign_add
 from tensorkeep.tf1.variables.scopes import variable_scope
+
+Counts: TypeAlias = Mapping[str, Counted]
+"""What is counted, by kind: "tp", "fn", "tn", "fp"."""
 
 _TINY: Final = 1e-7
 _KINDS: Final = {  # whether the label is positive, whether the prediction is; the name of the variable
@@ -68,11 +77,13 @@ _KINDS: Final = {  # whether the label is positive, whether the prediction is; t
 # ---------------------------------------------------------------------------------------------------- Counts
 
 
-def _booleans(labels: Any, predictions: Any, weights: Any) -> tuple[Any, Any, Any]:
-    return matched(cast(predictions, dtype=BOOL), cast(labels, dtype=BOOL), weights)
+def _booleans(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    return match_ranks(cast(predictions, dtype=BOOL), cast(labels, dtype=BOOL), weights)
 
 
-def _counted(values: Any, weights: Any, metrics_collections: Any, updates_collections: Any) -> Metric:
+def _count(values: Tensor, weights: TensorLike | None, options: MetricOptions) -> Metric:
     """The sum of the weights of what is true."""
     assert_type(values, BOOL)
     count = metric_variable([], FLOAT32, name="count")
@@ -81,29 +92,23 @@ def _counted(values: Any, weights: Any, metrics_collections: Any, updates_collec
         with control_dependencies((assert_rank_in(weights, (0, rank(values))),)):
             weights = cast(weights, FLOAT32)
             values = multiply(values, weights)
-    value = collected(identity(count), metrics_collections)
-    return value, collected(assign_add(count, reduce_sum(values)), updates_collections)
+    value = options.record_value(identity(count))
+    return value, options.record_update(assign_add(count, reduce_sum(values)))
 
 
-def _counting(kind: str, doc: str) -> Callable[..., Metric]:
+def _counting(kind: str, doc: str) -> LabelMetric:
     is_label, is_predicted, default_name = _KINDS[kind]
 
-    def function(
-        labels: Any,
-        predictions: Any,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
-        name: str | None = None,
+    def count(
+        labels: TensorLike, predictions: TensorLike, weights: TensorLike | None, options: MetricOptions
     ) -> Metric:
-        with variable_scope(name, default_name, (predictions, labels, weights)):
+        with variable_scope(options.name, default_name, (predictions, labels, weights)):
             predictions, labels, weights = _booleans(labels, predictions, weights)
             found = logical_and(equal(labels, is_label), equal(predictions, is_predicted))
-            return _counted(found, weights, metrics_collections, updates_collections)
+            return _count(found, weights, options)
 
-    function.__name__ = function.__qualname__ = default_name
-    function.__doc__ = doc
-    return function
+    count.__doc__ = doc
+    return label_metric(count, default_name)
 
 
 true_positives = _counting("tp", "The weight of what is rightly predicted to be true.")
@@ -112,30 +117,23 @@ true_negatives = _counting("tn", "The weight of what is rightly predicted to be 
 false_positives = _counting("fp", "The weight of what is wrongly predicted to be true.")
 
 
-def _part(counts: tuple[Any, Any], name: str) -> Any:
+def _part(counts: tuple[Counted, Counted], name: str) -> Tensor:
     hits, misses = counts
     return where(greater(hits + misses, 0), divide(hits, hits + misses), 0, name)
 
 
-def _ratio(default_name: str, misses_of: Callable[..., Metric], doc: str) -> Callable[..., Metric]:
-    def function(
-        labels: Any,
-        predictions: Any,
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
-        name: str | None = None,
+def _ratio(default_name: str, misses_of: LabelMetric, doc: str) -> LabelMetric:
+    def ratio(
+        labels: TensorLike, predictions: TensorLike, weights: TensorLike | None, options: MetricOptions
     ) -> Metric:
-        with variable_scope(name, default_name, (predictions, labels, weights)):
+        with variable_scope(options.name, default_name, (predictions, labels, weights)):
             predictions, labels, weights = _booleans(labels, predictions, weights)
             hits, new_hits = true_positives(labels, predictions, weights)
             misses, new_misses = misses_of(labels, predictions, weights)
-            counts = (hits, misses), (new_hits, new_misses)
-            return made_of(*counts, _part, metrics_collections, updates_collections)
+            return options.record((hits, misses), (new_hits, new_misses), _part)
 
-    function.__name__ = function.__qualname__ = default_name
-    function.__doc__ = doc
-    return function
+    ratio.__doc__ = doc
+    return label_metric(ratio, default_name)
 
 
 precision = _ratio("precision", false_positives, "Which part of what is predicted to be true is true.")
@@ -146,15 +144,19 @@ recall = _ratio("recall", false_negatives, "Which part of what is true is predic
 
 
 def _confusion_at_thresholds(
-    labels: Any, predictions: Any, thresholds: Sequence[float], weights: Any, kinds: Iterable[str] = tuple(_KINDS)
-) -> tuple[dict[str, Any], dict[str, Any]]:
+    labels: TensorLike,
+    predictions: Typed,
+    thresholds: Sequence[float],
+    weights: TensorLike | None,
+    kinds: Iterable[str] = tuple(_KINDS),
+) -> tuple[Counts, Counts]:
     """Variables with the counts at every threshold, and their updates, by kind."""
     checks = [
         check(predictions, cast(limit, dtype=predictions.dtype), message="predictions must be in [0, 1]")
         for check, limit in ((assert_greater_equal, 0.0), (assert_less_equal, 1.0))
     ]
     with control_dependencies(checks):
-        predictions, labels, weights = matched(cast(predictions, FLOAT32), cast(labels, dtype=BOOL), weights)
+        predictions, labels, weights = match_ranks(cast(predictions, FLOAT32), cast(labels, dtype=BOOL), weights)
     rows = len(thresholds)
     column = reshape(predictions, [-1, 1])
     row = reshape(cast(labels, dtype=BOOL), [1, -1])
@@ -172,7 +174,8 @@ def _confusion_at_thresholds(
         weights = broadcast_weights(cast(weights, FLOAT32), predictions)
         weights = tile(reshape(weights, [1, -1]), [rows, 1])
         expect_compatible(limits, weights)
-    values, updates = {}, {}
+    values: dict[str, Counted] = {}
+    updates: dict[str, Counted] = {}
     for kind in kinds:
         label, predicted, name = _KINDS[kind]
         values[kind] = metric_variable([rows], FLOAT32, name=name)
@@ -183,61 +186,71 @@ def _confusion_at_thresholds(
     return values, updates
 
 
-def _at_thresholds(kind: str, doc: str) -> Callable[..., Metric]:
+class ThresholdMetric(Protocol):
+    """A metric of labels and of predictions that are true where they are above a threshold, for several of those."""
+
+    def __call__(
+        self,
+        labels: TensorLike,
+        predictions: Typed,
+        thresholds: Sequence[float],
+        weights: TensorLike | None = None,
+        metrics_collections: Collections = None,
+        updates_collections: Collections = None,
+        name: str | None = None,
+    ) -> Metric: ...
+
+
+def _at_thresholds(
+    default_name: str, scope: str, kinds: Sequence[str], make: Callable[[Counts, Counts, MetricOptions], Metric]
+) -> ThresholdMetric:
+    """The metric that `make` makes of the counts of some kinds, so far and after the update."""
+
+    def function(
+        labels: TensorLike,
+        predictions: Typed,
+        thresholds: Sequence[float],
+        weights: TensorLike | None = None,
+        metrics_collections: Collections = None,
+        updates_collections: Collections = None,
+        name: str | None = None,
+    ) -> Metric:
+        with variable_scope(name, scope, (predictions, labels, weights)):
+            values, updates = _confusion_at_thresholds(labels, predictions, thresholds, weights, kinds)
+            return make(values, updates, MetricOptions(metrics_collections, updates_collections, name))
+
+    function.__name__ = function.__qualname__ = f"{default_name}_at_thresholds"
+    function.__doc__ = f"`{default_name}` where predictions above a threshold are true."
+    return function
+
+
+def _counts_at_thresholds(kind: str) -> ThresholdMetric:
+    def counts(values: Counts, updates: Counts, options: MetricOptions) -> Metric:
+        value = options.record_value(identity(values[kind]))
+        return value, options.record_update(updates[kind])
+
     default_name = _KINDS[kind][2]
-
-    def function(
-        labels: Any,
-        predictions: Any,
-        thresholds: Sequence[float],
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
-        name: str | None = None,
-    ) -> Metric:
-        with variable_scope(name, default_name, (predictions, labels, weights)):
-            values, updates = _confusion_at_thresholds(labels, predictions, thresholds, weights, (kind,))
-            value = collected(identity(values[kind]), metrics_collections)
-            return value, collected(updates[kind], updates_collections)
-
-    function.__name__ = function.__qualname__ = f"{default_name}_at_thresholds"
-    function.__doc__ = doc
-    return function
+    return _at_thresholds(default_name, default_name, (kind,), counts)
 
 
-true_positives_at_thresholds = _at_thresholds("tp", "`true_positives` where predictions above a threshold are true.")
-false_negatives_at_thresholds = _at_thresholds("fn", "`false_negatives` where predictions above a threshold are true.")
-true_negatives_at_thresholds = _at_thresholds("tn", "`true_negatives` where predictions above a threshold are true.")
-false_positives_at_thresholds = _at_thresholds("fp", "`false_positives` where predictions above a threshold are true.")
+true_positives_at_thresholds = _counts_at_thresholds("tp")
+false_negatives_at_thresholds = _counts_at_thresholds("fn")
+true_negatives_at_thresholds = _counts_at_thresholds("tn")
+false_positives_at_thresholds = _counts_at_thresholds("fp")
 
 
-def _ratio_at_thresholds(default_name: str, misses: str, doc: str) -> Callable[..., Metric]:
-    def function(
-        labels: Any,
-        predictions: Any,
-        thresholds: Sequence[float],
-        weights: Any = None,
-        metrics_collections: Any = None,
-        updates_collections: Any = None,
-        name: str | None = None,
-    ) -> Metric:
-        with variable_scope(name, f"{default_name}_at_thresholds", (predictions, labels, weights)):
-            values, updates = _confusion_at_thresholds(labels, predictions, thresholds, weights, ("tp", misses))
+def _ratio_at_thresholds(default_name: str, misses: str) -> ThresholdMetric:
+    def ratio(values: Counts, updates: Counts, options: MetricOptions) -> Metric:
+        def part(of: Counts, last: str) -> Tensor:
+            return divide(of["tp"], _TINY + of["tp"] + of[misses], name=f"{default_name}_{last}")
 
-            def part(of: dict[str, Any], last: str) -> Any:
-                return divide(of["tp"], _TINY + of["tp"] + of[misses], name=f"{default_name}_{last}")
+        return options.record(values, updates, part)
 
-            return made_of(values, updates, part, metrics_collections, updates_collections)
-
-    function.__name__ = function.__qualname__ = f"{default_name}_at_thresholds"
-    function.__doc__ = doc
-    return function
+    return _at_thresholds(default_name, f"{default_name}_at_thresholds", ("tp", misses), ratio)
 
 
-precision_at_thresholds = _ratio_at_thresholds(
-    "precision", "fp", "`precision` where predictions above a threshold are true."
-)
-recall_at_thresholds = _ratio_at_thresholds("recall", "fn", "`recall` where predictions above a threshold are true.")
+precision_at_thresholds = _ratio_at_thresholds("precision", "fp")
+recall_at_thresholds = _ratio_at_thresholds("recall", "fn")
 
 
 def _evenly(count: int, last: float = 1.0 + _TINY) -> list[float]:
@@ -251,12 +264,12 @@ _SUMMATIONS: Final = ("trapezoidal", "careful_interpolation", "minoring", "major
 
 
 def auc(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
+    labels: TensorLike,
+    predictions: Typed,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     curve: str = "ROC",
     name: str | None = None,
     summation_method: str = "trapezoidal",
@@ -270,10 +283,10 @@ def auc(
         limits = _evenly(num_thresholds) if thresholds is None else [0.0 - _TINY, *given, 1.0 + _TINY]
         values, updates = _confusion_at_thresholds(labels, predictions, limits, weights)
         area = partial(_area, len(limits), curve, summation_method)
-        return made_of(values, updates, area, metrics_collections, updates_collections)
+        return MetricOptions(metrics_collections, updates_collections, name).record(values, updates, area)
 
 
-def _area(count: int, curve: str, summation: str, of: dict[str, Any], name: str) -> Any:
+def _area(count: int, curve: str, summation: str, of: Counts, name: str) -> Tensor:
     if curve == "PR" and summation == "careful_interpolation":
         return _interpolated_area(of["tp"], of["fp"], of["fn"], count)
     small = 1.0e-6
@@ -298,7 +311,7 @@ def _area(count: int, curve: str, summation: str, of: dict[str, Any], name: str)
     return reduce_sum(multiply(steps, heights), name=name)
 
 
-def _interpolated_area(tp: Any, fp: Any, fn: Any, count: int) -> Any:
+def _interpolated_area(tp: Counted, fp: Counted, fn: Counted, count: int) -> Tensor:
     """The area under precision over recall, where between two thresholds hits grow evenly with what is predicted."""
     steps = tp[: count - 1] - tp[1:]
     predicted = tp + fp
@@ -314,13 +327,13 @@ def _interpolated_area(tp: Any, fp: Any, fn: Any, count: int) -> Any:
 
 
 def sensitivity_at_specificity(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: Typed,
     specificity: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """Which part of the positives is found at the threshold where about `specificity` of the negatives is."""
@@ -331,22 +344,22 @@ def sensitivity_at_specificity(
     with variable_scope(name, "sensitivity_at_specificity", (predictions, labels, weights)):
         values, updates = _confusion_at_thresholds(labels, predictions, _evenly(num_thresholds), weights)
 
-        def sensitivity(of: dict[str, Any], last: str) -> Any:
+        def sensitivity(of: Counts, last: str) -> Tensor:
             found = divide(of["tn"], of["tn"] + of["fp"] + _TINY)
             at = cast(argmin(absolute(found - specificity), 0), INT32)
             return divide(of["tp"][at], of["tp"][at] + of["fn"][at] + _TINY, last)
 
-        return made_of(values, updates, sensitivity, metrics_collections, updates_collections)
+        return MetricOptions(metrics_collections, updates_collections, name).record(values, updates, sensitivity)
 
 
 def specificity_at_sensitivity(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: Typed,
     sensitivity: float,
-    weights: Any = None,
+    weights: TensorLike | None = None,
     num_thresholds: int = 200,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """Which part of the negatives is found at the threshold where about `sensitivity` of the positives is."""
@@ -358,14 +371,14 @@ def specificity_at_sensitivity(
         limits = _evenly(num_thresholds, 1.0 - _TINY)
         values, updates = _confusion_at_thresholds(labels, predictions, limits, weights)
 
-        def specificity(of: dict[str, Any], last: str) -> Any:
+        def specificity(of: Counts, last: str) -> Tensor:
             found = divide(of["tp"], of["tp"] + of["fn"] + _TINY)
             least = reduce_min(absolute(found - sensitivity))
             is_least = cast(equal(absolute(found - sensitivity), least), INT64)
             at = cast(argmax(cumsum(is_least), 0), INT32)
             return divide(of["tn"][at], of["tn"][at] + of["fp"][at] + _TINY, last)
 
-        return made_of(values, updates, specificity, metrics_collections, updates_collections)
+        return MetricOptions(metrics_collections, updates_collections, name).record(values, updates, specificity)
 
 
 __all__ = [

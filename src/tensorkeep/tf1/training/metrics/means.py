@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 from tensorkeep.dtypes import FLOAT32, FLOAT64, INT64
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import control_dependencies
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.counting import confusion_matrix
 from tensorkeep.tf1.functions.arrays.shapes import ones, ones_like, reshape, size, where, zeros_like
 from tensorkeep.tf1.functions.linear_algebra.matrices import diag_part
@@ -28,195 +29,187 @@ from tensorkeep.tf1.functions.numbers.elementwise import (
 )
 from tensorkeep.tf1.functions.numbers.reductions import reduce_mean, reduce_sum
 from tensorkeep.tf1.training.metrics.metric_variables import (
+    Collections,
+    Counted,
     Metric,
-    collected,
+    MetricOptions,
     expect_compatible,
-    made_of,
-    matched,
+    label_metric,
+    match_ranks,
+    match_weights,
     metric_variable,
 )
 from tensorkeep.tf1.variables.assignments import assign_add, scatter_add
 from tensorkeep.tf1.variables.scopes import variable_scope
+from tensorkeep.tf1.variables.variable import Variable
 
 
-def _quotient(total: Any, count: Any, name: str | None) -> Any:
+def _quotient(total: Counted, count: Counted, name: str | None) -> Tensor:
     return div_no_nan(total, maximum(count, 0), name=name)
 
 
-def _running_mean(variables: Sequence[Any], values: Any, total: Any, count: Any, collections: Sequence[Any]) -> Metric:
+def _running_mean(
+    variables: Sequence[Counted], values: Tensor, total: Tensor, count: Tensor, options: MetricOptions
+) -> Metric:
     """The mean by variables for a total and a count, to which those of the values are added."""
     new_total = assign_add(variables[0], total)
     with control_dependencies([values]):
         new_count = assign_add(variables[1], count)
-    return made_of(variables, (new_total, new_count), lambda of, name: _quotient(of[0], of[1], name), *collections)
+    return options.record(variables, (new_total, new_count), lambda of, name: _quotient(of[0], of[1], name))
+
+
+def _mean(values: TensorLike, weights: TensorLike | None, options: MetricOptions) -> Metric:
+    with variable_scope(options.name, "mean", (values, weights)):
+        terms: Tensor = cast(values, FLOAT32)
+        variables = [metric_variable([], FLOAT32, name=what) for what in ("total", "count")]
+        if weights is None:
+            amount = cast(size(terms), FLOAT32)
+        else:
+            weights = broadcast_weights(cast(match_weights(terms, weights), FLOAT32), terms)
+            terms = multiply(terms, weights)
+            amount = reduce_sum(weights)
+        return _running_mean(variables, terms, reduce_sum(terms), amount, options)
 
 
 def mean(
-    values: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """The weighted mean of all values."""
-    with variable_scope(name, "mean", (values, weights)):
-        values = cast(values, FLOAT32)
-        variables = [metric_variable([], FLOAT32, name=what) for what in ("total", "count")]
-        if weights is None:
-            amount = cast(size(values), FLOAT32)
-        else:
-            values, _, weights = matched(values, None, weights)
-            weights = broadcast_weights(cast(weights, FLOAT32), values)
-            values = multiply(values, weights)
-            amount = reduce_sum(weights)
-        collections = (metrics_collections, updates_collections)
-        return _running_mean(variables, values, reduce_sum(values), amount, collections)
+    return _mean(values, weights, MetricOptions(metrics_collections, updates_collections, name))
 
 
 def mean_tensor(
-    values: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    values: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """The weighted mean of each element of a tensor."""
     with variable_scope(name, "mean", (values, weights)):
-        values = cast(values, FLOAT32)
-        variables = [metric_variable(values.shape, FLOAT32, name=what) for what in ("total_tensor", "count_tensor")]
-        amounts = ones_like(values)
+        terms: Tensor = cast(values, FLOAT32)
+        variables = [metric_variable(terms.shape, FLOAT32, name=what) for what in ("total_tensor", "count_tensor")]
+        amounts = ones_like(terms)
         if weights is not None:
-            values, _, weights = matched(values, None, weights)
-            weights = broadcast_weights(cast(weights, FLOAT32), values)
-            values, amounts = multiply(values, weights), multiply(amounts, weights)
-        return _running_mean(variables, values, values, amounts, (metrics_collections, updates_collections))
+            weights = broadcast_weights(cast(match_weights(terms, weights), FLOAT32), terms)
+            terms, amounts = multiply(terms, weights), multiply(amounts, weights)
+        options = MetricOptions(metrics_collections, updates_collections, name)
+        return _running_mean(variables, terms, terms, amounts, options)
 
 
-def accuracy(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
-) -> Metric:
+@label_metric
+def accuracy(labels: TensorLike, predictions: TensorLike, weights: TensorLike | None, options: MetricOptions) -> Metric:
     """How often predictions equal labels."""
-    predictions, labels, weights = matched(predictions, labels, weights)
+    predictions, labels, weights = match_ranks(predictions, labels, weights)
     expect_compatible(predictions, labels)
     if labels.dtype != predictions.dtype:
         predictions = cast(predictions, labels.dtype)
-    is_correct = cast(equal(predictions, labels), FLOAT32)
-    return mean(is_correct, weights, metrics_collections, updates_collections, name or "accuracy")
+    return _mean(cast(equal(predictions, labels), FLOAT32), weights, options.named("accuracy"))
 
 
 def percentage_below(
-    values: Any,
-    threshold: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    values: TensorLike,
+    threshold: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """Which part of the values is below a threshold."""
-    is_below = cast(less(values, threshold), FLOAT32)
-    return mean(is_below, weights, metrics_collections, updates_collections, name or "percentage_below_threshold")
+    options = MetricOptions(metrics_collections, updates_collections, name)
+    return _mean(cast(less(values, threshold), FLOAT32), weights, options.named("percentage_below_threshold"))
 
 
 # ---------------------------------------------------------------------------------------------------- Errors
 
 
+@label_metric
 def mean_absolute_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None, options: MetricOptions
 ) -> Metric:
     """The mean of `abs(predictions - labels)`."""
-    predictions, labels, weights = matched(predictions, labels, weights)
-    errors = absolute(predictions - labels)
-    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_absolute_error")
+    predictions, labels, weights = match_ranks(predictions, labels, weights)
+    return _mean(absolute(predictions - labels), weights, options.named("mean_absolute_error"))
 
 
-def mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+def _mean_squared_error(
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None, options: MetricOptions
 ) -> Metric:
     """The mean of the squares of `predictions - labels`."""
-    predictions, labels, weights = matched(predictions, labels, weights)
-    errors = squared_difference(labels, predictions)
-    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_squared_error")
+    predictions, labels, weights = match_ranks(predictions, labels, weights)
+    return _mean(squared_difference(labels, predictions), weights, options.named("mean_squared_error"))
 
 
+mean_squared_error = label_metric(_mean_squared_error, "mean_squared_error")
+
+
+@label_metric
 def root_mean_squared_error(
-    labels: Any,
-    predictions: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
-    name: str | None = None,
+    labels: TensorLike, predictions: TensorLike, weights: TensorLike | None, options: MetricOptions
 ) -> Metric:
     """The square root of `mean_squared_error`."""
-    predictions, labels, weights = matched(predictions, labels, weights)
-    value, update = mean_squared_error(labels, predictions, weights, None, None, name or "root_mean_squared_error")
-    root = collected(sqrt(value), metrics_collections)
-    return root, collected(sqrt(update), updates_collections)
+    predictions, labels, weights = match_ranks(predictions, labels, weights)
+    squares = options.unlisted("root_mean_squared_error")
+    value, update = _mean_squared_error(labels, predictions, weights, squares)
+    root = options.record_value(sqrt(value))
+    return root, options.record_update(sqrt(update))
 
 
 def mean_relative_error(
-    labels: Any,
-    predictions: Any,
-    normalizer: Any,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    labels: TensorLike,
+    predictions: TensorLike,
+    normalizer: TensorLike,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """The mean of `abs(predictions - labels) / normalizer`, 0 where the normalizer is 0."""
-    predictions, labels, weights = matched(predictions, labels, weights)
+    predictions, labels, weights = match_ranks(predictions, labels, weights)
     predictions, normalizer = remove_squeezable_dimensions(predictions, normalizer)
     expect_compatible(predictions, normalizer)
     errors = where(equal(normalizer, 0.0), zeros_like(labels), divide(absolute(labels - predictions), normalizer))
-    return mean(errors, weights, metrics_collections, updates_collections, name or "mean_relative_error")
+    options = MetricOptions(metrics_collections, updates_collections, name)
+    return _mean(errors, weights, options.named("mean_relative_error"))
 
 
 def mean_cosine_distance(
-    labels: Any,
-    predictions: Any,
+    labels: TensorLike,
+    predictions: TensorLike,
     dim: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """One less the mean product of unit vectors."""
-    predictions, labels, weights = matched(predictions, labels, weights)
+    options = MetricOptions(metrics_collections, updates_collections, name)
+    predictions, labels, weights = match_ranks(predictions, labels, weights)
     products = reduce_sum(multiply(predictions, labels), axis=[dim], keepdims=True)
-    value, update = mean(products, weights, None, None, name or "mean_cosine_distance")
+    value, update = _mean(products, weights, options.unlisted("mean_cosine_distance"))
     value, update = subtract(1.0, value), subtract(1.0, update)
-    return collected(value, metrics_collections), collected(update, updates_collections)
+    return options.record_value(value), options.record_update(update)
 
 
 # ---------------------------------------------------------------------------------------------------- Classes
 
 
-def _flat(tensor: Any) -> Any:
+def _flat(tensor: Tensor) -> Tensor:
     rank = tensor.static_shape.rank
     return reshape(tensor, [-1]) if rank is not None and rank > 1 else tensor
 
 
 def mean_per_class_accuracy(
-    labels: Any,
-    predictions: Any,
+    labels: Tensor,
+    predictions: Tensor,
     num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: Tensor | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """The mean over the classes of how often each is predicted rightly; the update gives that of every class."""
@@ -236,18 +229,18 @@ def mean_per_class_accuracy(
             amounts *= weights
         new_total = scatter_add(total, labels, amounts)
         new_count = scatter_add(count, labels, is_correct)
-        value = reduce_mean(_quotient(count, total, None), name="mean_accuracy")
-        collected(value, metrics_collections)
-        return value, collected(_quotient(new_count, new_total, "update_op"), updates_collections)
+        options = MetricOptions(metrics_collections, updates_collections, name)
+        value = options.record_value(reduce_mean(_quotient(count, total, None), name="mean_accuracy"))
+        return value, options.record_update(_quotient(new_count, new_total, "update_op"))
 
 
 def mean_iou(
-    labels: Any,
-    predictions: Any,
+    labels: Tensor,
+    predictions: Tensor,
     num_classes: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: Tensor | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """The mean over the classes of intersection over union; the update gives the matrix of confusions."""
@@ -261,11 +254,11 @@ def mean_iou(
             weights = _flat(weights)
         current = confusion_matrix(labels, predictions, classes, weights=weights, dtype=FLOAT64)
         update = assign_add(total, current)
-        value = collected(_mean_iou(total), metrics_collections)
-        return value, collected(update, updates_collections)
+        options = MetricOptions(metrics_collections, updates_collections, name)
+        return options.record_value(_mean_iou(total)), options.record_update(update)
 
 
-def _mean_iou(confusions: Any) -> Any:
+def _mean_iou(confusions: Variable) -> Tensor:
     by_row = cast(reduce_sum(confusions, 0), FLOAT32)
     by_column = cast(reduce_sum(confusions, 1), FLOAT32)
     hits = cast(diag_part(confusions), FLOAT32)

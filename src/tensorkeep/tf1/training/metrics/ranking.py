@@ -6,10 +6,11 @@ Labels are class numbers, [..., labels of an example], dense or sparse.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import replace
 
 from tensorkeep.dtypes import FLOAT64, INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Tensor
@@ -47,13 +48,17 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_max, reduce_sum
 from tensorkeep.tf1.functions.numbers.sets import set_difference, set_intersection, set_size
 from tensorkeep.tf1.functions.sparse.tensors import sparse_concat, sparse_reshape, sparse_retain
 from tensorkeep.tf1.training.metrics.metric_variables import (
+    Collections,
+    Counted,
+    Labels,
     Metric,
-    collected,
+    MetricOptions,
     expanded_labels,
     metric_variable,
     sparse_or_tensor,
 )
 from tensorkeep.tf1.variables.assignments import assign_add
+from tensorkeep.tf1.variables.variable import Variable
 
 
 def _at_k(name: str, k: int | None = None, class_id: int | None = None) -> str:
@@ -61,35 +66,35 @@ def _at_k(name: str, k: int | None = None, class_id: int | None = None) -> str:
     return name if class_id is None else f"{name}_class{class_id}"
 
 
-def _selected(ids: Any, class_id: int) -> SparseTensor:
+def _ids_of_class(ids: Labels, class_id: int) -> SparseTensor:
     """The ids that are the given class."""
-    ids = sparse_or_tensor(ids)
-    if isinstance(ids, SparseTensor):
-        return sparse_retain(ids, equal(ids.values, class_id))
-    sizes = shape(ids, out_type=INT64)
+    tensor = sparse_or_tensor(ids)
+    if isinstance(tensor, SparseTensor):
+        return sparse_retain(tensor, equal(tensor.values, class_id))
+    sizes = shape(tensor, out_type=INT64)
     last = size(sizes) - 1
     filled = fill(stitched_shape(sizes, reshape(last, [1])), cast(class_id, INT64))
-    found = set_intersection(filled, ids)
+    found = set_intersection(filled, tensor)
     return SparseTensor(found.indices, found.values, sizes)
 
 
-def _class_only(labels: Any, predictions_idx: Any, class_id: int | None) -> tuple[Any, Any]:
+def _class_only(labels: Labels, predictions_idx: Labels, class_id: int | None) -> tuple[Labels, Labels]:
     if class_id is None:
         return labels, predictions_idx
-    return _selected(labels, class_id), _selected(predictions_idx, class_id)
+    return _ids_of_class(labels, class_id), _ids_of_class(predictions_idx, class_id)
 
 
-Combine = Callable[[Any, Any], SparseTensor]
+Combine = Callable[[Labels, Labels], SparseTensor]
 
 
 def _amount(
     combine: Combine,
     default_name: str,
-    labels: Any,
-    predictions_idx: Any,
+    labels: Labels,
+    predictions_idx: Labels,
     class_id: int | None,
-    weights: Any,
-    name: Any,
+    weights: TensorLike | None,
+    name: str | None,
 ) -> Tensor:
     """How many elements a combination of the sets of predictions and labels has."""
     with scope_of(name, default_name, predictions_idx, labels, weights):
@@ -109,8 +114,8 @@ _COMBINATIONS: dict[str, Combine] = {
 
 
 def _streaming(
-    kind: str, labels: Any, predictions_idx: Any, k: int | None, class_id: int | None, weights: Any
-) -> Metric:
+    kind: str, labels: Labels, predictions_idx: Tensor, k: int | None, class_id: int | None, weights: TensorLike | None
+) -> tuple[Variable, Counted]:
     with scope_of(None, _at_k(kind, k, class_id), predictions_idx, labels, weights) as scope:
         found = _amount(_COMBINATIONS[kind], f"{kind}s", labels, predictions_idx, class_id, weights, None)
         total = cast(reduce_sum(found), FLOAT64)
@@ -121,111 +126,106 @@ def _streaming(
 def _part_at_top_k(
     default_name: str,
     misses_kind: str,
-    labels: Any,
-    predictions_idx: Any,
+    labels: Labels,
+    predictions_idx: Tensor,
     k: int | None,
     class_id: int | None,
-    weights: Any,
-    metrics_collections: Any,
-    updates_collections: Any,
-    name: str | None,
+    weights: TensorLike | None,
+    options: MetricOptions,
 ) -> Metric:
-    with scope_of(name, _at_k(default_name, k, class_id), predictions_idx, labels, weights) as scope:
+    with scope_of(options.name, _at_k(default_name, k, class_id), predictions_idx, labels, weights) as scope:
         labels = expanded_labels(labels, predictions_idx)
         best = cast(predictions_idx, INT64)
         hits, new_hits = _streaming("true_positive", labels, best, k, class_id, weights)
         misses, new_misses = _streaming(misses_kind, labels, best, k, class_id, weights)
-        value = collected(divide(hits, add(hits, misses), name=scope), metrics_collections)
-        return value, collected(divide(new_hits, add(new_hits, new_misses), name="update"), updates_collections)
+        value = options.record_value(divide(hits, add(hits, misses), name=scope))
+        return value, options.record_update(divide(new_hits, add(new_hits, new_misses), name="update"))
 
 
 def recall_at_top_k(
-    labels: Any,
-    predictions_idx: Any,
+    labels: Labels,
+    predictions_idx: Tensor,
     k: int | None = None,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """Which part of the labels is among the predicted classes."""
-    collections = (metrics_collections, updates_collections)
-    return _part_at_top_k("recall", "false_negative", labels, predictions_idx, k, class_id, weights, *collections, name)
+    options = MetricOptions(metrics_collections, updates_collections, name)
+    return _part_at_top_k("recall", "false_negative", labels, predictions_idx, k, class_id, weights, options)
 
 
 def precision_at_top_k(
-    labels: Any,
-    predictions_idx: Any,
+    labels: Labels,
+    predictions_idx: Tensor,
     k: int | None = None,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """Which part of the predicted classes is among the labels."""
-    collections = (metrics_collections, updates_collections)
-    return _part_at_top_k(
-        "precision", "false_positive", labels, predictions_idx, k, class_id, weights, *collections, name
-    )
+    options = MetricOptions(metrics_collections, updates_collections, name)
+    return _part_at_top_k("precision", "false_positive", labels, predictions_idx, k, class_id, weights, options)
 
 
 def _part_at_k(
     default_name: str,
-    part_at_top_k: Callable[..., Metric],
-    labels: Any,
-    predictions: Any,
+    misses_kind: str,
+    labels: Labels,
+    predictions: TensorLike,
     k: int,
     class_id: int | None,
-    weights: Any,
-    metrics_collections: Any,
-    updates_collections: Any,
-    name: str | None,
+    weights: TensorLike | None,
+    options: MetricOptions,
 ) -> Metric:
-    with scope_of(name, _at_k(default_name, k, class_id), predictions, labels, weights) as scope:
+    with scope_of(options.name, _at_k(default_name, k, class_id), predictions, labels, weights) as scope:
         _, best = top_k(predictions, k)
-        return part_at_top_k(labels, best, k, class_id, weights, metrics_collections, updates_collections, scope)
+        named = replace(options, name=scope)
+        return _part_at_top_k(default_name, misses_kind, labels, best, k, class_id, weights, named)
 
 
 def recall_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: Labels,
+    predictions: TensorLike,
     k: int,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """Which part of the labels is among the k classes of the greatest scores."""
-    collections = (metrics_collections, updates_collections)
-    return _part_at_k("recall", recall_at_top_k, labels, predictions, k, class_id, weights, *collections, name)
+    options = MetricOptions(metrics_collections, updates_collections, name)
+    return _part_at_k("recall", "false_negative", labels, predictions, k, class_id, weights, options)
 
 
 def precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: Labels,
+    predictions: TensorLike,
     k: int,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """Which part of the k classes of the greatest scores is among the labels."""
-    collections = (metrics_collections, updates_collections)
-    return _part_at_k("precision", precision_at_top_k, labels, predictions, k, class_id, weights, *collections, name)
+    options = MetricOptions(metrics_collections, updates_collections, name)
+    return _part_at_k("precision", "false_positive", labels, predictions, k, class_id, weights, options)
 
 
 def sparse_precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: Labels,
+    predictions: TensorLike,
     k: int,
     class_id: int | None = None,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """`precision_at_k`, whose name this was."""
@@ -235,34 +235,34 @@ def sparse_precision_at_k(
 # ---------------------------------------------------------------------------------------------------- Average precision
 
 
-def _repeated(tensor: Any, multiple: int, name: str) -> Any:
+def _repeat_before_last(tensor: Labels, multiple: int, name: str) -> Tensor | SparseTensor:
     """The tensor so many times along a new axis before the last."""
     with scope_of(name, name, tensor) as scope:
-        tensor = sparse_or_tensor(tensor)
-        if isinstance(tensor, SparseTensor):
-            before = reshape(size(tensor.dense_shape) + -1, [1])
-            parts = (cut(tensor.dense_shape, [0], before), [1], cut(tensor.dense_shape, before, [-1]))
-            sparse = sparse_reshape(tensor, shape=concat(parts, 0, name="expanded_shape"), name="expand")
+        given = sparse_or_tensor(tensor)
+        if isinstance(given, SparseTensor):
+            before = reshape(size(given.dense_shape) + -1, [1])
+            parts = (cut(given.dense_shape, [0], before), [1], cut(given.dense_shape, before, [-1]))
+            sparse = sparse_reshape(given, shape=concat(parts, 0, name="expanded_shape"), name="expand")
             return sparse if multiple == 1 else sparse_concat(-2, [sparse] * multiple, name=scope)
-        expanded = expand_dims(tensor, -2, name="expand")
+        expanded = expand_dims(given, -2, name="expand")
         if multiple == 1:
             return expanded
-        ones = ones_like(shape(tensor))
+        ones = ones_like(shape(given))
         multiples = concat((ones[:-1], (multiple,), ones[-1:]), 0, name="multiples")
         return tile(expanded, multiples, name=scope)
 
 
-def _relevant(labels: Any, k: int) -> Tensor:
+def _relevant_count(labels: Labels, k: int) -> Tensor:
     """How many labels each example has, k at most."""
     with scope_of(None, "num_relevant", labels) as scope:
-        labels = sparse_or_tensor(labels)
-        if isinstance(labels, SparseTensor):
-            return minimum(set_size(labels), k, name=scope)
-        is_label = where_v2(greater_equal(labels, 0), ones_like(labels), zeros_like(labels))
+        given = sparse_or_tensor(labels)
+        if isinstance(given, SparseTensor):
+            return minimum(set_size(given), k, name=scope)
+        is_label = where_v2(greater_equal(given, 0), ones_like(given), zeros_like(given))
         return minimum(reduce_sum(is_label, axis=-1), k, name=scope)
 
 
-def _average_precision(labels: Any, predictions_idx: Any) -> Tensor:
+def _average_precision(labels: Labels, predictions_idx: Tensor) -> Tensor:
     with scope_of(None, "average_precision", predictions_idx, labels) as scope:
         best = cast(predictions_idx, INT64, name="predictions_idx")
         if best.static_shape.rank == 0:
@@ -272,39 +272,39 @@ def _average_precision(labels: Any, predictions_idx: Any) -> Tensor:
             raise InvalidArgumentError("The last dimension of predictions_idx must be set. Currently, it is None.")
         labels = expanded_labels(labels, best)
         each = expand_dims(best, -1, name="predictions_idx_per_k")
-        labels_of_each = _repeated(labels, k, "labels_per_k")
+        labels_of_each = _repeat_before_last(labels, k, "labels_per_k")
         hits = _amount(set_intersection, "true_positives", labels_of_each, each, None, None, "relevant_per_k")
         so_far = cumsum(hits, axis=-1, name="tp_per_k")
         retrieved = cumsum(ones_like(hits), axis=-1, name="retrieved_per_k")
         precisions = divide(cast(so_far, FLOAT64), cast(retrieved, FLOAT64), name="precision_per_k")
         relevant = multiply(precisions, cast(hits, FLOAT64), name="relevant_precision_per_k")
         total = reduce_sum(relevant, axis=(-1,), name="precision_sum")
-        return divide(total, cast(_relevant(labels, k), FLOAT64), name=scope)
+        return divide(total, cast(_relevant_count(labels, k), FLOAT64), name=scope)
 
 
-def _in_range(labels: Any, classes: Tensor) -> Any:
+def _without_strangers(labels: Labels | SparseTensorValue, classes: Tensor) -> Labels:
     """Labels of which those that are no class are -1."""
-    is_sparse = isinstance(labels, SparseTensor | SparseTensorValue)
 
-    def cleaned_values(values: Any) -> Tensor:
+    def cleaned_values(values: TensorLike) -> Tensor:
         return where_v2(greater_equal(values, classes), -1 * ones_like(values), values)
 
-    def cleaned() -> Any:
-        if is_sparse:
+    def cleaned() -> Labels | SparseTensorValue:
+        if isinstance(labels, SparseTensor | SparseTensorValue):
             return type(labels)(labels.indices, cleaned_values(labels.values), labels.dense_shape)
         return cleaned_values(labels)
 
-    greatest = reduce_max(labels.values if is_sparse else labels)
-    return cond(greater_equal(greatest, classes), cleaned, lambda: labels)
+    greatest = reduce_max(labels.values if isinstance(labels, SparseTensor | SparseTensorValue) else labels)
+    known: Labels = cond(greater_equal(greatest, classes), cleaned, lambda: labels)
+    return known
 
 
 def average_precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: Labels,
+    predictions: TensorLike,
     k: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """The mean over examples of the average precision of the k classes of the greatest scores."""
@@ -312,7 +312,7 @@ def average_precision_at_k(
         raise InvalidArgumentError(f"Invalid k={k}. `k` should be >= 1.")
     with scope_of(name, _at_k("average_precision", k), predictions, labels, weights) as outer:
         _, best = top_k(predictions, k)
-        labels = _in_range(labels, cast(shape(predictions)[-1], INT64))
+        labels = _without_strangers(labels, cast(shape(predictions)[-1], INT64))
         with scope_of(outer, "average_precision_at_top_k", best, labels, weights) as scope:
             found = _average_precision(labels, best)
             if weights is not None:
@@ -322,11 +322,12 @@ def average_precision_at_k(
             with scope_of(None, "total", found) as total_scope:
                 total = metric_variable([], FLOAT64, name=total_scope)
                 new_total = assign_add(total, reduce_sum(found, name="batch_total"), name="update")
-            value = collected(div_no_nan(total, most, name="mean"), metrics_collections)
-            return value, collected(div_no_nan(new_total, new_most, name=scope), updates_collections)
+            options = MetricOptions(metrics_collections, updates_collections, name)
+            value = options.record_value(div_no_nan(total, most, name="mean"))
+            return value, options.record_update(div_no_nan(new_total, new_most, name=scope))
 
 
-def _most(found: Tensor, weights: Any) -> Metric:
+def _most(found: Tensor, weights: TensorLike | None) -> tuple[Variable, Counted]:
     """The total that perfect predictions would reach."""
     with scope_of(None, "max", found) as scope:
         variable = metric_variable([], FLOAT64, name=scope)
@@ -338,12 +339,12 @@ def _most(found: Tensor, weights: Any) -> Metric:
 
 
 def sparse_average_precision_at_k(
-    labels: Any,
-    predictions: Any,
+    labels: Labels,
+    predictions: TensorLike,
     k: int,
-    weights: Any = None,
-    metrics_collections: Any = None,
-    updates_collections: Any = None,
+    weights: TensorLike | None = None,
+    metrics_collections: Collections = None,
+    updates_collections: Collections = None,
     name: str | None = None,
 ) -> Metric:
     """`average_precision_at_k`, whose name this was."""

@@ -35,15 +35,15 @@ from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOption
 from tensorkeep.checkpoint.saving import save_checkpoint
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.stored.leftovers import remove_parts_of
+from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.building import building, control_dependencies, current_graph, device, init_scope, is_building
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.saveable import Saveable, SaveSpec
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.ops.arrays.constants import identity, placeholder
+from tensorkeep.ops.files.checkpoint_access import CheckpointAccess
 from tensorkeep.ops.files.checkpoints import (
-    CheckpointAccess,
-    checkpoint_access,
     merge_v2_checkpoints,
     restore_v2,
     save_v2,
@@ -115,8 +115,7 @@ class ObjectSaver:
             feeds[tensor] = array
         jobs: list[Callable[[], None]] = []
         access = CheckpointAccess(submit=jobs.append)
-        with checkpoint_access(access):
-            written: bytes = session.run(self._save, feeds)
+        written: bytes = session.run(self._save, feeds, checkpoints=access)
         do_alone([partial(remove_parts_of, prefix, fs), *jobs], fs, prefix, access.durability)
         return written.decode()
 
@@ -294,10 +293,11 @@ class Restoration:
         self._check(self._found)
         reader = open_prefix(self.path, ReadOptions(Checksums.ONCE), session.surroundings.filesystem)
         # One reader for all operations: there is one for each slot.
-        access = CheckpointAccess(open=lambda prefix, fs: reader, checks_first=False)
-        with reader, checkpoint_access(access):
+        checkpoint = SurveyedCheckpoint(reader)
+        access = CheckpointAccess(open=lambda prefix: checkpoint, checks_first=False)
+        with reader:
             reader.verify_many(self._saver.names_read(self._found))
-            session.run(self._operations, {self._saver.prefix_feed(): self.path})
+            session.run(self._operations, {self._saver.prefix_feed(): self.path}, checkpoints=access)
 
     def _attributes(self, number: int, item: Any) -> Iterator[Attribute]:
         known = self.view.attributes(item)

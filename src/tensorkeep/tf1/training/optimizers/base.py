@@ -18,6 +18,7 @@ from tensorkeep.graph.building import (
     current_graph,
     init_scope,
     name_scope,
+    operation_of,
 )
 from tensorkeep.graph.collections import GraphKeys, get_collection, get_collection_ref
 from tensorkeep.graph.composites import IndexedSlices
@@ -183,7 +184,7 @@ class Optimizer:
             if is_resource_variable(global_step):
                 one = convert(1, global_step.dtype.base_dtype)
                 return get_op("AssignAddVariableOp")(global_step.handle, one, name=scope)  # type: ignore[no-any-return]
-            return assign_add(global_step, 1, name=scope).op  # type: ignore[no-any-return]
+            return operation_of(assign_add(global_step, 1, name=scope))
 
     def _update(self, gradient: Any, variable: Any) -> Any:
         """Updates one variable, and holds it to its constraint."""

@@ -117,6 +117,7 @@ def _slot_variable(primary: Any, value: Any, shape: Any, dtype: DType | None, va
     part = None if is_embedding_variable(primary) else getattr(primary, "_save_slice_info", None)
     rank = slot.get_shape().rank
     if part is not None and rank != 0:
+        assert isinstance(slot, Variable)
         own = slot.op.name[len(primary.op.name) + 1 :]
         slot._set_save_slice_info(
             SaveSliceInfo(

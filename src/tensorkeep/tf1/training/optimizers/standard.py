@@ -463,11 +463,13 @@ class AdamOptimizer(RuleOptimizer):
         rate = lr_t * sqrt(1 - beta2_power) / (1 - beta1_power)
         m = self.get_slot(var, "m")
         scaled = grad * (1 - beta1_t)
+        assert m is not None
         m_t: Any = assign(m, m * beta1_t, use_locking=self._use_locking)
         with control_dependencies([m_t]):
             m_t = add(m, indices, scaled)
         v = self.get_slot(var, "v")
         scaled = grad * grad * (1 - beta2_t)
+        assert v is not None
         v_t: Any = assign(v, v * beta2_t, use_locking=self._use_locking)
         with control_dependencies([v_t]):
             v_t = add(v, indices, scaled)

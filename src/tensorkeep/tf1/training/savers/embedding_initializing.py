@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.embedding.stored.embeddings import stored_embeddings
 from tensorkeep.embedding.stored.naming import KEYS, slot_stem
 from tensorkeep.graph.building import control_dependencies, device
 from tensorkeep.graph.graph import Operation
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.filesystem import FileSystem
-from tensorkeep.saving.embedding_files import stored_embeddings
 from tensorkeep.shapes import Shape
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.variables.embedding import EmbeddingVariable
@@ -27,7 +27,7 @@ def embedding_shapes(checkpoint: str, shapes: Mapping[str, Sequence[int]], fs: F
         return {}
     found: dict[str, Sequence[int]] = {}
     with open_checkpoint(checkpoint, fs=fs) as reader:
-        for name, entry in stored_embeddings(reader, fs).items():
+        for name, entry in stored_embeddings(reader).items():
             for column in entry.columns:
                 stored = entry.open(reader, column, fs=fs)
                 found[slot_stem(name, column)] = [stored.count, stored.dim]

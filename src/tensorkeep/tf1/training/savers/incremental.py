@@ -17,6 +17,7 @@ from typing import Any, Final
 from tensorkeep.checkpoint.finding.latest import located_state
 from tensorkeep.checkpoint.restore.items import RestoreOutcome
 from tensorkeep.checkpoint.restore.wanted_tensors import OnMismatch, Policy
+from tensorkeep.embedding.restore.finding_deltas import later_full, newest_delta
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import saveable_objects
@@ -24,7 +25,6 @@ from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.runtime.session import Session
-from tensorkeep.saving.embedding_files import later_full, newest_delta
 from tensorkeep.saving.saver import GraphFile, Saver
 from tensorkeep.tf1.training.savers.incremental_graph import SCOPE, add_restoring_to_model, by_rows
 from tensorkeep.tf1.variables.embedding_saving import EmbeddingSaveable
@@ -156,7 +156,7 @@ class IncrementalSaver:
 
 def delta_of(full: str, fs: FileSystem) -> str | None:
     """The newest incremental checkpoint that goes with a full one: no other full one lies between them."""
-    newest = newest_delta(full, fs)
+    newest = newest_delta(full, fs=fs)
     if newest is None:
         return None
     later = later_full(full, newest, fs)
