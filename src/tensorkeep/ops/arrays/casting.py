@@ -8,9 +8,10 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import UnimplementedError
-from tensorkeep.graph.graph import Operation
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.shared.expressions import cast as cast_to
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import same
 
 _DIFFERENTIABLE: Final = frozenset(
@@ -25,7 +26,7 @@ _BLOCKS: Final = {"float64": 16, "float32": 32, "float16": 16, "bfloat16": 8}
 
 
 @cast.kernel
-def cast_kernel(x: Any, *, DstT: DType, Truncate: bool) -> Any:  # noqa: N803
+def cast_kernel(x: Array, *, DstT: DType, Truncate: bool) -> Array:  # noqa: N803
     target = DstT.array_dtype
     if DstT.is_object or x.dtype == object:
         raise UnimplementedError(f"Cast {STRING if x.dtype == object else x.dtype} to {DstT} is not supported")
@@ -59,7 +60,7 @@ def _whole(x: Any, target: np.dtype[Any]) -> Any:
 
 
 @cast.gradient
-def cast_gradient(op: Operation, dy: Any) -> Any:
+def cast_gradient(op: Operation, dy: Tensor) -> Gradients:
     source = op.inputs[0].dtype.base_dtype
     both = source in _DIFFERENTIABLE and dy.dtype.base_dtype in _DIFFERENTIABLE
     return cast_to(dy, source) if both else None

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any
-
+from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import same
 from tensorkeep.proto.messages import TensorProto
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 
 const = op("Const() -> output: dtype", "value: tensor", "dtype: type")
@@ -24,7 +25,7 @@ def const_shape(*, value: TensorProto) -> Shape:
 
 
 @const.kernel
-def const_kernel(*, value: TensorProto) -> Any:
+def const_kernel(*, value: TensorProto) -> Array:
     found = array_of_tensor(value)
     check_allocation(found.shape, found.dtype)  # one value may stand for all
     return found
@@ -40,7 +41,7 @@ def placeholder_shape(*, shape: Shape) -> Shape:
 
 
 @placeholder.stateful_kernel
-def placeholder_kernel(ctx: Any, *, dtype: Any, shape: Shape) -> Any:
+def placeholder_kernel(ctx: KernelContext, *, dtype: DType, shape: Shape) -> Array:
     raise InvalidArgumentError(
         f"You must feed a value for placeholder tensor '{ctx.name}' with dtype {dtype.label}"
         + (f" and shape {shape}" if shape.dims is not None else "")
@@ -57,12 +58,12 @@ def placeholder_with_default_shape(input: Tensor, *, shape: Shape) -> Shape:
 
 
 @placeholder_with_default.kernel
-def placeholder_with_default_kernel(input: Any) -> Any:
+def placeholder_with_default_kernel(input: Array) -> Array:
     return input
 
 
 @placeholder_with_default.gradient
-def placeholder_with_default_gradient(op: Operation, dy: Any) -> Any:
+def placeholder_with_default_gradient(op: Operation, dy: Tensor) -> Gradients:
     return dy
 
 
@@ -71,12 +72,12 @@ identity.shape(same)
 
 
 @identity.kernel
-def identity_kernel(input: Any) -> Any:
+def identity_kernel(input: Array) -> Array:
     return input
 
 
 @identity.gradient
-def identity_gradient(op: Operation, dy: Any) -> Any:
+def identity_gradient(op: Operation, dy: Tensor) -> Gradients:
     return dy
 
 
@@ -89,12 +90,12 @@ def identity_n_shape(input: list[Tensor]) -> list[Shape]:
 
 
 @identity_n.kernel
-def identity_n_kernel(input: list[Any]) -> list[Any]:
+def identity_n_kernel(input: list[Array]) -> list[Array]:
     return input
 
 
 @identity_n.gradient
-def identity_n_gradient(op: Operation, *dys: Any) -> Any:
+def identity_n_gradient(op: Operation, *dys: Tensor) -> Gradients:
     return list(dys)
 
 
@@ -109,7 +110,7 @@ prevent_gradient.kernel(identity_kernel)
 
 
 @prevent_gradient.gradient
-def prevent_gradient_gradient(op: Operation, dy: Any) -> Any:
+def prevent_gradient_gradient(op: Operation, dy: Tensor) -> Gradients:
     raise LookupError(f"Gradient explicitly disabled. Reason: {op.get_attr('message').decode()!r}")
 
 

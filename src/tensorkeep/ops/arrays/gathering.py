@@ -8,11 +8,12 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import colocate_with
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.dimensions import (
     UNKNOWN_VECTOR,
     at_least,
@@ -38,6 +39,7 @@ from tensorkeep.ops.shared.expressions import (
 )
 from tensorkeep.ops.shared.expressions import gather as gather_rows
 from tensorkeep.ops.shared.indexing import dense, item, static_value
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -57,7 +59,7 @@ def gather_shape(params: Tensor, indices: Tensor) -> Shape:
 
 
 @gather.kernel
-def gather_kernel(params: Any, indices: Any) -> Any:
+def gather_kernel(params: Array, indices: Array) -> Array:
     if np.ndim(params) < 1:
         raise InvalidArgumentError("params must be at least 1 dimensional")
     _check_indices(indices, params.shape[0])
@@ -76,11 +78,11 @@ def _check_indices(indices: Any, limit: int) -> None:
 
 
 @gather.gradient
-def gather_gradient(op: Operation, dy: Any) -> Any:
+def gather_gradient(op: Operation, dy: Tensor) -> Gradients:
     params, indices = op.inputs
     with colocate_with(params):
         shape = shape_of(params)
-    count = get_op("ExpandDims")(size_of(indices), 0)
+    count = emit("ExpandDims", size_of(indices), 0)
     return [_row_slices(dy, indices, count, shape), None]
 
 
@@ -123,7 +125,7 @@ def gather_v2_shape(params: Tensor, indices: Tensor, axis: Tensor, *, batch_dims
 
 
 @gather_v2.kernel
-def gather_v2_kernel(params: Any, indices: Any, axis: Any, *, batch_dims: int) -> Any:
+def gather_v2_kernel(params: Array, indices: Array, axis: Array, *, batch_dims: int) -> Array:
     if np.ndim(params) < 1:
         raise InvalidArgumentError("params must be at least 1 dimensional")
     if np.size(axis) != 1:
@@ -135,7 +137,7 @@ def gather_v2_kernel(params: Any, indices: Any, axis: Any, *, batch_dims: int) -
     return params.take(indices, at)
 
 
-def _gather_in_batches(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
+def _gather_in_batches(params: Array, indices: Any, axis: int, batch_dims: int) -> Array:
     if not -indices.ndim <= batch_dims <= indices.ndim:
         raise InvalidArgumentError(f"Expected batch_dims in the range [-{indices.ndim}, {indices.ndim}]: {batch_dims}")
     batch_dims += indices.ndim if batch_dims < 0 else 0
@@ -158,11 +160,11 @@ def _gather_in_batches(params: Any, indices: Any, axis: int, batch_dims: int) ->
 
 
 @gather_v2.gradient
-def gather_v2_gradient(op: Operation, dy: Any) -> Any:
+def gather_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     params, indices, axis = op.inputs
     with colocate_with(params):
         shape = shape_of(params)
-    count = get_op("ExpandDims")(size_of(indices), 0)
+    count = emit("ExpandDims", size_of(indices), 0)
     batch_dims = op.get_attr("batch_dims")
     if batch_dims < 0:
         if indices.static_shape.rank is None:
@@ -185,32 +187,32 @@ def _gradient_along_axis(dy: Any, shape: Tensor, indices: Tensor, axis: Tensor, 
     values_shape = concat([outer, [-1], inner], 0)
     values_dims, axis_dims = size_of(values_shape), size_of(outer)
     batches = span(0, batch_dims)
-    between = get_op("Range")(batch_dims, axis_dims, 1, name="range")
-    behind = get_op("Range")(plus(axis_dims, 1), values_dims, 1, name="range")
+    between = emit("Range", batch_dims, axis_dims, 1, name="range")
+    behind = emit("Range", plus(axis_dims, 1), values_dims, 1, name="range")
     values = reshape(dense(dy), values_shape)
     order = concat([batches, [axis_dims], between, behind], 0)
-    turned = get_op("Transpose")(values, order, name="transpose")
+    turned = emit("Transpose", values, order, name="transpose")
     turned_shape = gather_rows(shape, order)
     summed = _batch_gradient(turned_shape, turned, indices, batch_dims, item(shape, axis))
     back = concat([batches, plus(between, 1), [batch_dims], behind], 0)
-    found: Tensor = get_op("Transpose")(summed, back, name="transpose")
+    found: Tensor = emit("Transpose", summed, back, name="transpose")
     return found
 
 
 def _batch_gradient(shape: Tensor, values: Any, indices: Tensor, batch_dims: int, rows: Tensor) -> Tensor:
-    count = get_op("ExpandDims")(size_of(indices), 0)
+    count = emit("ExpandDims", size_of(indices), 0)
     if not batch_dims:
-        summed: Tensor = get_op("UnsortedSegmentSum")(values, reshape(indices, count), rows)
+        summed: Tensor = emit("UnsortedSegmentSum", values, reshape(indices, count), rows)
         return summed
     values_shape = shape_of(values)
     outer = item(values_shape, slice(None, batch_dims))
     inner = item(item(values_shape, slice(batch_dims, None)), slice(1, None))
-    batch_size = get_op("Prod")(outer, [0], keep_dims=False)
+    batch_size = emit("Prod", outer, [0], keep_dims=False)
     flat_shape = concat([[-1], inner], 0)
     rows = times(rows, batch_size)
     indices = _batch_indices(shape, indices, batch_dims)
     values = reshape(dense(values), flat_shape)
-    summed = get_op("UnsortedSegmentSum")(values, reshape(indices, count), rows)
+    summed = emit("UnsortedSegmentSum", values, reshape(indices, count), rows)
     return reshape(summed, concat([outer, flat_shape], 0))
 
 
@@ -223,10 +225,10 @@ def _batch_indices(shape: Tensor, indices: Tensor, batch_dims: int) -> Tensor:
     for dim in range(batch_dims, 0, -1):
         size = item(sizes, dim - 1)
         step = times(step, item(sizes, dim))
-        starts = get_op("Range")(zeros((), dtype), size, ones((), dtype), name="range")
+        starts = emit("Range", zeros((), dtype), size, ones((), dtype), name="range")
         starts = times(starts, step)
-        ahead = get_op("Tile")([1], [dim - 1])
-        behind = get_op("Tile")([1], [get_op("Sub")(rank_of(indices), dim, name="sub")])
+        ahead = emit("Tile", [1], [dim - 1])
+        behind = emit("Tile", [1], [emit("Sub", rank_of(indices), dim, name="sub")])
         found = plus(found, reshape(starts, concat([ahead, [size], behind], 0)))
     return found
 
@@ -253,7 +255,7 @@ def gather_nd_shape(params: Tensor, indices: Tensor) -> Shape:
 
 
 @gather_nd.kernel
-def gather_nd_kernel(params: Any, indices: Any, *, bad_indices_policy: bytes) -> Any:
+def gather_nd_kernel(params: Array, indices: Array, *, bad_indices_policy: bytes) -> Array:
     params = np.asarray(params)
     if params.ndim < 1 or np.ndim(indices) < 1:
         raise InvalidArgumentError("params and indices must be at least a vector")
@@ -279,14 +281,14 @@ def gather_nd_kernel(params: Any, indices: Any, *, bad_indices_policy: bytes) ->
 
 
 @gather_nd.gradient
-def gather_nd_gradient(op: Operation, dy: Any) -> Any:
+def gather_nd_gradient(op: Operation, dy: Tensor) -> Gradients:
     params, indices = op.inputs
     shape = shape_of(params, out_type=indices.dtype.base_dtype)
     dims = indices.static_shape.dims
     if dims is not None and len(dims) == 2 and dims[-1] == 1:
-        return [IndexedSlices(dy, get_op("Squeeze")(indices, squeeze_dims=[-1]), shape), None]
+        return [IndexedSlices(dy, emit("Squeeze", indices, squeeze_dims=[-1]), shape), None]
     policy = op.get_attr("bad_indices_policy")
-    return [get_op("ScatterNd")(indices, dy, shape, bad_indices_policy=policy), None]
+    return [emit("ScatterNd", indices, dy, shape, bad_indices_policy=policy), None]
 
 
 # ---------------------------------------------------------------------------------------------------- By value
@@ -304,7 +306,7 @@ def where_shape(input: Tensor) -> Shape:
 
 
 @where.kernel
-def where_kernel(input: Any) -> Any:
+def where_kernel(input: Array) -> Array:
     if np.ndim(input) == 0:
         raise InvalidArgumentError("WhereOp : Unhandled input dimensions: 0")
     return np.argwhere(input != 0)
@@ -365,22 +367,22 @@ def unique_with_counts_v2_shape(x: Tensor, axis: Tensor) -> tuple[Shape, Shape, 
 
 
 @unique.kernel
-def unique_kernel(x: Any, *, out_idx: DType) -> Any:
+def unique_kernel(x: Array, *, out_idx: DType) -> tuple[Array, Array]:
     return _unique(x, 0, out_idx)[:2]
 
 
 @unique_with_counts.kernel
-def unique_with_counts_kernel(x: Any, *, out_idx: DType) -> Any:
+def unique_with_counts_kernel(x: Array, *, out_idx: DType) -> tuple[Array, Array, Array]:
     return _unique(x, 0, out_idx)
 
 
 @unique_v2.kernel
-def unique_v2_kernel(x: Any, axis: Any, *, out_idx: DType) -> Any:
+def unique_v2_kernel(x: Array, axis: Array, *, out_idx: DType) -> tuple[Array, Array]:
     return _unique(x, _unique_axis(x, axis), out_idx)[:2]
 
 
 @unique_with_counts_v2.kernel
-def unique_with_counts_v2_kernel(x: Any, axis: Any, *, out_idx: DType) -> Any:
+def unique_with_counts_v2_kernel(x: Array, axis: Array, *, out_idx: DType) -> tuple[Array, Array, Array]:
     return _unique(x, _unique_axis(x, axis), out_idx)
 
 
@@ -435,7 +437,7 @@ def list_diff_shape(x: Tensor, y: Tensor) -> tuple[Shape, Shape]:
 
 
 @list_diff.kernel
-def list_diff_kernel(x: Any, y: Any, *, out_idx: DType) -> tuple[Any, Any]:
+def list_diff_kernel(x: Array, y: Array, *, out_idx: DType) -> tuple[Array, Array]:
     if np.ndim(x) != 1 or np.ndim(y) != 1:
         raise InvalidArgumentError("x and y should be 1D vectors.")
     if x.dtype == object:
@@ -461,16 +463,16 @@ def bound_shape(sorted_inputs: Tensor, values: Tensor) -> Shape:
 
 
 @lower_bound.kernel
-def lower_bound_kernel(sorted_inputs: Any, values: Any, *, out_type: DType) -> Any:
+def lower_bound_kernel(sorted_inputs: Array, values: Array, *, out_type: DType) -> Array:
     return _bounds(sorted_inputs, values, "left", out_type)
 
 
 @upper_bound.kernel
-def upper_bound_kernel(sorted_inputs: Any, values: Any, *, out_type: DType) -> Any:
+def upper_bound_kernel(sorted_inputs: Array, values: Array, *, out_type: DType) -> Array:
     return _bounds(sorted_inputs, values, "right", out_type)
 
 
-def _bounds(rows: Any, values: Any, side: Any, out_type: DType) -> Any:
+def _bounds(rows: Array, values: Array, side: Any, out_type: DType) -> Array:
     if rows.ndim != 2 or values.ndim != 2 or len(rows) != len(values):
         raise InvalidArgumentError(
             f"sorted_inputs and values must be matrices of as many rows, got {list(rows.shape)}, {list(values.shape)}"
@@ -520,15 +522,15 @@ def edit_distance_shape(
 
 @edit_distance.kernel
 def edit_distance_kernel(
-    hypothesis_indices: Any,
-    hypothesis_values: Any,
-    hypothesis_shape: Any,
-    truth_indices: Any,
-    truth_values: Any,
-    truth_shape: Any,
+    hypothesis_indices: Array,
+    hypothesis_values: Array,
+    hypothesis_shape: Array,
+    truth_indices: Array,
+    truth_values: Array,
+    truth_shape: Array,
     *,
     normalize: bool,
-) -> Any:
+) -> Array:
     guesses = _sequences(hypothesis_indices, hypothesis_values, hypothesis_shape)
     truths = _sequences(truth_indices, truth_values, truth_shape)
     if len(hypothesis_shape) != len(truth_shape):

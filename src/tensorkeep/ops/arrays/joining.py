@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from tensorkeep.dtypes import INT32, STRING, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.arrays.shapes import all_axes
 from tensorkeep.ops.shared.dimensions import (
     add,
@@ -44,6 +46,7 @@ from tensorkeep.ops.shared.expressions import (
     zeros,
 )
 from tensorkeep.ops.shared.indexing import stack
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -63,7 +66,7 @@ def pack_shape(values: list[Tensor], *, axis: int) -> Shape:
 
 
 @pack.kernel
-def pack_kernel(values: list[Any], *, axis: int) -> Any:
+def pack_kernel(values: list[Array], *, axis: int) -> Array:
     first = values[0]
     if not isinstance(first, np.ndarray | np.generic):  # handles are the resources themselves
         handles = np.empty(len(values), object)
@@ -81,8 +84,8 @@ def pack_kernel(values: list[Any], *, axis: int) -> Any:
 
 
 @pack.gradient
-def pack_gradient(op: Operation, dy: Any) -> Any:
-    return list(get_op("Unpack")(dy, num=op.attr("N"), axis=op.attr("axis"), name="unstack"))
+def pack_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return list(emit_tensors("Unpack", dy, num=op.attr("N"), axis=op.attr("axis"), name="unstack"))
 
 
 unpack = op("Unpack(value: T) -> output: num * T", "num: int >= 0", "T: type", "axis: int = 0")
@@ -99,16 +102,16 @@ def unpack_shape(value: Tensor, *, num: int, axis: int) -> list[Shape]:
 
 
 @unpack.kernel
-def unpack_kernel(value: Any, *, num: int, axis: int) -> list[Any]:
+def unpack_kernel(value: Array, *, num: int, axis: int) -> list[Array]:
     at = normalized_axis(axis, np.ndim(value))
     if value.shape[at] != num:
         raise InvalidArgumentError(f"Input shape axis {axis} must equal {num}, got shape {list(value.shape)}")
-    before = (slice(None),) * at
+    before: tuple[slice | int, ...] = (slice(None),) * at
     return [value[(*before, i)] for i in range(num)]
 
 
 @unpack.gradient
-def unpack_gradient(op: Operation, *dys: Any) -> Any:
+def unpack_gradient(op: Operation, *dys: Tensor) -> Gradients:
     return stack(dys, op.attr("axis"))
 
 
@@ -130,7 +133,7 @@ def parallel_concat_shape(values: list[Tensor], *, shape: Shape) -> Shape:
 
 
 @parallel_concat.kernel
-def parallel_concat_kernel(values: list[Any]) -> Any:
+def parallel_concat_kernel(values: list[Array]) -> Array:
     return np.concatenate(values)
 
 
@@ -171,12 +174,12 @@ def concat_v2_shape(values: list[Tensor], axis: Tensor) -> Shape:
 
 
 @concat.kernel
-def concat_kernel(concat_dim: Any, values: list[Any]) -> Any:
+def concat_kernel(concat_dim: Array, values: list[Array]) -> Array:
     return concat_v2_kernel(values, concat_dim)
 
 
 @concat_v2.kernel
-def concat_v2_kernel(values: list[Any], axis: Any) -> Any:
+def concat_v2_kernel(values: list[Array], axis: Array) -> Array:
     try:
         return np.concatenate(values, axis.item())
     except ValueError as error:
@@ -185,12 +188,12 @@ def concat_v2_kernel(values: list[Any], axis: Any) -> Any:
 
 
 @concat.gradient
-def concat_gradient(op: Operation, dy: Any) -> Any:
+def concat_gradient(op: Operation, dy: Tensor) -> Gradients:
     return [None, *_concat_gradients(dy, op.inputs[1:], op.inputs[0])]
 
 
 @concat_v2.gradient
-def concat_v2_gradient(op: Operation, dy: Any) -> Any:
+def concat_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     return [*_concat_gradients(dy, op.inputs[:-1], op.inputs[-1]), None]
 
 
@@ -202,18 +205,20 @@ def _concat_gradients(dy: Any, values: list[Tensor], axis: Tensor) -> list[Any]:
     at = _axis_from_front(dy, values, axis)
     sizes = _input_shapes(values)
     if len(sizes) > 16:
-        rows = get_op("Slice")(stack(sizes, 1), [at, 0], [1, -1], name="Slice")
-        counts = get_op("Squeeze")(rows, name="Squeeze")
-        return list(get_op("SplitV")(dy, counts, at, num_split=len(sizes), name="split"))
-    offsets = get_op("ConcatOffset")(at, sizes)
-    return [get_op("Slice")(dy, begin, size) for begin, size in zip(offsets, sizes, strict=True)]
+        rows = emit("Slice", stack(sizes, 1), [at, 0], [1, -1], name="Slice")
+        counts = emit("Squeeze", rows, name="Squeeze")
+        return list(emit_tensors("SplitV", dy, counts, at, num_split=len(sizes), name="split"))
+    offsets = emit_tensors("ConcatOffset", at, sizes)
+    return [emit("Slice", dy, begin, size) for begin, size in zip(offsets, sizes, strict=True)]
 
 
 def _axis_from_front(dy: Any, values: list[Tensor], axis: Tensor) -> Tensor:
     """The axis of a concatenation, not negative."""
     if axis.op.type == "Const" and axis.op.control_flow_context is not _output_context(dy.op):
-        axis = constant(constant_value(axis), axis.dtype.base_dtype)
-    found: Tensor = get_op("FloorMod")(axis, rank_of(values[0]), name="mod")
+        value = constant_value(axis)
+        assert value is not None
+        axis = constant(value, axis.dtype.base_dtype)
+    found: Tensor = emit("FloorMod", axis, rank_of(values[0]), name="mod")
     return found
 
 
@@ -228,13 +233,13 @@ def _input_shapes(values: list[Tensor]) -> list[Tensor]:
     for value in values:
         found = shape_of(value)
         if found.op.type != "Const":
-            return list(get_op("ShapeN")(values))
+            return list(emit_tensors("ShapeN", values))
         sizes.append(found)
     return sizes
 
 
 def _concat_slices_gradients(dy: IndexedSlices, values: list[Tensor], axis: Tensor) -> list[Any]:
-    at = get_op("FloorMod")(axis, rank_of(values[0]), name="mod")
+    at = emit("FloorMod", axis, rank_of(values[0]), name="mod")
     known = constant_integer(axis)
     rank = values[0].static_shape.rank
     if known is None or (known < 0 and rank is None):
@@ -249,16 +254,16 @@ def _concat_slices_gradients(dy: IndexedSlices, values: list[Tensor], axis: Tens
 def _columns_of_slices(dy: IndexedSlices, sizes: list[Tensor], at: Tensor) -> list[Any]:
     """Each input gets all rows, and of each row its own columns."""
     count = shape_of(sizes[0])
-    ahead = zeros(get_op("ExpandDims")(at, 0), INT32)
+    ahead = zeros(emit("ExpandDims", at, 0), INT32)
     behind = zeros(minus(minus(count, at), 1), INT32)
-    mask = get_op("ConcatV2")([ahead, [1], behind], 0, name="concat")
+    mask = emit("ConcatV2", [ahead, [1], behind], 0, name="concat")
     begin = zeros(count, INT32)
     grads = []
     for size in sizes:
-        tail = get_op("Slice")(size, [1], [-1])
-        width = get_op("ConcatV2")([[-1], tail], 0, name="concat")
-        grads.append(IndexedSlices(get_op("Slice")(dy.values, begin, width), dy.indices, size))
-        begin = get_op("AddV2")(begin, times(size, mask), name="Add")
+        tail = emit("Slice", size, [1], [-1])
+        width = emit("ConcatV2", [[-1], tail], 0, name="concat")
+        grads.append(IndexedSlices(emit("Slice", dy.values, begin, width), dy.indices, size))
+        begin = emit("AddV2", begin, times(size, mask), name="Add")
     return grads
 
 
@@ -268,8 +273,8 @@ def _rows_of_slices(dy: IndexedSlices, sizes: list[Tensor], at: Tensor) -> list[
     grads = []
     for size in sizes:
         end = plus(start, cast(gather(size, at), dy.indices.dtype))
-        inside = get_op("LogicalAnd")(get_op("GreaterEqual")(dy.indices, start), get_op("Less")(dy.indices, end))
-        chosen = get_op("Squeeze")(get_op("Where")(inside), squeeze_dims=[1])
+        inside = emit("LogicalAnd", emit("GreaterEqual", dy.indices, start), emit("Less", dy.indices, end))
+        chosen = emit("Squeeze", emit("Where", inside), squeeze_dims=[1])
         rows = minus(gather(dy.indices, chosen), start)
         grads.append(IndexedSlices(gather(dy.values, chosen), rows, size))
         start = end
@@ -290,7 +295,7 @@ def concat_offset_shape(concat_dim: Tensor, shape: list[Tensor]) -> list[Shape]:
 
 
 @concat_offset.kernel
-def concat_offset_kernel(concat_dim: Any, shape: list[Any]) -> list[Any]:
+def concat_offset_kernel(concat_dim: Array, shape: list[Array]) -> list[Array]:
     first = shape[0]
     if np.ndim(concat_dim):
         raise InvalidArgumentError(f"Concat dim tensor should be a scalar, but got shape {list(concat_dim.shape)}")
@@ -328,7 +333,7 @@ def split_shape(split_dim: Tensor, value: Tensor, *, num_split: int) -> list[Sha
 
 
 @split.kernel
-def split_kernel(split_dim: Any, value: Any, *, num_split: int) -> list[Any]:
+def split_kernel(split_dim: Array, value: Array, *, num_split: int) -> list[Array]:
     if np.ndim(split_dim):
         raise InvalidArgumentError(f"split_dim_tensor must have exactly one element, got {list(split_dim.shape)}")
     at = normalized_axis(int(split_dim), np.ndim(value), "-input rank(-value) <= split_dim < input rank: split_dim")
@@ -352,16 +357,16 @@ def _parts(value: Any, axis: int, sizes: list[int]) -> list[Any]:
 
 
 @split.gradient
-def split_gradient(op: Operation, *dys: Any) -> Any:
+def split_gradient(op: Operation, *dys: Tensor) -> Gradients:
     return None, joined(dys, op.inputs[0])
 
 
-def joined(values: Any, axis: Any) -> Tensor:
+def joined(values: Sequence[Tensor], axis: TensorLike) -> Tensor:
     """`concat(values, axis)`, which of one value is itself."""
     if len(values) > 1:
-        return get_op("ConcatV2")(list(values), axis, name="concat")  # type: ignore[no-any-return]
+        return emit("ConcatV2", list(values), axis, name="concat")
     with name_scope("concat"):
-        return get_op("Identity")(values[0], name="concat")  # type: ignore[no-any-return]
+        return emit("Identity", values[0], name="concat")
 
 
 split_v = op(
@@ -404,7 +409,7 @@ def _resolved_sizes(sizes: list[int], whole: int, count: int) -> list[int]:
 
 
 @split_v.kernel
-def split_v_kernel(value: Any, size_splits: Any, split_dim: Any, *, num_split: int) -> list[Any]:
+def split_v_kernel(value: Array, size_splits: Array, split_dim: Array, *, num_split: int) -> list[Array]:
     if np.ndim(split_dim):
         raise InvalidArgumentError(f"split_dim_tensor must have exactly one element, got {list(split_dim.shape)}")
     if size_splits.ndim != 1:
@@ -414,7 +419,7 @@ def split_v_kernel(value: Any, size_splits: Any, split_dim: Any, *, num_split: i
 
 
 @split_v.gradient
-def split_v_gradient(op: Operation, *dys: Any) -> Any:
+def split_v_gradient(op: Operation, *dys: Tensor) -> Gradients:
     return [joined(dys, op.inputs[2]), None, None]
 
 
@@ -443,7 +448,7 @@ def dynamic_stitch_shape(indices: list[Tensor], data: list[Tensor]) -> Shape:
 
 @dynamic_stitch.kernel
 @parallel_dynamic_stitch.kernel
-def dynamic_stitch_kernel(indices: list[Any], data: list[Any], *, T: DType) -> Any:  # noqa: N803
+def dynamic_stitch_kernel(indices: list[Array], data: list[Array], *, T: DType) -> Array:  # noqa: N803
     rest = np.shape(data[0])[np.ndim(indices[0]) :]
     for i, (index, values) in enumerate(zip(indices, data, strict=True)):
         if np.shape(values) != (*np.shape(index), *rest):
@@ -463,11 +468,11 @@ def dynamic_stitch_kernel(indices: list[Any], data: list[Any], *, T: DType) -> A
 
 @dynamic_stitch.gradient
 @parallel_dynamic_stitch.gradient
-def dynamic_stitch_gradient(op: Operation, dy: Any) -> Any:
+def dynamic_stitch_gradient(op: Operation, dy: Tensor) -> Gradients:
     count = len(op.inputs) // 2
     if isinstance(dy, IndexedSlices):
         rows = first_size(shape_of(op.outputs[0]))
-        dy = get_op("UnsortedSegmentSum")(dy.values, dy.indices, rows)
+        dy = emit("UnsortedSegmentSum", dy.values, dy.indices, rows)
     return [None] * count + [gather(dy, index) for index in op.inputs[:count]]
 
 
@@ -486,7 +491,7 @@ def dynamic_partition_shape(data: Tensor, partitions: Tensor, *, num_partitions:
 
 
 @dynamic_partition.kernel
-def dynamic_partition_kernel(data: Any, partitions: Any, *, num_partitions: int) -> list[Any]:
+def dynamic_partition_kernel(data: Array, partitions: Array, *, num_partitions: int) -> list[Array]:
     rank = np.ndim(partitions)
     if np.shape(data)[:rank] != np.shape(partitions):
         raise InvalidArgumentError(
@@ -502,11 +507,11 @@ def dynamic_partition_kernel(data: Any, partitions: Any, *, num_partitions: int)
 
 
 @dynamic_partition.gradient
-def dynamic_partition_gradient(op: Operation, *dys: Any) -> Any:
+def dynamic_partition_gradient(op: Operation, *dys: Tensor) -> Gradients:
     data, partitions = op.inputs
     prefix = shape_of(partitions)
-    count = get_op("Prod")(prefix, all_axes(prefix), name="Prod")
+    count = emit("Prod", prefix, all_axes(prefix), name="Prod")
     places = reshape(span(0, count), prefix)
-    parts = get_op("DynamicPartition")(places, partitions, num_partitions=op.attr("num_partitions"))
-    rebuilt = get_op("ParallelDynamicStitch")(parts, list(dys))
+    parts = emit_tensors("DynamicPartition", places, partitions, num_partitions=op.attr("num_partitions"))
+    rebuilt = emit("ParallelDynamicStitch", parts, list(dys))
     return [reshape(rebuilt, shape_of(data)), None]

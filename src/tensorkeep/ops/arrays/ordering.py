@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.dimensions import (
     at_least,
     at_most,
@@ -21,6 +21,7 @@ from tensorkeep.ops.shared.dimensions import (
     size_at,
     unknown_of_rank,
 )
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -47,7 +48,7 @@ def transpose_shape(x: Tensor, perm: Tensor) -> Shape:
 
 
 @transpose.kernel
-def transpose_kernel(x: Any, perm: Any) -> Any:
+def transpose_kernel(x: Array, perm: Array) -> Array:
     try:
         return np.transpose(x, perm.tolist())
     except ValueError as error:
@@ -55,9 +56,9 @@ def transpose_kernel(x: Any, perm: Any) -> Any:
 
 
 @transpose.gradient
-def transpose_gradient(op: Operation, dy: Any) -> Any:
-    back = get_op("InvertPermutation")(op.inputs[1])
-    return [get_op("Transpose")(dy, back, name="transpose"), None]
+def transpose_gradient(op: Operation, dy: Tensor) -> Gradients:
+    back = emit("InvertPermutation", op.inputs[1])
+    return [emit("Transpose", dy, back, name="transpose"), None]
 
 
 conjugate_transpose = op("ConjugateTranspose(x: T, perm: Tperm) -> y: T", "T: type", "Tperm: {int32, int64} = int32")
@@ -65,16 +66,15 @@ conjugate_transpose.shape(transpose_shape)
 
 
 @conjugate_transpose.kernel
-def conjugate_transpose_kernel(x: Any, perm: Any) -> Any:
+def conjugate_transpose_kernel(x: Array, perm: Array) -> Array:
     turned = transpose_kernel(x, perm)
     return np.conj(turned) if np.iscomplexobj(turned) else turned
 
 
 @conjugate_transpose.gradient
-def conjugate_transpose_gradient(op: Operation, dy: Any) -> Any:
-    back = get_op("InvertPermutation")(op.inputs[1])
-    turn = get_op("ConjugateTranspose" if dy.dtype.is_complex else "Transpose")
-    return [turn(dy, back, name="transpose"), None]
+def conjugate_transpose_gradient(op: Operation, dy: Tensor) -> Gradients:
+    back = emit("InvertPermutation", op.inputs[1])
+    return [emit("ConjugateTranspose" if dy.dtype.is_complex else "Transpose", dy, back, name="transpose"), None]
 
 
 invert_permutation = op("InvertPermutation(x: T) -> y: T", "T: {int32, int64} = int32")
@@ -87,7 +87,7 @@ def invert_permutation_shape(x: Tensor) -> Shape:
 
 
 @invert_permutation.kernel
-def invert_permutation_kernel(x: Any) -> Any:
+def invert_permutation_kernel(x: Array) -> Array:
     if x.ndim != 1:
         raise InvalidArgumentError(f"invert_permutation expects a 1D vector, got {x.ndim} dimensions")
     count = len(x)
@@ -127,7 +127,7 @@ def _distinct_axes(axes: list[int], rank: int) -> tuple[int, ...]:
 
 
 @reverse_v2.kernel
-def reverse_v2_kernel(tensor: Any, axis: Any) -> Any:
+def reverse_v2_kernel(tensor: Array, axis: Array) -> Array:
     if axis.ndim != 1:
         raise InvalidArgumentError(f"'dims' must be 1-dimension, not {axis.ndim}")
     if np.ndim(tensor) > 8:
@@ -136,8 +136,8 @@ def reverse_v2_kernel(tensor: Any, axis: Any) -> Any:
 
 
 @reverse_v2.gradient
-def reverse_v2_gradient(op: Operation, dy: Any) -> Any:
-    return get_op("ReverseV2")(dy, op.inputs[1]), None
+def reverse_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit("ReverseV2", dy, op.inputs[1]), None
 
 
 reverse = op(
@@ -155,7 +155,7 @@ def reverse_shape(tensor: Tensor, dims: Tensor) -> Shape:
 
 
 @reverse.kernel
-def reverse_kernel(tensor: Any, dims: Any) -> Any:
+def reverse_kernel(tensor: Array, dims: Array) -> Array:
     if dims.ndim != 1 or len(dims) != np.ndim(tensor):
         raise InvalidArgumentError(
             f"'dims' must have one value for each of the {np.ndim(tensor)} dimensions, got shape {list(dims.shape)}"
@@ -164,8 +164,8 @@ def reverse_kernel(tensor: Any, dims: Any) -> Any:
 
 
 @reverse.gradient
-def reverse_gradient(op: Operation, dy: Any) -> Any:
-    return get_op("Reverse")(dy, op.inputs[1]), None
+def reverse_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit("Reverse", dy, op.inputs[1]), None
 
 
 reverse_sequence = op(
@@ -190,7 +190,7 @@ def reverse_sequence_shape(input: Tensor, seq_lengths: Tensor, *, seq_dim: int, 
 
 
 @reverse_sequence.kernel
-def reverse_sequence_kernel(input: Any, seq_lengths: Any, *, seq_dim: int, batch_dim: int) -> Any:
+def reverse_sequence_kernel(input: Array, seq_lengths: Array, *, seq_dim: int, batch_dim: int) -> Array:
     rank = np.ndim(input)
     if seq_dim == batch_dim:
         raise InvalidArgumentError(f"batch_dim == seq_dim == {seq_dim}")
@@ -211,9 +211,9 @@ def reverse_sequence_kernel(input: Any, seq_lengths: Any, *, seq_dim: int, batch
 
 
 @reverse_sequence.gradient
-def reverse_sequence_gradient(op: Operation, dy: Any) -> Any:
+def reverse_sequence_gradient(op: Operation, dy: Tensor) -> Gradients:
     attrs = {name: op.attr(name) for name in ("seq_dim", "batch_dim")}
-    return [get_op("ReverseSequence")(dy, op.inputs[1], **attrs), None]
+    return [emit("ReverseSequence", dy, op.inputs[1], **attrs), None]
 
 
 roll = op(
@@ -232,7 +232,7 @@ def roll_shape(input: Tensor, shift: Tensor, axis: Tensor) -> Shape:
 
 
 @roll.kernel
-def roll_kernel(input: Any, shift: Any, axis: Any) -> Any:
+def roll_kernel(input: Array, shift: Array, axis: Array) -> Array:
     if np.ndim(input) < 1:
         raise InvalidArgumentError("input must be 1-D or higher")
     if shift.ndim > 1 or axis.ndim > 1 or shift.shape != axis.shape:
@@ -242,9 +242,9 @@ def roll_kernel(input: Any, shift: Any, axis: Any) -> Any:
 
 
 @roll.gradient
-def roll_gradient(op: Operation, dy: Any) -> Any:
+def roll_gradient(op: Operation, dy: Tensor) -> Gradients:
     shift, axis = op.inputs[1:]
-    return get_op("Roll")(dy, get_op("Neg")(shift), axis, name="Roll"), None, None
+    return emit("Roll", dy, emit("Neg", shift), axis, name="Roll"), None, None
 
 
 unravel_index = op("UnravelIndex(indices: Tidx, dims: Tidx) -> output: Tidx", "Tidx: {int32, int64} = int32")
@@ -261,7 +261,7 @@ def unravel_index_shape(indices: Tensor, dims: Tensor) -> Shape:
 
 
 @unravel_index.kernel
-def unravel_index_kernel(indices: Any, dims: Any) -> Any:
+def unravel_index_kernel(indices: Array, dims: Array) -> Array:
     if np.ndim(dims) != 1:
         raise InvalidArgumentError(f"The indices can only be 1-D, not of shape {list(np.shape(dims))}")
     if np.ndim(indices) > 1:

@@ -8,12 +8,14 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.shared.dimensions import add, merge_sizes, of_rank, size_at, subtract, unknown_of_rank
 from tensorkeep.ops.shared.expressions import rank_of, reshape, shape_of
 from tensorkeep.ops.shared.indexing import stack
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
@@ -35,7 +37,7 @@ def pad_shape(input: Tensor, paddings: Tensor) -> Shape:
     return Shape(tuple(add(size, int(before + after)) for size, (before, after) in zip(dims, found, strict=True)))
 
 
-def _known_paddings(input: Tensor, paddings: Tensor, by_input: bool = True) -> Any:
+def _known_paddings(input: Tensor, paddings: Tensor, by_input: bool = True) -> Array | Shape:
     """The paddings as an array; while they are not known, what is known of the result's shape."""
     table, rank = with_rank(paddings, 2), input.static_shape.rank
     merge_sizes(size_at(table, 1), 2)
@@ -54,18 +56,18 @@ def pad_v2_shape(input: Tensor, paddings: Tensor, constant_values: Tensor) -> Sh
 
 
 @pad.kernel
-def pad_kernel(input: Any, paddings: Any, *, T: DType) -> Any:  # noqa: N803
+def pad_kernel(input: Array, paddings: Array, *, T: DType) -> Array:  # noqa: N803
     return _padded(input, paddings, b"" if T is STRING else 0, T)
 
 
 @pad_v2.kernel
-def pad_v2_kernel(input: Any, paddings: Any, constant_values: Any, *, T: DType) -> Any:  # noqa: N803
+def pad_v2_kernel(input: Array, paddings: Array, constant_values: Array, *, T: DType) -> Array:  # noqa: N803
     if np.ndim(constant_values):
         raise InvalidArgumentError(f"pad_value must be a scalar, got shape {list(np.shape(constant_values))}")
     return _padded(input, paddings, constant_values, T)
 
 
-def _padded(input: Any, paddings: Any, value: Any, dtype: DType) -> Any:
+def _padded(input: Array, paddings: Array, value: Array | bytes | int, dtype: DType) -> Array:
     _check_paddings(input, paddings)
     dims = np.shape(input)
     amounts = paddings.tolist()
@@ -92,12 +94,12 @@ def _check_paddings(input: Any, paddings: Any) -> None:
 
 @pad.gradient
 @pad_v2.gradient
-def pad_gradient(op: Operation, dy: Any) -> Any:
+def pad_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, paddings = op.inputs[:2]
-    ahead = get_op("Slice")(paddings, [0, 0], stack([rank_of(x), 1]))
+    ahead = emit("Slice", paddings, [0, 0], stack([rank_of(x), 1]))
     begin = reshape(ahead, [-1])
     sizes = shape_of(x, out_type=begin.dtype.base_dtype)
-    grad = get_op("Slice")(dy, begin, sizes)
+    grad = emit("Slice", dy, begin, sizes)
     return [grad] + [None] * (len(op.inputs) - 1)
 
 
@@ -119,7 +121,7 @@ def mirror_pad_grad_shape(input: Tensor, paddings: Tensor) -> Shape:
 
 
 @mirror_pad.kernel
-def mirror_pad_kernel(input: Any, paddings: Any, *, mode: bytes) -> Any:
+def mirror_pad_kernel(input: Array, paddings: Array, *, mode: bytes) -> Array:
     _check_paddings(input, paddings)
     edge = int(mode == b"REFLECT")  # how many elements lie on the mirror itself
     for axis, (before, after) in enumerate(paddings.tolist()):
@@ -139,7 +141,7 @@ def mirror_pad_kernel(input: Any, paddings: Any, *, mode: bytes) -> Any:
 
 
 @mirror_pad_grad.kernel
-def mirror_pad_grad_kernel(input: Any, paddings: Any, *, mode: bytes) -> Any:
+def mirror_pad_grad_kernel(input: Array, paddings: Array, *, mode: bytes) -> Array:
     """Adds what lies beyond each mirror to what it mirrors."""
     _check_paddings(input, paddings)
     edge = int(mode == b"REFLECT")
@@ -158,10 +160,10 @@ def mirror_pad_grad_kernel(input: Any, paddings: Any, *, mode: bytes) -> Any:
 
 
 @mirror_pad.gradient
-def mirror_pad_gradient(op: Operation, dy: Any) -> Any:
-    return [get_op("MirrorPadGrad")(dy, op.inputs[1], mode=op.attr("mode")), None]
+def mirror_pad_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return [emit("MirrorPadGrad", dy, op.inputs[1], mode=op.attr("mode")), None]
 
 
 @mirror_pad_grad.gradient
-def mirror_pad_grad_gradient(op: Operation, dy: Any) -> Any:
-    return [get_op("MirrorPad")(dy, op.inputs[1], mode=op.attr("mode")), None]
+def mirror_pad_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return [emit("MirrorPad", dy, op.inputs[1], mode=op.attr("mode")), None]

@@ -9,6 +9,7 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit, emit_tensors
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
@@ -16,6 +17,7 @@ from tensorkeep.graph.registry.opspec import get_op, op
 from tensorkeep.ops.shared.dimensions import add, at_least, divide, multiply, of_rank, part, subtract, unknown_of_rank
 from tensorkeep.ops.shared.expressions import cast, concat, constant, minus, ones, plus, reshape, shape_of, times
 from tensorkeep.ops.shared.indexing import dense, item
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
@@ -40,7 +42,7 @@ def space_to_depth_shape(input: Tensor, *, block_size: int, data_format: bytes) 
 
 
 @space_to_depth.kernel
-def space_to_depth_kernel(input: Any, *, block_size: int, data_format: bytes) -> Any:
+def space_to_depth_kernel(input: Array, *, block_size: int, data_format: bytes) -> Array:
     _check_image(input, data_format)
     b = block_size
     n, h, w, c = input.shape
@@ -58,8 +60,8 @@ def _check_image(input: Any, data_format: bytes) -> None:
 
 
 @space_to_depth.gradient
-def space_to_depth_gradient(op: Operation, dy: Any) -> Any:
-    return get_op("DepthToSpace")(dy, block_size=op.attr("block_size"), data_format=op.attr("data_format"))
+def space_to_depth_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit("DepthToSpace", dy, block_size=op.attr("block_size"), data_format=op.attr("data_format"))
 
 
 @depth_to_space.shape
@@ -75,7 +77,7 @@ def depth_to_space_shape(input: Tensor, *, block_size: int, data_format: bytes) 
 
 
 @depth_to_space.kernel
-def depth_to_space_kernel(input: Any, *, block_size: int, data_format: bytes) -> Any:
+def depth_to_space_kernel(input: Array, *, block_size: int, data_format: bytes) -> Array:
     _check_image(input, data_format)
     b = block_size
     n, h, w, c = input.shape
@@ -86,8 +88,8 @@ def depth_to_space_kernel(input: Any, *, block_size: int, data_format: bytes) ->
 
 
 @depth_to_space.gradient
-def depth_to_space_gradient(op: Operation, dy: Any) -> Any:
-    return get_op("SpaceToDepth")(dy, block_size=op.attr("block_size"), data_format=op.attr("data_format"))
+def depth_to_space_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit("SpaceToDepth", dy, block_size=op.attr("block_size"), data_format=op.attr("data_format"))
 
 
 # ---------------------------------------------------------------------------------------------------- Batch
@@ -214,7 +216,7 @@ def _check_blocks(input: Any, block_shape: Any, amounts: Any) -> tuple[list[int]
 
 
 @space_to_batch_nd.kernel
-def space_to_batch_nd_kernel(input: Any, block_shape: Any, paddings: Any) -> Any:
+def space_to_batch_nd_kernel(input: Array, block_shape: Array, paddings: Array) -> Array:
     blocks, amounts = _check_blocks(input, block_shape, paddings)
     count = len(blocks)
     batch, rest = input.shape[0], input.shape[count + 1 :]
@@ -233,12 +235,12 @@ def space_to_batch_nd_kernel(input: Any, block_shape: Any, paddings: Any) -> Any
 
 
 @space_to_batch.kernel
-def space_to_batch_kernel(input: Any, paddings: Any, *, block_size: int) -> Any:
+def space_to_batch_kernel(input: Array, paddings: Array, *, block_size: int) -> Array:
     return space_to_batch_nd_kernel(input, np.array([block_size, block_size]), paddings)
 
 
 @batch_to_space_nd.kernel
-def batch_to_space_nd_kernel(input: Any, block_shape: Any, crops: Any) -> Any:
+def batch_to_space_nd_kernel(input: Array, block_shape: Array, crops: Array) -> Array:
     blocks, amounts = _check_blocks(input, block_shape, crops)
     count = len(blocks)
     parts = int(np.prod(blocks, dtype=np.int64))
@@ -256,30 +258,30 @@ def batch_to_space_nd_kernel(input: Any, block_shape: Any, crops: Any) -> Any:
 
 
 @batch_to_space.kernel
-def batch_to_space_kernel(input: Any, crops: Any, *, block_size: int) -> Any:
+def batch_to_space_kernel(input: Array, crops: Array, *, block_size: int) -> Array:
     return batch_to_space_nd_kernel(input, np.array([block_size, block_size]), crops)
 
 
 @space_to_batch_nd.gradient
-def space_to_batch_nd_gradient(op: Operation, dy: Any) -> Any:
-    return [get_op("BatchToSpaceND")(dy, op.inputs[1], op.inputs[2]), None, None]
+def space_to_batch_nd_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return [emit("BatchToSpaceND", dy, op.inputs[1], op.inputs[2]), None, None]
 
 
 @batch_to_space_nd.gradient
-def batch_to_space_nd_gradient(op: Operation, dy: Any) -> Any:
-    return [get_op("SpaceToBatchND")(dy, op.inputs[1], op.inputs[2]), None, None]
+def batch_to_space_nd_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return [emit("SpaceToBatchND", dy, op.inputs[1], op.inputs[2]), None, None]
 
 
 @space_to_batch.gradient
-def space_to_batch_gradient(op: Operation, dy: Any) -> Any:
+def space_to_batch_gradient(op: Operation, dy: Tensor) -> Gradients:
     blocks = np.full(2, op.attr("block_size"), np.int64)
-    return [get_op("BatchToSpaceND")(dy, blocks, op.inputs[1]), None]
+    return [emit("BatchToSpaceND", dy, blocks, op.inputs[1]), None]
 
 
 @batch_to_space.gradient
-def batch_to_space_gradient(op: Operation, dy: Any) -> Any:
+def batch_to_space_gradient(op: Operation, dy: Tensor) -> Gradients:
     blocks = np.full(2, op.attr("block_size"), np.int64)
-    return [get_op("SpaceToBatchND")(dy, blocks, op.inputs[1]), None]
+    return [emit("SpaceToBatchND", dy, blocks, op.inputs[1]), None]
 
 
 # ---------------------------------------------------------------------------------------------------- Patches
@@ -340,16 +342,18 @@ def extract_volume_patches_shape(input: Tensor, *, ksizes: _Ints, strides: _Ints
 
 
 @extract_image_patches.kernel
-def extract_image_patches_kernel(images: Any, *, ksizes: _Ints, strides: _Ints, rates: _Ints, padding: bytes) -> Any:
+def extract_image_patches_kernel(
+    images: Array, *, ksizes: _Ints, strides: _Ints, rates: _Ints, padding: bytes
+) -> Array:
     return _patches(images, ksizes, strides, rates, padding)
 
 
 @extract_volume_patches.kernel
-def extract_volume_patches_kernel(input: Any, *, ksizes: _Ints, strides: _Ints, padding: bytes) -> Any:
+def extract_volume_patches_kernel(input: Array, *, ksizes: _Ints, strides: _Ints, padding: bytes) -> Array:
     return _patches(input, ksizes, strides, (1,) * len(ksizes), padding)
 
 
-def _patches(images: Any, ksizes: _Ints, strides: _Ints, rates: _Ints, padding: bytes) -> Any:
+def _patches(images: Array, ksizes: _Ints, strides: _Ints, rates: _Ints, padding: bytes) -> Array:
     """The windows of an image of any number of dimensions, each laid flat."""
     rank = len(ksizes)
     if np.ndim(images) != rank:
@@ -386,38 +390,38 @@ def _patches(images: Any, ksizes: _Ints, strides: _Ints, rates: _Ints, padding: 
 
 
 @extract_image_patches.gradient
-def extract_image_patches_gradient(op: Operation, dy: Any) -> Any:
+def extract_image_patches_gradient(op: Operation, dy: Tensor) -> Gradients:
     """Sums the gradients of each pixel by its number, which the same op finds for every place in the patches."""
-    batch, rows, columns, channels = get_op("Unpack")(
-        shape_of(op.inputs[0], out_type=INT64), num=4, axis=0, name="unstack"
+    batch, rows, columns, channels = emit_tensors(
+        "Unpack", shape_of(op.inputs[0], out_type=INT64), num=4, axis=0, name="unstack"
     )
     out_shape = shape_of(op.outputs[0], out_type=INT64)
-    out_rows, out_columns = get_op("Unpack")(item(out_shape, slice(1, 3)), num=2, axis=0, name="unstack")
+    out_rows, out_columns = emit_tensors("Unpack", item(out_shape, slice(1, 3)), num=2, axis=0, name="unstack")
     attrs = {name: op.attr(name) for name in ("ksizes", "strides", "rates", "padding")}
     _, height, width, _ = op.get_attr("ksizes")
     count = times(rows, columns)
     numbers = _float_span(plus(count, 1))
-    numbered = get_op("ExtractImagePatches")(reshape(numbers, (1, rows, columns, 1)), **attrs)
+    numbered = emit("ExtractImagePatches", reshape(numbers, (1, rows, columns, 1)), **attrs)
     places = cast(numbered, INT64)
     grads = reshape(dense(dy), (batch, out_rows, out_columns, height, width, channels))
-    turned = get_op("Transpose")(grads, (1, 2, 3, 4, 0, 5), name="transpose")
+    turned = emit("Transpose", grads, (1, 2, 3, 4, 0, 5), name="transpose")
     flat = reshape(turned, (-1, times(batch, channels)))
     segments = minus(reshape(places, [-1]), 1)
-    summed = get_op("UnsortedSegmentSum")(flat, segments, count)
+    summed = emit("UnsortedSegmentSum", flat, segments, count)
     image = reshape(summed, (rows, columns, batch, channels))
-    return [get_op("Transpose")(image, (2, 0, 1, 3), name="transpose")]
+    return [emit("Transpose", image, (2, 0, 1, 3), name="transpose")]
 
 
 def _float_span(limit: Tensor) -> Tensor:
     """`range(1, limit, dtype=float32)`."""
     with name_scope("range", limit.graph) as scope:
         start, step = (constant(1.0, FLOAT32, name) for name in ("start", "delta"))
-        found: Tensor = get_op("Range")(start, cast(limit, FLOAT32), step, name=scope)
+        found: Tensor = emit("Range", start, cast(limit, FLOAT32), step, name=scope)
         return found
 
 
 @extract_volume_patches.gradient
-def extract_volume_patches_gradient(op: Operation, dy: Any) -> Any:
+def extract_volume_patches_gradient(op: Operation, dy: Tensor) -> Gradients:
     """Multiplies by the matrix that says which voxel each place in the patches holds."""
     _, *size, _ = op.inputs[0].static_shape.as_tuple()
     _, *out_size, _ = op.outputs[0].static_shape.as_tuple()
@@ -427,9 +431,9 @@ def extract_volume_patches_gradient(op: Operation, dy: Any) -> Any:
     batch, channels = item(whole, 0), item(whole, 4)
     voxels, places = prod(size) + 1, prod(out_size) * prod(ksizes)
     numbers = reshape(_long_span(1, voxels), (1, *size, 1))
-    numbered = get_op("ExtractVolumePatches")(numbers, **attrs)
+    numbered = emit("ExtractVolumePatches", numbers, **attrs)
     counted = reshape(_long_span(0, places), (1, *out_size, prod(ksizes)))
-    pairs = [get_op("ExpandDims")(table, -1) for table in (numbered, counted)]
+    pairs = [emit("ExpandDims", table, -1) for table in (numbered, counted)]
     pairs_flat = reshape(concat(pairs, -1), (-1, 2))
     values = ones([places], dy.dtype.base_dtype)
     with name_scope("SparseTensor", dy.graph):
@@ -438,17 +442,17 @@ def extract_volume_patches_gradient(op: Operation, dy: Any) -> Any:
     extent = constant(np.array([voxels - 1, places], np.int64), INT64)
     matrix = get_op("SparseSlice")(pairs_flat, values, dense_shape, start, extent)
     grads = reshape(dense(dy), (batch, *out_size, *ksizes, channels))
-    turned = get_op("Transpose")(grads, (1, 2, 3, 4, 5, 6, 0, 7), name="transpose")
+    turned = emit("Transpose", grads, (1, 2, 3, 4, 5, 6, 0, 7), name="transpose")
     flat = reshape(turned, (-1, times(batch, channels)))
     with name_scope("SparseTensorDenseMatMul", dy.graph):
-        summed = get_op("SparseTensorDenseMatMul")(*matrix, flat)
+        summed = emit("SparseTensorDenseMatMul", *matrix, flat)
     volume = reshape(summed, (*size, batch, channels))
-    return [get_op("Transpose")(volume, (3, 0, 1, 2, 4), name="transpose")]
+    return [emit("Transpose", volume, (3, 0, 1, 2, 4), name="transpose")]
 
 
 def _long_span(start: int, limit: int) -> Tensor:
     """`range(start, limit, dtype=int64)`."""
     with name_scope("range") as scope:
         bounds = [constant(value, INT64, name) for value, name in ((start, "start"), (limit, "limit"), (1, "delta"))]
-        found: Tensor = get_op("Range")(*bounds, name=scope)
+        found: Tensor = emit("Range", *bounds, name=scope)
         return found

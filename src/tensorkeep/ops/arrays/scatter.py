@@ -9,11 +9,13 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.shared.dimensions import at_least, part
 from tensorkeep.ops.shared.expressions import cast, negated, over, plus, shape_of, times, zeros_like
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import same
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
@@ -34,7 +36,7 @@ def check_shapes(indices: Shape, updates: Shape, whole: Shape) -> None:
     part(whole, depth).merge(part(updates, outer))
 
 
-def scattered(whole: Any, indices: Any, updates: Any, put: Scatter, policy: bytes) -> Any:
+def scattered(whole: Array, indices: Array, updates: Array, put: Scatter, policy: bytes) -> Array:
     """Puts updates into an array in place, and gives it back. Bad indices are an error, or passed over."""
     if np.ndim(indices) < 1:
         raise InvalidArgumentError(f"Indices shape must have rank at least one. Found: {list(np.shape(indices))}")
@@ -70,10 +72,11 @@ def scattered(whole: Any, indices: Any, updates: Any, put: Scatter, policy: byte
         for axis, limit in enumerate(whole.shape[:depth]):
             numbers = numbers * limit + places[:, axis]
         put(flat, numbers, rows.reshape(len(places), -1))
-    return whole
+    result: Array = whole
+    return result
 
 
-def put_sum(flat: Any, rows: Any, values: Any) -> None:
+def put_sum(flat: Array, rows: Array, values: Array) -> None:
     if flat.dtype == object:
         for row, value in zip(rows.tolist(), values, strict=True):
             flat[row] = flat[row] + value
@@ -81,19 +84,19 @@ def put_sum(flat: Any, rows: Any, values: Any) -> None:
         _accumulate(np.add, flat, rows, values)
 
 
-def put_difference(flat: Any, rows: Any, values: Any) -> None:
+def put_difference(flat: Array, rows: Array, values: Array) -> None:
     _accumulate(np.subtract, flat, rows, values)
 
 
-def put_minimum(flat: Any, rows: Any, values: Any) -> None:
+def put_minimum(flat: Array, rows: Array, values: Array) -> None:
     _accumulate(np.minimum, flat, rows, values)
 
 
-def put_maximum(flat: Any, rows: Any, values: Any) -> None:
+def put_maximum(flat: Array, rows: Array, values: Array) -> None:
     _accumulate(np.maximum, flat, rows, values)
 
 
-def put_last(flat: Any, rows: Any, values: Any) -> None:
+def put_last(flat: Array, rows: Array, values: Array) -> None:
     flat[rows] = values
 
 
@@ -125,7 +128,7 @@ def scatter_nd_shape(indices: Tensor, updates: Tensor, shape: Tensor) -> Shape:
 
 
 @scatter_nd.kernel
-def scatter_nd_kernel(indices: Any, updates: Any, shape: Any, *, T: DType, bad_indices_policy: bytes) -> Any:  # noqa: N803
+def scatter_nd_kernel(indices: Array, updates: Array, shape: Array, *, T: DType, bad_indices_policy: bytes) -> Array:  # noqa: N803
     if shape.ndim != 1:
         raise InvalidArgumentError(f"Shape must be a vector, got {list(shape.shape)}")
     sizes = shape.tolist()
@@ -139,8 +142,8 @@ def scatter_nd_kernel(indices: Any, updates: Any, shape: Any, *, T: DType, bad_i
 
 
 @scatter_nd.gradient
-def scatter_nd_gradient(op: Operation, dy: Any) -> Any:
-    return [None, get_op("GatherNd")(dy, op.inputs[0]), None]
+def scatter_nd_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return [None, emit("GatherNd", dy, op.inputs[0]), None]
 
 
 scatter_nd_non_aliasing_add = op(
@@ -159,13 +162,15 @@ def tensor_scatter_shape(input: Tensor, indices: Tensor, updates: Tensor) -> Sha
 
 
 @scatter_nd_non_aliasing_add.kernel
-def scatter_nd_non_aliasing_add_kernel(input: Any, indices: Any, updates: Any, *, bad_indices_policy: bytes) -> Any:
+def scatter_nd_non_aliasing_add_kernel(
+    input: Array, indices: Array, updates: Array, *, bad_indices_policy: bytes
+) -> Array:
     return scattered(np.array(input), indices, updates, put_sum, bad_indices_policy)
 
 
 @scatter_nd_non_aliasing_add.gradient
-def scatter_nd_non_aliasing_add_gradient(op: Operation, dy: Any) -> Any:
-    return [dy, None, get_op("GatherNd")(dy, op.inputs[1])]
+def scatter_nd_non_aliasing_add_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return [dy, None, emit("GatherNd", dy, op.inputs[1])]
 
 
 # ---------------------------------------------------------------------------------------------------- TensorScatter
@@ -180,7 +185,7 @@ def tensor_scatter(name: str, put: Scatter, types: str = "int32, int64") -> OpSp
         "bad_indices_policy: string = ''",
     )
 
-    def tensor_scatter_kernel(tensor: Any, indices: Any, updates: Any, *, bad_indices_policy: bytes) -> Any:
+    def tensor_scatter_kernel(tensor: Array, indices: Array, updates: Array, *, bad_indices_policy: bytes) -> Array:
         if np.ndim(tensor) < 1:
             raise InvalidArgumentError("Input tensor must be at least 1-D")
         if not np.size(tensor) and (np.size(indices) or np.size(updates)):
@@ -200,41 +205,41 @@ tensor_scatter_max = tensor_scatter("TensorScatterMax", put_maximum)
 
 
 @tensor_scatter_update.gradient
-def tensor_scatter_update_gradient(op: Operation, dy: Any) -> Any:
+def tensor_scatter_update_gradient(op: Operation, dy: Tensor) -> Gradients:
     indices = op.inputs[1]
-    updates_grad = get_op("GatherNd")(dy, indices)
-    passed = get_op("Identity")(dy)
-    rest = get_op("TensorScatterUpdate")(passed, indices, zeros_like(op.inputs[2]))
+    updates_grad = emit("GatherNd", dy, indices)
+    passed = emit("Identity", dy)
+    rest = emit("TensorScatterUpdate", passed, indices, zeros_like(op.inputs[2]))
     return [rest, None, updates_grad]
 
 
 @tensor_scatter_add.gradient
-def tensor_scatter_add_gradient(op: Operation, dy: Any) -> Any:
-    updates_grad = get_op("GatherNd")(dy, op.inputs[1])
-    return [get_op("Identity")(dy), None, updates_grad]
+def tensor_scatter_add_gradient(op: Operation, dy: Tensor) -> Gradients:
+    updates_grad = emit("GatherNd", dy, op.inputs[1])
+    return [emit("Identity", dy), None, updates_grad]
 
 
 @tensor_scatter_sub.gradient
-def tensor_scatter_sub_gradient(op: Operation, dy: Any) -> Any:
-    updates_grad = get_op("GatherNd")(dy, op.inputs[1])
-    passed = get_op("Identity")(dy)
+def tensor_scatter_sub_gradient(op: Operation, dy: Tensor) -> Gradients:
+    updates_grad = emit("GatherNd", dy, op.inputs[1])
+    passed = emit("Identity", dy)
     return [passed, None, negated(updates_grad)]
 
 
 @tensor_scatter_min.gradient
 @tensor_scatter_max.gradient
-def tensor_scatter_extreme_gradient(op: Operation, dy: Any) -> Any:
+def tensor_scatter_extreme_gradient(op: Operation, dy: Tensor) -> Gradients:
     """Where several elements are the extreme one, they share the gradient."""
     x, indices, y = op.inputs
     out = op.outputs[0]
     policy = {"bad_indices_policy": op.get_attr("bad_indices_policy")}
     dtype = dy.dtype.base_dtype
-    x_kept = cast(get_op("Equal")(x, out), dtype)
-    y_kept = cast(get_op("Equal")(y, get_op("GatherNd")(out, indices, **policy)), dtype)
-    counted = get_op("ScatterNd")(indices, y_kept, shape_of(x, out_type=indices.dtype.base_dtype), **policy)
+    x_kept = cast(emit("Equal", x, out), dtype)
+    y_kept = cast(emit("Equal", y, emit("GatherNd", out, indices, **policy)), dtype)
+    counted = emit("ScatterNd", indices, y_kept, shape_of(x, out_type=indices.dtype.base_dtype), **policy)
     shares = plus(x_kept, counted)
     x_grad = over(times(dy, x_kept), shares)
-    y_grad = times(get_op("GatherNd")(over(dy, shares), indices, **policy), y_kept)
+    y_grad = times(emit("GatherNd", over(dy, shares), indices, **policy), y_kept)
     return [x_grad, None, y_grad]
 
 
@@ -245,7 +250,7 @@ def inplace(name: str, put: Scatter) -> OpSpec:
     """An op that puts rows into a tensor. TensorFlow changes its input; here the input stays as it is."""
     spec = op(f"{name}(x: T, i: int32, v: T) -> y: T", "T: type")
 
-    def inplace_kernel(x: Any, i: Any, v: Any) -> Any:
+    def inplace_kernel(x: Array, i: Array, v: Array) -> Array:
         if np.ndim(x) < 1:
             raise InvalidArgumentError("x must be at least a vector")
         if np.ndim(i) != 1 or np.shape(v) != (len(i), *x.shape[1:]):

@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from tensorkeep.dtypes import STRING, VARIANT, DType
+from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit, emit_tensors
+from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.arrays.constants import identity_gradient, identity_kernel, placeholder_kernel, placeholder_shape
 from tensorkeep.ops.shared.dimensions import (
@@ -43,6 +45,7 @@ from tensorkeep.ops.shared.expressions import (
     span,
 )
 from tensorkeep.ops.shared.indexing import dense, item, stack
+from tensorkeep.ops.shared.kernel_types import Array, Gradients, Variant
 from tensorkeep.ops.shared.shape_rules import SCALAR, same, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -60,7 +63,7 @@ def shape_shape(input: Tensor) -> Shape:
 
 
 @shape.kernel
-def shape_kernel(input: Any, *, out_type: DType) -> Any:
+def shape_kernel(input: Array, *, out_type: DType) -> Array:
     return np.array(np.shape(input), out_type.array_dtype)
 
 
@@ -75,7 +78,7 @@ def shape_n_shape(input: list[Tensor]) -> list[Shape]:
 
 
 @shape_n.kernel
-def shape_n_kernel(input: list[Any], *, out_type: DType) -> list[Any]:
+def shape_n_kernel(input: list[Array], *, out_type: DType) -> list[Array]:
     return [np.array(np.shape(value), out_type.array_dtype) for value in input]
 
 
@@ -88,7 +91,7 @@ def size_shape(input: Tensor) -> Shape:
 
 
 @size.kernel
-def size_kernel(input: Any, *, out_type: DType) -> Any:
+def size_kernel(input: Array, *, out_type: DType) -> Array:
     return np.array(np.size(input), out_type.array_dtype)
 
 
@@ -97,7 +100,7 @@ rank.shape(size_shape)
 
 
 @rank.kernel
-def rank_kernel(input: Any) -> Any:
+def rank_kernel(input: Array) -> np.int32:
     return np.int32(np.ndim(input))
 
 
@@ -135,7 +138,7 @@ def reshape_shape(tensor: Tensor, shape: Tensor) -> Shape:
 
 
 @reshape_op.kernel
-def reshape_kernel(tensor: Any, shape: Any) -> Any:
+def reshape_kernel(tensor: Array, shape: Array) -> Array:
     sizes = shape.reshape(-1).tolist()
     if shape.ndim > 1 or (sizes and min(sizes) < -1):
         raise InvalidArgumentError(f"sizes input must be 1-D, and no size below -1, not {sizes}")
@@ -145,7 +148,7 @@ def reshape_kernel(tensor: Any, shape: Any) -> Any:
         return _reshaped_awkwardly(tensor, sizes)
 
 
-def _reshaped_awkwardly(tensor: Any, sizes: list[int]) -> Any:
+def _reshaped_awkwardly(tensor: Array, sizes: list[int]) -> Array:
     """What NumPy leaves open TensorFlow settles: an open size beside a zero is what the other sizes call for."""
     if sizes.count(-1) > 1:
         raise InvalidArgumentError("Only one input size may be -1")
@@ -164,7 +167,7 @@ def _nonzero_product(sizes: Sequence[int]) -> int:
 
 
 @reshape_op.gradient
-def reshape_gradient(op: Operation, dy: Any) -> Any:
+def reshape_gradient(op: Operation, dy: Tensor) -> Gradients:
     known = op.inputs[0].static_shape
     if known.dims is not None and known.dims.count(None) == 1 and 0 not in known.dims:
         sizes = [-1 if size is None else size for size in known.dims]
@@ -172,7 +175,7 @@ def reshape_gradient(op: Operation, dy: Any) -> Any:
     return [reshape_to_input(op, dy), None]
 
 
-def reshape_to_input(op: Operation, dy: Any) -> Tensor:
+def reshape_to_input(op: Operation, dy: Tensor) -> Tensor:
     """The gradient in the shape of the operation's input."""
     flat = dense(dy)
     return reshape(flat, shape_of(op.inputs[0]))
@@ -193,7 +196,7 @@ def expand_dims_shape(input: Tensor, dim: Tensor) -> Shape:
 
 
 @expand_dims.kernel
-def expand_dims_kernel(input: Any, dim: Any) -> Any:
+def expand_dims_kernel(input: Array, dim: Array) -> Array:
     rank, axis = np.ndim(input), int(dim.item())
     if not -rank - 1 <= axis <= rank:
         raise InvalidArgumentError(f"Tried to expand dim index {axis} for tensor with {rank} dimensions.")
@@ -203,7 +206,7 @@ def expand_dims_kernel(input: Any, dim: Any) -> Any:
 
 
 @expand_dims.gradient
-def expand_dims_gradient(op: Operation, dy: Any) -> Any:
+def expand_dims_gradient(op: Operation, dy: Tensor) -> Gradients:
     return [reshape_to_input(op, dy), None]
 
 
@@ -225,7 +228,7 @@ def squeeze_shape(input: Tensor, *, squeeze_dims: tuple[int, ...]) -> Shape:
 
 
 @squeeze.kernel
-def squeeze_kernel(input: Any, *, squeeze_dims: tuple[int, ...]) -> Any:
+def squeeze_kernel(input: Array, *, squeeze_dims: tuple[int, ...]) -> Array:
     return np.squeeze(input, squeeze_dims or None) if len(squeeze_dims) < 2 else _squeezed(input, squeeze_dims)
 
 
@@ -235,7 +238,7 @@ def _squeezed(input: Any, axes: tuple[int, ...]) -> Any:
 
 
 @squeeze.gradient
-def squeeze_gradient(op: Operation, dy: Any) -> Any:
+def squeeze_gradient(op: Operation, dy: Tensor) -> Gradients:
     return reshape_to_input(op, dy)
 
 
@@ -255,7 +258,7 @@ def fill_shape(dims: Tensor, value: Tensor) -> Shape:
 
 
 @fill.kernel
-def fill_kernel(dims: Any, value: Any, *, T: DType) -> Any:  # noqa: N803
+def fill_kernel(dims: Array, value: Array, *, T: DType) -> Array:  # noqa: N803
     if dims.ndim > 1:
         raise InvalidArgumentError(f"dims must represent a vector, got shape {list(dims.shape)}")
     if np.ndim(value):
@@ -267,11 +270,11 @@ def fill_kernel(dims: Any, value: Any, *, T: DType) -> Any:  # noqa: N803
 
 
 @fill.gradient
-def fill_gradient(op: Operation, dy: Any) -> Any:
+def fill_gradient(op: Operation, dy: Tensor) -> Gradients:
     return None, reduce_sum(dy, all_axes(dy))
 
 
-def all_axes(x: Any) -> Tensor:
+def all_axes(x: Tensor | IndexedSlices) -> Tensor:
     """All axes of a tensor or of rows, as TensorFlow's reductions state them."""
     found = x.static_shape.rank if isinstance(x, Tensor) else plain_shape(x.shape).rank
     return span(0, rank_of(convert(x))) if found is None else constant(np.arange(found, dtype=np.int32))
@@ -283,12 +286,10 @@ not_differentiable(zeros_like)
 
 
 @zeros_like.kernel
-def zeros_like_kernel(x: Any, *, T: DType) -> Any:  # noqa: N803
-    if T is STRING:
-        return np.full(np.shape(x), b"", object)
-    if T is VARIANT:
+def zeros_like_kernel(x: Array | Variant, *, T: DType) -> Array | Variant:  # noqa: N803
+    if isinstance(x, Variant):
         return x.zeros_like()
-    return np.zeros(np.shape(x), T.array_dtype)
+    return np.full(np.shape(x), b"", object) if T is STRING else np.zeros(np.shape(x), T.array_dtype)
 
 
 ones_like = op(
@@ -301,7 +302,7 @@ not_differentiable(ones_like)
 
 
 @ones_like.kernel
-def ones_like_kernel(x: Any) -> Any:
+def ones_like_kernel(x: Array) -> Array:
     return np.ones(np.shape(x), x.dtype)
 
 
@@ -323,7 +324,7 @@ def tile_shape(input: Tensor, multiples: Tensor) -> Shape:
 
 
 @tile.kernel
-def tile_kernel(input: Any, multiples: Any) -> Any:
+def tile_kernel(input: Array, multiples: Array) -> Array:
     if multiples.shape != (np.ndim(input),):
         raise InvalidArgumentError(
             f"Expected multiples argument to be a vector of length {np.ndim(input)} but got shape "
@@ -342,17 +343,17 @@ def tile_kernel(input: Any, multiples: Any) -> Any:
 
 
 @tile.gradient
-def tile_gradient(op: Operation, dy: Any) -> Any:
+def tile_gradient(op: Operation, dy: Tensor) -> Gradients:
     multiples = op.inputs[1]
     input_shape = shape_of(op.inputs[0], out_type=multiples.dtype.base_dtype)
     pairs = stack([multiples, input_shape])
-    turned = get_op("Transpose")(pairs, np.array([1, 0], np.int32), name="transpose")
+    turned = emit("Transpose", pairs, np.array([1, 0], np.int32), name="transpose")
     split_shape = reshape(turned, [-1])
-    axes = get_op("Range")(0, size_of(split_shape), 2, name="range")
+    axes = emit("Range", 0, size_of(split_shape), 2, name="range")
     if not isinstance(dy, Tensor):
         rows = cast(first_size(input_shape), dy.indices.dtype)
-        inside = get_op("FloorMod")(dy.indices, rows, name="mod")
-        dy = get_op("UnsortedSegmentSum")(dy.values, inside, rows)
+        inside = emit("FloorMod", dy.indices, rows, name="mod")
+        dy = emit("UnsortedSegmentSum", dy.values, inside, rows)
         split_shape = concat([[1], item(split_shape, slice(1, None))], 0)
     grad = reduce_sum(reshape(dy, split_shape), axes)
     grad.set_shape(op.inputs[0].static_shape)
@@ -377,7 +378,7 @@ def broadcast_to_shape(input: Tensor, shape: Tensor) -> Shape:
 
 
 @broadcast_to.kernel
-def broadcast_to_kernel(input: Any, shape: Any) -> Any:
+def broadcast_to_kernel(input: Array, shape: Array) -> Array:
     if shape.ndim != 1:
         raise InvalidArgumentError(f"shape must be a vector, got shape {list(shape.shape)}")
     sizes = shape.tolist()
@@ -391,13 +392,13 @@ def broadcast_to_kernel(input: Any, shape: Any) -> Any:
 
 
 @broadcast_to.gradient
-def broadcast_to_gradient(op: Operation, dy: Any) -> Any:
+def broadcast_to_gradient(op: Operation, dy: Tensor) -> Gradients:
     shape = op.inputs[1]
     input_shape = shape_of(op.inputs[0], out_type=shape.dtype.base_dtype)
     known = constant_value(shape)
     if known is not None:
         shape = constant(known, shape.dtype.base_dtype)
-    _, axes = get_op("BroadcastGradientArgs")(shape, input_shape)
+    _, axes = emit_tensors("BroadcastGradientArgs", shape, input_shape)
     return [reshape(reduce_sum(dy, axes, keep_dims=True), input_shape), None]
 
 
@@ -411,7 +412,7 @@ def broadcast_args_shape(s0: Tensor, s1: Tensor) -> Shape:
 
 
 @broadcast_args.kernel
-def broadcast_args_kernel(s0: Any, s1: Any) -> Any:
+def broadcast_args_kernel(s0: Array, s1: Array) -> Array:
     if s0.ndim != 1 or s1.ndim != 1:
         raise InvalidArgumentError(f"In[0] and In[1] must be vectors, got {list(s0.shape)} and {list(s1.shape)}")
     if min(s0.min(initial=0), s1.min(initial=0)) < 0:
@@ -447,7 +448,7 @@ def one_hot_shape(indices: Tensor, depth: Tensor, on_value: Tensor, off_value: T
 
 
 @one_hot.kernel
-def one_hot_kernel(indices: Any, depth: Any, on_value: Any, off_value: Any, *, axis: int, T: DType) -> Any:  # noqa: N803
+def one_hot_kernel(indices: Array, depth: Array, on_value: Array, off_value: Array, *, axis: int, T: DType) -> Array:  # noqa: N803
     if np.ndim(depth) or np.ndim(on_value) or np.ndim(off_value):
         raise InvalidArgumentError("depth, on_value and off_value must be scalars")
     count, rank = int(depth), np.ndim(indices)
@@ -475,7 +476,7 @@ def ensure_shape_shape(input: Tensor, *, shape: Shape) -> Shape:
 
 
 @ensure_shape.kernel
-def ensure_shape_kernel(input: Any, *, shape: Shape) -> Any:
+def ensure_shape_kernel(input: Array, *, shape: Shape) -> Array:
     if not shape.is_compatible(Shape(np.shape(input))):
         raise InvalidArgumentError(
             f"Shape of tensor {list(np.shape(input))} is not compatible with expected shape {shape}."
@@ -492,11 +493,11 @@ check_numerics.shape(same)
 
 
 @check_numerics.kernel
-def check_numerics_kernel(tensor: Any, *, message: bytes) -> Any:
+def check_numerics_kernel(tensor: Array, *, message: bytes) -> Array:
     return _checked_numerics(tensor, message, signed=False)
 
 
-def _checked_numerics(tensor: Any, message: bytes, signed: bool) -> Any:
+def _checked_numerics(tensor: Array, message: bytes, signed: bool) -> Array:
     if np.isfinite(tensor).all():
         return tensor
     wide = np.asarray(tensor, np.float64)
@@ -509,8 +510,8 @@ def _checked_numerics(tensor: Any, message: bytes, signed: bool) -> Any:
 
 
 @check_numerics.gradient
-def check_numerics_gradient(op: Operation, dy: Any) -> Any:
-    return get_op(op.type)(dy, message=_gradient_message(op))
+def check_numerics_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(op.type, dy, message=_gradient_message(op))
 
 
 def _gradient_message(op: Operation) -> str:
@@ -526,7 +527,7 @@ check_numerics_v2.gradient(check_numerics_gradient)
 
 
 @check_numerics_v2.kernel
-def check_numerics_v2_kernel(tensor: Any, *, message: bytes) -> Any:
+def check_numerics_v2_kernel(tensor: Array, *, message: bytes) -> Array:
     return _checked_numerics(tensor, message, signed=True)
 
 
@@ -552,7 +553,7 @@ def bitcast_shape(input: Tensor, *, T: DType, type: DType) -> Shape:  # noqa: N8
 
 
 @bitcast.kernel
-def bitcast_kernel(input: Any, *, T: DType, type: DType) -> Any:  # noqa: N803
+def bitcast_kernel(input: Array, *, T: DType, type: DType) -> Array:  # noqa: N803
     sizes = np.shape(input)
     if T.itemsize < type.itemsize:
         count = type.itemsize // T.itemsize
@@ -602,7 +603,7 @@ def empty_shape(shape: Tensor) -> Shape:
 
 
 @empty.kernel
-def empty_kernel(shape: Any, *, dtype: DType) -> Any:
+def empty_kernel(shape: Array, *, dtype: DType) -> Array:
     if shape.ndim != 1:
         raise InvalidArgumentError(f"shape must be a vector of int32, got shape {list(shape.shape)}")
     check_allocation(shape.tolist(), dtype.array_dtype)

@@ -10,12 +10,14 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit, emit_tensors
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.shared.dimensions import constant_integers, merge_sizes, of_rank, size_at, subtract, unknown_of_rank
 from tensorkeep.ops.shared.expressions import concat, minus, rank_of, reduce_sum, reshape, shape_of, zeros_like
 from tensorkeep.ops.shared.indexing import stack, static_value
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.resources import VariableResource
@@ -44,7 +46,7 @@ def slice_shape(input: Tensor, begin: Tensor, size: Tensor) -> Shape:
 
 
 @slice_op.kernel
-def slice_kernel(input: Any, begin: Any, size: Any) -> Any:
+def slice_kernel(input: Array, begin: Array, size: Array) -> Array:
     dims = np.shape(input)
     if begin.shape != (len(dims),) or size.shape != begin.shape:
         raise InvalidArgumentError(
@@ -63,7 +65,7 @@ def slice_kernel(input: Any, begin: Any, size: Any) -> Any:
 
 
 @slice_op.gradient
-def slice_gradient(op: Operation, dy: Any) -> Any:
+def slice_gradient(op: Operation, dy: Tensor) -> Gradients:
     whole, begin = op.inputs[0], op.inputs[1]
     index = begin.dtype.base_dtype
     rank = rank_of(whole)
@@ -71,7 +73,7 @@ def slice_gradient(op: Operation, dy: Any) -> Any:
     column = stack([rank, 1])
     before = reshape(begin, column)
     after = reshape(minus(minus(shape_of(whole, out_type=index), taken), begin), column)
-    return get_op("Pad")(dy, concat([before, after], 1)), None, None
+    return emit("Pad", dy, concat([before, after], 1)), None, None
 
 
 # ---------------------------------------------------------------------------------------------------- XLA's slices
@@ -92,7 +94,7 @@ def xla_dynamic_slice_shape(input: Tensor, start_indices: Tensor, size_indices: 
 
 
 @xla_dynamic_slice.kernel
-def xla_dynamic_slice_kernel(input: Any, start_indices: Any, size_indices: Any) -> Any:
+def xla_dynamic_slice_kernel(input: Array, start_indices: Array, size_indices: Array) -> Array:
     return input[_clamped_part(np.shape(input), start_indices, size_indices.tolist())]
 
 
@@ -107,7 +109,7 @@ def xla_dynamic_update_slice_shape(input: Tensor, update: Tensor, indices: Tenso
 
 
 @xla_dynamic_update_slice.kernel
-def xla_dynamic_update_slice_kernel(input: Any, update: Any, indices: Any) -> Any:
+def xla_dynamic_update_slice_kernel(input: Array, update: Array, indices: Array) -> Array:
     part = _clamped_part(np.shape(input), indices, np.shape(update))
     updated = np.array(input)
     updated[part] = update
@@ -297,28 +299,29 @@ def _cut_size(
 
 @strided_slice.kernel
 def strided_slice_kernel(
-    input: Any,
-    begin: Any,
-    end: Any,
-    strides: Any,
+    input: Array,
+    begin: Array,
+    end: Array,
+    strides: Array,
     *,
     begin_mask: int,
     end_mask: int,
     ellipsis_mask: int,
     new_axis_mask: int,
     shrink_axis_mask: int,
-) -> Any:
+) -> Array:
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
-    return input[_spec(np.shape(input), begin, end, strides, masks)[2]]
+    result: Array = input[_spec(np.shape(input), begin, end, strides, masks)[2]]
+    return result
 
 
 @strided_slice.gradient
-def strided_slice_gradient(op: Operation, dy: Any) -> Any:
+def strided_slice_gradient(op: Operation, dy: Tensor) -> Gradients:
     bounds = op.inputs[1:]
     shape = shape_of(op.inputs[0], out_type=bounds[0].dtype.base_dtype)
     known = [static_value(tensor) for tensor in (shape, *bounds)]
     arguments = [given if value is None else value for value, given in zip(known, (shape, *bounds), strict=True)]
-    return get_op("StridedSliceGrad")(*arguments, dy, **_masks_of(op)), None, None, None
+    return emit("StridedSliceGrad", *arguments, dy, **_masks_of(op)), None, None, None
 
 
 def _masks_of(op: Operation) -> dict[str, Any]:
@@ -340,11 +343,11 @@ def strided_slice_grad_shape(shape: Tensor, begin: Tensor, end: Tensor, strides:
 
 @strided_slice_grad.kernel
 def strided_slice_grad_kernel(
-    shape: Any,
-    begin: Any,
-    end: Any,
-    strides: Any,
-    dy: Any,
+    shape: Array,
+    begin: Array,
+    end: Array,
+    strides: Array,
+    dy: Array,
     *,
     T: DType,  # noqa: N803
     begin_mask: int,
@@ -352,7 +355,7 @@ def strided_slice_grad_kernel(
     ellipsis_mask: int,
     new_axis_mask: int,
     shrink_axis_mask: int,
-) -> Any:
+) -> Array:
     if shape.ndim != 1:
         raise InvalidArgumentError(f"shape must be 1-D, got shape.shape = {list(shape.shape)}")
     dims = tuple(shape.tolist())
@@ -367,8 +370,8 @@ def strided_slice_grad_kernel(
 
 
 @strided_slice_grad.gradient
-def strided_slice_grad_gradient(op: Operation, dy: Any) -> Any:
-    return None, None, None, None, get_op("StridedSlice")(dy, *op.inputs[1:4], **_masks_of(op))
+def strided_slice_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return None, None, None, None, emit("StridedSlice", dy, *op.inputs[1:4], **_masks_of(op))
 
 
 tensor_strided_slice_update = op(
@@ -414,18 +417,18 @@ def _check_fits(value: Shape, target: Shape) -> None:
 
 @tensor_strided_slice_update.kernel
 def tensor_strided_slice_update_kernel(
-    input: Any,
-    begin: Any,
-    end: Any,
-    strides: Any,
-    value: Any,
+    input: Array,
+    begin: Array,
+    end: Array,
+    strides: Array,
+    value: Array,
     *,
     begin_mask: int,
     end_mask: int,
     ellipsis_mask: int,
     new_axis_mask: int,
     shrink_axis_mask: int,
-) -> Any:
+) -> Array:
     masks = Masks(begin_mask, end_mask, ellipsis_mask, new_axis_mask, shrink_axis_mask)
     _, _, index = _spec(np.shape(input), begin, end, strides, masks)
     out = np.array(input)
@@ -443,13 +446,13 @@ def _replace(whole: Any, index: tuple[Any, ...], value: Any) -> None:
 
 
 @tensor_strided_slice_update.gradient
-def tensor_strided_slice_update_gradient(op: Operation, dy: Any) -> Any:
+def tensor_strided_slice_update_gradient(op: Operation, dy: Tensor) -> Gradients:
     bounds, masks = op.inputs[1:4], _masks_of(op)
-    part = get_op("StridedSlice")(dy, *bounds, **masks)
-    rest = get_op("TensorStridedSliceUpdate")(dy, *bounds, zeros_like(part), **masks)
+    part = emit("StridedSlice", dy, *bounds, **masks)
+    rest = emit("TensorStridedSliceUpdate", dy, *bounds, zeros_like(part), **masks)
     part_shape = shape_of(part, out_type=bounds[0].dtype.base_dtype)
     value_shape = shape_of(op.inputs[4], out_type=part_shape.dtype.base_dtype)
-    _, axes = get_op("BroadcastGradientArgs")(part_shape, value_shape)
+    _, axes = emit_tensors("BroadcastGradientArgs", part_shape, value_shape)
     return rest, None, None, None, reshape(reduce_sum(part, axes, keep_dims=True), value_shape)
 
 
@@ -465,10 +468,10 @@ strided_slice_assign.shape(tensor_strided_slice_update_shape)
 @strided_slice_assign.kernel
 def strided_slice_assign_kernel(
     ref: VariableResource,
-    begin: Any,
-    end: Any,
-    strides: Any,
-    value: Any,
+    begin: Array,
+    end: Array,
+    strides: Array,
+    value: Array,
     *,
     begin_mask: int,
     end_mask: int,
@@ -505,10 +508,10 @@ def resource_strided_slice_assign_shape(
 @resource_strided_slice_assign.kernel
 def resource_strided_slice_assign_kernel(
     ref: VariableResource,
-    begin: Any,
-    end: Any,
-    strides: Any,
-    value: Any,
+    begin: Array,
+    end: Array,
+    strides: Array,
+    value: Array,
     *,
     begin_mask: int,
     end_mask: int,

@@ -8,15 +8,12 @@ Lines are filled up to four bytes; they run from the bottom unless the height is
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
-
-Array = npt.NDArray[Any]
 
 SIGNATURE = b"BM"
 

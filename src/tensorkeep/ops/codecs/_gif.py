@@ -12,15 +12,13 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
-
-Array = npt.NDArray[Any]
 
 SIGNATURE: Final = b"GIF8"
 _LONGEST_CODE: Final = 12

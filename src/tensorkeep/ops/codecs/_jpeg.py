@@ -16,18 +16,16 @@ import struct
 from array import array
 from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.codecs import _jpeg_transforms as transforms
 from tensorkeep.ops.codecs._jpeg_entropy import NATURAL_ORDER, Part, Plane, Scan, decode_scan, decoding_table
 from tensorkeep.ops.codecs._jpeg_tables import AC_CODES, DC_CODES, CodeTable
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
-
-Array = npt.NDArray[Any]
 
 SIGNATURE: Final = b"\xff\xd8\xff"
 _LARGEST: Final = 1 << 29

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.codecs._jpeg_tables import CodeTable
-
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 
 def segment(kind: int, data: bytes) -> bytes:

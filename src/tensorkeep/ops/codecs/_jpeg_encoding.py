@@ -4,19 +4,17 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.ops.codecs import _jpeg_transforms as transforms
 from tensorkeep.ops.codecs._jpeg_codes import code_words, packed_bits, segment, shortest_codes
 from tensorkeep.ops.codecs._jpeg_entropy import NATURAL_ORDER
 from tensorkeep.ops.codecs._jpeg_progression import Blocks, progressive_scans
 from tensorkeep.ops.codecs._jpeg_tables import AC_CODES, DC_CODES, CodeTable, quantization_tables
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
-
-Array = npt.NDArray[Any]
 
 _XMP: Final = b"http://ns.adobe.com/xap/1.0/\x00"
 _ZIGZAG: Final = np.array(NATURAL_ORDER)

@@ -7,14 +7,12 @@ codes for its symbols.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.ops.codecs._jpeg_codes import code_words, packed_bits, segment, shortest_codes
-
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 _LONGEST_RUN: Final = 0x7FFF  # of blocks that have ended
 _MOST_BITS: Final = 1000 - 64 + 1  # that wait for the end of such a run

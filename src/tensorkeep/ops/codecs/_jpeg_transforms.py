@@ -6,12 +6,11 @@ products are of 13 or 8 fractional bits, and each shift rounds where and how it 
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 # ----------------------------------------------------------------------------------------------- Inverse, accurate
 

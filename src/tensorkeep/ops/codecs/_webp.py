@@ -15,16 +15,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.ops.codecs._webp_transforms import GREEN, PALETTE, Transform, undone
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
 
-Array = npt.NDArray[Any]
 Words = npt.NDArray[np.uint32]
 
 _LENGTH_CODES: Final = 24

@@ -7,7 +7,6 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
@@ -15,11 +14,10 @@ from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.codecs.wav import wav_of_samples
 from tensorkeep.ops.linear_algebra.products import multiply
 from tensorkeep.ops.shared.dimensions import of_rank
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 # ------------------------------------------------------------------------------------------------------ WAV files
 
@@ -122,7 +120,7 @@ def _read_format(reader: _Reader) -> tuple[int, int, int]:
 
 
 @decode_wav.kernel
-def decode_wav_kernel(contents: Any, *, desired_channels: int, desired_samples: int) -> Any:
+def decode_wav_kernel(contents: Array, *, desired_channels: int, desired_samples: int) -> tuple[Array, Array]:
     if np.ndim(contents):
         raise InvalidArgumentError(f"contents must be scalar, got shape {list(np.shape(contents))}")
     samples, rate = _read_wav(contents.item() if isinstance(contents, np.ndarray) else contents)
@@ -137,7 +135,7 @@ def decode_wav_kernel(contents: Any, *, desired_channels: int, desired_samples: 
 
 
 @encode_wav.kernel
-def encode_wav_kernel(audio: Any, sample_rate: Any) -> Any:
+def encode_wav_kernel(audio: Array, sample_rate: Array) -> Array:
     if np.ndim(audio) != 2 or np.ndim(sample_rate):
         raise InvalidArgumentError(
             f"audio must be 2-dimensional and sample_rate a number, got {np.shape(audio)} and {np.shape(sample_rate)}"
@@ -181,7 +179,7 @@ def audio_spectrogram_shape(input: Tensor, *, window_size: int, stride: int) -> 
 
 
 @audio_spectrogram.kernel
-def audio_spectrogram_kernel(input: Any, *, window_size: int, stride: int, magnitude_squared: bool) -> Any:
+def audio_spectrogram_kernel(input: Array, *, window_size: int, stride: int, magnitude_squared: bool) -> Array:
     _check_window(window_size, stride)
     if np.ndim(input) != 2:
         raise InvalidArgumentError(f"input must be 2-dimensional, got shape {list(np.shape(input))}")
@@ -243,14 +241,14 @@ def _filters(length: int, rate: int, count: int, lower: float, upper: float) -> 
 
 @mfcc.kernel
 def mfcc_kernel(
-    spectrogram: Any,
-    sample_rate: Any,
+    spectrogram: Array,
+    sample_rate: Array,
     *,
     upper_frequency_limit: float,
     lower_frequency_limit: float,
     filterbank_channel_count: int,
     dct_coefficient_count: int,
-) -> Any:
+) -> Array:
     if np.ndim(spectrogram) != 3 or np.ndim(sample_rate):
         raise InvalidArgumentError("spectrogram must be 3-dimensional, and sample_rate a number")
     length, rate = spectrogram.shape[2], int(sample_rate)

@@ -11,11 +11,12 @@ from tensorkeep.errors import InternalError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.codecs import _bmp, _gif, _jpeg, _webp, png
-from tensorkeep.ops.codecs._jpeg import Array, JpegOptions
+from tensorkeep.ops.codecs._jpeg import JpegOptions
 from tensorkeep.ops.codecs._jpeg import decode_jpeg as jpeg_pixels
 from tensorkeep.ops.codecs._jpeg_encoding import JpegFormat
 from tensorkeep.ops.codecs._jpeg_encoding import encode_jpeg as jpeg_file
 from tensorkeep.ops.shared.dimensions import of_rank
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR, with_rank
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -165,7 +166,7 @@ def _jpeg_options(
 
 @decode_jpeg.kernel
 def decode_jpeg_kernel(
-    contents: Any,
+    contents: Array,
     *,
     channels: int,
     ratio: int,
@@ -173,15 +174,15 @@ def decode_jpeg_kernel(
     try_recover_truncated: bool,
     acceptable_fraction: float,
     dct_method: bytes,
-) -> Any:
+) -> Array:
     options = _jpeg_options(channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     return _one_frame(_decoded("DecodeJpeg", _file(contents), options))
 
 
 @decode_and_crop_jpeg.kernel
 def decode_and_crop_jpeg_kernel(
-    contents: Any,
-    crop_window: Any,
+    contents: Array,
+    crop_window: Array,
     *,
     channels: int,
     ratio: int,
@@ -189,7 +190,7 @@ def decode_and_crop_jpeg_kernel(
     try_recover_truncated: bool,
     acceptable_fraction: float,
     dct_method: bytes,
-) -> Any:
+) -> Array:
     options = _jpeg_options(channels, ratio, fancy_upscaling, try_recover_truncated, acceptable_fraction, dct_method)
     if np.shape(crop_window) != (4,):
         raise InvalidArgumentError(f"crop_size must have four elements, got shape {list(np.shape(crop_window))}")
@@ -207,7 +208,7 @@ def decode_and_crop_jpeg_kernel(
 
 
 @decode_png.kernel
-def decode_png_kernel(contents: Any, *, channels: int, dtype: DType) -> Any:
+def decode_png_kernel(contents: Array, *, channels: int, dtype: DType) -> Array:
     _check_channels(channels)
     is_wide = dtype.name == "uint16"
     found = _one_frame(_decoded("DecodePng", _file(contents), JpegOptions(channels), is_wide))
@@ -215,25 +216,25 @@ def decode_png_kernel(contents: Any, *, channels: int, dtype: DType) -> Any:
 
 
 @decode_gif.kernel
-def decode_gif_kernel(contents: Any) -> Any:
+def decode_gif_kernel(contents: Array) -> Array:
     found = _decoded("DecodeGif", _file(contents), JpegOptions(3))
     return found if found.ndim == 4 else found[None]
 
 
 @decode_bmp.kernel
-def decode_bmp_kernel(contents: Any, *, channels: int) -> Any:
+def decode_bmp_kernel(contents: Array, *, channels: int) -> Array:
     _check_channels(channels)
     return _decoded("DecodeBmp", _file(contents), JpegOptions(channels))
 
 
 @decode_webp.kernel
-def decode_webp_kernel(contents: Any, *, channels: int) -> Any:
+def decode_webp_kernel(contents: Array, *, channels: int) -> Array:
     _check_channels(channels)
     return _decoded("DecodeWebP", _file(contents), JpegOptions(channels))
 
 
 @decode_image.kernel
-def decode_image_kernel(contents: Any, *, channels: int, dtype: DType, expand_animations: bool) -> Any:
+def decode_image_kernel(contents: Array, *, channels: int, dtype: DType, expand_animations: bool) -> Array:
     _check_channels(channels)
     data = _file(contents)
     found = _decoded("DecodeImage", data, JpegOptions(channels), dtype.name != "uint8", not expand_animations)
@@ -253,7 +254,7 @@ def _as_type(image: Array, dtype: DType) -> Array:
 
 
 @extract_jpeg_shape.kernel
-def extract_jpeg_shape_kernel(contents: Any, *, output_type: DType) -> Any:
+def extract_jpeg_shape_kernel(contents: Array, *, output_type: DType) -> Array:
     return np.array(_jpeg.jpeg_shape(_file(contents)), output_type.array_dtype)
 
 
@@ -297,7 +298,7 @@ def encode_jpeg_variable_quality_shape(images: Tensor, quality: Tensor) -> Shape
 
 
 @encode_png.kernel
-def encode_png_kernel(image: Any, *, compression: int) -> Any:
+def encode_png_kernel(image: Array, *, compression: int) -> Array:
     if np.ndim(image) < 3:
         raise InvalidArgumentError(f"images must be at least rank 3, got shape {list(np.shape(image))}")
     if not -1 <= compression <= 9:
@@ -324,7 +325,7 @@ def _checked_pixels(image: Array) -> Array:
 
 @encode_jpeg.kernel
 def encode_jpeg_kernel(
-    image: Any,
+    image: Array,
     *,
     format: bytes,
     quality: int,
@@ -335,7 +336,7 @@ def encode_jpeg_kernel(
     x_density: int,
     y_density: int,
     xmp_metadata: bytes,
-) -> Any:
+) -> Array:
     channels = _checked_pixels(image).shape[2]
     wanted = {b"": channels, b"grayscale": 1, b"rgb": 3}[format]
     if channels not in (1, 3) or wanted != channels:
@@ -350,7 +351,7 @@ def encode_jpeg_kernel(
 
 
 @encode_jpeg_variable_quality.kernel
-def encode_jpeg_variable_quality_kernel(images: Any, quality: Any) -> Any:
+def encode_jpeg_variable_quality_kernel(images: Array, quality: Array) -> Array:
     channels = _checked_pixels(images).shape[2]
     if channels not in (1, 3):
         raise InvalidArgumentError(f"image must have 1 or 3 channels, got {channels}")

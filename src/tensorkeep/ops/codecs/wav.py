@@ -6,12 +6,10 @@ wav = "RIFF" size "WAVE" "fmt " … "data" size samples     samples of 16 bits, 
 from __future__ import annotations
 
 import struct
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 
 def wav_of_samples(samples: Array, sample_rate: float) -> bytes:

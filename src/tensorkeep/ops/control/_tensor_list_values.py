@@ -13,6 +13,7 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError
+from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -121,12 +122,12 @@ class TensorList:
         return f"TensorList({self.element_dtype}, {self.element_shape}, {len(self.items)} elements)"
 
 
-def zeros(shape: Sequence[int], dtype: DType) -> Any:
+def zeros(shape: Sequence[int], dtype: DType) -> Array:
     check_allocation(shape, dtype.array_dtype)
     return np.full(shape, b"", object) if dtype.is_object else np.zeros(shape, dtype.array_dtype)
 
 
-def the_list(handle: Any) -> TensorList:
+def the_list(handle: Handle) -> TensorList:
     if isinstance(handle, np.ndarray) and handle.ndim == 0:
         handle = handle.item()
     if not isinstance(handle, TensorList):
@@ -134,7 +135,7 @@ def the_list(handle: Any) -> TensorList:
     return handle
 
 
-def told_shape(element_shape: Any) -> Shape:
+def told_shape(element_shape: Array) -> Shape:
     """The shape that a tensor of sizes tells; -1 is unknown."""
     sizes = np.asarray(element_shape)
     if sizes.ndim == 0:
@@ -146,7 +147,7 @@ def told_shape(element_shape: Any) -> Shape:
     return Shape(tuple(None if size < 0 else int(size) for size in sizes))
 
 
-def checked_count(value: Any, what: str) -> int:
+def checked_count(value: Array | int, what: str) -> int:
     number = int(np.asarray(value).item())
     if number < 0:
         raise InvalidArgumentError(f"{what} must be a non negative number, but got {number}")
@@ -163,7 +164,7 @@ def check_fits(shape: Shape, found: Sequence[int], doing: str) -> None:
         )
 
 
-def common_shape(items: TensorList, told: Any) -> Shape:
+def common_shape(items: TensorList, told: Array) -> Shape:
     """What is known of the elements' shape: by the list, by the reader, by the elements that are set."""
     shape = items.element_shape.merge(told_shape(told))
     if not shape.is_fully_known:
@@ -173,15 +174,16 @@ def common_shape(items: TensorList, told: Any) -> Shape:
     return shape
 
 
-def read_item(item: Any, shape: Shape, dtype: DType) -> Any:
+def read_item(item: Any, shape: Shape, dtype: DType) -> Array:
     if item is not None:
-        return item
+        result: Array = item
+        return result
     if not shape.is_fully_known:
         raise InvalidArgumentError("Trying to read an uninitialized tensor but element_shape is not fully defined.")
     return zeros(shape.as_tuple(), dtype)
 
 
-def stacked(items: Sequence[Any], shape: Shape, dtype: DType, doing: str) -> Any:
+def stacked(items: Sequence[Any], shape: Shape, dtype: DType, doing: str) -> Array:
     """Elements as one array."""
     if not shape.is_fully_known:
         which = "which only contains uninitialized tensors" if items else "of an empty list"
@@ -200,14 +202,14 @@ def stacked(items: Sequence[Any], shape: Shape, dtype: DType, doing: str) -> Any
     return result
 
 
-def rows(tensor: Any) -> list[Any]:
+def rows(tensor: Array) -> list[Any]:
     """The parts of an array along its first axis; strings without dimensions stay arrays."""
     if tensor.ndim == 1 and tensor.dtype == object:
         return [np.asarray(tensor[i : i + 1]).reshape(()) for i in range(len(tensor))]
     return list(tensor)
 
 
-def pushed(found: TensorList, tensor: Any) -> TensorList:
+def pushed(found: TensorList, tensor: Array) -> TensorList:
     check_fits(found.element_shape, np.shape(tensor), "append")
     if found.most != -1 and len(found.items) >= found.most:
         raise InvalidArgumentError(
@@ -216,7 +218,7 @@ def pushed(found: TensorList, tensor: Any) -> TensorList:
     return found.with_more(tensor)
 
 
-def scattered(tensor: Any, indices: Any, items: list[Any], may_grow: bool) -> list[Any]:
+def scattered(tensor: Array, indices: Array, items: list[Any], may_grow: bool) -> list[Any]:
     """The items with the rows of a tensor in some places."""
     if np.ndim(indices) != 1:
         raise InvalidArgumentError(f"Expected indices to be a vector, but saw shape: {list(np.shape(indices))}")

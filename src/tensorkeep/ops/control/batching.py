@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import op
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -55,12 +55,12 @@ def batch_function_shape(
 @batch_function.stateful_kernel
 def batch_function_kernel(
     ctx: KernelContext,
-    in_tensors: list[Any],
-    captured_tensors: list[Any],
+    in_tensors: list[Array],
+    captured_tensors: list[Array],
     *,
     f: FunctionRef,
     max_batch_size: int,
-) -> list[Any]:
+) -> list[Array]:
     if any(np.ndim(value) == 0 for value in in_tensors):
         raise InvalidArgumentError("Batching input tensors must have at least one dimension")
     sizes = {np.shape(value)[0] for value in in_tensors}

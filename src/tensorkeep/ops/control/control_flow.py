@@ -13,8 +13,9 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.errors import AbortedError, InvalidArgumentError
-from tensorkeep.graph.graph import HandleShape, Tensor
+from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.shared.kernel_types import Array, Gradients, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR, same
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -115,12 +116,12 @@ ref_identity.shape(same)
 
 
 @ref_identity.kernel
-def ref_identity_kernel(input: Any) -> Any:
+def ref_identity_kernel(input: Handle) -> Handle:
     return input
 
 
 @ref_identity.gradient
-def ref_identity_gradient(op: Any, dy: Any) -> Any:
+def ref_identity_gradient(op: Operation, dy: Tensor) -> Gradients:
     return dy
 
 
@@ -139,7 +140,7 @@ def ref_select_shape(index: Tensor, inputs: list[Tensor]) -> Shape:
 
 
 @ref_select.kernel
-def ref_select_kernel(index: Any, inputs: list[Any]) -> Any:
+def ref_select_kernel(index: Array, inputs: list[Any]) -> Handle:
     at = int(index)
     if not 0 <= at < len(inputs):
         raise InvalidArgumentError(f"Index must be in the range [0, {len(inputs)}) but got {at}")
@@ -150,5 +151,5 @@ abort = op("Abort()", "error_msg: string = ''", "exit_without_error: bool = fals
 
 
 @abort.kernel
-def abort_kernel(*, error_msg: bytes) -> Any:
+def abort_kernel(*, error_msg: bytes) -> None:
     raise AbortedError(error_msg.decode(errors="replace") or "the graph asked to end the process")

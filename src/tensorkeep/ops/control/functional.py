@@ -9,18 +9,21 @@ import numpy as np
 
 from tensorkeep.dtypes import RESOURCE, DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit_tensors
 from tensorkeep.graph.functions import result_shapes
 from tensorkeep.graph.graph import Operation, Tensor, held_behind
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.runtime.allocation import check_allocation
+from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _CONDITIONS: Final = frozenset(("bool", "int8", "uint8", "int16", "int32", "int64", "float32", "float64", "object"))
 
 
-def truth(value: Any) -> bool:
+def truth(value: Array) -> bool:
     """What a condition says: a scalar, that it is not zero or the empty string; others, that they have elements."""
     if isinstance(value, np.bool_):
         return bool(value)
@@ -57,8 +60,8 @@ def _branch_shapes(
 
 
 def if_kernel(
-    ctx: Any, cond: Any, input: list[Any], *, then_branch: FunctionRef, else_branch: FunctionRef
-) -> list[Any]:
+    ctx: KernelContext, cond: Array, input: list[Array], *, then_branch: FunctionRef, else_branch: FunctionRef
+) -> list[Array]:
     return list(ctx.function(then_branch if truth(cond) else else_branch)(*input))
 
 
@@ -88,7 +91,9 @@ stateless_if.shape(_branch_shapes)
 stateless_if.stateful_kernel(if_kernel)
 
 
-def case_kernel(ctx: Any, branch_index: Any, input: list[Any], *, branches: Sequence[FunctionRef]) -> list[Any]:
+def case_kernel(
+    ctx: KernelContext, branch_index: Array, input: list[Array], *, branches: Sequence[FunctionRef]
+) -> list[Array]:
     index = int(branch_index)
     return list(ctx.function(branches[index if 0 <= index < len(branches) else -1])(*input))
 
@@ -128,7 +133,7 @@ def _lightest(value: Any) -> Any:
     return value[()] if is_number else value
 
 
-def while_kernel(ctx: Any, input: list[Any], *, cond: FunctionRef, body: FunctionRef) -> list[Any]:
+def while_kernel(ctx: KernelContext, input: list[Array], *, cond: FunctionRef, body: FunctionRef) -> list[Array]:
     goes_on, once = ctx.function(cond), ctx.function(body)
     values: Sequence[Any] = [_lightest(value) for value in input]
     while truth(goes_on(*values)[0]):
@@ -172,7 +177,9 @@ def for_shape(start: Tensor, limit: Tensor, delta: Tensor, input: list[Tensor]) 
 
 
 @for_.stateful_kernel
-def for_kernel(ctx: Any, start: Any, limit: Any, delta: Any, input: list[Any], *, body: FunctionRef) -> list[Any]:
+def for_kernel(
+    ctx: KernelContext, start: Array, limit: Array, delta: Array, input: list[Array], *, body: FunctionRef
+) -> list[Array]:
     for name, value in (("start", start), ("limit", limit), ("delta", delta)):
         if np.ndim(value):
             raise InvalidArgumentError(f"{name} must be a scalar, not shape {list(np.shape(value))}")
@@ -202,7 +209,7 @@ def _call_shapes(op: Operation) -> list[Shape]:
     return list(found)
 
 
-def call_kernel(ctx: Any, args: list[Any], *, f: FunctionRef) -> list[Any]:
+def call_kernel(ctx: KernelContext, args: list[Array], *, f: FunctionRef) -> list[Array]:
     return list(ctx.function(f)(*args))
 
 
@@ -261,17 +268,23 @@ def gradient_dtype(tensor: Tensor) -> DType:
 
 
 @symbolic_gradient.stateful_kernel
-def symbolic_gradient_kernel(ctx: Any, input: list[Any], *, f: FunctionRef, Tout: Sequence[DType]) -> list[Any]:  # noqa: N803
+def symbolic_gradient_kernel(
+    ctx: KernelContext,
+    input: list[Array],
+    *,
+    f: FunctionRef,
+    Tout: Sequence[DType],  # noqa: N803 - the attribute's name
+) -> list[Array]:
     return list(ctx.gradient(f, Tout)(*input))
 
 
 @partitioned_call.gradient
 @stateful_partitioned_call.gradient
-def call_gradient(op: Operation, *dys: Any) -> Any:
+def call_gradient(op: Operation, *dys: Tensor) -> Gradients:
     """The gradient of a call, be it of a function by an attribute or by the type of the operation."""
     called = op.get_attr("f").name if op.spec in (partitioned_call, stateful_partitioned_call) else op.type
     dtypes = [gradient_dtype(tensor) for tensor in op.inputs]
-    return symbolic_gradient([*op.inputs, *dys], Tout=dtypes, f=FunctionRef(called, dict(op.attrs)))
+    return emit_tensors(symbolic_gradient, [*op.inputs, *dys], Tout=dtypes, f=FunctionRef(called, dict(op.attrs)))
 
 
 # ------------------------------------------------------------------------------------------- What goes with them
@@ -286,7 +299,7 @@ def to_bool_shape(input: Tensor) -> Shape:
 
 
 @to_bool.kernel
-def to_bool_kernel(input: Any) -> Any:
+def to_bool_kernel(input: Array) -> np.bool_:
     return np.bool_(truth(input))
 
 
@@ -300,7 +313,7 @@ def fake_param_shape(*, shape: Shape) -> Shape:
 
 
 @fake_param.kernel
-def fake_param_kernel(*, dtype: DType, shape: Shape) -> Any:
+def fake_param_kernel(*, dtype: DType, shape: Shape) -> Array:
     """What a branch gives in the place of a value that only the other branch has: nobody looks at it."""
     sizes = tuple(size or 0 for size in shape.dims or ())
     check_allocation(sizes, dtype.array_dtype)
@@ -317,5 +330,5 @@ def device_index_shape() -> Shape:
 
 
 @device_index.kernel
-def device_index_kernel(*, device_names: Sequence[bytes]) -> Any:
+def device_index_kernel(*, device_names: Sequence[bytes]) -> np.int32:
     return np.int32(device_names.index(b"CPU") if b"CPU" in device_names else len(device_names))

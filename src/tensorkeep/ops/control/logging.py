@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from itertools import count
-from typing import Any
 
 import numpy as np
 
@@ -12,6 +11,7 @@ from tensorkeep.errors import InvalidArgumentError, MissingFileError
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import same, scalar
 from tensorkeep.ops.shared.value_text import summarized
 from tensorkeep.runtime.context import KernelContext
@@ -30,8 +30,8 @@ print_op.shape(same)
 
 @print_op.stateful_kernel
 def print_kernel(
-    ctx: KernelContext, input: Any, data: list[Any], *, message: bytes, first_n: int, summarize: int
-) -> Any:
+    ctx: KernelContext, input: Array, data: list[Array], *, message: bytes, first_n: int, summarize: int
+) -> Array:
     if first_n < 0 or next(ctx.keep("calls", count)) < first_n:
         line = message + b"".join(b"[" + summarized(item, summarize) + b"]" for item in data)
         ctx.surroundings.write_line(line.decode(errors="replace"))
@@ -39,7 +39,7 @@ def print_kernel(
 
 
 @print_op.gradient
-def print_gradient(op: Operation, dy: Any) -> Any:
+def print_gradient(op: Operation, dy: Tensor) -> Gradients:
     return [dy, *[None] * (len(op.inputs) - 1)]
 
 
@@ -61,7 +61,7 @@ def print_v2_shape(input: Tensor) -> tuple[()]:
 
 
 @print_v2.stateful_kernel
-def print_v2_kernel(ctx: KernelContext, input: Any, *, output_stream: bytes, end: bytes) -> tuple[()]:
+def print_v2_kernel(ctx: KernelContext, input: Array, *, output_stream: bytes, end: bytes) -> tuple[()]:
     text = np.asarray(input)[()]
     if not isinstance(text, bytes):
         raise InvalidArgumentError(f"Input is expected to be scalar, but got {list(np.shape(input))}")
@@ -98,7 +98,7 @@ def assert_shape(condition: Tensor, data: list[Tensor]) -> tuple[()]:
 
 
 @assert_op.kernel
-def assert_kernel(condition: Any, data: list[Any], *, summarize: int) -> tuple[()]:
+def assert_kernel(condition: Array, data: list[Array], *, summarize: int) -> tuple[()]:
     if np.ndim(condition):
         raise InvalidArgumentError(f"In[0] should be a scalar: {list(np.shape(condition))}")
     if not condition:
@@ -112,7 +112,7 @@ timestamp.shape(scalar)
 
 
 @timestamp.stateful_kernel
-def timestamp_kernel(ctx: KernelContext) -> Any:
+def timestamp_kernel(ctx: KernelContext) -> np.float64:
     return np.float64(time.time())
 
 
@@ -121,7 +121,7 @@ debug_gradient_identity.shape(same)
 
 
 @debug_gradient_identity.kernel
-def debug_gradient_identity_kernel(input: Any) -> Any:
+def debug_gradient_identity_kernel(input: Array) -> Array:
     return input
 
 

@@ -6,7 +6,6 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import STRING, DType, dtype_of_array
 from tensorkeep.errors import (
@@ -20,10 +19,9 @@ from tensorkeep.errors import (
 )
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 _ERRORS: tuple[tuple[tuple[type[BaseException], ...], type[TensorKeepError]], ...] = (
     ((NotImplementedError,), UnimplementedError),
@@ -118,7 +116,7 @@ def _calling(name: str, *clauses: str) -> OpSpec:
     spec.shape(_outputs)
 
     @spec.stateful_kernel
-    def py_func_kernel(ctx: KernelContext, input: list[Any], *, token: bytes, Tout: tuple[DType, ...]) -> Any:  # noqa: N803
+    def py_func_kernel(ctx: KernelContext, input: list[Array], *, token: bytes, Tout: tuple[DType, ...]) -> list[Array]:  # noqa: N803
         return _checked(_called(_function(ctx, token), list(map(_argument, input))), Tout, token)
 
     not_differentiable(spec)
@@ -140,7 +138,13 @@ eager_py_func.shape(_outputs)
 
 
 @eager_py_func.stateful_kernel
-def eager_py_func_kernel(ctx: KernelContext, input: list[Any], *, token: bytes, Tout: tuple[DType, ...]) -> Any:  # noqa: N803
+def eager_py_func_kernel(
+    ctx: KernelContext,
+    input: list[Array],
+    *,
+    token: bytes,
+    Tout: tuple[DType, ...],  # noqa: N803 - the attribute's name
+) -> list[Array]:
     arguments = [np.asarray(value).view(EagerArray) for value in input]
     results = _called(_function(ctx, token), arguments)
     return _checked([_as_type(result, dtype) for result, dtype in zip(results, Tout, strict=False)], Tout, token)

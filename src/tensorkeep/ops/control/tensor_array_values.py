@@ -8,13 +8,14 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
 
 _ENTRY_WORDS: Final = 32  # what an entry takes
 
 
-def zeros_of(shape: tuple[int, ...], dtype: DType) -> Any:
+def zeros_of(shape: tuple[int, ...], dtype: DType) -> Array:
     """An array of zeros, or of empty strings."""
     check_allocation(shape, dtype.array_dtype)
     return np.full(shape, b"", object) if dtype is STRING else np.zeros(shape, dtype.array_dtype)

@@ -15,7 +15,9 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import HandleShape, Tensor, held_behind
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.control.tensor_array_values import StackResource, TensorArrayResource, zeros_of
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR, with_rank
+from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _PAIR = Shape((2,))  # handles were once a container and a name
@@ -32,7 +34,7 @@ def stack_v2_shape(max_size: Tensor) -> Shape:
 
 
 @stack_v2.stateful_kernel
-def stack_v2_kernel(ctx: Any, max_size: Any, *, elem_type: DType, stack_name: bytes) -> Any:
+def stack_v2_kernel(ctx: KernelContext, max_size: Array, *, elem_type: DType, stack_name: bytes) -> StackResource:
     return StackResource(stack_name.decode(errors="replace") or ctx.name, elem_type, int(max_size))
 
 
@@ -45,7 +47,7 @@ def stack_shape() -> Shape:
 
 
 @stack.stateful_kernel
-def stack_kernel(ctx: Any, *, elem_type: DType, stack_name: bytes) -> Any:
+def stack_kernel(ctx: KernelContext, *, elem_type: DType, stack_name: bytes) -> StackResource:
     return StackResource(stack_name.decode(errors="replace") or ctx.name, elem_type, -1)
 
 
@@ -53,7 +55,7 @@ def _pushed_shape(handle: Tensor, elem: Tensor) -> Shape:
     return elem.static_shape
 
 
-def _push(handle: StackResource, elem: Any) -> Any:
+def _push(handle: StackResource, elem: Array) -> Array:
     handle.push(elem)
     return elem
 
@@ -72,8 +74,9 @@ stack_push.shape(_pushed_shape)
 stack_push.kernel(_push)
 
 
-def _pop(handle: StackResource, *, elem_type: DType) -> Any:
-    return handle.pop(elem_type)
+def _pop(handle: StackResource, *, elem_type: DType) -> Array:
+    result: Array = handle.pop(elem_type)
+    return result
 
 
 def _unknown(handle: Tensor) -> Shape:
@@ -148,8 +151,8 @@ def tensor_array_v3_shape(
 
 @tensor_array_v3.stateful_kernel
 def tensor_array_v3_kernel(
-    ctx: Any,
-    size: Any,
+    ctx: KernelContext,
+    size: Array,
     *,
     dtype: DType,
     element_shape: Shape,
@@ -225,8 +228,8 @@ def tensor_array_shape(size: Tensor) -> Shape:
 @tensor_array_v2.stateful_kernel
 @tensor_array.stateful_kernel
 def tensor_array_kernel(
-    ctx: Any,
-    size: Any,
+    ctx: KernelContext,
+    size: Array,
     *,
     dtype: DType,
     element_shape: Shape,
@@ -253,7 +256,7 @@ def tensor_array_grad_v3_shape(handle: Tensor, flow_in: Tensor) -> tuple[Shape, 
 
 
 @tensor_array_grad_v3.kernel
-def tensor_array_grad_v3_kernel(handle: TensorArrayResource, flow_in: Any, *, source: bytes) -> Any:
+def tensor_array_grad_v3_kernel(handle: TensorArrayResource, flow_in: Array, *, source: bytes) -> Any:
     return handle.gradient(source), flow_in
 
 
@@ -276,7 +279,7 @@ def tensor_array_grad_with_shape_shape(
 
 @tensor_array_grad_with_shape.kernel
 def tensor_array_grad_with_shape_kernel(
-    handle: TensorArrayResource, flow_in: Any, shape_to_prepend: Any, *, source: bytes
+    handle: TensorArrayResource, flow_in: Array, shape_to_prepend: Array, *, source: bytes
 ) -> Any:
     return handle.gradient(source, tuple(int(size) for size in shape_to_prepend)), flow_in
 
@@ -306,7 +309,7 @@ def tensor_array_grad_shape(handle: Tensor, flow_in: Tensor) -> Shape:
 
 @tensor_array_grad_v2.kernel
 @tensor_array_grad.kernel
-def tensor_array_grad_kernel(handle: TensorArrayResource, flow_in: Any, *, source: bytes) -> Any:
+def tensor_array_grad_kernel(handle: TensorArrayResource, flow_in: Array, *, source: bytes) -> Any:
     return handle.gradient(source)
 
 
@@ -344,7 +347,7 @@ def tensor_array_write_shape(handle: Tensor, index: Tensor, value: Tensor, flow_
 @tensor_array_write_v3.kernel
 @tensor_array_write_v2.kernel
 @tensor_array_write.kernel
-def tensor_array_write_kernel(handle: TensorArrayResource, index: Any, value: Any, flow_in: Any) -> Any:
+def tensor_array_write_kernel(handle: TensorArrayResource, index: Array, value: Array, flow_in: Array) -> Array:
     handle.write(int(index), np.asarray(value))
     return flow_in
 
@@ -381,9 +384,10 @@ def tensor_array_read_shape(handle: Tensor, index: Tensor, flow_in: Tensor) -> S
 @tensor_array_read_v3.kernel
 @tensor_array_read_v2.kernel
 @tensor_array_read.kernel
-def tensor_array_read_kernel(handle: TensorArrayResource, index: Any, flow_in: Any, *, dtype: DType) -> Any:
+def tensor_array_read_kernel(handle: TensorArrayResource, index: Array, flow_in: Array, *, dtype: DType) -> Array:
     _check_type(handle, dtype)
-    return handle.take(int(index))
+    result: Array = handle.take(int(index))
+    return result
 
 
 def _check_type(handle: TensorArrayResource, dtype: DType) -> None:
@@ -427,15 +431,15 @@ def tensor_array_gather_shape(handle: Tensor, indices: Tensor, flow_in: Tensor, 
 @tensor_array_gather_v2.kernel
 @tensor_array_gather.kernel
 def tensor_array_gather_kernel(
-    handle: TensorArrayResource, indices: Any, flow_in: Any, *, dtype: DType, element_shape: Shape
-) -> Any:
+    handle: TensorArrayResource, indices: Array, flow_in: Array, *, dtype: DType, element_shape: Shape
+) -> Array:
     _check_type(handle, dtype)
     if np.ndim(indices) != 1:
         raise InvalidArgumentError(f"Expected indices to be a vector, but received shape: {list(np.shape(indices))}")
     return _packed(handle, handle.take_all(indices, element_shape))
 
 
-def _packed(handle: TensorArrayResource, values: list[Any]) -> Any:
+def _packed(handle: TensorArrayResource, values: list[Any]) -> Array:
     if not values:
         return zeros_of((0, *_static(handle, "packing")), handle.dtype)
     for index, value in enumerate(values):
@@ -472,7 +476,9 @@ def tensor_array_pack_shape(handle: Tensor, flow_in: Tensor) -> Shape:
 
 
 @tensor_array_pack.kernel
-def tensor_array_pack_kernel(handle: TensorArrayResource, flow_in: Any, *, dtype: DType, element_shape: Shape) -> Any:
+def tensor_array_pack_kernel(
+    handle: TensorArrayResource, flow_in: Array, *, dtype: DType, element_shape: Shape
+) -> Array:
     _check_type(handle, dtype)
     return _packed(handle, handle.take_all(range(len(handle)), element_shape))
 
@@ -514,7 +520,7 @@ def tensor_array_scatter_shape(handle: Tensor, indices: Tensor, value: Tensor, f
 @tensor_array_scatter_v3.kernel
 @tensor_array_scatter_v2.kernel
 @tensor_array_scatter.kernel
-def tensor_array_scatter_kernel(handle: TensorArrayResource, indices: Any, value: Any, flow_in: Any) -> Any:
+def tensor_array_scatter_kernel(handle: TensorArrayResource, indices: Array, value: Array, flow_in: Array) -> Array:
     if np.ndim(indices) != 1:
         raise InvalidArgumentError(f"Expected indices to be a vector, but received shape: {list(np.shape(indices))}")
     _check_rows(value)
@@ -549,7 +555,7 @@ def tensor_array_unpack_shape(handle: Tensor, value: Tensor, flow_in: Tensor) ->
 
 
 @tensor_array_unpack.kernel
-def tensor_array_unpack_kernel(handle: TensorArrayResource, value: Any, flow_in: Any) -> Any:
+def tensor_array_unpack_kernel(handle: TensorArrayResource, value: Array, flow_in: Array) -> Array:
     _check_rows(value)
     _check_count(handle, len(value))
     for index, row in enumerate(value):
@@ -599,8 +605,8 @@ def tensor_array_concat_shape(handle: Tensor, flow_in: Tensor) -> tuple[Shape, S
 @tensor_array_concat_v2.kernel
 @tensor_array_concat.kernel
 def tensor_array_concat_kernel(
-    handle: TensorArrayResource, flow_in: Any, *, dtype: DType, element_shape_except0: Shape
-) -> Any:
+    handle: TensorArrayResource, flow_in: Array, *, dtype: DType, element_shape_except0: Shape
+) -> tuple[Array, Array]:
     _check_type(handle, dtype)
     values = handle.take_all(range(len(handle)), UNKNOWN_SHAPE)
     if not values:
@@ -656,7 +662,7 @@ def tensor_array_split_shape(handle: Tensor, value: Tensor, lengths: Tensor, flo
 @tensor_array_split_v3.kernel
 @tensor_array_split_v2.kernel
 @tensor_array_split.kernel
-def tensor_array_split_kernel(handle: TensorArrayResource, value: Any, lengths: Any, flow_in: Any) -> Any:
+def tensor_array_split_kernel(handle: TensorArrayResource, value: Array, lengths: Array, flow_in: Array) -> Array:
     if np.ndim(lengths) != 1:
         raise InvalidArgumentError(f"Expected lengths to be a vector, received shape: {list(np.shape(lengths))}")
     if np.ndim(value) < 1:
@@ -701,7 +707,7 @@ def tensor_array_size_shape(handle: Tensor, flow_in: Tensor) -> Shape:
 @tensor_array_size_v3.kernel
 @tensor_array_size_v2.kernel
 @tensor_array_size.kernel
-def tensor_array_size_kernel(handle: TensorArrayResource, flow_in: Any) -> Any:
+def tensor_array_size_kernel(handle: TensorArrayResource, flow_in: Array) -> np.int32:
     return np.int32(len(handle))
 
 

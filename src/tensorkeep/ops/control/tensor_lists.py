@@ -12,10 +12,11 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor, held_behind, held_shape
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.control._tensor_list_values import (
     TensorList,
     check_fits,
@@ -32,6 +33,7 @@ from tensorkeep.ops.control._tensor_list_values import (
     told_shape,
 )
 from tensorkeep.ops.shared.expressions import shape_of, zeros_like
+from tensorkeep.ops.shared.kernel_types import Array, Gradients, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR, scalar
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -68,7 +70,7 @@ def empty_tensor_list_shape(element_shape: Tensor, max_num_elements: Tensor, *, 
 
 
 @empty_tensor_list.kernel
-def empty_tensor_list_kernel(element_shape: Any, max_num_elements: Any, *, element_dtype: DType) -> Any:
+def empty_tensor_list_kernel(element_shape: Array, max_num_elements: Array, *, element_dtype: DType) -> TensorList:
     if np.ndim(max_num_elements):
         raise InvalidArgumentError("max_num_elements expected to be a scalar")
     return TensorList(element_dtype, told_shape(element_shape), (), int(max_num_elements))
@@ -85,7 +87,7 @@ tensor_list_reserve.shape(empty_tensor_list_shape)
 
 
 @tensor_list_reserve.kernel
-def tensor_list_reserve_kernel(element_shape: Any, num_elements: Any, *, element_dtype: DType) -> Any:
+def tensor_list_reserve_kernel(element_shape: Array, num_elements: Array, *, element_dtype: DType) -> TensorList:
     count = checked_count(num_elements, "The num_elements to reserve")
     return TensorList(element_dtype, told_shape(element_shape), (None,) * count)
 
@@ -108,7 +110,7 @@ def tensor_list_from_tensor_shape(tensor: Tensor, element_shape: Tensor, *, elem
 
 
 @tensor_list_from_tensor.kernel
-def tensor_list_from_tensor_kernel(tensor: Any, element_shape: Any, *, element_dtype: DType) -> Any:
+def tensor_list_from_tensor_kernel(tensor: Array, element_shape: Array, *, element_dtype: DType) -> TensorList:
     if np.ndim(tensor) == 0:
         raise InvalidArgumentError("Tensor must be at least a vector, but saw shape: []")
     shape = told_shape(element_shape)
@@ -120,7 +122,7 @@ def tensor_list_from_tensor_kernel(tensor: Any, element_shape: Any, *, element_d
 
 
 @tensor_list_from_tensor.gradient
-def tensor_list_from_tensor_gradient(op: Operation, dlist: Any) -> Any:
+def tensor_list_from_tensor_gradient(op: Operation, dlist: Tensor) -> Gradients:
     t = op.inputs[0]
     dims = t.static_shape.dims
     if dlist is None:
@@ -132,7 +134,7 @@ def tensor_list_from_tensor_gradient(op: Operation, dlist: Any) -> Any:
 
 
 def _without_first(tensor: Tensor) -> Any:
-    return get_op("Slice")(shape_of(tensor), [1], [-1], name="Slice")
+    return emit("Slice", shape_of(tensor), [1], [-1], name="Slice")
 
 
 tensor_list_split = op(
@@ -155,7 +157,9 @@ def tensor_list_split_shape(tensor: Tensor, element_shape: Tensor, lengths: Tens
 
 
 @tensor_list_split.kernel
-def tensor_list_split_kernel(tensor: Any, element_shape: Any, lengths: Any, *, element_dtype: DType) -> Any:
+def tensor_list_split_kernel(
+    tensor: Array, element_shape: Array, lengths: Array, *, element_dtype: DType
+) -> TensorList:
     shape = told_shape(element_shape)
     if np.ndim(tensor) == 0:
         raise InvalidArgumentError("Tensor must be at least a vector, but saw shape: []")
@@ -185,10 +189,10 @@ def tensor_list_split_kernel(tensor: Any, element_shape: Any, lengths: Any, *, e
 
 
 @tensor_list_split.gradient
-def tensor_list_split_gradient(op: Operation, dlist: Any) -> Any:
+def tensor_list_split_gradient(op: Operation, dlist: Tensor) -> Gradients:
     tensor, _, lengths = op.inputs
     rest = _without_first(tensor)
-    shape = get_op("ConcatV2")([[-1], rest], 0, name="concat")
+    shape = emit("ConcatV2", [[-1], rest], 0, name="concat")
     found = tensor_list_concat_v2(dlist, shape, lengths, element_dtype=tensor.dtype.base_dtype)
     return found.tensor, None, None
 
@@ -201,7 +205,7 @@ not_differentiable(tensor_list_length)
 
 
 @tensor_list_length.kernel
-def tensor_list_length_kernel(input_handle: Any) -> Any:
+def tensor_list_length_kernel(input_handle: Handle) -> np.int32:
     return np.int32(len(the_list(input_handle).items))
 
 
@@ -218,7 +222,7 @@ def tensor_list_element_shape_shape(input_handle: Tensor) -> Shape:
 
 
 @tensor_list_element_shape.kernel
-def tensor_list_element_shape_kernel(input_handle: Any, *, shape_type: DType) -> Any:
+def tensor_list_element_shape_kernel(input_handle: Handle, *, shape_type: DType) -> Array:
     dims = the_list(input_handle).element_shape.dims
     sizes: Any = -1 if dims is None else [-1 if size is None else size for size in dims]
     return np.array(sizes, shape_type.array_dtype)
@@ -246,7 +250,9 @@ def tensor_list_get_item_shape(
 
 
 @tensor_list_get_item.kernel
-def tensor_list_get_item_kernel(input_handle: Any, index: Any, element_shape: Any, *, element_dtype: DType) -> Any:
+def tensor_list_get_item_kernel(
+    input_handle: Handle, index: Array, element_shape: Array, *, element_dtype: DType
+) -> Array:
     found = the_list(input_handle).checked(element_dtype)
     at = int(index)
     if not 0 <= at < len(found.items):
@@ -256,7 +262,7 @@ def tensor_list_get_item_kernel(input_handle: Any, index: Any, element_shape: An
 
 
 @tensor_list_get_item.gradient
-def tensor_list_get_item_gradient(op: Operation, ditem: Any) -> Any:
+def tensor_list_get_item_gradient(op: Operation, ditem: Tensor) -> Gradients:
     size = tensor_list_length(op.inputs[0])
     shape = tensor_list_element_shape(op.inputs[0], shape_type=INT32)
     empty = tensor_list_reserve(shape, size, element_dtype=ditem.dtype)
@@ -279,7 +285,9 @@ def tensor_list_stack_shape(
 
 
 @tensor_list_stack.kernel
-def tensor_list_stack_kernel(input_handle: Any, element_shape: Any, *, element_dtype: DType, num_elements: int) -> Any:
+def tensor_list_stack_kernel(
+    input_handle: Handle, element_shape: Array, *, element_dtype: DType, num_elements: int
+) -> Array:
     found = the_list(input_handle).checked(element_dtype)
     if num_elements not in (-1, len(found.items)):
         raise InvalidArgumentError(
@@ -289,7 +297,7 @@ def tensor_list_stack_kernel(input_handle: Any, element_shape: Any, *, element_d
 
 
 @tensor_list_stack.gradient
-def tensor_list_stack_gradient(op: Operation, dtensor: Any) -> Any:
+def tensor_list_stack_gradient(op: Operation, dtensor: Tensor) -> Gradients:
     return tensor_list_from_tensor(dtensor, _element_shape_of(dtensor)), None
 
 
@@ -317,7 +325,9 @@ def tensor_list_gather_shape(
 
 
 @tensor_list_gather.kernel
-def tensor_list_gather_kernel(input_handle: Any, indices: Any, element_shape: Any, *, element_dtype: DType) -> Any:
+def tensor_list_gather_kernel(
+    input_handle: Handle, indices: Array, element_shape: Array, *, element_dtype: DType
+) -> Array:
     found = the_list(input_handle).checked(element_dtype)
     shape = common_shape(found, element_shape)
     places = [int(index) for index in np.ravel(indices)]
@@ -328,7 +338,7 @@ def tensor_list_gather_kernel(input_handle: Any, indices: Any, element_shape: An
 
 
 @tensor_list_gather.gradient
-def tensor_list_gather_gradient(op: Operation, dtensor: Any) -> Any:
+def tensor_list_gather_gradient(op: Operation, dtensor: Tensor) -> Gradients:
     shape = tensor_list_element_shape(op.inputs[0], shape_type=INT32)
     empty = tensor_list_reserve(shape, tensor_list_length(op.inputs[0]), element_dtype=dtensor.dtype)
     return tensor_list_scatter_into_existing_list(empty, dtensor, op.inputs[1]), None, None
@@ -356,7 +366,9 @@ def tensor_list_concat_shape(
 
 
 @tensor_list_concat.kernel
-def tensor_list_concat_kernel(input_handle: Any, *, element_dtype: DType, element_shape: Shape) -> Any:
+def tensor_list_concat_kernel(
+    input_handle: Handle, *, element_dtype: DType, element_shape: Shape
+) -> tuple[Array, Array]:
     found = the_list(input_handle).checked(element_dtype)
     if any(item is None for item in found.items):
         raise InvalidArgumentError(
@@ -366,13 +378,13 @@ def tensor_list_concat_kernel(input_handle: Any, *, element_dtype: DType, elemen
     return concatenated(found, found.element_shape.merge(element_shape), ())
 
 
-def _concat_gradient(op: Operation, dtensor: Any) -> Any:
+def _concat_gradient(op: Operation, dtensor: Tensor) -> Tensor:
     shape = tensor_list_element_shape(op.inputs[0], shape_type=INT32)
-    return tensor_list_split(dtensor, shape, op.outputs[1])
+    return emit(tensor_list_split, dtensor, shape, op.outputs[1])
 
 
 @tensor_list_concat.gradient
-def tensor_list_concat_gradient(op: Operation, dtensor: Any, dlengths: Any) -> Any:
+def tensor_list_concat_gradient(op: Operation, dtensor: Tensor, dlengths: Tensor) -> Gradients:
     return _concat_gradient(op, dtensor)
 
 
@@ -393,14 +405,14 @@ def tensor_list_concat_v2_shape(
 
 @tensor_list_concat_v2.kernel
 def tensor_list_concat_v2_kernel(
-    input_handle: Any, element_shape: Any, leading_dims: Any, *, element_dtype: DType
-) -> Any:
+    input_handle: Handle, element_shape: Array, leading_dims: Array, *, element_dtype: DType
+) -> tuple[Array, Array]:
     found = the_list(input_handle).checked(element_dtype)
     return concatenated(found, found.element_shape.merge(told_shape(element_shape)), np.ravel(leading_dims).tolist())
 
 
 @tensor_list_concat_v2.gradient
-def tensor_list_concat_v2_gradient(op: Operation, dtensor: Any, dlengths: Any) -> Any:
+def tensor_list_concat_v2_gradient(op: Operation, dtensor: Tensor, dlengths: Tensor) -> Gradients:
     return _concat_gradient(op, dtensor), None, None
 
 
@@ -420,12 +432,12 @@ def tensor_list_push_back_shape(input_handle: Tensor, tensor: Tensor, *, element
 
 
 @tensor_list_push_back.kernel
-def tensor_list_push_back_kernel(input_handle: Any, tensor: Any, *, element_dtype: DType) -> Any:
+def tensor_list_push_back_kernel(input_handle: Handle, tensor: Array, *, element_dtype: DType) -> TensorList:
     return pushed(the_list(input_handle).checked(element_dtype), tensor)
 
 
 @tensor_list_push_back.gradient
-def tensor_list_push_back_gradient(op: Operation, dresult: Any) -> Any:
+def tensor_list_push_back_gradient(op: Operation, dresult: Tensor) -> Gradients:
     shape = shape_of(op.inputs[1])
     return list(tensor_list_pop_back(dresult, shape, element_dtype=op.get_attr("element_dtype")))
 
@@ -444,7 +456,9 @@ def tensor_list_pop_back_shape(
 
 
 @tensor_list_pop_back.kernel
-def tensor_list_pop_back_kernel(input_handle: Any, element_shape: Any, *, element_dtype: DType) -> Any:
+def tensor_list_pop_back_kernel(
+    input_handle: Handle, element_shape: Array, *, element_dtype: DType
+) -> tuple[TensorList, Array]:
     found = the_list(input_handle).checked(element_dtype)
     if not found.items:
         raise InvalidArgumentError("Trying to pop from an empty list.")
@@ -453,7 +467,7 @@ def tensor_list_pop_back_kernel(input_handle: Any, element_shape: Any, *, elemen
 
 
 @tensor_list_pop_back.gradient
-def tensor_list_pop_back_gradient(op: Operation, dlist: Any, delement: Any) -> Any:
+def tensor_list_pop_back_gradient(op: Operation, dlist: Tensor, delement: Tensor) -> Gradients:
     if dlist is None:
         shape = tensor_list_element_shape(op.outputs[0], shape_type=INT32)
         dlist = empty_tensor_list(shape, -1, element_dtype=delement.dtype)
@@ -480,8 +494,8 @@ def tensor_list_set_item_shape(input_handle: Tensor, index: Tensor, item: Tensor
 
 @tensor_list_set_item.kernel
 def tensor_list_set_item_kernel(
-    input_handle: Any, index: Any, item: Any, *, element_dtype: DType, resize_if_index_out_of_bounds: bool
-) -> Any:
+    input_handle: Handle, index: Array, item: Array, *, element_dtype: DType, resize_if_index_out_of_bounds: bool
+) -> TensorList:
     found = the_list(input_handle).checked(element_dtype)
     check_fits(found.element_shape, np.shape(item), "set")
     at = int(index)
@@ -494,7 +508,7 @@ def tensor_list_set_item_kernel(
 
 
 @tensor_list_set_item.gradient
-def tensor_list_set_item_gradient(op: Operation, dlist: Any) -> Any:
+def tensor_list_set_item_gradient(op: Operation, dlist: Tensor) -> Gradients:
     input_list, index, item = op.inputs
     list_grad = tensor_list_set_item(dlist, index, zeros_like(item))
     element_grad = tensor_list_get_item(dlist, index, shape_of(item), element_dtype=item.dtype.base_dtype)
@@ -508,14 +522,14 @@ tensor_list_resize.shape(_same_list)
 
 
 @tensor_list_resize.kernel
-def tensor_list_resize_kernel(input_handle: Any, size: Any) -> Any:
+def tensor_list_resize_kernel(input_handle: Handle, size: Array) -> TensorList:
     found = the_list(input_handle)
     count = checked_count(size, "TensorListSlice expects size to be non-negative: it")
     return found.with_items((*found.items[:count], *((None,) * (count - len(found.items)))))
 
 
 @tensor_list_resize.gradient
-def tensor_list_resize_gradient(op: Operation, dlist: Any) -> Any:
+def tensor_list_resize_gradient(op: Operation, dlist: Tensor) -> Gradients:
     return tensor_list_resize(dlist, tensor_list_length(op.inputs[0])), None
 
 
@@ -533,7 +547,9 @@ tensor_list_scatter.shape(_scatter_shape)
 
 
 @tensor_list_scatter.kernel
-def tensor_list_scatter_kernel(tensor: Any, indices: Any, element_shape: Any, *, element_dtype: DType) -> Any:
+def tensor_list_scatter_kernel(
+    tensor: Array, indices: Array, element_shape: Array, *, element_dtype: DType
+) -> TensorList:
     return _scattered_list(tensor, indices, element_shape, -1, element_dtype)
 
 
@@ -545,7 +561,7 @@ def _scattered_list(tensor: Any, indices: Any, element_shape: Any, count: int, d
         )
     if count < -1:
         raise InvalidArgumentError(f"TensorListScatter expects num_elements >= -1, found: {count}")
-    items: list[Any] = [None] * checked_count(max(count, 0), "num_elements")
+    items: list[Array | None] = [None] * checked_count(max(count, 0), "num_elements")
     return TensorList(dtype, shape, scattered(tensor, indices, items, count == -1))
 
 
@@ -554,7 +570,7 @@ def _scatter_gradient(dlist: Any, tensor: Tensor, indices: Tensor) -> Any:
 
 
 @tensor_list_scatter.gradient
-def tensor_list_scatter_gradient(op: Operation, dlist: Any) -> Any:
+def tensor_list_scatter_gradient(op: Operation, dlist: Tensor) -> Gradients:
     return _scatter_gradient(dlist, op.inputs[0], op.inputs[1]), None, None
 
 
@@ -569,13 +585,13 @@ tensor_list_scatter_v2.shape(_scatter_shape)
 
 @tensor_list_scatter_v2.kernel
 def tensor_list_scatter_v2_kernel(
-    tensor: Any, indices: Any, element_shape: Any, num_elements: Any, *, element_dtype: DType
-) -> Any:
+    tensor: Array, indices: Array, element_shape: Array, num_elements: Array, *, element_dtype: DType
+) -> TensorList:
     return _scattered_list(tensor, indices, element_shape, int(num_elements), element_dtype)
 
 
 @tensor_list_scatter_v2.gradient
-def tensor_list_scatter_v2_gradient(op: Operation, dlist: Any) -> Any:
+def tensor_list_scatter_v2_gradient(op: Operation, dlist: Tensor) -> Gradients:
     return _scatter_gradient(dlist, op.inputs[0], op.inputs[1]), None, None, None
 
 
@@ -602,15 +618,15 @@ def tensor_list_scatter_into_existing_list_shape(
 
 @tensor_list_scatter_into_existing_list.kernel
 def tensor_list_scatter_into_existing_list_kernel(
-    input_handle: Any, tensor: Any, indices: Any, *, element_dtype: DType
-) -> Any:
+    input_handle: Handle, tensor: Array, indices: Array, *, element_dtype: DType
+) -> TensorList:
     found = the_list(input_handle).checked(element_dtype)
     check_fits(found.element_shape, np.shape(tensor)[1:], "scatter")
     return found.with_items(scattered(tensor, indices, list(found.items), True))
 
 
 @tensor_list_scatter_into_existing_list.gradient
-def tensor_list_scatter_into_existing_list_gradient(op: Operation, dlist: Any) -> Any:
+def tensor_list_scatter_into_existing_list_gradient(op: Operation, dlist: Tensor) -> Gradients:
     _, tensor, indices = op.inputs
     dtensor = _scatter_gradient(dlist, tensor, indices)
     rest = tensor_list_scatter_into_existing_list(dlist, zeros_like(tensor), indices)
@@ -638,7 +654,9 @@ def tensor_list_push_back_batch_shape(input_handles: Tensor, tensor: Tensor) -> 
 
 
 @tensor_list_push_back_batch.kernel
-def tensor_list_push_back_batch_kernel(input_handles: Any, tensor: Any, *, element_dtype: DType) -> Any:
+def tensor_list_push_back_batch_kernel(
+    input_handles: TensorList | Array, tensor: Array, *, element_dtype: DType
+) -> TensorList | Array:
     if isinstance(input_handles, TensorList):
         return pushed(input_handles.checked(element_dtype), tensor)
     shape = input_handles.shape
@@ -646,7 +664,7 @@ def tensor_list_push_back_batch_kernel(input_handles: Any, tensor: Any, *, eleme
         raise InvalidArgumentError(
             f"Shape was not a prefix of the shape of the second argument: {list(shape)} vs. {list(np.shape(tensor))}"
         )
-    result = np.empty(shape, object)
+    result: Array = np.empty(shape, object)
     for place in np.ndindex(shape):
         result[place] = pushed(the_list(input_handles[place]).checked(element_dtype), tensor[place])
     return result
@@ -670,15 +688,16 @@ def tensor_list_concat_lists_shape(input_a: Tensor, input_b: Tensor, *, element_
 
 
 @tensor_list_concat_lists.kernel
-def tensor_list_concat_lists_kernel(input_a: Any, input_b: Any, *, element_dtype: DType) -> Any:
+def tensor_list_concat_lists_kernel(
+    input_a: TensorList | Array, input_b: TensorList | Array, *, element_dtype: DType
+) -> TensorList | Array:
     if isinstance(input_a, TensorList) and isinstance(input_b, TensorList):
         return joined(input_a.checked(element_dtype), input_b.checked(element_dtype))
-    if np.shape(input_a) != np.shape(input_b):
-        raise InvalidArgumentError(
-            f"Incompatible input TensorList tensor shapes: {list(np.shape(input_a))} vs. {list(np.shape(input_b))}"
-        )
-    result = np.empty(np.shape(input_a), object)
+    a, b = np.asarray(input_a, object), np.asarray(input_b, object)
+    if a.shape != b.shape:
+        raise InvalidArgumentError(f"Incompatible input TensorList tensor shapes: {list(a.shape)} vs. {list(b.shape)}")
+    result: Array = np.empty(a.shape, object)
     for place in np.ndindex(result.shape):
-        first, second = (the_list(lists[place]).checked(element_dtype) for lists in (input_a, input_b))
+        first, second = (the_list(lists[place]).checked(element_dtype) for lists in (a, b))
         result[place] = joined(first, second)
     return result

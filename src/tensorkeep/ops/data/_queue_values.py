@@ -249,5 +249,6 @@ def _stacked(values: list[Any], dtype: DType, shape: Shape) -> Any:
     ]
     padded = zeros_of((len(values), *sizes), dtype)
     for i, value in enumerate(values):
-        padded[(i, *(slice(size) for size in value.shape))] = value
+        place: tuple[int | slice, ...] = (i, *(slice(size) for size in value.shape))
+        padded[place] = value
     return padded

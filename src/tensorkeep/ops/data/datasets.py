@@ -19,6 +19,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.control.functional import truth
+from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.ops.shared.shape_rules import scalar
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
@@ -71,7 +72,7 @@ tensor_dataset = _dataset(
 
 
 @tensor_dataset.kernel
-def tensor_dataset_kernel(components: list[Any]) -> Dataset:
+def tensor_dataset_kernel(components: list[Array]) -> Dataset:
     return Dataset(lambda: iter((tuple(components),)))
 
 
@@ -88,7 +89,7 @@ tensor_slice_dataset = _dataset(
 
 
 @tensor_slice_dataset.kernel
-def tensor_slice_dataset_kernel(components: list[Any]) -> Dataset:
+def tensor_slice_dataset_kernel(components: list[Array]) -> Dataset:
     arrays = [np.asarray(component) for component in components]
     if not all(array.ndim for array in arrays):
         raise InvalidArgumentError("All components must be at least 1-dimensional")
@@ -107,7 +108,7 @@ range_dataset = _dataset(
 
 
 @range_dataset.kernel
-def range_dataset_kernel(start: Any, stop: Any, step: Any, *, output_types: Sequence[DType]) -> Dataset:
+def range_dataset_kernel(start: Array, stop: Array, step: Array, *, output_types: Sequence[DType]) -> Dataset:
     numbers = [_count(value, name) for value, name in ((start, "start"), (stop, "stop"), (step, "step"))]
     if not numbers[2]:
         raise InvalidArgumentError("step must be a non-zero integer.")
@@ -119,7 +120,7 @@ def range_dataset_kernel(start: Any, stop: Any, step: Any, *, output_types: Sequ
 
 
 def map_dataset_kernel(
-    ctx: KernelContext, input_dataset: Any, other_arguments: list[Any], *_: Any, f: FunctionRef
+    ctx: KernelContext, input_dataset: Handle, other_arguments: list[Array], *_: Any, f: FunctionRef
 ) -> Dataset:
     source, function = _of(input_dataset), ctx.function(f)
     return Dataset(lambda: (tuple(function(*element, *other_arguments)) for element in source.elements()))
@@ -169,7 +170,7 @@ flat_map_dataset = _dataset(
 
 @flat_map_dataset.stateful_kernel
 def flat_map_dataset_kernel(
-    ctx: KernelContext, input_dataset: Any, other_arguments: list[Any], *, f: FunctionRef
+    ctx: KernelContext, input_dataset: Handle, other_arguments: list[Array], *, f: FunctionRef
 ) -> Dataset:
     source, function = _of(input_dataset), ctx.function(f)
 
@@ -191,7 +192,7 @@ def _choosing(name: str, choose: Callable[[Callable[[Element], bool], Iterator[E
 
     @made.stateful_kernel
     def kernel(
-        ctx: KernelContext, input_dataset: Any, other_arguments: list[Any], *, predicate: FunctionRef
+        ctx: KernelContext, input_dataset: Any, other_arguments: list[Array], *, predicate: FunctionRef
     ) -> Dataset:
         source, function = _of(input_dataset), ctx.function(predicate)
 
@@ -220,7 +221,12 @@ scan_dataset = _dataset(
 
 @scan_dataset.stateful_kernel
 def scan_dataset_kernel(
-    ctx: KernelContext, input_dataset: Any, initial_state: list[Any], other_arguments: list[Any], *, f: FunctionRef
+    ctx: KernelContext,
+    input_dataset: Handle,
+    initial_state: list[Array],
+    other_arguments: list[Array],
+    *,
+    f: FunctionRef,
 ) -> Dataset:
     source, function = _of(input_dataset), ctx.function(f)
 
@@ -250,12 +256,12 @@ reduce_dataset = op(
 @reduce_dataset.stateful_kernel
 def reduce_dataset_kernel(
     ctx: KernelContext,
-    input_dataset: Any,
-    initial_state: list[Any],
-    other_arguments: list[Any],
+    input_dataset: Handle,
+    initial_state: list[Array],
+    other_arguments: list[Array],
     *,
     f: FunctionRef,
-) -> list[Any]:
+) -> list[Array]:
     function = ctx.function(f)
     state: Sequence[Any] = initial_state
     for element in _of(input_dataset).elements():
@@ -295,7 +301,7 @@ batch_dataset = _dataset("BatchDataset(input_dataset: variant, batch_size: int64
 
 
 @batch_dataset.kernel
-def batch_dataset_kernel(input_dataset: Any, batch_size: Any) -> Dataset:
+def batch_dataset_kernel(input_dataset: Handle, batch_size: Array) -> Dataset:
     return _batched(_of(input_dataset), _count(batch_size, "batch_size"), False, _stacked)
 
 
@@ -308,7 +314,7 @@ batch_dataset_v2 = _dataset(
 
 
 @batch_dataset_v2.kernel
-def batch_dataset_v2_kernel(input_dataset: Any, batch_size: Any, drop_remainder: Any) -> Dataset:
+def batch_dataset_v2_kernel(input_dataset: Handle, batch_size: Array, drop_remainder: Array) -> Dataset:
     return _batched(_of(input_dataset), _count(batch_size, "batch_size"), bool(drop_remainder), _stacked)
 
 
@@ -323,7 +329,7 @@ parallel_batch_dataset = _dataset(
 
 @parallel_batch_dataset.kernel
 def parallel_batch_dataset_kernel(
-    input_dataset: Any, batch_size: Any, num_parallel_calls: Any, drop_remainder: Any
+    input_dataset: Handle, batch_size: Array, num_parallel_calls: Array, drop_remainder: Array
 ) -> Dataset:
     return batch_dataset_v2_kernel(input_dataset, batch_size, drop_remainder)
 
@@ -342,7 +348,11 @@ padded_batch_dataset_v2 = _dataset(
 
 @padded_batch_dataset_v2.kernel
 def padded_batch_dataset_v2_kernel(
-    input_dataset: Any, batch_size: Any, padded_shapes: list[Any], padding_values: list[Any], drop_remainder: Any
+    input_dataset: Handle,
+    batch_size: Array,
+    padded_shapes: list[Array],
+    padding_values: list[Array],
+    drop_remainder: Array,
 ) -> Dataset:
     shapes = [np.asarray(shape).tolist() for shape in padded_shapes]
 
@@ -379,7 +389,7 @@ unbatch_dataset = _dataset("UnbatchDataset(input_dataset: variant)", *_KINDS, _M
 
 
 @unbatch_dataset.kernel
-def unbatch_dataset_kernel(input_dataset: Any) -> Dataset:
+def unbatch_dataset_kernel(input_dataset: Handle) -> Dataset:
     source = _of(input_dataset)
 
     def rows(element: Element) -> Iterator[Element]:
@@ -394,7 +404,7 @@ take_dataset = _dataset("TakeDataset(input_dataset: variant, count: int64)", *_K
 
 
 @take_dataset.kernel
-def take_dataset_kernel(input_dataset: Any, count: Any) -> Dataset:
+def take_dataset_kernel(input_dataset: Handle, count: Array) -> Dataset:
     source, most = _of(input_dataset), _count(count, "count")
     return source if most < 0 else Dataset(lambda: islice(source.elements(), most))
 
@@ -403,7 +413,7 @@ skip_dataset = _dataset("SkipDataset(input_dataset: variant, count: int64)", *_K
 
 
 @skip_dataset.kernel
-def skip_dataset_kernel(input_dataset: Any, count: Any) -> Dataset:
+def skip_dataset_kernel(input_dataset: Handle, count: Array) -> Dataset:
     source, first = _of(input_dataset), _count(count, "count")
     return Dataset(lambda: islice(source.elements(), first, None) if first >= 0 else iter(()))
 
@@ -412,7 +422,7 @@ repeat_dataset = _dataset("RepeatDataset(input_dataset: variant, count: int64)",
 
 
 @repeat_dataset.kernel
-def repeat_dataset_kernel(input_dataset: Any, count: Any) -> Dataset:
+def repeat_dataset_kernel(input_dataset: Handle, count: Array) -> Dataset:
     source, times = _of(input_dataset), _count(count, "count")
 
     def elements() -> Iterator[Element]:
@@ -433,7 +443,7 @@ concatenate_dataset = _dataset(
 
 
 @concatenate_dataset.kernel
-def concatenate_dataset_kernel(input_dataset: Any, another_dataset: Any) -> Dataset:
+def concatenate_dataset_kernel(input_dataset: Handle, another_dataset: Handle) -> Dataset:
     first, second = _of(input_dataset), _of(another_dataset)
     return Dataset(lambda: chain(first.elements(), second.elements()))
 
@@ -494,7 +504,7 @@ dataset_to_single_element.shape(_told)
 
 
 @dataset_to_single_element.stateful_kernel
-def dataset_to_single_element_kernel(ctx: KernelContext, dataset: Any) -> list[Any]:
+def dataset_to_single_element_kernel(ctx: KernelContext, dataset: Handle) -> list[Array]:
     found = list(islice(_of(dataset).elements(), 2))
     if len(found) != 1:
         raise InvalidArgumentError("Dataset had more than one element." if found else "Dataset was empty.")

@@ -16,7 +16,9 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op, takes_attributes
 from tensorkeep.ops.data._queue_values import AtRandom, ByPriority, FirstIn, Order, Queue
 from tensorkeep.ops.shared.families import two_generations
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR
+from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _PAIR = Shape((2,))  # what handles of the first generation were: a container and a name
@@ -33,7 +35,7 @@ def _makers(name: str, *clauses: str) -> tuple[OpSpec, OpSpec]:
 
 
 def _shared(
-    ctx: Any,
+    ctx: KernelContext,
     kind: str,
     order: Order,
     component_types: tuple[DType, ...],
@@ -41,7 +43,7 @@ def _shared(
     capacity: int,
     container: bytes,
     shared_name: bytes,
-) -> Any:
+) -> Queue:
     name = shared_name.decode() or ctx.name
     return ctx.resources.get_or_create(
         container.decode(), name, Queue, lambda: Queue(f"{kind} '{name}'", order, component_types, shapes, capacity)
@@ -56,7 +58,7 @@ fifo_queue, fifo_queue_v2 = _makers("FIFOQueue", *_ELEMENTS)
 @fifo_queue_v2.stateful_kernel
 @fifo_queue.stateful_kernel
 @takes_attributes(*_MAKING)
-def fifo_queue_kernel(ctx: Any, **attributes: Any) -> Any:
+def fifo_queue_kernel(ctx: KernelContext, **attributes: Any) -> Queue:
     return _shared(ctx, "FIFOQueue", FirstIn(), **attributes)
 
 
@@ -66,7 +68,7 @@ padding_fifo_queue, padding_fifo_queue_v2 = _makers("PaddingFIFOQueue", *_ELEMEN
 @padding_fifo_queue_v2.stateful_kernel
 @padding_fifo_queue.stateful_kernel
 @takes_attributes(*_MAKING)
-def padding_fifo_queue_kernel(ctx: Any, **attributes: Any) -> Any:
+def padding_fifo_queue_kernel(ctx: KernelContext, **attributes: Any) -> Queue:
     return _shared(ctx, "PaddingFIFOQueue", FirstIn(), **attributes)
 
 
@@ -79,8 +81,8 @@ priority_queue, priority_queue_v2 = _makers(
 @priority_queue.stateful_kernel
 @takes_attributes(*_MAKING)
 def priority_queue_kernel(
-    ctx: Any, *, component_types: tuple[DType, ...], shapes: tuple[Shape, ...], **attributes: Any
-) -> Any:
+    ctx: KernelContext, *, component_types: tuple[DType, ...], shapes: tuple[Shape, ...], **attributes: Any
+) -> Queue:
     dtypes = (DType.of("int64"), *component_types)
     shapes = (SCALAR, *shapes) if shapes or not component_types else ()
     return _shared(ctx, "PriorityQueue", ByPriority(), dtypes, shapes, **attributes)
@@ -95,8 +97,8 @@ random_shuffle_queue, random_shuffle_queue_v2 = _makers(
 @random_shuffle_queue.stateful_kernel
 @takes_attributes(*_MAKING, "min_after_dequeue", "seed", "seed2")
 def random_shuffle_queue_kernel(
-    ctx: Any, *, capacity: int, min_after_dequeue: int, seed: int, seed2: int, **attributes: Any
-) -> Any:
+    ctx: KernelContext, *, capacity: int, min_after_dequeue: int, seed: int, seed2: int, **attributes: Any
+) -> Queue:
     if min_after_dequeue < 0 or 0 <= capacity <= min_after_dequeue:
         raise InvalidArgumentError(f"min_after_dequeue {min_after_dequeue} must be >= 0 and < capacity {capacity}")
     order = AtRandom(min_after_dequeue, (seed, seed2))
@@ -119,7 +121,7 @@ queue_enqueue, queue_enqueue_v2 = two_generations("QueueEnqueue", "handle", ", c
 
 @queue_enqueue_v2.kernel
 @queue_enqueue.kernel
-def queue_enqueue_kernel(handle: Queue, components: list[Any], *, timeout_ms: int) -> tuple[()]:
+def queue_enqueue_kernel(handle: Queue, components: list[Array], *, timeout_ms: int) -> tuple[()]:
     _refuse_timeout(timeout_ms)
     handle.put(tuple(map(np.array, components)))  # copies, for what is fed may be changed by its owner after the run
     return ()
@@ -132,7 +134,7 @@ queue_enqueue_many, queue_enqueue_many_v2 = two_generations(
 
 @queue_enqueue_many_v2.kernel
 @queue_enqueue_many.kernel
-def queue_enqueue_many_kernel(handle: Queue, components: list[Any], *, timeout_ms: int) -> tuple[()]:
+def queue_enqueue_many_kernel(handle: Queue, components: list[Array], *, timeout_ms: int) -> tuple[()]:
     _refuse_timeout(timeout_ms)
     if any(np.ndim(value) == 0 for value in components) or len({len(value) for value in components}) > 1:
         shapes = ", ".join(str(list(np.shape(value))) for value in components)
@@ -153,7 +155,7 @@ def queue_dequeue_shape(handle: Tensor, *, component_types: tuple[DType, ...]) -
 
 @queue_dequeue_v2.kernel
 @queue_dequeue.kernel
-def queue_dequeue_kernel(handle: Queue, *, component_types: tuple[DType, ...], timeout_ms: int) -> list[Any]:
+def queue_dequeue_kernel(handle: Queue, *, component_types: tuple[DType, ...], timeout_ms: int) -> list[Array]:
     _refuse_timeout(timeout_ms)
     return list(handle.take(1, component_types)[0])
 
@@ -179,8 +181,8 @@ queue_dequeue_many_v2.shape(_several_shape)
 @queue_dequeue_many_v2.kernel
 @queue_dequeue_many.kernel
 def queue_dequeue_many_kernel(
-    handle: Queue, n: Any, *, component_types: tuple[DType, ...], timeout_ms: int
-) -> list[Any]:
+    handle: Queue, n: Array, *, component_types: tuple[DType, ...], timeout_ms: int
+) -> list[Array]:
     return _several(handle, n, component_types, timeout_ms, up_to=False)
 
 
@@ -194,8 +196,8 @@ queue_dequeue_up_to_v2.shape(_several_shape)
 @queue_dequeue_up_to_v2.kernel
 @queue_dequeue_up_to.kernel
 def queue_dequeue_up_to_kernel(
-    handle: Queue, n: Any, *, component_types: tuple[DType, ...], timeout_ms: int
-) -> list[Any]:
+    handle: Queue, n: Array, *, component_types: tuple[DType, ...], timeout_ms: int
+) -> list[Array]:
     return _several(handle, n, component_types, timeout_ms, up_to=True)
 
 
@@ -220,7 +222,7 @@ def queue_is_closed_shape(handle: Tensor) -> Shape:
 
 @queue_is_closed_v2.kernel
 @queue_is_closed.kernel
-def queue_is_closed_kernel(handle: Queue) -> Any:
+def queue_is_closed_kernel(handle: Queue) -> np.bool_:
     return np.bool_(handle.is_closed)
 
 
@@ -235,7 +237,7 @@ def queue_size_shape(handle: Tensor) -> Shape:
 
 @queue_size_v2.kernel
 @queue_size.kernel
-def queue_size_kernel(handle: Queue) -> Any:
+def queue_size_kernel(handle: Queue) -> np.int32:
     return np.int32(len(handle))
 
 

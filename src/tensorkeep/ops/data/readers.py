@@ -13,8 +13,10 @@ from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.data._queue_values import Queue
 from tensorkeep.ops.data._reader_values import Reader, Records, lines, names, pieces, record_files, whole_files
 from tensorkeep.ops.random.sampling import check_scalars
+from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.ops.shared.string_arrays import string_array
+from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 
 _SHARED: Final = ("container: string = ''", "shared_name: string = ''")
@@ -40,7 +42,9 @@ def _scalar_handle() -> Shape:
     return SCALAR
 
 
-def _shared(ctx: Any, kind: str, records: Records, container: bytes, shared_name: bytes, is_whole: bool = False) -> Any:
+def _shared(
+    ctx: KernelContext, kind: str, records: Records, container: bytes, shared_name: bytes, is_whole: bool = False
+) -> Reader:
     name = shared_name.decode() or ctx.name
     make: Callable[[], Reader] = lambda: Reader(f"{kind} '{name}'", records, is_whole=is_whole)  # noqa: E731
     return ctx.resources.get_or_create(container.decode(), name, Reader, make)
@@ -75,19 +79,23 @@ identity_reader, identity_reader_v2 = _both("IdentityReader", _SHARED)
 
 @whole_file_reader.stateful_kernel
 @whole_file_reader_v2.stateful_kernel
-def whole_file_reader_kernel(ctx: Any, *, container: bytes, shared_name: bytes) -> Any:
+def whole_file_reader_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> Reader:
     return _shared(ctx, "WholeFileReader", whole_files(ctx.filesystem), container, shared_name, is_whole=True)
 
 
 @text_line_reader.stateful_kernel
 @text_line_reader_v2.stateful_kernel
-def text_line_reader_kernel(ctx: Any, *, skip_header_lines: int, container: bytes, shared_name: bytes) -> Any:
+def text_line_reader_kernel(
+    ctx: KernelContext, *, skip_header_lines: int, container: bytes, shared_name: bytes
+) -> Reader:
     if skip_header_lines < 0:
         raise InvalidArgumentError(f"skip_header_lines must be >= 0 not {skip_header_lines}")
     return _shared(ctx, "TextLineReader", lines(ctx.filesystem, skip_header_lines), container, shared_name)
 
 
-def _pieces(ctx: Any, sizes: tuple[int, int, int, int], container: bytes, shared_name: bytes, encoding: bytes) -> Any:
+def _pieces(
+    ctx: Any, sizes: tuple[int, int, int, int], container: bytes, shared_name: bytes, encoding: bytes
+) -> Reader:
     for name, size in zip(("header_bytes", "record_bytes", "footer_bytes", "hop_bytes"), sizes, strict=True):
         if size < (1 if name == "record_bytes" else 0):
             wanted = "> 0" if name == "record_bytes" else ">= 0"
@@ -100,7 +108,7 @@ def _pieces(ctx: Any, sizes: tuple[int, int, int, int], container: bytes, shared
 
 @fixed_length_record_reader.stateful_kernel
 def fixed_length_record_reader_kernel(
-    ctx: Any,
+    ctx: KernelContext,
     *,
     header_bytes: int,
     record_bytes: int,
@@ -108,13 +116,13 @@ def fixed_length_record_reader_kernel(
     hop_bytes: int,
     container: bytes,
     shared_name: bytes,
-) -> Any:
+) -> Reader:
     return _pieces(ctx, (header_bytes, record_bytes, footer_bytes, hop_bytes), container, shared_name, b"")
 
 
 @fixed_length_record_reader_v2.stateful_kernel
 def fixed_length_record_reader_v2_kernel(
-    ctx: Any,
+    ctx: KernelContext,
     *,
     header_bytes: int,
     record_bytes: int,
@@ -123,20 +131,22 @@ def fixed_length_record_reader_v2_kernel(
     container: bytes,
     shared_name: bytes,
     encoding: bytes,
-) -> Any:
+) -> Reader:
     return _pieces(ctx, (header_bytes, record_bytes, footer_bytes, hop_bytes), container, shared_name, encoding)
 
 
 @tf_record_reader.stateful_kernel
 @tf_record_reader_v2.stateful_kernel
-def tf_record_reader_kernel(ctx: Any, *, container: bytes, shared_name: bytes, compression_type: bytes) -> Any:
+def tf_record_reader_kernel(
+    ctx: KernelContext, *, container: bytes, shared_name: bytes, compression_type: bytes
+) -> Reader:
     records = record_files(ctx.filesystem, compression_type.decode())
     return _shared(ctx, "TFRecordReader", records, container, shared_name)
 
 
 @identity_reader.stateful_kernel
 @identity_reader_v2.stateful_kernel
-def identity_reader_kernel(ctx: Any, *, container: bytes, shared_name: bytes) -> Any:
+def identity_reader_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> Reader:
     return _shared(ctx, "IdentityReader", names, container, shared_name, is_whole=True)
 
 
@@ -151,7 +161,7 @@ def fake_queue_shape(resource: Tensor) -> Shape:
 
 
 @fake_queue.kernel
-def fake_queue_kernel(resource: Any) -> Any:
+def fake_queue_kernel(resource: Handle) -> Handle:
     return resource
 
 
@@ -180,37 +190,37 @@ def _queue(handle: Any) -> Queue:
     return found
 
 
-def reader_read_kernel(reader_handle: Any, queue_handle: Any) -> Any:
+def reader_read_kernel(reader_handle: Handle, queue_handle: Handle) -> tuple[Array, Array]:
     key, value = _reader(reader_handle).next_record(_queue(queue_handle))
     return string_array([key], ()), string_array([value], ())
 
 
-def reader_read_up_to_kernel(reader_handle: Any, queue_handle: Any, num_records: Any) -> Any:
+def reader_read_up_to_kernel(reader_handle: Handle, queue_handle: Handle, num_records: Array) -> tuple[Array, Array]:
     records = _reader(reader_handle).next_records(_queue(queue_handle), int(num_records))
     keys, values = zip(*records, strict=True)
     return string_array(list(keys), (len(keys),)), string_array(list(values), (len(values),))
 
 
-def reader_num_records_produced_kernel(reader_handle: Any) -> Any:
+def reader_num_records_produced_kernel(reader_handle: Handle) -> np.int64:
     return np.int64(_reader(reader_handle).produced)
 
 
-def reader_num_work_units_completed_kernel(reader_handle: Any) -> Any:
+def reader_num_work_units_completed_kernel(reader_handle: Handle) -> np.int64:
     return np.int64(_reader(reader_handle).finished)
 
 
-def reader_serialize_state_kernel(reader_handle: Any) -> Any:
+def reader_serialize_state_kernel(reader_handle: Handle) -> Array:
     return string_array([_reader(reader_handle).serialized()], ())
 
 
-def reader_restore_state_kernel(reader_handle: Any, state: Any) -> tuple[()]:
+def reader_restore_state_kernel(reader_handle: Handle, state: Array) -> tuple[()]:
     if np.ndim(state):
         raise InvalidArgumentError(f"Reader state must be scalar, but had shape: {list(np.shape(state))}")
     _reader(reader_handle).restore(np.asarray(state, object).item())
     return ()
 
 
-def reader_reset_kernel(reader_handle: Any) -> tuple[()]:
+def reader_reset_kernel(reader_handle: Handle) -> tuple[()]:
     _reader(reader_handle).reset()
     return ()
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.embedding.restore.incremental import TouchedKeys
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.resources import ResourceManager, VariableResource
-
-Array = npt.NDArray[Any]
 
 _SUFFIX: Final = "_sparse_incr"  # DeepRec's name for the recorder of a variable
 

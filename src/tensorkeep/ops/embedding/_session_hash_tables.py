@@ -20,9 +20,9 @@ from tensorkeep.embedding.hash_table.admission import AdmitFrequent
 from tensorkeep.embedding.hash_table.files import SavedFilter, SavedHashTable, TensorNames
 from tensorkeep.embedding.hash_table.table import NOT_ADMITTED, HashTable, KeyAdmission, SegmentedRows
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.shapes import Shape
 
-Array: TypeAlias = npt.NDArray[Any]
 Ids: TypeAlias = npt.NDArray[np.int64]
 Kind = TypeVar("Kind")
 
@@ -177,17 +177,17 @@ def _resource_of(value: Any, kind: type[Kind], what: str) -> Kind:
     return value
 
 
-def table_of(value: Any) -> HashTableResource:
+def table_of(value: Handle) -> HashTableResource:
     """The hash table that a handle leads to."""
     return _resource_of(value, HashTableResource, "a hash table")
 
 
-def variable_of(value: Any) -> TensibleResource:
+def variable_of(value: Handle) -> TensibleResource:
     """The rows of a hash table that a handle leads to."""
     return _resource_of(value, TensibleResource, "rows of a hash table")
 
 
-def admission_of(value: Any) -> AdmissionResource:
+def admission_of(value: Handle) -> AdmissionResource:
     """The admission of keys that a handle leads to."""
     return _resource_of(value, AdmissionResource, "who lets keys into a hash table")
 

@@ -17,18 +17,18 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.embedding.session_tables import embedding_of
 from tensorkeep.ops.shared.expressions import constant, reshape, shape_of, times
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
-Array = npt.NDArray[Any]
 Rows = Callable[[Any, Array], Array]
 """The rows of keys, of a table."""
 
@@ -127,11 +127,11 @@ def group_lookup_shape(
 @group_embedding_var_lookup.kernel
 def group_embedding_var_lookup_kernel(
     resource: list[Any],
-    sp_values: list[Any],
-    sp_indices: list[Any],
-    sp_weights: list[Any],
-    dense_shape: list[Any],
-    default_value: Any,
+    sp_values: list[Array],
+    sp_indices: list[Array],
+    sp_weights: list[Array],
+    dense_shape: list[Array],
+    default_value: Array,
     *,
     ignore_weights: bool,
     is_use_default_value_tensor: bool,
@@ -139,7 +139,7 @@ def group_embedding_var_lookup_kernel(
     combiner: bytes,
     dimension: int,
     is_inference: bool,
-) -> Any:
+) -> tuple[list[Array], ...]:
     rows = _embedding_rows(default_value if is_use_default_value_tensor else None, not is_inference)
     weights = [None] * len(sp_values) if ignore_weights else sp_weights
     return _looked_up(resource, sp_values, sp_indices, weights, dense_shape, rows, combiner, is_sequence, dimension)
@@ -147,18 +147,18 @@ def group_embedding_var_lookup_kernel(
 
 @group_variable_lookup.kernel
 def group_variable_lookup_kernel(
-    emb_variables: list[Any],
-    sp_values: list[Any],
-    sp_indices: list[Any],
-    sp_weights: list[Any],
-    dense_shape: list[Any],
-    default_value: Any,
+    emb_variables: list[Array],
+    sp_values: list[Array],
+    sp_indices: list[Array],
+    sp_weights: list[Array],
+    dense_shape: list[Array],
+    default_value: Array,
     *,
     ignore_weights: bool,
     is_sequence: bool,
     combiner: bytes,
     dimension: int,
-) -> Any:
+) -> tuple[list[Array], ...]:
     weights = [None] * len(sp_values) if ignore_weights else sp_weights
     return _looked_up(
         emb_variables, sp_values, sp_indices, weights, dense_shape, _dense_rows, combiner, is_sequence, dimension
@@ -283,21 +283,21 @@ def group_lookup_dense_shape(
 @group_embedding_var_lookup_dense.kernel
 def group_embedding_var_lookup_dense_kernel(
     resource: list[Any],
-    dense_values: list[Any],
-    default_value: Any,
+    dense_values: list[Array],
+    default_value: Array,
     *,
     is_use_default_value_tensor: bool,
     dimension: int,
     is_inference: bool,
-) -> Any:
+) -> tuple[list[Array], list[Array], list[Array]]:
     rows = _embedding_rows(default_value if is_use_default_value_tensor else None, not is_inference)
     return _looked_up_dense(resource, dense_values, rows, dimension)
 
 
 @group_variable_lookup_dense.kernel
 def group_variable_lookup_dense_kernel(
-    emb_variables: list[Any], dense_values: list[Any], default_value: Any, *, dimension: int
-) -> Any:
+    emb_variables: list[Array], dense_values: list[Array], default_value: Array, *, dimension: int
+) -> tuple[list[Array], list[Array], list[Array]]:
     return _looked_up_dense(emb_variables, dense_values, _dense_rows, dimension)
 
 
@@ -335,14 +335,14 @@ def group_lookup_grad_shape(
 @group_embedding_variable_lookup_grad.kernel
 @group_variable_lookup_grad.kernel
 def group_lookup_grad_kernel(
-    grads: list[Any],
+    grads: list[Array],
     tables: list[Any],
-    unique_keys: list[Any],
-    sp_indices: list[Any],
-    batch_nums: list[Any],
+    unique_keys: list[Array],
+    sp_indices: list[Array],
+    batch_nums: list[Array],
     *,
     combiner: bytes,
-) -> list[Any]:
+) -> list[Array]:
     found = []
     for grad, keys, indices, ends in zip(grads, unique_keys, sp_indices, batch_nums, strict=True):
         whole, until = np.asarray(grad), np.asarray(ends)
@@ -358,11 +358,11 @@ def group_lookup_grad_kernel(
 def _of_table(table: Tensor, values: Tensor, keys: Tensor) -> IndexedSlices:
     if table.op.type != "KvVarHandleOp":
         return IndexedSlices(values, keys, shape_of(table))
-    return IndexedSlices(values, keys, get_op("KvVariableShape")(table))
+    return IndexedSlices(values, keys, emit("KvVariableShape", table))
 
 
 def _sparse_gradient(grad_op: OpSpec) -> Callable[..., Any]:
-    def gradient(op: Operation, *grads: Any) -> Any:
+    def gradient(op: Operation, *grads: Tensor) -> Gradients:
         count = op.attr("num_lookups")
         tables, indices, weights = (op.inputs[at * count : (at + 1) * count] for at in (0, 2, 3))
         keys, ends = op.outputs[count : 2 * count], op.outputs[3 * count : 4 * count]
@@ -383,7 +383,7 @@ def _sparse_gradient(grad_op: OpSpec) -> Callable[..., Any]:
     return gradient
 
 
-def dense_gradient(op: Operation, *grads: Any) -> Any:
+def dense_gradient(op: Operation, *grads: Tensor) -> Gradients:
     """The gradients of a lookup by dense ids: those of the rows, one below the other."""
     count = op.attr("num_lookups")
     shape = constant(np.array([-1, op.attr("dimension")], np.int32))

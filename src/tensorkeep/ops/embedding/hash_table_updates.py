@@ -7,20 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.embedding.hash_table.table import NOT_ADMITTED
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.embedding._session_hash_tables import TensibleResource, rows_to_change, variable_of
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.ops.training.optimizer_steps import UPDATES, rounds
-
-Array: TypeAlias = npt.NDArray[Any]
 
 _STATE: Final = ("var", "accum", "accum_update", "linear", "m", "v", "ms", "mg", "mom")
 _SLOTS: Final = frozenset((*_STATE, "gradient_accumulator", "gradient_squared_accumulator"))

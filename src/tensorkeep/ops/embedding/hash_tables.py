@@ -8,19 +8,19 @@ HashTableDirectRestoreOp, TensibleVariableDirectRestoreOp); nothing makes these.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.hash_table.admission import AdmitFrequent, AdmitNobody, AdmitUnlisted
 from tensorkeep.embedding.hash_table.table import NOT_ADMITTED, places_of
 from tensorkeep.errors import DataLossError, InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.embedding._session_hash_tables import (
     AdmissionResource,
     HashTableResource,
@@ -31,13 +31,12 @@ from tensorkeep.ops.embedding._session_hash_tables import (
     variable_of,
 )
 from tensorkeep.ops.shared.expressions import constant
+from tensorkeep.ops.shared.kernel_types import Array, Gradients, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.ops.state.variables import element_shape
 from tensorkeep.ops.training.optimizer_steps import rounds
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array: TypeAlias = npt.NDArray[Any]
 
 _NAMED: Final = ("shared_name: string = ''", "container: string = ''")
 
@@ -74,7 +73,7 @@ hash_table_initialize.shape(_nothing)
 
 
 @hash_table_initialize.kernel
-def hash_table_initialize_kernel(hashtable: Any, *, initialized: bool, children: tuple[bytes, ...]) -> tuple[()]:
+def hash_table_initialize_kernel(hashtable: Handle, *, initialized: bool, children: tuple[bytes, ...]) -> tuple[()]:
     table_of(hashtable).initialize([child.decode() for child in children], initialized)
     return ()
 
@@ -88,7 +87,7 @@ def hash_table_lookup_shape(hashtable: Tensor, keys: Tensor) -> Shape:
 
 
 @hash_table_lookup.kernel
-def hash_table_lookup_kernel(hashtable: Any, keys: Any) -> Any:
+def hash_table_lookup_kernel(hashtable: Handle, keys: Array) -> Array:
     asked = np.asarray(keys)
     return table_of(hashtable).table.ids(asked.reshape(-1)).reshape(asked.shape)
 
@@ -104,7 +103,7 @@ def hash_table_lookup_with_admit_shape(hashtable: Tensor, keys: Tensor, admit_st
 
 
 @hash_table_lookup_with_admit.kernel
-def hash_table_lookup_with_admit_kernel(hashtable: Any, keys: Any, admit_strategy: Any, freq: Any) -> Any:
+def hash_table_lookup_with_admit_kernel(hashtable: Handle, keys: Array, admit_strategy: Handle, freq: Array) -> Array:
     asked, counts = np.asarray(keys), np.asarray(freq).reshape(-1)
     if counts.size not in (0, asked.size):  # DeepRec reads behind the end
         raise InvalidArgumentError(f"{counts.size} frequencies are given for {asked.size} keys; expected one for each")
@@ -122,7 +121,7 @@ def hash_table_size_shape(hashtable: Tensor) -> Shape:
 
 
 @hash_table_size.kernel
-def hash_table_size_kernel(hashtable: Any) -> Any:
+def hash_table_size_kernel(hashtable: Handle) -> np.int64:
     return np.int64(len(table_of(hashtable).table))
 
 
@@ -135,7 +134,7 @@ def hash_table_snapshot_shape(hashtable: Tensor) -> tuple[Shape, Shape]:
 
 
 @hash_table_snapshot.kernel
-def hash_table_snapshot_kernel(hashtable: Any) -> Any:
+def hash_table_snapshot_kernel(hashtable: Handle) -> tuple[Array, Array]:
     return table_of(hashtable).table.items()
 
 
@@ -155,7 +154,7 @@ def hash_table_filter_shape(hashtable: Tensor, other_arguments: list[Tensor]) ->
 
 @hash_table_filter.stateful_kernel
 def hash_table_filter_kernel(
-    ctx: KernelContext, hashtable: Any, other_arguments: list[Any], *, f: FunctionRef, block_size: int
+    ctx: KernelContext, hashtable: Handle, other_arguments: list[Array], *, f: FunctionRef, block_size: int
 ) -> tuple[()]:
     if block_size < 1:
         raise InvalidArgumentError(f"block_size {block_size}: expected at least 1")
@@ -207,7 +206,7 @@ tensible_variable_initialize.shape(_nothing)
 
 @tensible_variable_initialize.stateful_kernel
 def tensible_variable_initialize_kernel(
-    ctx: KernelContext, resource: Any, hashtable: Any, *, factory: FunctionRef, initialized: bool
+    ctx: KernelContext, resource: Handle, hashtable: Handle, *, factory: FunctionRef, initialized: bool
 ) -> tuple[()]:
     make = ctx.function(factory)
     variable_of(resource).initialize(table_of(hashtable), lambda: np.asarray(make()[0]), initialized)
@@ -222,7 +221,7 @@ def _asking_op(signature: str, is_initialized: Callable[[Any], bool]) -> OpSpec:
         return SCALAR
 
     @spec.kernel
-    def asking_kernel(resource: Any) -> Any:
+    def asking_kernel(resource: Any) -> np.bool_:
         return np.bool_(is_initialized(resource))
 
     return spec
@@ -253,18 +252,18 @@ def tensible_variable_gather_shape(resource: Tensor, indices: Tensor, default_va
 
 
 @tensible_variable_gather.kernel
-def tensible_variable_gather_kernel(resource: Any, indices: Any, default_value: Any) -> Any:
+def tensible_variable_gather_kernel(resource: Handle, indices: Array, default_value: Array) -> Array:
     if np.ndim(default_value):
         raise InvalidArgumentError(f"default_value should be scalar, got the shape {list(np.shape(default_value))}")
     return variable_of(resource).read(np.asarray(indices, np.int64), default_value)
 
 
 @tensible_variable_gather.gradient
-def tensible_variable_gather_gradient(op: Operation, dy: Any) -> Any:
+def tensible_variable_gather_gradient(op: Operation, dy: Tensor) -> Gradients:
     handle, indices = op.inputs[:2]
     row = _row_shape(handle).as_tuple()
-    values = get_op("Reshape")(dy, constant(np.array([-1, *row], np.int32)))
-    flat = get_op("Reshape")(indices, constant(np.array([-1], np.int32)))
+    values = emit("Reshape", dy, constant(np.array([-1, *row], np.int32)))
+    flat = emit("Reshape", indices, constant(np.array([-1], np.int32)))
     return IndexedSlices(values, flat), None, None
 
 
@@ -294,7 +293,7 @@ def _scatter_op(name: str, types: str, change: Callable[[Array, Array], Array]) 
         return ()
 
     @spec.kernel
-    def scatter_kernel(resource: Any, indices: Any, updates: Any) -> tuple[()]:
+    def scatter_kernel(resource: Any, indices: Array, updates: Array) -> tuple[()]:
         variable, ids, given = variable_of(resource), np.asarray(indices, np.int64), np.asarray(updates)
         wanted = (*ids.shape, *variable.rows.row_shape)
         if given.shape != wanted:
@@ -327,7 +326,7 @@ def hash_slice_shape(slicer: Tensor, keys: Tensor) -> Shape:
 
 
 @hash_slice.kernel
-def hash_slice_kernel(slicer: Any, keys: Any, *, segment_size: int) -> Any:
+def hash_slice_kernel(slicer: Array, keys: Array, *, segment_size: int) -> Array:
     begins = np.asarray(slicer)
     if segment_size < 1:
         raise InvalidArgumentError("Hash Slice segment size should more than 0")
@@ -346,7 +345,7 @@ def copy_tensor_shape(src: Tensor) -> Shape:
 
 
 @copy_tensor.kernel
-def copy_tensor_kernel(src: Any) -> Any:
+def copy_tensor_kernel(src: Array) -> Array:
     return np.array(src)
 
 
@@ -396,7 +395,7 @@ bloom_filter_initialize.shape(_nothing)
 
 @bloom_filter_initialize.kernel
 def bloom_filter_initialize_kernel(
-    admit_strategy: Any,
+    admit_strategy: Handle,
     *,
     min_frequency: int,
     num_hash_func: int,
@@ -431,7 +430,7 @@ def bloom_filter_admit_shape(admit_strategy: Tensor, keys: Tensor, frequencies: 
 
 
 @bloom_filter_admit.kernel
-def bloom_filter_admit_kernel(admit_strategy: Any, keys: Any, frequencies: Any) -> Any:
+def bloom_filter_admit_kernel(admit_strategy: Handle, keys: Array, frequencies: Array) -> Array:
     asked, counts = np.asarray(keys).reshape(-1), np.asarray(frequencies)
     if counts.size != asked.size:
         raise InvalidArgumentError(f"keys size {asked.size} not match to frequency size {counts.size}")
@@ -448,7 +447,7 @@ init_black_list.shape(_nothing)
 
 @init_black_list.stateful_kernel
 def init_black_list_kernel(
-    ctx: KernelContext, strategies: Any, fea_names: Any, slices: Any, thresholds: Any, file_names: Any
+    ctx: KernelContext, strategies: Handle, fea_names: Array, slices: Array, thresholds: Array, file_names: Array
 ) -> tuple[()]:
     """Keys out of files, of features under their names: those with a number below the feature's, in its range.
 

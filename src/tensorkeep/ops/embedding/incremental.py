@@ -30,13 +30,14 @@ from tensorkeep.ops.embedding.checkpoints import SavedParts, numbered_embeddings
 from tensorkeep.ops.embedding.session_tables import EmbeddingResource, embedding_of
 from tensorkeep.ops.files.checkpoint_access import access_of
 from tensorkeep.ops.files.checkpoints import SliceSpec, add_values, text_of
+from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.runtime.context import KernelContext
 
 kv_record_touched = op("KvRecordTouched(resource: resource)", "stateful")
 
 
 @kv_record_touched.kernel
-def kv_record_touched_kernel(resource: Any) -> tuple[()]:
+def kv_record_touched_kernel(resource: Handle) -> tuple[()]:
     embedding_of(resource).owner.record_touched()
     return ()
 
@@ -90,12 +91,12 @@ def kv_incr_save_shape(*inputs: Any) -> tuple[()]:
 @kv_incr_save.stateful_kernel
 def kv_incr_save_kernel(
     ctx: KernelContext,
-    prefix: Any,
-    tensor_names: Any,
-    shape_and_slices: Any,
-    ev_names: Any,
-    ev_resources: Any,
-    tensors: list[Any],
+    prefix: Array,
+    tensor_names: Array,
+    shape_and_slices: Array,
+    ev_names: Array,
+    ev_resources: Array,
+    tensors: list[Array],
     *,
     dtypes: tuple[DType, ...],
     variables: Sequence[bytes],
@@ -191,11 +192,11 @@ def kv_resource_incr_import_shape(*inputs: Tensor) -> tuple[()]:
 @kv_resource_incr_import.stateful_kernel
 def kv_resource_incr_import_kernel(
     ctx: KernelContext,
-    prefix: Any,
-    resource_handle: Any,
-    tensor_names: Any,
-    empty_key: Any,
-    value: Any,
+    prefix: Array,
+    resource_handle: Handle,
+    tensor_names: Array,
+    empty_key: Array,
+    value: Array,
     *,
     partition_id: int,
     partition_num: int,

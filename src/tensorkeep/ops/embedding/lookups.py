@@ -15,9 +15,10 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op, takes_attributes
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op, takes_attributes
 from tensorkeep.ops.embedding.gradient_counts import COUNTS
 from tensorkeep.ops.embedding.session_tables import (
     TABLE_ATTRIBUTES,
@@ -27,6 +28,7 @@ from tensorkeep.ops.embedding.session_tables import (
     settings_of,
 )
 from tensorkeep.ops.shared.expressions import constant
+from tensorkeep.ops.shared.kernel_types import Array, Gradients, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.ops.state.variables import element_shape
 from tensorkeep.runtime.context import KernelContext
@@ -120,7 +122,7 @@ def initialize_kv_variable_shape(
 @initialize_kv_variable.kernel
 @takes_attributes("initial_num_buckets", *TABLE_ATTRIBUTES)
 def initialize_kv_variable_kernel(
-    resource_self: Any, resource_primary: Any, value: Any, empty_key: Any, **attrs: Any
+    resource_self: Handle, resource_primary: Handle, value: Array, empty_key: Array, **attrs: Any
 ) -> tuple[()]:
     variable, matrix = embedding_of(resource_self), np.asarray(value)
     settings = settings_of(attrs, is_mutable=attrs.get("embedding_variable_type") != 0)
@@ -152,7 +154,7 @@ def kv_var_is_initialized_shape(resource: Tensor) -> Shape:
 
 
 @kv_var_is_initialized.kernel
-def kv_var_is_initialized_kernel(resource: Any) -> Any:
+def kv_var_is_initialized_kernel(resource: Handle) -> np.bool_:
     return np.bool_(embedding_of(resource).is_initialized)
 
 
@@ -166,7 +168,7 @@ kv_resource_init_cache_strategy = op(
 
 
 @kv_resource_init_cache_strategy.kernel
-def kv_resource_init_cache_strategy_kernel(resource: Any, *, cache_strategy: int) -> tuple[()]:
+def kv_resource_init_cache_strategy_kernel(resource: Handle, *, cache_strategy: int) -> tuple[()]:
     embedding_of(resource).set_cache_strategy(cache_strategy)
     return ()
 
@@ -175,7 +177,7 @@ destroy_kv_resource = op("DestroyKvResourceOp(resource: resource)", "ignore_look
 
 
 @destroy_kv_resource.stateful_kernel
-def destroy_kv_resource_kernel(ctx: KernelContext, resource: Any, *, ignore_lookup_error: bool) -> tuple[()]:
+def destroy_kv_resource_kernel(ctx: KernelContext, resource: Handle, *, ignore_lookup_error: bool) -> tuple[()]:
     variable = embedding_of(resource)
     if not variable.is_built and not ignore_lookup_error:
         raise NotFoundError(f'embedding variable "{variable.name}" was never initialized, so it cannot be destroyed')
@@ -227,8 +229,8 @@ def kv_resource_gather_v1_shape(resource: Tensor, indices: Tensor, default_value
 
 @kv_resource_gather.kernel
 def kv_resource_gather_kernel(
-    resource: Any, indices: Any, default_value: Any, *, is_use_default_value_tensor: bool, is_inference: bool
-) -> Any:
+    resource: Handle, indices: Array, default_value: Array, *, is_use_default_value_tensor: bool, is_inference: bool
+) -> Array:
     variable, keys = embedding_of(resource), np.asarray(indices)
     initial = _initial_rows(variable, keys, default_value) if is_use_default_value_tensor else None
     rows = variable.looked_up(keys.reshape(-1), initial, inserts=not is_inference)
@@ -248,14 +250,14 @@ def _initial_rows(variable: EmbeddingResource, keys: Any, rows: Any) -> Any:
 
 @kv_resource_gather_v1.kernel
 def kv_resource_gather_v1_kernel(
-    resource: Any,
-    indices: Any,
-    default_value: Any,
-    counts: Any,
+    resource: Handle,
+    indices: Array,
+    default_value: Array,
+    counts: Array,
     *,
     is_use_default_value_tensor: bool,
     is_inference: bool,
-) -> Any:
+) -> Array:
     return kv_resource_gather_kernel(
         resource,
         indices,
@@ -268,20 +270,20 @@ def kv_resource_gather_v1_kernel(
 def _slices(op: Operation, dy: Any) -> IndexedSlices:
     handle, indices = op.inputs[:2]
     row = _row_shape(handle).as_tuple()
-    values = get_op("Reshape")(dy, constant(np.array([-1, *row], np.int32)))
-    flat = get_op("Reshape")(indices, constant(np.array([-1], np.int32)))
+    values = emit("Reshape", dy, constant(np.array([-1, *row], np.int32)))
+    flat = emit("Reshape", indices, constant(np.array([-1], np.int32)))
     return IndexedSlices(values, flat, kv_variable_shape(handle))
 
 
 @kv_resource_gather.gradient
-def kv_resource_gather_gradient(op: Operation, dy: Any) -> Any:
+def kv_resource_gather_gradient(op: Operation, dy: Tensor) -> Gradients:
     return _slices(op, dy), None, None
 
 
 @kv_resource_gather_v1.gradient
-def kv_resource_gather_v1_gradient(op: Operation, dy: Any) -> Any:
+def kv_resource_gather_v1_gradient(op: Operation, dy: Tensor) -> Gradients:
     slices = _slices(op, dy)
-    counts = get_op("Reshape")(op.inputs[3], constant(np.array([-1], np.int32)))
+    counts = emit("Reshape", op.inputs[3], constant(np.array([-1], np.int32)))
     op.graph.extras.setdefault(COUNTS, {})[slices.indices] = counts
     return slices, None, None, None
 
@@ -303,7 +305,7 @@ def kv_variable_shape_shape(input: Tensor) -> Shape:
 
 
 @kv_variable_shape.kernel
-def kv_variable_shape_kernel(input: Any, *, out_type: DType) -> Any:
+def kv_variable_shape_kernel(input: Handle, *, out_type: DType) -> Array:
     variable = embedding_of(input)
     return np.array([variable.key_count, variable.dim], out_type.array_dtype)
 
@@ -327,19 +329,19 @@ kv_resource_lookup_tier = _asking_op(
 
 
 @ev_get_frequency.kernel
-def ev_get_frequency_kernel(resource_handle: Any, ids: Any) -> Any:
+def ev_get_frequency_kernel(resource_handle: Handle, ids: Array) -> Array:
     keys = np.asarray(ids)
     return embedding_of(resource_handle).table.frequencies(keys.reshape(-1)).reshape(keys.shape)
 
 
 @ev_get_version.kernel
-def ev_get_version_kernel(resource_handle: Any, ids: Any) -> Any:
+def ev_get_version_kernel(resource_handle: Handle, ids: Array) -> Array:
     keys = np.asarray(ids)
     return embedding_of(resource_handle).table.versions(keys.reshape(-1)).reshape(keys.shape)
 
 
 @kv_resource_lookup_tier.kernel
-def kv_resource_lookup_tier_kernel(resource_handle: Any, ids: Any) -> Any:
+def kv_resource_lookup_tier_kernel(resource_handle: Handle, ids: Array) -> Array:
     keys = np.asarray(ids)
     tiers = embedding_of(resource_handle).table.tiers(keys.reshape(-1))
     return np.asarray(tiers, np.int32).reshape(keys.shape)
@@ -361,7 +363,7 @@ def kv_resource_export_shape(resource_handle: Tensor) -> tuple[Shape, ...]:
 
 
 @kv_resource_export.kernel
-def kv_resource_export_kernel(resource_handle: Any, *, Tkeys: DType) -> Any:  # noqa: N803 - the attribute's name
+def kv_resource_export_kernel(resource_handle: Handle, *, Tkeys: DType) -> tuple[Array, Array, Array, Array]:  # noqa: N803 - the attribute's name
     variable = embedding_of(resource_handle)
     snapshot = variable.table.snapshot()
     try:

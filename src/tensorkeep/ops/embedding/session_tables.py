@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from threading import RLock
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.stored.writing import StoredForm
@@ -25,8 +24,7 @@ from tensorkeep.graph.registry.capabilities import STORED_IN_FILES
 from tensorkeep.io.machine.resources import is_switched_on
 from tensorkeep.ops.embedding._recording import Recorder
 from tensorkeep.ops.embedding._snapshots import SavedTables, saved_tables
-
-Array: TypeAlias = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array, Handle
 
 _LAST_PLAIN_STORAGE: Final = 5  # kinds of storage above it keep frequencies and versions by themselves
 _GIBIBYTE: Final = 1 << 30
@@ -150,7 +148,7 @@ def settings_of(attrs: Mapping[str, Any], is_mutable: bool = True) -> TableSetti
     return TableSettings(**given, no_permission=attrs["default_value_no_permission"], is_mutable=is_mutable)
 
 
-def owner_of(resource: EmbeddingResource, primary: Any, attrs: Mapping[str, Any]) -> EmbeddingResource:
+def owner_of(resource: EmbeddingResource, primary: Handle, attrs: Mapping[str, Any]) -> EmbeddingResource:
     """Whose table an initializer makes: a block has keys of its own, a slot those of its variable."""
     is_block = attrs["emb_index"] and not attrs["slot_index"]
     return resource if is_block else embedding_of(primary)
@@ -348,7 +346,7 @@ class EmbeddingResource:
         return rows if initial is None else np.where(is_known[:, None], rows, initial)
 
 
-def embedding_of(value: Any) -> EmbeddingResource:
+def embedding_of(value: Handle) -> EmbeddingResource:
     """The embedding variable that a handle leads to."""
     if not isinstance(value, EmbeddingResource):
         raise WrongTypeError(f"a handle leads to a {type(value).__name__}, expected an embedding variable")

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import RESOURCE, DType
@@ -35,10 +34,9 @@ from tensorkeep.ops.files.checkpoints import (
     text_of,
     texts_of,
 )
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 # ---------------------------------------------------------------------------------------------------- Recording
 
@@ -52,7 +50,7 @@ record_sparse_indices = op(
 
 
 @record_sparse_indices.stateful_kernel
-def record_sparse_indices_kernel(ctx: KernelContext, keys: Any, *, var_name: bytes) -> tuple[()]:
+def record_sparse_indices_kernel(ctx: KernelContext, keys: Array, *, var_name: bytes) -> tuple[()]:
     name, rows = var_name.decode(), np.asarray(keys).reshape(-1)
     found = ctx.resources.find("", name)
     if isinstance(found, EmbeddingResource):
@@ -66,7 +64,7 @@ activate_sparse_recorder = op("ActivateSparseRecorder(tensor_names: string)", "s
 
 
 @activate_sparse_recorder.stateful_kernel
-def activate_sparse_recorder_kernel(ctx: KernelContext, tensor_names: Any) -> tuple[()]:
+def activate_sparse_recorder_kernel(ctx: KernelContext, tensor_names: Array) -> tuple[()]:
     for name in texts_of(tensor_names, np.size(tensor_names), "tensor_names"):
         found = ctx.resources.find("", name)
         if isinstance(found, EmbeddingResource):
@@ -103,7 +101,7 @@ kv_rebase_on_delta = op(
 
 @kv_rebase_on_delta.stateful_kernel
 def kv_rebase_on_delta_kernel(
-    ctx: KernelContext, prefix: Any, tensor_names: Any, *, variables: Sequence[bytes]
+    ctx: KernelContext, prefix: Array, tensor_names: Array, *, variables: Sequence[bytes]
 ) -> tuple[()]:
     """Plain variables have just been restored from a full checkpoint and this incremental one: its rows changed."""
     names = texts_of(tensor_names, len(variables), "tensor_names")
@@ -129,11 +127,11 @@ incr_save = op(
 @incr_save.stateful_kernel
 def incr_save_kernel(
     ctx: KernelContext,
-    prefix: Any,
-    tensor_names: Any,
-    shape_and_slices: Any,
-    is_sparse: Any,
-    tensors: list[Any],
+    prefix: Array,
+    tensor_names: Array,
+    shape_and_slices: Array,
+    is_sparse: Array,
+    tensors: list[Array],
     *,
     dtypes: tuple[DType, ...],
 ) -> tuple[()]:
@@ -171,14 +169,14 @@ def incr_restore_shape(
 @incr_restore.stateful_kernel
 def incr_restore_kernel(
     ctx: KernelContext,
-    prefix: Any,
-    tensor_names: Any,
-    shape_and_slices: Any,
-    is_sparse: Any,
-    in_tensors: list[Any],
+    prefix: Array,
+    tensor_names: Array,
+    shape_and_slices: Array,
+    is_sparse: Array,
+    in_tensors: list[Array],
     *,
     dtypes: tuple[DType, ...],
-) -> list[Any]:
+) -> list[Array]:
     names, access = texts_of(tensor_names, len(dtypes), "tensor_names"), access_of(ctx)
     specs = _specs(shape_and_slices, len(dtypes))
     with access.opened_whole(text_of(prefix, "prefix"), ctx.filesystem) as checkpoint:

@@ -9,19 +9,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.embedding.table.update_rules import RULES
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.embedding.session_tables import EmbeddingResource, embedding_of
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.resources import VariableResource
-
-Array: TypeAlias = npt.NDArray[Any]
 
 _RESOURCES: Final = frozenset(("var", "accum", "linear", "m", "v", "accum_decay_power"))
 _TYPES: Final = {"indices": "Tindices", "global_step": "Tstep", "decay_step": "Tstep", "indices_counts": "int64"}

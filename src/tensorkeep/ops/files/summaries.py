@@ -7,7 +7,6 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
@@ -15,14 +14,13 @@ from tensorkeep.graph.messages.attrs import shape_to_proto
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.codecs.png import encode_png
 from tensorkeep.ops.codecs.wav import wav_of_samples
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import scalar
 from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.proto.messages import HistogramProto, Summary, SummaryMetadata, TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 
 def _summary(summary: Summary) -> Array:
@@ -46,7 +44,7 @@ scalar_summary.shape(scalar)
 
 
 @scalar_summary.kernel
-def scalar_summary_kernel(tags: Any, values: Any) -> Any:
+def scalar_summary_kernel(tags: Array, values: Array) -> Array:
     names, numbers = np.asarray(tags), np.asarray(values)
     if names.shape != numbers.shape:
         raise InvalidArgumentError(
@@ -94,7 +92,7 @@ def histogram(values: Array) -> HistogramProto:
 
 
 @histogram_summary.stateful_kernel
-def histogram_summary_kernel(ctx: KernelContext, tag: Any, values: Any) -> Any:
+def histogram_summary_kernel(ctx: KernelContext, tag: Array, values: Array) -> Array:
     array = np.asarray(values)
     name = _tag(tag, "tags")
     wide = array.astype(np.float64)
@@ -118,7 +116,7 @@ image_summary.shape(scalar)
 
 
 @image_summary.kernel
-def image_summary_kernel(tag: Any, tensor: Any, *, max_images: int, bad_color: TensorProto) -> Any:
+def image_summary_kernel(tag: Array, tensor: Array, *, max_images: int, bad_color: TensorProto) -> Array:
     name, images = _tag(tag, "Tag"), np.asarray(tensor)
     if images.ndim != 4 or images.shape[3] not in (1, 3, 4):
         raise InvalidArgumentError(f"Tensor must be 4-D with last dim 1, 3, or 4, not {list(images.shape)}")
@@ -165,7 +163,7 @@ audio_summary.shape(scalar)
 
 
 @audio_summary.kernel
-def audio_summary_kernel(tag: Any, tensor: Any, *, sample_rate: float, max_outputs: int) -> Any:
+def audio_summary_kernel(tag: Array, tensor: Array, *, sample_rate: float, max_outputs: int) -> Array:
     return _audio(tag, tensor, sample_rate, max_outputs)
 
 
@@ -176,14 +174,14 @@ audio_summary_v2.shape(scalar)
 
 
 @audio_summary_v2.kernel
-def audio_summary_v2_kernel(tag: Any, tensor: Any, sample_rate: Any, *, max_outputs: int) -> Any:
+def audio_summary_v2_kernel(tag: Array, tensor: Array, sample_rate: Array, *, max_outputs: int) -> Array:
     rate = np.asarray(sample_rate)
     if rate.size != 1:
         raise InvalidArgumentError(f"sample_rate must have one element, got shape {list(rate.shape)}")
     return _audio(tag, tensor, float(rate.reshape(())), max_outputs)
 
 
-def _audio(tag: Any, tensor: Any, sample_rate: float, max_outputs: int) -> Any:
+def _audio(tag: Array, tensor: Array, sample_rate: float, max_outputs: int) -> Array:
     name, sounds = _tag(tag, "Tag"), np.asarray(tensor)
     if sounds.ndim not in (2, 3):
         raise InvalidArgumentError(f"Tensor must be 3-D or 2-D, got: {list(sounds.shape)}")
@@ -223,7 +221,7 @@ def _tensor(value: Any, dtype: DType) -> TensorProto:
 
 
 @tensor_summary.stateful_kernel
-def tensor_summary_kernel(ctx: KernelContext, tensor: Any, *, T: DType) -> Any:  # noqa: N803
+def tensor_summary_kernel(ctx: KernelContext, tensor: Array, *, T: DType) -> Array:  # noqa: N803
     summary = Summary()
     summary.value.add(node_name=ctx.name, tensor=_tensor(tensor, T))
     return _summary(summary)
@@ -236,7 +234,7 @@ tensor_summary_v2.shape(scalar)
 
 
 @tensor_summary_v2.kernel
-def tensor_summary_v2_kernel(tag: Any, tensor: Any, serialized_summary_metadata: Any, *, T: DType) -> Any:  # noqa: N803
+def tensor_summary_v2_kernel(tag: Array, tensor: Array, serialized_summary_metadata: Array, *, T: DType) -> Array:  # noqa: N803
     name, metadata = _tag(tag), np.asarray(serialized_summary_metadata)
     if metadata.ndim:
         raise InvalidArgumentError("serialized_summary_metadata must be scalar")
@@ -251,7 +249,7 @@ merge_summary.shape(_list_shape)
 
 
 @merge_summary.kernel
-def merge_summary_kernel(inputs: list[Any]) -> Any:
+def merge_summary_kernel(inputs: list[Array]) -> Array:
     merged = Summary()
     tags: set[str] = set()
     for item in (text for array in inputs for text in np.asarray(array).reshape(-1).tolist()):

@@ -16,6 +16,7 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, prepare_direc
 from tensorkeep.io.machine.resources import process_number
 from tensorkeep.ops.files.event_files import EventFile
 from tensorkeep.ops.random.sampling import check_scalars
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.proto.messages import Event, parse
 from tensorkeep.runtime.context import KernelContext
@@ -77,7 +78,7 @@ def summary_writer_shape() -> Shape:
 
 
 @summary_writer.stateful_kernel
-def summary_writer_kernel(ctx: KernelContext, *, shared_name: bytes, container: bytes) -> Any:
+def summary_writer_kernel(ctx: KernelContext, *, shared_name: bytes, container: bytes) -> SummaryWriter:
     name = shared_name.decode() or ctx.name
     return ctx.resources.get_or_create(container.decode(), name, SummaryWriter, lambda: SummaryWriter(name))
 
@@ -92,7 +93,12 @@ create_summary_file_writer.shape(_no_outputs)
 
 @create_summary_file_writer.stateful_kernel
 def create_summary_file_writer_kernel(
-    ctx: KernelContext, writer: Any, logdir: Any, max_queue: Any, flush_millis: Any, filename_suffix: Any
+    ctx: KernelContext,
+    writer: SummaryWriter,
+    logdir: Array,
+    max_queue: Array,
+    flush_millis: Array,
+    filename_suffix: Array,
 ) -> tuple[()]:
     """No event is held back, so it does not matter how many might be, and for how long."""
     suffix = _text(filename_suffix, "filename_suffix").decode()
@@ -105,7 +111,7 @@ import_event.shape(_no_outputs)
 
 
 @import_event.stateful_kernel
-def import_event_kernel(ctx: KernelContext, writer: Any, event: Any) -> tuple[()]:
+def import_event_kernel(ctx: KernelContext, writer: SummaryWriter, event: Array) -> tuple[()]:
     writer.file.add(parse(Event, _text(event, "event"), "event"))
     return ()
 
@@ -115,9 +121,9 @@ flush_summary_writer.shape(_no_outputs)
 
 
 @flush_summary_writer.stateful_kernel
-def flush_summary_writer_kernel(ctx: KernelContext, writer: Any) -> tuple[()]:
+def flush_summary_writer_kernel(ctx: KernelContext, writer: SummaryWriter) -> tuple[()]:
     """Events are in the file already; what is left to say is that there is none."""
-    assert writer.file
+    assert writer.file is not None
     return ()
 
 
@@ -126,7 +132,7 @@ close_summary_writer.shape(_no_outputs)
 
 
 @close_summary_writer.stateful_kernel
-def close_summary_writer_kernel(ctx: KernelContext, writer: Any) -> tuple[()]:
+def close_summary_writer_kernel(ctx: KernelContext, writer: SummaryWriter) -> tuple[()]:
     writer.close()
     return ()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
@@ -21,12 +20,10 @@ from tensorkeep.errors import (
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.shared.dimensions import at_most
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.state.lookup_table_values import LINE_NUMBER, WHOLE_LINE, TextColumns
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
-
 
 generate_vocab_remapping = op(
     "GenerateVocabRemapping(new_vocab_file: string, old_vocab_file: string) -> remapping: int64, num_present: int32",
@@ -46,8 +43,8 @@ def generate_vocab_remapping_shape(
 @generate_vocab_remapping.stateful_kernel
 def generate_vocab_remapping_kernel(
     ctx: KernelContext,
-    new_vocab_file: Any,
-    old_vocab_file: Any,
+    new_vocab_file: Array,
+    old_vocab_file: Array,
     *,
     new_vocab_offset: int,
     num_new_vocab: int,
@@ -120,11 +117,11 @@ def load_and_remap_matrix_shape(
 @load_and_remap_matrix.stateful_kernel
 def load_and_remap_matrix_kernel(
     ctx: KernelContext,
-    ckpt_path: Any,
-    old_tensor_name: Any,
-    row_remapping: Any,
-    col_remapping: Any,
-    initializing_values: Any,
+    ckpt_path: Array,
+    old_tensor_name: Array,
+    row_remapping: Array,
+    col_remapping: Array,
+    initializing_values: Array,
     *,
     num_rows: int,
     num_cols: int,

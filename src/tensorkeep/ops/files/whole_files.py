@@ -15,6 +15,7 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.io.files.globbing import matching_paths
 from tensorkeep.io.files.places import place_of
 from tensorkeep.ops.random.sampling import check_scalars
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
@@ -38,7 +39,7 @@ def read_file_shape(filename: Tensor) -> Shape:
 
 
 @read_file.stateful_kernel
-def read_file_kernel(ctx: KernelContext, filename: Any) -> Any:
+def read_file_kernel(ctx: KernelContext, filename: Array) -> Array:
     file = ctx.filesystem.open(_scalar(filename, "Input filename").decode())
     try:
         contents = bytes(file.read(0, file.size))
@@ -57,7 +58,7 @@ def write_file_shape(filename: Tensor, contents: Tensor) -> tuple[()]:
 
 
 @write_file.stateful_kernel
-def write_file_kernel(ctx: KernelContext, filename: Any, contents: Any) -> tuple[()]:
+def write_file_kernel(ctx: KernelContext, filename: Array, contents: Array) -> tuple[()]:
     path = _scalar(filename, "Input filename").decode()
     data = _scalar(contents, "Contents")
     folder = posixpath.dirname(path)
@@ -78,7 +79,7 @@ def matching_files_shape(pattern: Tensor) -> Shape:
 
 
 @matching_files.stateful_kernel
-def matching_files_kernel(ctx: KernelContext, pattern: Any) -> Any:
+def matching_files_kernel(ctx: KernelContext, pattern: Array) -> Array:
     array = np.asarray(pattern)
     if array.ndim > 1:
         raise InvalidArgumentError(

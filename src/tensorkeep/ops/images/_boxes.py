@@ -14,9 +14,9 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
 
-Array = npt.NDArray[Any]
 Singles = npt.NDArray[np.float32]
 Overlap = Callable[[int, Array], Singles]
 """How much a box, by its number, is overlapped by others, by theirs."""

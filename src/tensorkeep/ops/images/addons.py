@@ -12,9 +12,11 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import emit_tensors
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.dimensions import at_least, merge_sizes, part, replaced, size_at
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged, same, with_rank
 from tensorkeep.shapes import Shape
 
@@ -45,7 +47,7 @@ def gather_tree_shape(step_ids: Tensor, parent_ids: Tensor, max_sequence_lengths
 
 @gather_trees[0].kernel
 @gather_trees[1].kernel
-def gather_tree_kernel(step_ids: Any, parent_ids: Any, max_sequence_lengths: Any, end_token: Any) -> Any:
+def gather_tree_kernel(step_ids: Array, parent_ids: Array, max_sequence_lengths: Array, end_token: Array) -> Array:
     _check_beams(step_ids, parent_ids, max_sequence_lengths, end_token)
     steps, batch, width = step_ids.shape
     beams = np.full(step_ids.shape, end_token, step_ids.dtype)
@@ -101,7 +103,7 @@ def resampler_shape(data: Tensor, warp: Tensor) -> Shape:
 
 @resamplers[0].kernel
 @resamplers[1].kernel
-def resampler_kernel(data: Any, warp: Any) -> Any:
+def resampler_kernel(data: Array, warp: Array) -> Array:
     _check_resampling(data, warp)
     output = np.zeros((*warp.shape[:-1], data.shape[3]), data.dtype)
     for rows, columns, shares, inside in _corners(data, warp):
@@ -147,8 +149,8 @@ def _pixels(data: Any, rows: Any, columns: Any) -> Any:
     return data[np.broadcast_to(batch, rows.shape), rows, columns]
 
 
-def _resampler_gradient(op: Operation, dy: Any) -> Any:
-    return list(get_op(f"{op.type}Grad")(*op.inputs, dy))
+def _resampler_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return list(emit_tensors(f"{op.type}Grad", *op.inputs, dy))
 
 
 for spec in resamplers:
@@ -163,7 +165,7 @@ def resampler_grad_shape(data: Tensor, warp: Tensor, grad_output: Tensor) -> tup
 
 @resampler_grads[0].kernel
 @resampler_grads[1].kernel
-def resampler_grad_kernel(data: Any, warp: Any, grad_output: Any) -> tuple[Any, Any]:
+def resampler_grad_kernel(data: Array, warp: Array, grad_output: Array) -> tuple[Array, Array]:
     _check_resampling(data, warp)
     if grad_output.shape != (*warp.shape[:-1], data.shape[3]):
         raise InvalidArgumentError(

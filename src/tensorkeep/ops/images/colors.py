@@ -5,20 +5,19 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.dimensions import at_least, merge_sizes, replaced
 from tensorkeep.ops.shared.expressions import cast, constant, minus, over, plain, plus, times
 from tensorkeep.ops.shared.indexing import dense, item, stack
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 _TYPES: Final = "T: {half, float} = float"
 _COLOR_TYPES: Final = "T: {half, bfloat16, float, double} = float"
@@ -67,20 +66,20 @@ def _contrasted(images: Array, factor: Any) -> Array:
 
 
 @adjust_contrast.kernel
-def adjust_contrast_kernel(images: Any, contrast_factor: Any, min_value: Any, max_value: Any) -> Any:
+def adjust_contrast_kernel(images: Array, contrast_factor: Array, min_value: Array, max_value: Array) -> Array:
     _check_image(images, None, contrast_factor=contrast_factor, min_value=min_value, max_value=max_value)
     bounded = np.minimum(_contrasted(images, contrast_factor), np.float32(max_value))
     return np.maximum(bounded, np.float32(min_value))  # which wins where they cross
 
 
 @adjust_contrast_v2.kernel
-def adjust_contrast_v2_kernel(images: Any, contrast_factor: Any) -> Any:
+def adjust_contrast_v2_kernel(images: Array, contrast_factor: Array) -> Array:
     _check_image(images, None, contrast_factor=contrast_factor)
     return _contrasted(images, contrast_factor).astype(images.dtype)
 
 
 @adjust_hue.kernel
-def adjust_hue_kernel(images: Any, delta: Any) -> Any:
+def adjust_hue_kernel(images: Array, delta: Array) -> Array:
     _check_image(images, 3, delta=delta)
     if not np.isfinite(delta):
         raise InvalidArgumentError(f"delta must be a number, got {delta}")
@@ -115,7 +114,7 @@ def _within(values: Array, period: int) -> Array:
 
 
 @adjust_saturation.kernel
-def adjust_saturation_kernel(images: Any, scale: Any) -> Any:
+def adjust_saturation_kernel(images: Array, scale: Array) -> Array:
     _check_image(images, 3, scale=scale)
     sixths, saturation, value = _sixths_saturation_value(images.astype(np.float32))
     saturation = np.minimum(np.float32(1), np.maximum(np.float32(0), saturation * np.float32(scale)))
@@ -126,7 +125,8 @@ def adjust_saturation_kernel(images: Any, scale: Any) -> Any:
     place = sixths.astype(np.int64)
     shares = np.take_along_axis(levels, _HUE_ORDER[np.clip(place, 0, 5)], -1)
     shares[(place < 0) | (place > 5)] = 0  # a hue that was rounded to a whole turn has no color in TensorFlow
-    return (shares + rest[..., None]).astype(images.dtype)
+    result: Array = (shares + rest[..., None]).astype(images.dtype)
+    return result
 
 
 def _sixths_saturation_value(images: Array) -> tuple[Array, Array, Array]:
@@ -190,13 +190,13 @@ def _hue_saturation_value(images: Array) -> Array:
 
 
 @rgb_to_hsv.kernel
-def rgb_to_hsv_kernel(images: Any) -> Any:
+def rgb_to_hsv_kernel(images: Array) -> Array:
     _check_colors(images)
     return _hue_saturation_value(images)
 
 
 @hsv_to_rgb.kernel
-def hsv_to_rgb_kernel(images: Any) -> Any:
+def hsv_to_rgb_kernel(images: Array) -> Array:
     _check_colors(images)
     kind = images.dtype.type
     hue, saturation, value = np.moveaxis(images, -1, 0)
@@ -242,20 +242,20 @@ class _HsvGradient:
         ]
 
     def _both(self, first: str, a: Tensor, b: Tensor, second: str, c: Tensor, d: Tensor) -> Tensor:
-        left, right = get_op(first)(a, b), get_op(second)(c, d)
+        left, right = emit(first, a, b), emit(second, c, d)
         return cast(plain("LogicalAnd", left, right, "and"), self.dtype)
 
     def _positive(self, color: int) -> Tensor:
-        return cast(get_op("Greater")(self.colors[color], 0), self.dtype)
+        return cast(emit("Greater", self.colors[color], 0), self.dtype)
 
     def _reciprocal(self, x: Tensor) -> Tensor:
         with name_scope("Cast", x.graph) as scope:
             one = constant(1.0, FLOAT32, "x")
-            one = one if self.dtype is FLOAT32 else get_op("Cast")(one, DstT=self.dtype, name=scope)
+            one = one if self.dtype is FLOAT32 else emit("Cast", one, DstT=self.dtype, name=scope)
         return plain("DivNoNan", one, x, "div_no_nan")
 
     def _square(self, x: Tensor) -> Tensor:
-        found: Tensor = get_op("Square")(x)
+        found: Tensor = emit("Square", x)
         return found
 
     def _difference(self, pair: tuple[int, int]) -> Tensor:
@@ -294,7 +294,7 @@ class _HsvGradient:
 
 
 @rgb_to_hsv.gradient
-def rgb_to_hsv_gradient(op: Operation, dy: Any) -> Any:
+def rgb_to_hsv_gradient(op: Operation, dy: Tensor) -> Gradients:
     dy = dense(dy)
     parts = _HsvGradient(op.inputs[0], op.outputs[0])
     of_saturation = [parts.of_saturation(*term) for term in ((0, (1, 2)), (1, (0, 2)), (2, (1, 0)))]

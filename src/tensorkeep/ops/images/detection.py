@@ -9,17 +9,9 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.images._boxes import (
-    Array,
-    Kept,
-    Limits,
-    Overlap,
-    keep_best,
-    overlap_of_boxes,
-    overlap_of_table,
-    padded,
-)
+from tensorkeep.ops.images._boxes import Kept, Limits, Overlap, keep_best, overlap_of_boxes, overlap_of_table, padded
 from tensorkeep.ops.shared.dimensions import constant_integer, merge_sizes, of_rank
+from tensorkeep.ops.shared.kernel_types import Array, Value
 from tensorkeep.ops.shared.shape_rules import SCALAR, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -144,32 +136,32 @@ def _places(kept: Kept) -> Array:
 
 
 @non_max_suppression.kernel
-def non_max_suppression_kernel(boxes: Any, scores: Any, max_output_size: Any, *, iou_threshold: float) -> Any:
+def non_max_suppression_kernel(boxes: Array, scores: Array, max_output_size: Array, *, iou_threshold: float) -> Array:
     return _places(_suppressed(boxes, scores, max_output_size, iou_threshold))
 
 
 @non_max_suppression_v2.kernel
-def non_max_suppression_v2_kernel(boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any) -> Any:
+def non_max_suppression_v2_kernel(boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array) -> Array:
     return _places(_suppressed(boxes, scores, max_output_size, iou_threshold))
 
 
 @non_max_suppression_v3.kernel
 def non_max_suppression_v3_kernel(
-    boxes: Any, scores: Any, max_output_size: Any, iou_threshold: Any, score_threshold: Any
-) -> Any:
+    boxes: Array, scores: Array, max_output_size: Array, iou_threshold: Array, score_threshold: Array
+) -> Array:
     return _places(_suppressed(boxes, scores, max_output_size, iou_threshold, score_threshold))
 
 
 @non_max_suppression_v4.kernel
 def non_max_suppression_v4_kernel(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any,
-    score_threshold: Any,
+    boxes: Array,
+    scores: Array,
+    max_output_size: Array,
+    iou_threshold: Array,
+    score_threshold: Array,
     *,
     pad_to_max_output_size: bool,
-) -> Any:
+) -> tuple[Value, Value]:
     kept = _suppressed(boxes, scores, max_output_size, iou_threshold, score_threshold)
     places = _places(kept)
     size = int(max_output_size) if pad_to_max_output_size else len(places)
@@ -178,15 +170,15 @@ def non_max_suppression_v4_kernel(
 
 @non_max_suppression_v5.kernel
 def non_max_suppression_v5_kernel(
-    boxes: Any,
-    scores: Any,
-    max_output_size: Any,
-    iou_threshold: Any,
-    score_threshold: Any,
-    soft_nms_sigma: Any,
+    boxes: Array,
+    scores: Array,
+    max_output_size: Array,
+    iou_threshold: Array,
+    score_threshold: Array,
+    soft_nms_sigma: Array,
     *,
     pad_to_max_output_size: bool,
-) -> Any:
+) -> tuple[Value, Value, Value]:
     _check_scalars(soft_nms_sigma=soft_nms_sigma)
     if not soft_nms_sigma >= 0:
         raise InvalidArgumentError(f"soft_nms_sigma_val must be >= 0, got {soft_nms_sigma}")
@@ -198,8 +190,8 @@ def non_max_suppression_v5_kernel(
 
 @non_max_suppression_with_overlaps.kernel
 def non_max_suppression_with_overlaps_kernel(
-    overlaps: Any, scores: Any, max_output_size: Any, overlap_threshold: Any, score_threshold: Any
-) -> Any:
+    overlaps: Array, scores: Array, max_output_size: Array, overlap_threshold: Array, score_threshold: Array
+) -> Array:
     _check_scalars(
         max_output_size=max_output_size, overlap_threshold=overlap_threshold, score_threshold=score_threshold
     )
@@ -260,16 +252,16 @@ def _detections(total: int | None, classes: int | None, per_class: int | None, p
 
 @combined_non_max_suppression.kernel
 def combined_non_max_suppression_kernel(
-    boxes: Any,
-    scores: Any,
-    max_output_size_per_class: Any,
-    max_total_size: Any,
-    iou_threshold: Any,
-    score_threshold: Any,
+    boxes: Array,
+    scores: Array,
+    max_output_size_per_class: Array,
+    max_total_size: Array,
+    iou_threshold: Array,
+    score_threshold: Array,
     *,
     pad_per_class: bool,
     clip_boxes: bool,
-) -> Any:
+) -> tuple[Array, Array, Array, Array]:
     per_class, total = _check_combined(boxes, scores, max_output_size_per_class, max_total_size)
     _check_scalars(iou_threshold=iou_threshold, score_threshold=score_threshold)
     if not 0 <= iou_threshold <= 1:
@@ -372,12 +364,12 @@ _COLORS: Final = np.array(
 
 
 @draw_bounding_boxes.kernel
-def draw_bounding_boxes_kernel(images: Any, boxes: Any) -> Any:
+def draw_bounding_boxes_kernel(images: Array, boxes: Array) -> Array:
     return _drawn(images, boxes, np.zeros((0, 4), np.float32))
 
 
 @draw_bounding_boxes_v2.kernel
-def draw_bounding_boxes_v2_kernel(images: Any, boxes: Any, colors: Any) -> Any:
+def draw_bounding_boxes_v2_kernel(images: Array, boxes: Array, colors: Array) -> Array:
     if np.ndim(colors) != 2:
         raise InvalidArgumentError(f"colors must be a 2-D matrix, got shape {list(np.shape(colors))}")
     return _drawn(images, boxes, colors)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
@@ -17,12 +16,11 @@ from tensorkeep.ops.random.distributions import standard_normal, uniform
 from tensorkeep.ops.random.philox import WORDS, PhiloxGenerator, unit_singles
 from tensorkeep.ops.random.sampling import seeded_generator, stream_of
 from tensorkeep.ops.shared.dimensions import constant_integers, merge_sizes, of_rank
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 _BLOCKS_AT_ONCE: Final = 64
 
@@ -252,9 +250,9 @@ def _reserved(ctx: KernelContext, seed: int, seed2: int, ranges: Ranges) -> Phil
 @sample_distorted_bounding_box_v2.stateful_kernel
 def sample_distorted_bounding_box_v2_kernel(
     ctx: KernelContext,
-    image_size: Any,
-    bounding_boxes: Any,
-    min_object_covered: Any,
+    image_size: Array,
+    bounding_boxes: Array,
+    min_object_covered: Array | float,
     *,
     seed: int,
     seed2: int,
@@ -262,7 +260,7 @@ def sample_distorted_bounding_box_v2_kernel(
     area_range: tuple[float, ...],
     max_attempts: int,
     use_image_if_no_bounding_boxes: bool,
-) -> Any:
+) -> tuple[Array, Array, Array]:
     ranges = Ranges(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
     generator = _reserved(ctx, seed, seed2, ranges)
     return _distorted(image_size, bounding_boxes, min_object_covered, ranges, generator)
@@ -271,8 +269,8 @@ def sample_distorted_bounding_box_v2_kernel(
 @sample_distorted_bounding_box.stateful_kernel
 def sample_distorted_bounding_box_kernel(
     ctx: KernelContext,
-    image_size: Any,
-    bounding_boxes: Any,
+    image_size: Array,
+    bounding_boxes: Array,
     *,
     min_object_covered: float,
     seed: int,
@@ -281,7 +279,7 @@ def sample_distorted_bounding_box_kernel(
     area_range: tuple[float, ...],
     max_attempts: int,
     use_image_if_no_bounding_boxes: bool,
-) -> Any:
+) -> tuple[Array, Array, Array]:
     return sample_distorted_bounding_box_v2_kernel(
         ctx,
         image_size,
@@ -298,16 +296,16 @@ def sample_distorted_bounding_box_kernel(
 
 @stateless_sample_distorted_bounding_box.kernel
 def stateless_sample_distorted_bounding_box_kernel(
-    image_size: Any,
-    bounding_boxes: Any,
-    min_object_covered: Any,
-    seed: Any,
+    image_size: Array,
+    bounding_boxes: Array,
+    min_object_covered: Array,
+    seed: Array,
     *,
     aspect_ratio_range: tuple[float, ...],
     area_range: tuple[float, ...],
     max_attempts: int,
     use_image_if_no_bounding_boxes: bool,
-) -> Any:
+) -> tuple[Array, Array, Array]:
     ranges = Ranges(aspect_ratio_range, area_range, max_attempts, use_image_if_no_bounding_boxes)
     ranges.check()
     return _distorted(image_size, bounding_boxes, min_object_covered, ranges, seeded_generator(seed))
@@ -336,7 +334,7 @@ def random_crop_shape(image: Tensor, size: Tensor) -> Shape:
 
 
 @random_crop.stateful_kernel
-def random_crop_kernel(ctx: KernelContext, image: Any, size: Any, *, seed: int, seed2: int) -> Any:
+def random_crop_kernel(ctx: KernelContext, image: Array, size: Array, *, seed: int, seed2: int) -> Array:
     if np.ndim(image) != 3 or np.shape(size) != (2,):
         raise InvalidArgumentError(
             f"input must be 3-dimensional and its size two numbers, got {np.shape(image)}, {np.shape(size)}"
@@ -449,15 +447,15 @@ def _glimpses(
 @extract_glimpse.stateful_kernel
 def extract_glimpse_kernel(
     ctx: KernelContext,
-    input: Any,
-    size: Any,
-    offsets: Any,
+    input: Array,
+    size: Array,
+    offsets: Array,
     *,
     centered: bool,
     normalized: bool,
     uniform_noise: bool,
     noise: bytes,
-) -> Any:
+) -> Array:
     kind = _noise_kind(uniform_noise, noise)
     return _glimpses(ctx, input, size, offsets, (centered, normalized, False), kind)
 
@@ -465,14 +463,14 @@ def extract_glimpse_kernel(
 @extract_glimpse_v2.stateful_kernel
 def extract_glimpse_v2_kernel(
     ctx: KernelContext,
-    input: Any,
-    size: Any,
-    offsets: Any,
+    input: Array,
+    size: Array,
+    offsets: Array,
     *,
     centered: bool,
     normalized: bool,
     uniform_noise: bool,
     noise: bytes,
-) -> Any:
+) -> Array:
     kind = _noise_kind(uniform_noise, noise)
     return _glimpses(ctx, input, size, offsets, (centered, normalized, True), kind)

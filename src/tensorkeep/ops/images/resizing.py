@@ -12,10 +12,11 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.images._resampling import Array, Taps, area_taps, bicubic_taps, bilinear_taps, nearest_places
+from tensorkeep.ops.images._resampling import Taps, area_taps, bicubic_taps, bilinear_taps, nearest_places
 from tensorkeep.ops.shared.dimensions import of_rank
 from tensorkeep.ops.shared.expressions import shape_of
 from tensorkeep.ops.shared.indexing import dense, item
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged_size, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
@@ -48,7 +49,7 @@ def second_shape(grads: Tensor, original_image: Tensor, *_: Tensor) -> Shape:
     return original_image.static_shape
 
 
-def checked_sizes(images: Array, size: Any) -> tuple[int, int]:
+def checked_sizes(images: Array, size: Array) -> tuple[int, int]:
     """The new height and width, after checking what TensorFlow does of the images and of them."""
     if np.ndim(images) != 4:
         raise InvalidArgumentError(f"input must be 4-dimensional, got shape {list(np.shape(images))}")
@@ -84,7 +85,9 @@ resize_nearest_neighbor_grad.shape(resized_shape)
 
 
 @resize_nearest_neighbor.kernel
-def resize_nearest_neighbor_kernel(images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
+def resize_nearest_neighbor_kernel(
+    images: Array, size: Array, *, align_corners: bool, half_pixel_centers: bool
+) -> Array:
     _check_options(align_corners, half_pixel_centers)
     height, width = checked_sizes(images, size)
     rows = nearest_places(images.shape[1], height, align_corners, half_pixel_centers)
@@ -93,7 +96,9 @@ def resize_nearest_neighbor_kernel(images: Any, size: Any, *, align_corners: boo
 
 
 @resize_nearest_neighbor_grad.kernel
-def resize_nearest_neighbor_grad_kernel(grads: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
+def resize_nearest_neighbor_grad_kernel(
+    grads: Array, size: Array, *, align_corners: bool, half_pixel_centers: bool
+) -> Array:
     _check_options(align_corners, half_pixel_centers)
     height, width = checked_sizes(grads, size)
     rows = nearest_places(height, grads.shape[1], align_corners, half_pixel_centers)
@@ -110,7 +115,7 @@ def resize_nearest_neighbor_grad_kernel(grads: Any, size: Any, *, align_corners:
 
 
 @resize_nearest_neighbor.gradient
-def resize_nearest_neighbor_gradient(op: Operation, dy: Any) -> Any:
+def resize_nearest_neighbor_gradient(op: Operation, dy: Tensor) -> Gradients:
     image = op.inputs[0]
     dims = image.static_shape.dims
     if dims is not None and None not in dims[1:3]:
@@ -144,7 +149,7 @@ not_differentiable(resize_bilinear_grad)
 
 
 @resize_bilinear.kernel
-def resize_bilinear_kernel(images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
+def resize_bilinear_kernel(images: Array, size: Array, *, align_corners: bool, half_pixel_centers: bool) -> Array:
     _check_options(align_corners, half_pixel_centers)
     height, width = checked_sizes(images, size)
     singles = images.astype(np.float32)
@@ -166,8 +171,8 @@ def _blended(image: Array, taps: Taps, axis: int) -> Array:
 
 @resize_bilinear_grad.kernel
 def resize_bilinear_grad_kernel(
-    grads: Any, original_image: Any, *, align_corners: bool, half_pixel_centers: bool
-) -> Any:
+    grads: Array, original_image: Array, *, align_corners: bool, half_pixel_centers: bool
+) -> Array:
     _check_options(align_corners, half_pixel_centers)
     rows, columns = _checked_grads(grads, original_image)
     down = bilinear_taps(rows, grads.shape[1], align_corners, half_pixel_centers)
@@ -213,7 +218,7 @@ def _double_shares(grads: Array, row_weights: Array, column_weights: Array) -> A
 
 
 @resize_bilinear.gradient
-def resize_bilinear_gradient(op: Operation, dy: Any) -> Any:
+def resize_bilinear_gradient(op: Operation, dy: Tensor) -> Gradients:
     return [resize_bilinear_grad(dense(dy), op.inputs[0], **_options(op)), None]
 
 
@@ -228,7 +233,7 @@ resize_bicubic_grad.shape(second_shape)
 
 
 @resize_bicubic.kernel
-def resize_bicubic_kernel(images: Any, size: Any, *, align_corners: bool, half_pixel_centers: bool) -> Any:
+def resize_bicubic_kernel(images: Array, size: Array, *, align_corners: bool, half_pixel_centers: bool) -> Array:
     _check_options(align_corners, half_pixel_centers)
     height, width = checked_sizes(images, size)
     down = bicubic_taps(images.shape[1], height, align_corners, half_pixel_centers)
@@ -238,8 +243,8 @@ def resize_bicubic_kernel(images: Any, size: Any, *, align_corners: bool, half_p
 
 @resize_bicubic_grad.kernel
 def resize_bicubic_grad_kernel(
-    grads: Any, original_image: Any, *, align_corners: bool, half_pixel_centers: bool
-) -> Any:
+    grads: Array, original_image: Array, *, align_corners: bool, half_pixel_centers: bool
+) -> Array:
     _check_options(align_corners, half_pixel_centers)
     rows, columns = _checked_grads(grads, original_image)
     down = bicubic_taps(rows, grads.shape[1], align_corners, half_pixel_centers)
@@ -248,7 +253,7 @@ def resize_bicubic_grad_kernel(
 
 
 @resize_bicubic.gradient
-def resize_bicubic_gradient(op: Operation, dy: Any) -> Any:
+def resize_bicubic_gradient(op: Operation, dy: Tensor) -> Gradients:
     dtype: DType = op.inputs[0].dtype
     if dtype.name not in ("float32", "float64"):
         return [None, None]
@@ -262,7 +267,7 @@ resize_area.shape(resized_shape)
 
 
 @resize_area.kernel
-def resize_area_kernel(images: Any, size: Any, *, align_corners: bool) -> Any:
+def resize_area_kernel(images: Array, size: Array, *, align_corners: bool) -> Array:
     height, width = checked_sizes(images, size)
     down, tall = area_taps(images.shape[1], height, align_corners)
     across, broad = area_taps(images.shape[2], width, align_corners)

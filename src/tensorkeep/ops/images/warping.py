@@ -9,15 +9,17 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, OutOfRangeError, WrongTypeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, op
-from tensorkeep.ops.images._resampling import SAMPLING_KERNELS, Array, Singles, rounded, span_taps
+from tensorkeep.graph.registry.opspec import op
+from tensorkeep.ops.images._resampling import SAMPLING_KERNELS, Singles, rounded, span_taps
 from tensorkeep.ops.images.resizing import checked_sizes, resized_shape, second_shape, stated_sizes
 from tensorkeep.ops.shared.dimensions import merge_sizes, of_rank
 from tensorkeep.ops.shared.expressions import concat, constant, ones, over, reshape, shape_of
 from tensorkeep.ops.shared.indexing import dense, item
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape
@@ -119,8 +121,8 @@ class _Crop:
 
 @crop_and_resize.kernel
 def crop_and_resize_kernel(
-    image: Any, boxes: Any, box_ind: Any, crop_size: Any, *, method: bytes, extrapolation_value: float
-) -> Any:
+    image: Array, boxes: Array, box_ind: Array, crop_size: Array, *, method: bytes, extrapolation_value: float
+) -> Array:
     if np.ndim(image) != 4 or 0 in image.shape[1:3]:
         raise InvalidArgumentError(f"input image must be 4-D and have pixels, got shape {list(np.shape(image))}")
     if np.ndim(boxes) != 2 or np.ndim(box_ind) != 1:
@@ -160,14 +162,14 @@ def _check_crop_grads(grads: Array, boxes: Array, box_ind: Array, image_size: tu
 
 @crop_and_resize_grad_image.kernel
 def crop_and_resize_grad_image_kernel(
-    grads: Any,
-    boxes: Any,
-    box_ind: Any,
-    image_size: Any,
+    grads: Array,
+    boxes: Array,
+    box_ind: Array,
+    image_size: Array,
     *,
     method: bytes,
     T: DType,  # noqa: N803
-) -> Any:
+) -> Array:
     if np.shape(image_size) != (4,):
         raise InvalidArgumentError(f"image_size must be 1-D and have 4 elements, got shape {np.shape(image_size)}")
     sizes = tuple(int(size) for size in image_size)
@@ -190,7 +192,7 @@ def crop_and_resize_grad_image_kernel(
 
 
 @crop_and_resize_grad_boxes.kernel
-def crop_and_resize_grad_boxes_kernel(grads: Any, image: Any, boxes: Any, box_ind: Any) -> Any:
+def crop_and_resize_grad_boxes_kernel(grads: Array, image: Array, boxes: Array, box_ind: Array) -> Array:
     if np.ndim(image) != 4:
         raise InvalidArgumentError(f"input image must be 4-D, got shape {list(np.shape(image))}")
     _check_crop_grads(grads, boxes, box_ind, image.shape)
@@ -219,7 +221,7 @@ def _edge_grads(slopes: Array, places: Array, old: int, new: int) -> list[Any]:
 
 
 @crop_and_resize.gradient
-def crop_and_resize_gradient(op: Operation, dy: Any) -> Any:
+def crop_and_resize_gradient(op: Operation, dy: Tensor) -> Gradients:
     image, boxes, box_ind, _ = op.inputs
     dims = image.static_shape.dims
     sizes: Any = list(dims) if dims is not None and None not in dims else shape_of(image)
@@ -268,8 +270,8 @@ def _checked_scale(scale: Array) -> tuple[np.float32, np.float32]:
 
 @scale_and_translate.kernel
 def scale_and_translate_kernel(
-    images: Any, size: Any, scale: Any, translation: Any, *, kernel_type: bytes, antialias: bool
-) -> Any:
+    images: Array, size: Array, scale: Array, translation: Array, *, kernel_type: bytes, antialias: bool
+) -> Array:
     _check_kernel(kernel_type)
     height, width = checked_sizes(images, size)
     if not images.shape[3]:
@@ -282,8 +284,8 @@ def scale_and_translate_kernel(
 
 @scale_and_translate_grad.kernel
 def scale_and_translate_grad_kernel(
-    grads: Any, original_image: Any, scale: Any, translation: Any, *, kernel_type: bytes, antialias: bool
-) -> Any:
+    grads: Array, original_image: Array, scale: Array, translation: Array, *, kernel_type: bytes, antialias: bool
+) -> Array:
     _check_kernel(kernel_type)
     if np.ndim(grads) != 4 or np.ndim(original_image) != 4:
         raise InvalidArgumentError("input_grad and original_image must be 4-dimensional")
@@ -297,7 +299,7 @@ def scale_and_translate_grad_kernel(
 
 
 @scale_and_translate.gradient
-def scale_and_translate_gradient(op: Operation, dy: Any) -> Any:
+def scale_and_translate_gradient(op: Operation, dy: Tensor) -> Gradients:
     attrs = {name: op.attr(name) for name in ("kernel_type", "antialias")}
     image, _, scale, translation = op.inputs
     return [scale_and_translate_grad(dense(dy), image, scale, translation, **attrs), None, None, None]
@@ -435,15 +437,15 @@ def _pixels(image: Array, y: Singles, x: Singles, fill: Any) -> Array:
 
 @image_projective_transform_v2.kernel
 def image_projective_transform_v2_kernel(
-    images: Any, transforms: Any, output_shape: Any, *, interpolation: bytes, fill_mode: bytes
-) -> Any:
+    images: Array, transforms: Array, output_shape: Array, *, interpolation: bytes, fill_mode: bytes
+) -> Array:
     return _project(images, transforms, output_shape, images.dtype.type(0), interpolation, fill_mode)
 
 
 @image_projective_transform_v3.kernel
 def image_projective_transform_v3_kernel(
-    images: Any, transforms: Any, output_shape: Any, fill_value: Any, *, interpolation: bytes, fill_mode: bytes
-) -> Any:
+    images: Array, transforms: Array, output_shape: Array, fill_value: Array, *, interpolation: bytes, fill_mode: bytes
+) -> Array:
     if np.ndim(fill_value):
         raise InvalidArgumentError(f"fill_value must be a scalar, got shape {list(np.shape(fill_value))}")
     fill = np.float32(fill_value).astype(images.dtype)
@@ -462,7 +464,7 @@ def _inverse_transforms(images: Tensor, transforms: Tensor) -> Tensor:
         count = item(shape_of(rows), 0)
         whole = concat([rows, ones([count, 1], FLOAT32)], 1)
         matrices = reshape(whole, constant(np.array([-1, 3, 3], np.int32), INT32))
-    inverse = get_op("MatrixInverse")(matrices, adjoint=False)
+    inverse = emit("MatrixInverse", matrices, adjoint=False)
     with name_scope("matrices_to_flat_transforms", transforms.graph):
         flat = reshape(inverse, constant(np.array([-1, 9], np.int32), INT32))
         scaled = over(flat, item(flat, (slice(None), slice(8, 9))))
@@ -470,7 +472,7 @@ def _inverse_transforms(images: Tensor, transforms: Tensor) -> Tensor:
 
 
 @image_projective_transform_v2.gradient
-def image_projective_transform_v2_gradient(op: Operation, dy: Any) -> Any:
+def image_projective_transform_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     inverse = _inverse_transforms(*op.inputs[:2])
     sizes = item(shape_of(op.inputs[0]), slice(1, 3))
     attrs = {name: op.attr(name) for name in ("interpolation", "fill_mode")}
@@ -478,7 +480,7 @@ def image_projective_transform_v2_gradient(op: Operation, dy: Any) -> Any:
 
 
 @image_projective_transform_v3.gradient
-def image_projective_transform_v3_gradient(op: Operation, dy: Any) -> Any:
+def image_projective_transform_v3_gradient(op: Operation, dy: Tensor) -> Gradients:
     inverse = _inverse_transforms(*op.inputs[:2])
     sizes = item(shape_of(op.inputs[0]), slice(1, 3))
     attrs = {name: op.attr(name) for name in ("interpolation", "fill_mode")}

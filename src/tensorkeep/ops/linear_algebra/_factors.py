@@ -10,12 +10,10 @@ from math import prod
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.machine.blas import ONE_THREAD
-
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 _BLOCK: Final = 32  # rows; triangles of no more are solved as one
 _LOGARITHM_NEAR: Final = 0.25  # norm of what is left of a matrix without the identity when its logarithm is a series

@@ -8,9 +8,10 @@ import numpy as np
 
 from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.io.machine.blas import ONE_THREAD
 from tensorkeep.ops.linear_algebra import _factors as numeric
 from tensorkeep.ops.linear_algebra.diagonals import matrix_band_part, matrix_diag, matrix_diag_part, matrix_set_diag
@@ -42,6 +43,7 @@ from tensorkeep.ops.shared.expressions import (
     zeros_like,
 )
 from tensorkeep.ops.shared.indexing import item, stack
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.matrix_expressions import (
     adjoint,
     expand,
@@ -82,7 +84,7 @@ def svd_shape(input: Tensor, *, compute_uv: bool, full_matrices: bool) -> tuple[
 
 @svd_op.kernel
 @ONE_THREAD
-def svd_kernel(input: Any, *, compute_uv: bool, full_matrices: bool) -> tuple[Any, Any, Any]:
+def svd_kernel(input: Array, *, compute_uv: bool, full_matrices: bool) -> tuple[Array, Array, Array]:
     matrices, dtype = as_matrices(input, square=False), input.dtype
     try:
         if not compute_uv:
@@ -101,7 +103,7 @@ def _no_singular_values(matrices: Any, full: bool) -> tuple[Any, Any, Any]:
 
 
 @svd_op.gradient
-def svd_gradient(op: Operation, ds: Any, du: Any, dv: Any) -> Any:
+def svd_gradient(op: Operation, ds: Tensor, du: Tensor, dv: Tensor) -> Gradients:
     a = op.inputs[0]
     dtype = a.dtype.base_dtype
     ds = cast(ds, dtype)
@@ -127,7 +129,7 @@ def svd_gradient(op: Operation, ds: Any, du: Any, dv: Any) -> Any:
                 f"svd gradient is not implemented for abs(m - n) > 1 when full_matrices is True. Received: m={m}, n={n}"
             )
         s_matrix = matrix_diag(s)
-        squares = get_op("Square")(s)
+        squares = emit("Square", s)
         s_shape = shape_of(s)
         apart = minus(expand(squares, -2), expand(squares, -1))
         f = matrix_set_diag(safe_reciprocal(apart), zeros_like(s))
@@ -182,14 +184,14 @@ def qr_shape(input: Tensor, *, full_matrices: bool) -> tuple[Shape, Shape]:
 
 @qr_op.kernel
 @ONE_THREAD
-def qr_kernel(input: Any, *, full_matrices: bool) -> tuple[Any, Any]:
+def qr_kernel(input: Array, *, full_matrices: bool) -> tuple[Array, Array]:
     matrices = as_matrices(input, square=False)
     q, r = np.linalg.qr(matrices, "complete" if full_matrices else "reduced")
     return q.astype(input.dtype), r.astype(input.dtype)
 
 
 @qr_op.gradient
-def qr_gradient(op: Operation, dq: Any, dr: Any) -> Any:
+def qr_gradient(op: Operation, dq: Tensor, dr: Tensor) -> Gradients:
     q, r = op.outputs
     dims = r.static_shape.dims
     if dims is None or dims[-2] is None or dims[-1] is None:
@@ -224,7 +226,7 @@ def _tall_qr_gradient(q: Any, r: Any, dq: Any, dr: Any) -> Tensor:
     if q.dtype.is_complex:
         apart = minus(r_dr, adjoint(q_dq))
         diagonal = matrix_set_diag(zeros_like(apart), matrix_diag_part(apart))
-        real = get_op("Real")(diagonal, Tout=real_dtype(q.dtype))
+        real = emit("Real", diagonal, Tout=real_dtype(q.dtype))
         correction = minus(diagonal, cast(real, q.dtype.base_dtype))
         gradient = plus(gradient, by_inverse(matmul(q, adjoint(correction))))
     return gradient
@@ -250,7 +252,7 @@ def self_adjoint_eig_v2_shape(input: Tensor, *, compute_v: bool) -> tuple[Shape,
 
 @self_adjoint_eig_v2.kernel
 @ONE_THREAD
-def self_adjoint_eig_v2_kernel(input: Any, *, compute_v: bool) -> tuple[Any, Any]:
+def self_adjoint_eig_v2_kernel(input: Array, *, compute_v: bool) -> tuple[Array, Array]:
     matrices, dtype = as_matrices(input), input.dtype
     if not np.isfinite(np.tril(matrices)).all():
         raise InvalidArgumentError("Self-adjoint eigen decomposition was not successful: NaN or infinity in the input.")
@@ -266,7 +268,7 @@ def self_adjoint_eig_v2_kernel(input: Any, *, compute_v: bool) -> tuple[Any, Any
 
 
 @self_adjoint_eig_v2.gradient
-def self_adjoint_eig_v2_gradient(op: Operation, de: Any, dv: Any) -> Any:
+def self_adjoint_eig_v2_gradient(op: Operation, de: Tensor, dv: Tensor) -> Gradients:
     e = op.outputs[0]
     with control_dependencies([de, dv]):
         if op.attr("compute_v"):
@@ -296,7 +298,7 @@ def eig_shape(input: Tensor, *, compute_v: bool) -> tuple[Shape, Shape]:
 
 @eig_op.kernel
 @ONE_THREAD
-def eig_kernel(input: Any, *, compute_v: bool, Tout: DType) -> tuple[Any, Any]:  # noqa: N803
+def eig_kernel(input: Array, *, compute_v: bool, Tout: DType) -> tuple[Array, Array]:  # noqa: N803
     if dtype_of_array(input.real.dtype) is not Tout.real_dtype:
         raise InvalidArgumentError(f"Invalid output dtype {Tout.name} for an input of {input.dtype}")
     matrices, dtype = as_matrices(input), Tout.array_dtype
@@ -310,17 +312,17 @@ def eig_kernel(input: Any, *, compute_v: bool, Tout: DType) -> tuple[Any, Any]: 
 
 
 @eig_op.gradient
-def eig_gradient(op: Operation, de: Any, dv: Any) -> Any:
+def eig_gradient(op: Operation, de: Tensor, dv: Tensor) -> Gradients:
     e = op.outputs[0]
     with control_dependencies([de, dv]):
         if op.attr("compute_v"):
             v = op.outputs[1]
             turned = adjoint(v)
             f = matrix_set_diag(safe_reciprocal(minus(expand(e, -2), expand(e, -1))), zeros_like(e))
-            f = get_op("Conj")(f)
+            f = emit("Conj", f)
             v_dv = matmul(turned, dv)
             middle = matrix_diag(de)
-            real = get_op("Real")(v_dv, Tout=real_dtype(v_dv.dtype))
+            real = emit("Real", v_dv, Tout=real_dtype(v_dv.dtype))
             part = matrix_diag(matrix_diag_part(cast(real, v_dv.dtype.base_dtype)))
             middle = plus(middle, times(f, minus(v_dv, matmul(matmul(turned, v), part))))
             gradient = matrix_solve(turned, matmul(middle, turned))
@@ -348,7 +350,7 @@ def self_adjoint_eig_shape(input: Tensor) -> Shape:
 
 
 @self_adjoint_eig.kernel
-def self_adjoint_eig_kernel(input: Any) -> Any:
+def self_adjoint_eig_kernel(input: Array) -> Array:
     """The eigenvalues in the first row, the eigenvectors in the others."""
     values, vectors = self_adjoint_eig_v2_kernel(input, compute_v=True)
     return np.concatenate([values[..., np.newaxis, :], vectors], axis=-2)
@@ -366,7 +368,7 @@ def lu_shape(input: Tensor) -> tuple[Shape, Shape]:
 
 
 @lu_op.kernel
-def lu_kernel(input: Any, *, output_idx_type: DType) -> tuple[Any, Any]:
+def lu_kernel(input: Array, *, output_idx_type: DType) -> tuple[Array, Array]:
     factors, order = numeric.lower_upper(as_matrices(input))
     return factors.astype(input.dtype, copy=False), order.astype(output_idx_type.array_dtype)
 
@@ -394,7 +396,7 @@ def tridiagonal_solve_shape(diagonals: Tensor, rhs: Tensor) -> Shape:
 
 
 @tridiagonal_solve_op.kernel
-def tridiagonal_solve_kernel(diagonals: Any, rhs: Any, *, partial_pivoting: bool, perturb_singular: bool) -> Any:
+def tridiagonal_solve_kernel(diagonals: Array, rhs: Array, *, partial_pivoting: bool, perturb_singular: bool) -> Array:
     if diagonals.ndim < 2 or rhs.ndim < 2 or diagonals.shape[-2] != 3:
         raise InvalidArgumentError(f"Expected diagonals and rhs to be matrices, got {diagonals.shape} and {rhs.shape}")
     if diagonals.shape[:-2] != rhs.shape[:-2] or diagonals.shape[-1] != rhs.shape[-2]:
@@ -405,7 +407,7 @@ def tridiagonal_solve_kernel(diagonals: Any, rhs: Any, *, partial_pivoting: bool
 
 
 @tridiagonal_solve_op.gradient
-def tridiagonal_solve_gradient(op: Operation, dy: Any) -> Any:
+def tridiagonal_solve_gradient(op: Operation, dy: Tensor) -> Gradients:
     options = {name: op.attr(name) for name in ("partial_pivoting", "perturb_singular")}
     right = tridiagonal_solve_op(_transposed_diagonals(op.inputs[0]), dy, **options)
     return negated(_three_diagonals_of_product(right, op.outputs[0])), right
@@ -421,15 +423,15 @@ def _transposed_diagonals(diagonals: Tensor) -> Tensor:
     else:
         nothing = zeros([minus(_rank(diagonals), 2), 2], DType.of("int32"))
         behind = concat([nothing, constant(np.array([[0, 1]], np.int32))])
-        upper = get_op("Pad")(item(diagonals, (..., 2, slice(1, None))), behind)
+        upper = emit("Pad", item(diagonals, (..., 2, slice(1, None))), behind)
         before = concat([nothing, constant(np.array([[1, 0]], np.int32))])
-        lower = get_op("Pad")(item(diagonals, (..., 0, slice(None, -1))), before)
+        lower = emit("Pad", item(diagonals, (..., 0, slice(None, -1))), before)
     return stack([upper, main, lower], -2)
 
 
 def _rank(x: Tensor) -> Tensor:
     rank = x.static_shape.rank
-    return get_op("Rank")(x) if rank is None else constant(rank, name="Rank")
+    return emit("Rank", x) if rank is None else constant(rank, name="Rank")
 
 
 def _three_diagonals_of_product(x: Tensor, y: Tensor) -> Tensor:
@@ -451,7 +453,7 @@ def _shifted(x: Tensor, around: list[list[int]], part: slice) -> Tensor:
     """The rows moved by one, with zeros in the place of the one that is left."""
     nothing = zeros([minus(_rank(x), 2), 2], DType.of("int32"))
     amounts = concat([nothing, constant(np.array(around, np.int32))])
-    return get_op("Pad")(item(x, (..., part, slice(None))), amounts)  # type: ignore[no-any-return]
+    return emit("Pad", item(x, (..., part, slice(None))), amounts)
 
 
 tridiagonal_matmul_op = op("TridiagonalMatMul(superdiag: T, maindiag: T, subdiag: T, rhs: T) -> output: T", _THREE)
@@ -471,7 +473,7 @@ def tridiagonal_matmul_shape(superdiag: Tensor, maindiag: Tensor, subdiag: Tenso
 
 
 @tridiagonal_matmul_op.kernel
-def tridiagonal_matmul_kernel(superdiag: Any, maindiag: Any, subdiag: Any, rhs: Any) -> Any:
+def tridiagonal_matmul_kernel(superdiag: Array, maindiag: Array, subdiag: Array, rhs: Array) -> Array:
     for row in (superdiag, maindiag, subdiag):
         if row.ndim < 2 or row.shape != (*rhs.shape[:-2], 1, rhs.shape[-2]):
             raise InvalidArgumentError(f"a diagonal of shape {list(row.shape)} does not fit {list(rhs.shape)}")
@@ -479,10 +481,10 @@ def tridiagonal_matmul_kernel(superdiag: Any, maindiag: Any, subdiag: Any, rhs: 
 
 
 @tridiagonal_matmul_op.gradient
-def tridiagonal_matmul_gradient(op: Operation, dy: Any) -> Any:
+def tridiagonal_matmul_gradient(op: Operation, dy: Tensor) -> Gradients:
     upper, main, lower = (matrix_transpose(x, conjugate=True) for x in op.inputs[:3])
     rhs = op.inputs[3]
-    rhs = get_op("Conj")(rhs) if rhs.dtype.is_complex else rhs
+    rhs = emit("Conj", rhs) if rhs.dtype.is_complex else rhs
     before, behind = ([[1, 0], [0, 0]], slice(None, -1)), ([[0, 1], [0, 0]], slice(1, None))
     upper_gradient = reduce_sum(times(_shifted(rhs, *behind), dy), -1)
     main_gradient = reduce_sum(times(rhs, dy), -1)

@@ -14,20 +14,19 @@ from functools import lru_cache
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import BOOL
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import colocate_with
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.shared.expressions import concat, minus, rank_of, shape_of, zeros, zeros_like
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merge_shapes, merged_size, smaller_size, unknown, with_rank_at_least
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 _ALIGN: Final = "align: {'LEFT_RIGHT', 'RIGHT_LEFT', 'LEFT_LEFT', 'RIGHT_RIGHT'} = 'RIGHT_LEFT'"
 _LEFT: Final = b"LEFT_LEFT"
@@ -47,7 +46,7 @@ def diag_shape(diagonal: Tensor) -> Shape:
 
 
 @diag.kernel
-def diag_kernel(diagonal: Any) -> Any:
+def diag_kernel(diagonal: Array) -> Array:
     if np.ndim(diagonal) < 1:
         raise InvalidArgumentError("Input must be at least rank 1, got 0")
     check_allocation((diagonal.size, diagonal.size), diagonal.dtype)
@@ -57,8 +56,8 @@ def diag_kernel(diagonal: Any) -> Any:
 
 
 @diag.gradient
-def diag_gradient(op: Operation, dy: Any) -> Any:
-    return diag_part(dy)
+def diag_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(diag_part, dy)
 
 
 @diag_part.shape
@@ -73,7 +72,7 @@ def diag_part_shape(input: Tensor) -> Shape:
 
 
 @diag_part.kernel
-def diag_part_kernel(input: Any) -> Any:
+def diag_part_kernel(input: Array) -> Array:
     half, odd = divmod(np.ndim(input), 2)
     if odd or not half or input.shape[:half] != input.shape[half:]:
         raise InvalidArgumentError(f"The rank of the tensor should be even and its halves equal, got {input.shape}")
@@ -82,8 +81,8 @@ def diag_part_kernel(input: Any) -> Any:
 
 
 @diag_part.gradient
-def diag_part_gradient(op: Operation, dy: Any) -> Any:
-    return diag(dy)
+def diag_part_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(diag, dy)
 
 
 # ---------------------------------------------------------------------------------------------------- Where they are
@@ -218,14 +217,15 @@ def _matrix_sizes(length: int, band: tuple[int, int], rows: int, columns: int) -
 
 
 @matrix_diag_op.kernel
-def matrix_diag_kernel(diagonal: Any) -> Any:
+def matrix_diag_kernel(diagonal: Array) -> Array:
     if np.ndim(diagonal) < 1:
         raise InvalidArgumentError("diagonal must be at least 1-dim, received shape: []")
     size = diagonal.shape[-1]
     whole = _filled((*diagonal.shape, size), diagonal)
     each = np.arange(size)
     whole[..., each, each] = diagonal
-    return whole
+    result: Array = whole
+    return result
 
 
 def _filled(shape: tuple[int, ...], diagonal: Any, value: Any = None) -> Any:
@@ -239,14 +239,14 @@ def _filled(shape: tuple[int, ...], diagonal: Any, value: Any = None) -> Any:
 
 
 @matrix_diag_v2.kernel
-def matrix_diag_v2_kernel(diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any) -> Any:
+def matrix_diag_v2_kernel(diagonal: Array, k: Array, num_rows: Array, num_cols: Array, padding_value: Array) -> Array:
     return matrix_diag_v3_kernel(diagonal, k, num_rows, num_cols, padding_value, align=_LEFT)
 
 
 @matrix_diag_v3.kernel
 def matrix_diag_v3_kernel(
-    diagonal: Any, k: Any, num_rows: Any, num_cols: Any, padding_value: Any, *, align: bytes
-) -> Any:
+    diagonal: Array, k: Array, num_rows: Array, num_cols: Array, padding_value: Array, *, align: bytes
+) -> Array:
     if np.ndim(diagonal) < 1:
         raise InvalidArgumentError("diagonal must be at least 1-dim, received shape: []")
     band = _band_of(k)
@@ -261,21 +261,22 @@ def matrix_diag_v3_kernel(
     _, inside, places = _places(band, rows, columns, align)
     whole = _filled((*compact.shape[:-2], rows, columns), diagonal, np.asarray(padding_value).reshape(())[()])
     whole[(..., *places)] = compact[(..., *inside)]
-    return whole
+    result: Array = whole
+    return result
 
 
 @matrix_diag_op.gradient
-def matrix_diag_gradient(op: Operation, dy: Any) -> Any:
+def matrix_diag_gradient(op: Operation, dy: Tensor) -> Gradients:
     return matrix_diag_part(dy)
 
 
 @matrix_diag_v2.gradient
-def matrix_diag_v2_gradient(op: Operation, dy: Any) -> Any:
+def matrix_diag_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     return matrix_diag_part(dy, k=op.inputs[1]), None, None, None, None
 
 
 @matrix_diag_v3.gradient
-def matrix_diag_v3_gradient(op: Operation, dy: Any) -> Any:
+def matrix_diag_v3_gradient(op: Operation, dy: Tensor) -> Gradients:
     return matrix_diag_part(dy, k=op.inputs[1], align=op.attr("align")), None, None, None, None
 
 
@@ -310,19 +311,19 @@ def matrix_diag_part_v2_shape(input: Tensor, k: Tensor, padding_value: Tensor) -
 
 
 @matrix_diag_part_op.kernel
-def matrix_diag_part_kernel(input: Any) -> Any:
+def matrix_diag_part_kernel(input: Array) -> Array:
     if np.ndim(input) < 2:
         raise InvalidArgumentError(f"input must be at least 2-dim, received shape: {list(np.shape(input))}")
     return np.diagonal(input, axis1=-2, axis2=-1)
 
 
 @matrix_diag_part_v2.kernel
-def matrix_diag_part_v2_kernel(input: Any, k: Any, padding_value: Any) -> Any:
+def matrix_diag_part_v2_kernel(input: Array, k: Array, padding_value: Array) -> Array:
     return matrix_diag_part_v3_kernel(input, k, padding_value, align=_LEFT)
 
 
 @matrix_diag_part_v3.kernel
-def matrix_diag_part_v3_kernel(input: Any, k: Any, padding_value: Any, *, align: bytes) -> Any:
+def matrix_diag_part_v3_kernel(input: Array, k: Array, padding_value: Array, *, align: bytes) -> Array:
     if np.ndim(input) < 2:
         raise InvalidArgumentError(f"input must be at least 2-dim, received shape: {list(np.shape(input))}")
     if np.size(padding_value) != 1:
@@ -335,11 +336,12 @@ def matrix_diag_part_v3_kernel(input: Any, k: Any, padding_value: Any, *, align:
     taken, inside, places = _places(band, rows, columns, align)
     found = _filled((*input.shape[:-2], *taken.shape), input, np.asarray(padding_value).reshape(())[()])
     found[(..., *inside)] = input[(..., *places)]
-    return found
+    result: Array = found
+    return result
 
 
 @matrix_diag_part_op.gradient
-def matrix_diag_part_gradient(op: Operation, dy: Any) -> Any:
+def matrix_diag_part_gradient(op: Operation, dy: Tensor) -> Gradients:
     dims = op.inputs[0].static_shape.dims
     if dims is not None and dims[-1] is not None and dims[-2] == dims[-1]:
         return matrix_diag(dy)
@@ -348,12 +350,13 @@ def matrix_diag_part_gradient(op: Operation, dy: Any) -> Any:
 
 @matrix_diag_part_v2.gradient
 @matrix_diag_part_v3.gradient
-def matrix_diag_part_v2_gradient(op: Operation, dy: Any) -> Any:
+def matrix_diag_part_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     dims = op.inputs[0].static_shape.dims
     align = op.attr("align") or b"RIGHT_LEFT"
     k = op.inputs[1]
-    if dims is not None and None not in dims[-2:]:
-        return matrix_diag(dy, k=k, num_rows=dims[-2], num_cols=dims[-1], align=align), None, None
+    rows, columns = (None, None) if dims is None else dims[-2:]
+    if rows is not None and columns is not None:
+        return matrix_diag(dy, k=k, num_rows=rows, num_cols=columns, align=align), None, None
     return matrix_set_diag(zeros_like(op.inputs[0]), dy, k=k, align=align), None, None
 
 
@@ -401,17 +404,17 @@ def matrix_set_diag_v2_shape(input: Tensor, diagonal: Tensor, k: Tensor) -> Shap
 
 
 @matrix_set_diag_op.kernel
-def matrix_set_diag_kernel(input: Any, diagonal: Any) -> Any:
+def matrix_set_diag_kernel(input: Array, diagonal: Array) -> Array:
     return matrix_set_diag_v3_kernel(input, diagonal, 0, align=_LEFT)
 
 
 @matrix_set_diag_v2.kernel
-def matrix_set_diag_v2_kernel(input: Any, diagonal: Any, k: Any) -> Any:
+def matrix_set_diag_v2_kernel(input: Array, diagonal: Array, k: Array) -> Array:
     return matrix_set_diag_v3_kernel(input, diagonal, k, align=_LEFT)
 
 
 @matrix_set_diag_v3.kernel
-def matrix_set_diag_v3_kernel(input: Any, diagonal: Any, k: Any, *, align: bytes) -> Any:
+def matrix_set_diag_v3_kernel(input: Array, diagonal: Array, k: Array | int, *, align: bytes) -> Array:
     if np.ndim(input) < 2 or np.ndim(diagonal) < 1:
         raise InvalidArgumentError(f"input must be at least 2-dim, received shape: {list(np.shape(input))}")
     band = _band_of(k)
@@ -431,7 +434,7 @@ def matrix_set_diag_v3_kernel(input: Any, diagonal: Any, k: Any, *, align: bytes
 
 
 @matrix_set_diag_op.gradient
-def matrix_set_diag_gradient(op: Operation, dy: Any) -> Any:
+def matrix_set_diag_gradient(op: Operation, dy: Tensor) -> Gradients:
     input_shape, row = merge_shapes(op.inputs[0].static_shape, dy.static_shape), op.inputs[1].static_shape
     sizes: Any = None
     if input_shape.dims is not None:
@@ -443,9 +446,9 @@ def matrix_set_diag_gradient(op: Operation, dy: Any) -> Any:
     if sizes is None:
         with colocate_with(dy):
             shape, rank = shape_of(dy), rank_of(dy)
-            batch_sizes = get_op("Slice")(shape, [0], [minus(rank, 2)])
-            matrix_sizes = get_op("Slice")(shape, [minus(rank, 2)], [2])
-            smallest = get_op("Min")(matrix_sizes, np.array([0], np.int32))
+            batch_sizes = emit("Slice", shape, [0], [minus(rank, 2)])
+            matrix_sizes = emit("Slice", shape, [minus(rank, 2)], [2])
+            smallest = emit("Min", matrix_sizes, np.array([0], np.int32))
             sizes = concat([batch_sizes, [smallest]])
     gradient = matrix_set_diag(dy, zeros(sizes, dy.dtype.base_dtype))
     return gradient, matrix_diag_part(dy)
@@ -453,7 +456,7 @@ def matrix_set_diag_gradient(op: Operation, dy: Any) -> Any:
 
 @matrix_set_diag_v2.gradient
 @matrix_set_diag_v3.gradient
-def matrix_set_diag_v2_gradient(op: Operation, dy: Any) -> Any:
+def matrix_set_diag_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     row, k, align = op.inputs[1], op.inputs[2], op.attr("align") or b"RIGHT_LEFT"
     known = row.static_shape
     # Where the shape is not known TensorFlow computes it, with conditions, from the band; it is that of the diagonals.
@@ -477,7 +480,7 @@ def matrix_band_part_shape(input: Tensor, num_lower: Tensor, num_upper: Tensor) 
 
 
 @matrix_band_part_op.kernel
-def matrix_band_part_kernel(input: Any, num_lower: Any, num_upper: Any) -> Any:
+def matrix_band_part_kernel(input: Array, num_lower: Array, num_upper: Array) -> Array:
     if np.ndim(input) < 2:
         raise InvalidArgumentError(f"input must be at least 2-dim, received shape: {list(np.shape(input))}")
     rows, columns = input.shape[-2:]
@@ -502,7 +505,7 @@ def matrix_band_part_kernel(input: Any, num_lower: Any, num_upper: Any) -> Any:
 
 
 @matrix_band_part_op.gradient
-def matrix_band_part_gradient(op: Operation, dy: Any) -> Any:
+def matrix_band_part_gradient(op: Operation, dy: Tensor) -> Gradients:
     return matrix_band_part_op(dy, op.inputs[1], op.inputs[2]), None, None
 
 
@@ -534,38 +537,50 @@ def _padding(tensor: Any, value: Any) -> Any:
 
 
 def matrix_diag(
-    diagonal: Any,
+    diagonal: TensorLike,
     *,
-    k: Any = 0,
-    num_rows: Any = -1,
-    num_cols: Any = -1,
-    padding_value: Any = 0,
-    align: Any = "RIGHT_LEFT",
+    k: TensorLike = 0,
+    num_rows: TensorLike = -1,
+    num_cols: TensorLike = -1,
+    padding_value: TensorLike = 0,
+    align: str | bytes = "RIGHT_LEFT",
     name: str | None = "diag",
 ) -> Tensor:
     """Adds the making of matrices from diagonals."""
     filling = _padding(diagonal, padding_value)
-    return matrix_diag_v3(diagonal, k, num_rows, num_cols, filling, align=align, name=name)  # type: ignore[no-any-return]
+    return emit(matrix_diag_v3, diagonal, k, num_rows, num_cols, filling, align=align, name=name)
 
 
 def matrix_diag_part(
-    input: Any, *, k: Any = 0, padding_value: Any = 0, align: Any = "RIGHT_LEFT", name: str | None = "diag_part"
+    input: TensorLike,
+    *,
+    k: TensorLike = 0,
+    padding_value: TensorLike = 0,
+    align: str | bytes = "RIGHT_LEFT",
+    name: str | None = "diag_part",
 ) -> Tensor:
     """Adds the taking of diagonals from matrices."""
     filling = _padding(input, padding_value)
-    return matrix_diag_part_v3(input, k, filling, align=align, name=name)  # type: ignore[no-any-return]
+    return emit(matrix_diag_part_v3, input, k, filling, align=align, name=name)
 
 
 def matrix_set_diag(
-    input: Any, diagonal: Any, *, k: Any = 0, align: Any = "RIGHT_LEFT", name: str | None = "set_diag"
+    input: TensorLike,
+    diagonal: TensorLike,
+    *,
+    k: TensorLike = 0,
+    align: str | bytes = "RIGHT_LEFT",
+    name: str | None = "set_diag",
 ) -> Tensor:
     """Adds the putting of diagonals into matrices."""
-    return matrix_set_diag_v3(input, diagonal, k, align=align, name=name)  # type: ignore[no-any-return]
+    return emit(matrix_set_diag_v3, input, diagonal, k, align=align, name=name)
 
 
-def matrix_band_part(input: Any, num_lower: Any, num_upper: Any, name: str | None = None) -> Tensor:
+def matrix_band_part(
+    input: TensorLike, num_lower: TensorLike, num_upper: TensorLike, name: str | None = None
+) -> Tensor:
     """Adds the taking of a band from matrices."""
-    return matrix_band_part_op(input, num_lower, num_upper, name=name)  # type: ignore[no-any-return]
+    return emit(matrix_band_part_op, input, num_lower, num_upper, name=name)
 
 
 __all__ = [

@@ -19,10 +19,11 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit, emit_tensors
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.linear_algebra.products import multiply
 from tensorkeep.ops.shared.expressions import (
     concat,
@@ -35,6 +36,7 @@ from tensorkeep.ops.shared.expressions import (
     shape_of,
 )
 from tensorkeep.ops.shared.indexing import item, stack
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import broadcast_shapes, merged_size
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -183,7 +185,7 @@ def _arranged(inputs: list[tuple[int, ...]], output: tuple[int, ...]) -> _Contra
 
 
 @einsum.kernel
-def einsum_kernel(inputs: list[Any], *, equation: bytes) -> Any:
+def einsum_kernel(inputs: list[Array], *, equation: bytes) -> Array:
     arrays = [np.asarray(array) for array in inputs]
     dtype = arrays[0].dtype
     plan = _contraction(equation, tuple(array.ndim for array in arrays))
@@ -231,7 +233,7 @@ def _multiplied(plan: _Contraction, parts: list[Any], sizes: dict[int, int]) -> 
     return multiply(left, right) if left.dtype.char in _BLAS else np.matmul(left, right)
 
 
-def _placed(result: Any, labels: tuple[int, ...], output: tuple[int, ...]) -> Any:
+def _placed(result: Array, labels: tuple[int, ...], output: tuple[int, ...]) -> Array:
     """The axes in the order of the output, on diagonals where it names one twice."""
     order = tuple(dict.fromkeys(output))
     result = result.transpose([labels.index(label) for label in order])
@@ -248,14 +250,14 @@ def _placed(result: Any, labels: tuple[int, ...], output: tuple[int, ...]) -> An
 
 
 @einsum.gradient
-def einsum_gradient(op: Operation, dy: Any) -> Any:
+def einsum_gradient(op: Operation, dy: Tensor) -> Gradients:
     """As the product of the result's gradient with the other input, by the equation turned around."""
     left, _, output = op.attr("equation").decode().partition("->")
     if len(op.inputs) == 1:
         shape = shape_of(op.inputs[0])
         gone = _only_in(left, output)
         if not gone:
-            return einsum([dy], equation=f"{output}->{left}")
+            return emit(einsum, [dy], equation=f"{output}->{left}")
         return _spread(dy, output, left, shape, gone)
     x_labels, y_labels = left.split(",")
     if _ELLIPSIS in output:
@@ -273,7 +275,7 @@ def einsum_gradient(op: Operation, dy: Any) -> Any:
     known = (x.static_shape, y.static_shape)
     if all(shape.is_fully_known for shape in known) and (known[0].dims or ())[x_part] == (known[1].dims or ())[y_part]:
         return gx, gy
-    x_axes, y_axes = get_op("BroadcastGradientArgs")(item(x_shape, x_part), item(y_shape, y_part))
+    x_axes, y_axes = emit_tensors("BroadcastGradientArgs", item(x_shape, x_part), item(y_shape, y_part))
     gx = reshape(reduce_sum(gx, reflected("AddV2", x_part.start, x_axes, "add")), x_shape)
     return gx, reshape(reduce_sum(gy, reflected("AddV2", y_part.start, y_axes, "add")), y_shape)
 
@@ -310,20 +312,19 @@ def _spread(dy: Tensor, output: str, labels: str, shape: Tensor, gone: list[str]
     axes = [_axis_of(labels, label) for label in gone]
     sizes = stack([item(shape, axis) for axis in axes])
     repeats = len(set(labels)) + len(set(output)) < len(labels) + len(output)
-    broadcast_to = get_op("BroadcastTo")
     if not repeats and "".join(label for label in labels if label not in gone) == output:
         kept = reduced_shape(shape, convert(axes))
-        return broadcast_to(reshape(dy, kept), shape)  # type: ignore[no-any-return]
+        return emit("BroadcastTo", reshape(dy, kept), shape)
     with_gone = concat([sizes, shape_of(dy)])
     kept = concat([_ones(len(gone)), shape_of(dy)])
-    spread = broadcast_to(reshape(dy, kept), with_gone)
-    return einsum([spread], equation=f"{''.join(gone)}{output}->{labels}")  # type: ignore[no-any-return]
+    spread = emit("BroadcastTo", reshape(dy, kept), with_gone)
+    return emit(einsum, [spread], equation=f"{''.join(gone)}{output}->{labels}")
 
 
 def _ones(count: int) -> Tensor:
     with name_scope("ones") as scope:
         sizes = constant(np.array([count], np.int32), INT32, "shape_as_tensor")
-        return get_op("Fill")(sizes, constant(1, INT32), name=scope)  # type: ignore[no-any-return]
+        return emit("Fill", sizes, constant(1, INT32), name=scope)
 
 
 __all__ = ["einsum"]

@@ -8,8 +8,9 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.io.machine.blas import ONE_THREAD
 from tensorkeep.ops.linear_algebra import _factors as numeric
 from tensorkeep.ops.linear_algebra.diagonals import matrix_band_part, matrix_diag_part, matrix_set_diag
@@ -29,6 +30,7 @@ from tensorkeep.ops.shared.expressions import (
     times,
 )
 from tensorkeep.ops.shared.indexing import item
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.matrix_expressions import adjoint, cholesky_solve, eye, matrix_transpose, triangular_solve
 from tensorkeep.ops.shared.shape_rules import broadcast_shapes, merge_shapes, merged_size, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -55,7 +57,7 @@ def square_shape(input: Tensor) -> Shape:
     return square(input)
 
 
-def as_matrices(x: Any, square: bool = True) -> Any:
+def as_matrices(x: Array, square: bool = True) -> Array:
     """An array of matrices, in a type that can be computed with."""
     if x.ndim < 2 or (square and x.shape[-1] != x.shape[-2]):
         what = "square" if square else "of rank 2 or more"
@@ -66,9 +68,10 @@ def as_matrices(x: Any, square: bool = True) -> Any:
 def _on_squares(compute: Callable[[Any], Any], failure: str) -> Callable[[Any], Any]:
     """A kernel from a function of square matrices."""
 
-    def kernel(input: Any) -> Any:
+    def kernel(input: Array) -> Array:
         try:
-            return compute(as_matrices(input)).astype(input.dtype)
+            result: Array = compute(as_matrices(input)).astype(input.dtype)
+            return result
         except np.linalg.LinAlgError:
             raise InvalidArgumentError(failure) from None
 
@@ -86,12 +89,12 @@ cholesky.shape(square_shape)
 
 
 @cholesky.kernel
-def cholesky_kernel(input: Any) -> Any:
+def cholesky_kernel(input: Array) -> Array:
     return numeric.cholesky(as_matrices(input)).astype(input.dtype, copy=False)
 
 
 @cholesky.gradient
-def cholesky_gradient(op: Operation, dy: Any) -> Any:
+def cholesky_gradient(op: Operation, dy: Tensor) -> Gradients:
     factor = op.outputs[0]
     size = item(shape_of(factor), -1)
     batch = item(shape_of(factor), slice(None, -2))
@@ -113,7 +116,7 @@ def cholesky_grad_shape(l: Tensor, grad: Tensor) -> Shape:  # noqa: E741 - the s
 
 
 @cholesky_grad.kernel
-def cholesky_grad_kernel(l: Any, grad: Any) -> Any:  # noqa: E741 - the signature's name
+def cholesky_grad_kernel(l: Array, grad: Array) -> Array:  # noqa: E741 - the signature's name
     if np.shape(l)[:-2] != np.shape(grad)[:-2]:
         raise InvalidArgumentError(
             f"All input tensors must have the same outer dimensions, got {list(np.shape(l))} and {list(np.shape(grad))}"
@@ -129,7 +132,7 @@ matrix_inverse.shape(square_shape)
 
 @matrix_inverse.kernel
 @ONE_THREAD
-def matrix_inverse_kernel(input: Any, *, adjoint: bool) -> Any:
+def matrix_inverse_kernel(input: Array, *, adjoint: bool) -> Array:
     matrices = as_matrices(input)
     try:
         return np.linalg.inv(numeric.adjoint(matrices) if adjoint else matrices).astype(input.dtype, copy=False)
@@ -138,7 +141,7 @@ def matrix_inverse_kernel(input: Any, *, adjoint: bool) -> Any:
 
 
 @matrix_inverse.gradient
-def matrix_inverse_gradient(op: Operation, dy: Any) -> Any:
+def matrix_inverse_gradient(op: Operation, dy: Tensor) -> Gradients:
     inverse, turned = op.outputs[0], op.attr("adjoint")
     inner = matmul(dy, inverse, adjoint_a=turned, adjoint_b=not turned)
     return negated(matmul(inverse, inner, adjoint_a=not turned))
@@ -155,12 +158,12 @@ matrix_determinant.shape(_determinant_shape)
 
 @matrix_determinant.kernel
 @ONE_THREAD
-def matrix_determinant_kernel(input: Any) -> Any:
+def matrix_determinant_kernel(input: Array) -> Array:
     return np.asarray(np.linalg.det(as_matrices(input))).astype(input.dtype, copy=False)
 
 
 @matrix_determinant.gradient
-def matrix_determinant_gradient(op: Operation, dy: Any) -> Any:
+def matrix_determinant_gradient(op: Operation, dy: Tensor) -> Gradients:
     determinant = op.outputs[0]
     inverse = matrix_inverse(op.inputs[0], adjoint=True)
     factors = reshape(times(dy, determinant), concat([shape_of(determinant), [1, 1]]))
@@ -178,13 +181,13 @@ def log_matrix_determinant_shape(input: Tensor) -> tuple[Shape, Shape]:
 
 @log_matrix_determinant.kernel
 @ONE_THREAD
-def log_matrix_determinant_kernel(input: Any) -> tuple[Any, Any]:
+def log_matrix_determinant_kernel(input: Array) -> tuple[Array, Array]:
     sign, logarithm = np.linalg.slogdet(as_matrices(input))
     return np.asarray(sign).astype(input.dtype), np.asarray(logarithm).astype(input.dtype)
 
 
 @log_matrix_determinant.gradient
-def log_matrix_determinant_gradient(op: Operation, _: Any, dy: Any) -> Any:
+def log_matrix_determinant_gradient(op: Operation, _: Tensor, dy: Tensor) -> Gradients:
     inverse = matrix_inverse(op.inputs[0], adjoint=True)
     return times(reshape(dy, concat([shape_of(op.outputs[1]), [1, 1]])), inverse)
 
@@ -221,7 +224,7 @@ def _check_system(matrix: Any, rhs: Any) -> None:
 
 @matrix_solve.kernel
 @ONE_THREAD
-def matrix_solve_kernel(matrix: Any, rhs: Any, *, adjoint: bool) -> Any:
+def matrix_solve_kernel(matrix: Array, rhs: Array, *, adjoint: bool) -> Array:
     matrices = as_matrices(matrix)
     _check_system(matrices, rhs)
     try:
@@ -232,7 +235,7 @@ def matrix_solve_kernel(matrix: Any, rhs: Any, *, adjoint: bool) -> Any:
 
 
 @matrix_solve.gradient
-def matrix_solve_gradient(op: Operation, dy: Any) -> Any:
+def matrix_solve_gradient(op: Operation, dy: Tensor) -> Gradients:
     turned, solution = op.attr("adjoint"), op.outputs[0]
     right = matrix_solve(op.inputs[0], dy, adjoint=not turned)
     pair = (solution, right) if turned else (right, solution)
@@ -255,7 +258,7 @@ def matrix_triangular_solve_shape(matrix: Tensor, rhs: Tensor) -> Shape:
 
 
 @matrix_triangular_solve.kernel
-def matrix_triangular_solve_kernel(matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> Any:
+def matrix_triangular_solve_kernel(matrix: Array, rhs: Array, *, lower: bool, adjoint: bool) -> Array:
     matrices = as_matrices(matrix)
     if rhs.ndim < 2 or matrices.shape[-2] != rhs.shape[-2]:
         raise InvalidArgumentError(f"In[0] and In[1] are no system: {list(matrix.shape)} and {list(rhs.shape)}")
@@ -272,7 +275,7 @@ def matrix_triangular_solve_kernel(matrix: Any, rhs: Any, *, lower: bool, adjoin
 
 
 @matrix_triangular_solve.gradient
-def matrix_triangular_solve_gradient(op: Operation, dy: Any) -> Any:
+def matrix_triangular_solve_gradient(op: Operation, dy: Tensor) -> Gradients:
     turned, lower, solution = op.attr("adjoint"), op.attr("lower"), op.outputs[0]
     right = triangular_solve(op.inputs[0], dy, lower=lower, adjoint=not turned)
     pair = (solution, right) if turned else (right, solution)
@@ -309,7 +312,7 @@ def banded_triangular_solve_shape(matrix: Tensor, rhs: Tensor) -> Shape:
 
 
 @banded_triangular_solve.kernel
-def banded_triangular_solve_kernel(matrix: Any, rhs: Any, *, lower: bool, adjoint: bool) -> Any:
+def banded_triangular_solve_kernel(matrix: Array, rhs: Array, *, lower: bool, adjoint: bool) -> Array:
     bands, size = matrix.shape[-2:]
     if not 0 < bands <= max(size, 1):
         raise InvalidArgumentError(f"Number of bands {bands} must be positive and cannot exceed {size}")
@@ -326,7 +329,7 @@ def banded_triangular_solve_kernel(matrix: Any, rhs: Any, *, lower: bool, adjoin
 
 
 @banded_triangular_solve.gradient
-def banded_triangular_solve_gradient(op: Operation, dy: Any) -> Any:
+def banded_triangular_solve_gradient(op: Operation, dy: Tensor) -> Gradients:
     turned, lower, solution = op.attr("adjoint"), op.attr("lower"), op.outputs[0]
     bands = item(shape_of(op.inputs[0]), -2)
     right = banded_triangular_solve(op.inputs[0], dy, lower=lower, adjoint=not turned)
@@ -354,7 +357,7 @@ def matrix_solve_ls_shape(matrix: Tensor, rhs: Tensor, l2_regularizer: Tensor) -
 
 @matrix_solve_ls.kernel
 @ONE_THREAD
-def matrix_solve_ls_kernel(matrix: Any, rhs: Any, l2_regularizer: Any, *, fast: bool) -> Any:
+def matrix_solve_ls_kernel(matrix: Array, rhs: Array, l2_regularizer: Array, *, fast: bool) -> Array:
     matrices = as_matrices(matrix, square=False)
     _check_system(matrices, rhs)
     if np.ndim(l2_regularizer):
@@ -365,7 +368,8 @@ def matrix_solve_ls_kernel(matrix: Any, rhs: Any, l2_regularizer: Any, *, fast: 
     if not (matrices.size and right.size):
         return np.zeros((*matrix.shape[:-2], matrix.shape[-1], rhs.shape[-1]), rhs.dtype)
     if not fast:
-        return (np.linalg.pinv(matrices) @ right).astype(rhs.dtype, copy=False)
+        result: Array = (np.linalg.pinv(matrices) @ right).astype(rhs.dtype, copy=False)
+        return result
     turned = numeric.adjoint(matrices)
     tall = matrices.shape[-2] >= matrices.shape[-1]
     gramian = turned @ matrices if tall else matrices @ turned
@@ -381,7 +385,7 @@ def matrix_solve_ls_kernel(matrix: Any, rhs: Any, l2_regularizer: Any, *, fast: 
 
 
 @matrix_solve_ls.gradient
-def matrix_solve_ls_gradient(op: Operation, dy: Any) -> Any:
+def matrix_solve_ls_gradient(op: Operation, dy: Tensor) -> Gradients:
     if not op.attr("fast"):
         raise InvalidArgumentError("Gradient not defined for fast=False")
     dims = op.inputs[0].static_shape.dims
@@ -399,10 +403,10 @@ def _regularized_factor(matrix: Tensor, regularizer: Tensor, tall: bool) -> Tens
     identity = eye(item(sizes, -1 if tall else -2), batch_shape=batch, dtype=matrix.dtype.base_dtype)
     dims = matrix.static_shape.dims or ()
     identity.set_shape(Shape((*dims[:-2], *(dims[-1 if tall else -2],) * 2)))
-    return cholesky(plus(gramian, times(regularizer, identity)))  # type: ignore[no-any-return]
+    return emit(cholesky, plus(gramian, times(regularizer, identity)))
 
 
-def _tall_gradient(op: Operation, dy: Any) -> Any:
+def _tall_gradient(op: Operation, dy: Tensor) -> Gradients:
     a, b, regularizer = op.inputs
     factor = _regularized_factor(a, cast(regularizer, a.dtype.base_dtype), True)
     z = cholesky_solve(factor, dy)
@@ -412,7 +416,7 @@ def _tall_gradient(op: Operation, dy: Any) -> Any:
     return left, matmul(a, z), None
 
 
-def _wide_gradient(op: Operation, dy: Any) -> Any:
+def _wide_gradient(op: Operation, dy: Tensor) -> Gradients:
     a, b, regularizer = op.inputs
     factor = _regularized_factor(a, cast(regularizer, a.dtype.base_dtype), False)
     right = cholesky_solve(factor, matmul(a, dy))
@@ -443,20 +447,20 @@ matrix_exponential = _function_of_matrices(
 
 
 @matrix_square_root.gradient
-def matrix_square_root_gradient(op: Operation, dy: Any) -> Any:
+def matrix_square_root_gradient(op: Operation, dy: Tensor) -> Gradients:
     """Solves Sylvester's equation, as one system of Kronecker products."""
     root = op.outputs[0]
     shape = shape_of(root)
     order = item(shape, -1)
     leading = item(shape, slice(0, -2))
-    count = get_op("Prod")(leading, _every_axis(leading))
+    count = emit("Prod", leading, _every_axis(leading))
     flat = reshape(eye(order, dtype=root.dtype.base_dtype), [-1])
-    identities = reshape(get_op("Tile")(flat, [count]), shape)
+    identities = reshape(emit("Tile", flat, [count]), shape)
     turned = matrix_transpose(root)
     first = _kronecker(identities, turned)
     second = _kronecker(root, identities)
-    total = get_op("AddV2")(first, second, name="Add")
-    batch = get_op("Slice")(shape, [0], [get_op("Sub")(size_of(shape), 2)])
+    total = emit("AddV2", first, second, name="Add")
+    batch = emit("Slice", shape, [0], [emit("Sub", size_of(shape), 2)])
     sizes = concat([batch, [times(order, order)], [1]])
     solution = matrix_solve(total, reshape(matrix_transpose(dy), sizes))
     return matrix_transpose(reshape(solution, shape))
@@ -469,7 +473,7 @@ def _every_axis(x: Tensor) -> Tensor:
 def _kronecker(x: Tensor, y: Tensor) -> Tensor:
     x_shape, y_shape = shape_of(x), shape_of(y)
     m, n = item(x_shape, -1), item(y_shape, -1)
-    batch = get_op("Slice")(x_shape, [0], [get_op("Sub")(size_of(x_shape), 2)])
+    batch = emit("Slice", x_shape, [0], [emit("Sub", size_of(x_shape), 2)])
     x_sizes = concat([batch, [m], [1], [m], [1]])
     y_sizes = concat([batch, [1], [n], [1], [n]])
     wide_x, wide_y = reshape(x, x_sizes), reshape(y, y_sizes)

@@ -9,13 +9,15 @@ import numpy as np
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT32, INT8, UINT8, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.io.machine.blas import WAKES_THREADS
 from tensorkeep.ops.linear_algebra.products import multiply
 from tensorkeep.ops.shared.expressions import cast, conj, constant, reduce_sum, reshape, shape_of
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import broadcast_shapes, merge_shapes, merged_size, with_rank, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -44,7 +46,7 @@ def matmul_shape(a: Tensor, b: Tensor, *, transpose_a: bool, transpose_b: bool) 
 
 
 @matmul_op.kernel
-def matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
+def matmul_kernel(a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
     if transpose_a:
         a = a.T
     if transpose_b:
@@ -68,14 +70,15 @@ def _unfit(a: Any, b: Any, transpose_a: bool, transpose_b: bool) -> InvalidArgum
     return InvalidArgumentError(f"Matrix size-incompatible: In[0]: {first}, In[1]: {second}")
 
 
-def _product(a: Any, b: Any) -> Any:
+def _product(a: Array, b: Array) -> Array:
     """The product of any type; of the half types it is rounded once: of bfloat16 towards zero, as by TensorFlow."""
     if a.dtype.char in _BLAS:
         return multiply(a, b)
     if a.dtype in _HALF:
         product = multiply(a.astype(np.float32), b.astype(np.float32))
         return product.astype(np.float16) if a.dtype == np.float16 else _truncated(product)
-    return np.matmul(a, b)
+    result: Array = np.matmul(a, b)
+    return result
 
 
 def _truncated(values: Any) -> Any:
@@ -86,7 +89,7 @@ def _truncated(values: Any) -> Any:
 
 
 @matmul_op.gradient
-def matmul_gradient(op: Operation, dy: Any) -> Any:
+def matmul_gradient(op: Operation, dy: Tensor) -> Gradients:
     transposed = (op.attr("transpose_a"), op.attr("transpose_b"))
     a, b = conj(op.inputs[0]), conj(op.inputs[1])
     if transposed == (False, False):
@@ -163,7 +166,7 @@ def _adjoint(x: Any) -> Any:
 
 
 @batch_matmul.kernel
-def batch_matmul_kernel(x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
+def batch_matmul_kernel(x: Array, y: Array, *, adj_x: bool, adj_y: bool) -> Array:
     if x.ndim != y.ndim or x.shape[:-2] != y.shape[:-2]:
         raise InvalidArgumentError(
             f"In[0] and In[1] must have compatible batch dimensions: {list(x.shape)} vs. {list(y.shape)}"
@@ -172,7 +175,7 @@ def batch_matmul_kernel(x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
 
 
 @batch_matmul_v2.kernel
-def batch_matmul_v2_kernel(x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
+def batch_matmul_v2_kernel(x: Array, y: Array, *, adj_x: bool, adj_y: bool) -> Array:
     if x.ndim < 2 or y.ndim < 2:
         raise InvalidArgumentError(f"In[0] and In[1] ndims must be >= 2: {list(x.shape)}, {list(y.shape)}")
     first, second = _adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y
@@ -189,19 +192,19 @@ def batch_matmul_v2_kernel(x: Any, y: Any, *, adj_x: bool, adj_y: bool) -> Any:
 
 
 @batch_matmul_v3.kernel
-def batch_matmul_v3_kernel(x: Any, y: Any, *, adj_x: bool, adj_y: bool, Tout: DType) -> Any:  # noqa: N803
+def batch_matmul_v3_kernel(x: Array, y: Array, *, adj_x: bool, adj_y: bool, Tout: DType) -> Array:  # noqa: N803
     dtype = Tout.array_dtype
     return batch_matmul_v2_kernel(x.astype(dtype, copy=False), y.astype(dtype, copy=False), adj_x=adj_x, adj_y=adj_y)
 
 
 @batch_matmul.gradient
-def batch_matmul_gradient(op: Operation, dy: Any) -> Any:
+def batch_matmul_gradient(op: Operation, dy: Tensor) -> Gradients:
     return _product_gradients(op, dy, False)
 
 
 @batch_matmul_v2.gradient
 @batch_matmul_v3.gradient
-def batch_matmul_v2_gradient(op: Operation, dy: Any) -> Any:
+def batch_matmul_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     gx, gy = _product_gradients(op, dy, True)
     x, y = op.inputs
     first, second = x.static_shape, y.static_shape
@@ -223,10 +226,10 @@ def _product_gradients(op: Operation, dy: Any, marked: bool) -> tuple[Any, Any]:
     return gx, matmul(dy if adj_y else x, x if adj_y else dy, adjoint_a=adj_y, adjoint_b=adj_y, grad_b=marked)
 
 
-def unbroadcast_batches(x: Tensor, y: Tensor, gx: Any, gy: Any) -> tuple[Any, Any]:
+def unbroadcast_batches(x: Tensor, y: Tensor, gx: Tensor, gy: Tensor) -> tuple[Any, Any]:
     """Gradients of batches of matrices that were stretched, summed to the inputs' shapes."""
     x_shape, y_shape = shape_of(x), shape_of(y)
-    x_axes, y_axes = get_op("BroadcastGradientArgs")(_without_last_two(x_shape), _without_last_two(y_shape))
+    x_axes, y_axes = emit_tensors("BroadcastGradientArgs", _without_last_two(x_shape), _without_last_two(y_shape))
     gx = reshape(reduce_sum(gx, x_axes), x_shape)
     return gx, reshape(reduce_sum(gy, y_axes), y_shape)
 
@@ -235,7 +238,7 @@ def _without_last_two(shape: Tensor) -> Tensor:
     """`shape[:-2]`"""
     with name_scope("strided_slice") as scope:
         ends = [constant(np.array([at], np.int32), name="stack") for at in (0, -2, 1)]
-        return get_op("StridedSlice")(shape, *ends, begin_mask=1, name=scope)  # type: ignore[no-any-return]
+        return emit("StridedSlice", shape, *ends, begin_mask=1, name=scope)
 
 
 # ---------------------------------------------------------------------------------------------------- Mostly zero
@@ -253,13 +256,13 @@ sparse_matmul.shape(matmul_shape)
 
 
 @sparse_matmul.kernel
-def sparse_matmul_kernel(a: Any, b: Any, *, transpose_a: bool, transpose_b: bool) -> Any:
+def sparse_matmul_kernel(a: Array, b: Array, *, transpose_a: bool, transpose_b: bool) -> Array:
     first, second = a.astype(np.float32, copy=False), b.astype(np.float32, copy=False)
     return matmul_kernel(first, second, transpose_a=transpose_a, transpose_b=transpose_b)
 
 
 @sparse_matmul.gradient
-def sparse_matmul_gradient(op: Operation, dy: Any) -> Any:
+def sparse_matmul_gradient(op: Operation, dy: Tensor) -> Gradients:
     a, b = op.inputs
     sparse = {a: op.attr("a_is_sparse"), b: op.attr("b_is_sparse"), dy: dy.op.type == "ReluGrad"}
 
@@ -285,12 +288,12 @@ def sparse_matmul_gradient(op: Operation, dy: Any) -> Any:
 def transposed(x: Tensor) -> Tensor:
     """A matrix with its dimensions exchanged, named as TensorFlow's `transpose` names it."""
     with name_scope("transpose") as scope:
-        return get_op("Transpose")(x, np.array([1, 0], np.int32), name=scope)  # type: ignore[no-any-return]
+        return emit("Transpose", x, np.array([1, 0], np.int32), name=scope)
 
 
 def matmul(
-    a: Any,
-    b: Any,
+    a: TensorLike,
+    b: TensorLike,
     *,
     transpose_a: bool = False,
     transpose_b: bool = False,
@@ -322,8 +325,8 @@ def matmul(
             a, b = conj(a) if transpose_a else a, conj(b) if transpose_b else b
             turns = {"adj_x": adjoint_a or transpose_a, "adj_y": adjoint_b or transpose_b}
             if mixed:
-                return batch_matmul_v3(a, b, **turns, Tout=output_type, grad_x=grad_a, grad_y=grad_b, name=scope)  # type: ignore[no-any-return]
-            return batch_matmul_v2(a, b, **turns, grad_x=grad_a, grad_y=grad_b, name=scope)  # type: ignore[no-any-return]
+                return emit(batch_matmul_v3, a, b, **turns, Tout=output_type, grad_x=grad_a, grad_y=grad_b, name=scope)
+            return emit(batch_matmul_v2, a, b, **turns, grad_x=grad_a, grad_y=grad_b, name=scope)
         a, b = conj(a) if adjoint_a else a, conj(b) if adjoint_b else b
         turn_a, turn_b = transpose_a or adjoint_a, transpose_b or adjoint_b
         if _is_for_sparse(a, b, a_is_sparse or b_is_sparse):
@@ -332,11 +335,26 @@ def matmul(
             both = a.dtype.base_dtype is BFLOAT16 and b.dtype.base_dtype is BFLOAT16
             return cast(product, BFLOAT16) if both else product
         if mixed:
-            return batch_matmul_v3(  # type: ignore[no-any-return]
-                a, b, adj_x=turn_a, adj_y=turn_b, Tout=output_type, grad_x=grad_a, grad_y=grad_b, name=scope
+            return emit(
+                batch_matmul_v3,
+                a,
+                b,
+                adj_x=turn_a,
+                adj_y=turn_b,
+                Tout=output_type,
+                grad_x=grad_a,
+                grad_y=grad_b,
+                name=scope,
             )
-        return matmul_op(  # type: ignore[no-any-return]
-            a, b, transpose_a=turn_a, transpose_b=turn_b, grad_a=grad_a, grad_b=grad_b, name=scope
+        return emit(
+            matmul_op,
+            a,
+            b,
+            transpose_a=turn_a,
+            transpose_b=turn_b,
+            grad_a=grad_a,
+            grad_b=grad_b,
+            name=scope,
         )
 
 

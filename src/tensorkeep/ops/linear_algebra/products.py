@@ -14,11 +14,9 @@ from time import perf_counter
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.io.machine.blas import BLAS, ONE_THREAD, WAKES_THREADS, BlasThreads, all_threads, one_thread
-
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 SMALL: Final = 1 << 19  # multiplications, as are those below
 _MIDDLING: Final = 1 << 21
@@ -76,9 +74,10 @@ class Products:
 _PRODUCTS: Final = Products(BLAS)
 
 
-def multiply(left: Array, right: Array, out: Array | None = None) -> Any:
+def multiply(left: Array, right: Array, out: Array | None = None) -> Array:
     """`left @ right`, of numbers with a fraction. Each has two dimensions or more, and NumPy's rules apply."""
-    return _PRODUCTS.product(left, right, left.shape[-2] * left.shape[-1] * right.shape[-1], out)
+    result: Array = _PRODUCTS.product(left, right, left.shape[-2] * left.shape[-1] * right.shape[-1], out)
+    return result
 
 
 def multiply_in_parts(left: Array, right: Array, out: Array, work: int, fewest_rows: int) -> None:

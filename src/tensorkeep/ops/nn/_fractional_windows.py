@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, floor
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.random.philox import WORDS, PhiloxStream, unit_doubles
-
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 
 def output_size(size: int, ratio: float) -> int:

@@ -25,8 +25,9 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.machine.blas import ONE_THREAD
 from tensorkeep.ops.linear_algebra.products import multiply
-from tensorkeep.ops.nn.windows import Array, Ints, narrowed, widened
+from tensorkeep.ops.nn.windows import Ints, narrowed, widened
 from tensorkeep.ops.shared.half_sums import half_products
+from tensorkeep.ops.shared.kernel_types import Array
 
 _CACHED_BANDS: Final = 8
 _FEW_CHANNELS: Final = 64

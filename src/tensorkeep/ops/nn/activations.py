@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import ALL_DTYPES, INT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.nn.windows import is_half, narrowed, widened
 from tensorkeep.ops.shared.expressions import (
     concat,
@@ -34,10 +34,9 @@ from tensorkeep.ops.shared.expressions import (
     zeros_like,
 )
 from tensorkeep.ops.shared.families import of_equal_shapes
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged, merged_size, same, with_rank, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 _FRACTIONS: Final = "T: {half, bfloat16, float, double}"
 _PLAIN: Final = tuple(dtype.array_dtype for dtype in ALL_DTYPES if not dtype.is_object and not dtype.bits)
@@ -61,7 +60,7 @@ def bias_add_shape(value: Tensor, bias: Tensor, *, data_format: bytes) -> Shape:
 
 
 @bias_add.kernel
-def bias_add_kernel(value: Array, bias: Array, *, data_format: bytes) -> Any:
+def bias_add_kernel(value: Array, bias: Array, *, data_format: bytes) -> Array:
     if data_format == b"NHWC":
         if bias.shape != value.shape[-1:] or value.ndim < 2:
             raise _bad_bias(value, bias)
@@ -79,7 +78,7 @@ def _bad_bias(value: Array, bias: Array) -> InvalidArgumentError:
 
 
 @bias_add.gradient
-def bias_add_gradient(op: Operation, dy: Tensor) -> Any:
+def bias_add_gradient(op: Operation, dy: Tensor) -> Gradients:
     return dy, bias_add_grad(dy, data_format=op.attr("data_format"))
 
 
@@ -96,7 +95,7 @@ def bias_add_grad_shape(out_backprop: Tensor, *, data_format: bytes) -> Shape:
 
 
 @bias_add_grad.kernel
-def bias_add_grad_kernel(out_backprop: Array, *, data_format: bytes) -> Any:
+def bias_add_grad_kernel(out_backprop: Array, *, data_format: bytes) -> Array:
     rank, dtype = out_backprop.ndim, out_backprop.dtype
     if rank == 2:
         axes: Any = 0
@@ -109,7 +108,7 @@ def bias_add_grad_kernel(out_backprop: Array, *, data_format: bytes) -> Any:
 
 
 @bias_add_grad.gradient
-def bias_add_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def bias_add_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     sizes, bias_sizes = shape_of(op.inputs[0]), shape_of(dy)
     if op.attr("data_format") == b"NCHW":
         before = ones_like(_part(sizes, 0, 1, begin_mask=1))
@@ -119,14 +118,14 @@ def bias_add_grad_gradient(op: Operation, dy: Tensor) -> Any:
     else:
         expanded = concat([ones_like(_part(sizes, 0, -1, begin_mask=1)), bias_sizes])
         multiples = concat([_part(sizes, 0, -1, begin_mask=1), [1]])
-    return get_op("Tile")(reshape(dy, expanded), multiples)
+    return emit("Tile", reshape(dy, expanded), multiples)
 
 
 def _part(sizes: Tensor, begin: int, end: int, **masks: int) -> Tensor:
     """A slice of a vector: `sizes[begin:end]`, where a mask stands for an end that is left out."""
     with name_scope("strided_slice") as scope:
         ends = [constant(np.array([at], np.int32), INT32, "stack") for at in (begin, end, 1)]
-        found: Tensor = get_op("StridedSlice")(sizes, *ends, name=scope, **masks)
+        found: Tensor = emit("StridedSlice", sizes, *ends, name=scope, **masks)
     return found
 
 
@@ -139,12 +138,12 @@ def bias_add_v1_shape(value: Tensor, bias: Tensor) -> Shape:
 
 
 @bias_add_v1.kernel
-def bias_add_v1_kernel(value: Array, bias: Array) -> Any:
+def bias_add_v1_kernel(value: Array, bias: Array) -> Array:
     return bias_add_kernel(value, bias, data_format=b"NHWC")
 
 
 @bias_add_v1.gradient
-def bias_add_v1_gradient(op: Operation, dy: Tensor) -> Any:
+def bias_add_v1_gradient(op: Operation, dy: Tensor) -> Gradients:
     return dy, reduce_sum(dy, span(0, minus(rank_of(dy), 1)))
 
 
@@ -166,13 +165,13 @@ relu.shape(same)
 
 
 @relu.kernel
-def relu_kernel(features: Array) -> Any:
+def relu_kernel(features: Array) -> Array:
     return np.maximum(features, _ZERO[features.dtype])
 
 
 @relu.gradient
-def relu_gradient(op: Operation, dy: Tensor) -> Any:
-    return relu_grad(dy, op.outputs[0])
+def relu_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(relu_grad, dy, op.outputs[0])
 
 
 relu_grad = _gradient_op("ReluGrad", "T: realnumbertype")
@@ -180,12 +179,12 @@ relu_grad = _gradient_op("ReluGrad", "T: realnumbertype")
 
 @relu_grad.kernel
 @of_equal_shapes
-def relu_grad_kernel(gradients: Array, features: Array) -> Any:
+def relu_grad_kernel(gradients: Array, features: Array) -> Array:
     return gradients * (features > _ZERO[features.dtype])
 
 
 @relu_grad.gradient
-def relu_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def relu_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     return relu_grad(dy, op.inputs[1]), zeros_like(op.inputs[1])
 
 
@@ -194,14 +193,15 @@ relu6.shape(same)
 
 
 @relu6.kernel
-def relu6_kernel(features: Array) -> Any:
+def relu6_kernel(features: Array) -> Array:
     dtype = features.dtype
-    return np.minimum(np.maximum(features, _ZERO[dtype]), _SIX[dtype])
+    result: Array = np.minimum(np.maximum(features, _ZERO[dtype]), _SIX[dtype])
+    return result
 
 
 @relu6.gradient
-def relu6_gradient(op: Operation, dy: Tensor) -> Any:
-    return relu6_grad(dy, op.outputs[0])
+def relu6_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(relu6_grad, dy, op.outputs[0])
 
 
 relu6_grad = _gradient_op("Relu6Grad", "T: realnumbertype")
@@ -209,14 +209,14 @@ relu6_grad = _gradient_op("Relu6Grad", "T: realnumbertype")
 
 @relu6_grad.kernel
 @of_equal_shapes
-def relu6_grad_kernel(gradients: Array, features: Array) -> Any:
+def relu6_grad_kernel(gradients: Array, features: Array) -> Array:
     dtype = features.dtype
     inside: Array = gradients * ((features > _ZERO[dtype]) & (features < _SIX[dtype]))
     return inside
 
 
 @relu6_grad.gradient
-def relu6_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def relu6_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     return relu6_grad(dy, op.inputs[1]), zeros_like(op.inputs[1])
 
 
@@ -227,16 +227,18 @@ leaky_relu.shape(same)
 
 
 @leaky_relu.kernel
-def leaky_relu_kernel(features: Array, *, alpha: float) -> Any:
+def leaky_relu_kernel(features: Array, *, alpha: float) -> Array:
     slope = np.float32(alpha).astype(features.dtype)
     if slope <= 1:
-        return np.maximum(features, features * slope)
-    return np.minimum(features, features * slope)
+        result: Array = np.maximum(features, features * slope)
+        return result
+    result = np.minimum(features, features * slope)
+    return result
 
 
 @leaky_relu.gradient
-def leaky_relu_gradient(op: Operation, dy: Tensor) -> Any:
-    return leaky_relu_grad(dy, op.inputs[0], alpha=op.attr("alpha"))
+def leaky_relu_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(leaky_relu_grad, dy, op.inputs[0], alpha=op.attr("alpha"))
 
 
 leaky_relu_grad = _gradient_op("LeakyReluGrad", "T: {half, bfloat16, float, double} = float", "alpha: float = 0.2")
@@ -244,15 +246,18 @@ leaky_relu_grad = _gradient_op("LeakyReluGrad", "T: {half, bfloat16, float, doub
 
 @leaky_relu_grad.kernel
 @of_equal_shapes
-def leaky_relu_grad_kernel(gradients: Array, features: Array, *, alpha: float) -> Any:
+def leaky_relu_grad_kernel(gradients: Array, features: Array, *, alpha: float) -> Array:
     dtype = gradients.dtype
     slope = np.float32(alpha).astype(dtype)
     slopes = (features > _ZERO[dtype]).astype(dtype)
-    return gradients * (np.maximum(slopes, slope) if 0 <= slope <= 1 else np.where(slopes, dtype.type(1), slope))
+    result: Array = gradients * (
+        np.maximum(slopes, slope) if 0 <= slope <= 1 else np.where(slopes, dtype.type(1), slope)
+    )
+    return result
 
 
 @leaky_relu_grad.gradient
-def leaky_relu_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def leaky_relu_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     return leaky_relu_grad(dy, op.inputs[1], alpha=op.attr("alpha")), zeros_like(op.inputs[1])
 
 
@@ -261,7 +266,7 @@ elu.shape(same)
 
 
 @elu.kernel
-def elu_kernel(features: Array) -> Any:
+def elu_kernel(features: Array) -> Array:
     if features.dtype == np.float16:  # of which TensorFlow rounds every step
         less = np.exp(np.minimum(features, np.float16(0)).astype(np.float32)).astype(np.float16) - np.float16(1)
         return np.where(features < 0, less, features)
@@ -271,8 +276,8 @@ def elu_kernel(features: Array) -> Any:
 
 
 @elu.gradient
-def elu_gradient(op: Operation, dy: Tensor) -> Any:
-    return elu_grad(dy, op.outputs[0])
+def elu_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(elu_grad, dy, op.outputs[0])
 
 
 elu_grad = _gradient_op("EluGrad", _FRACTIONS, second="outputs")
@@ -280,20 +285,20 @@ elu_grad = _gradient_op("EluGrad", _FRACTIONS, second="outputs")
 
 @elu_grad.kernel
 @of_equal_shapes
-def elu_grad_kernel(gradients: Array, outputs: Array) -> Any:
+def elu_grad_kernel(gradients: Array, outputs: Array) -> Array:
     wide = widened(outputs)
     return narrowed(widened(gradients) * (np.fmin(wide, _ZERO[wide.dtype]) + wide.dtype.type(1)), gradients.dtype)
 
 
 @elu_grad.gradient
-def elu_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def elu_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     return elu_grad(dy, op.inputs[1]), _where_negative(op, dy)
 
 
 def _where_negative(op: Operation, dy: Tensor) -> Any:
     """The gradient of a gradient with respect to the outputs, on which it depends where they are negative."""
     outputs = op.inputs[1]
-    return get_op("Select")(get_op("Less")(outputs, 0), times(dy, op.inputs[0]), zeros_like(outputs))
+    return emit("Select", emit("Less", outputs, 0), times(dy, op.inputs[0]), zeros_like(outputs))
 
 
 selu = op("Selu(features: T) -> activations: T", _FRACTIONS)
@@ -304,7 +309,7 @@ _SELU_SCALE_ALPHA: Final = 1.7580993408473768599402175208123
 
 
 @selu.kernel
-def selu_kernel(features: Array) -> Any:
+def selu_kernel(features: Array) -> Array:
     if features.dtype == np.float16:  # of which TensorFlow rounds every step
         less = np.exp(np.minimum(features, np.float16(0)).astype(np.float32)).astype(np.float16) - np.float16(1)
         return np.where(features < 0, np.float16(_SELU_SCALE_ALPHA) * less, np.float16(_SELU_SCALE) * features)
@@ -315,8 +320,8 @@ def selu_kernel(features: Array) -> Any:
 
 
 @selu.gradient
-def selu_gradient(op: Operation, dy: Tensor) -> Any:
-    return selu_grad(dy, op.outputs[0])
+def selu_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(selu_grad, dy, op.outputs[0])
 
 
 selu_grad = _gradient_op("SeluGrad", _FRACTIONS, second="outputs")
@@ -324,7 +329,7 @@ selu_grad = _gradient_op("SeluGrad", _FRACTIONS, second="outputs")
 
 @selu_grad.kernel
 @of_equal_shapes
-def selu_grad_kernel(gradients: Array, outputs: Array) -> Any:
+def selu_grad_kernel(gradients: Array, outputs: Array) -> Array:
     wide = widened(outputs)
     kind = wide.dtype.type
     slopes = np.where(wide < _ZERO[wide.dtype], wide + kind(_SELU_SCALE_ALPHA), kind(_SELU_SCALE))
@@ -332,7 +337,7 @@ def selu_grad_kernel(gradients: Array, outputs: Array) -> Any:
 
 
 @selu_grad.gradient
-def selu_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def selu_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     return selu_grad(dy, op.inputs[1]), _where_negative(op, dy)
 
 
@@ -341,14 +346,14 @@ softplus.shape(same)
 
 
 @softplus.kernel
-def softplus_kernel(features: Array) -> Any:
+def softplus_kernel(features: Array) -> Array:
     if is_half(features.dtype):
         return _half_softplus(features)
     wide = widened(features)
     return narrowed(np.logaddexp(wide, _ZERO[wide.dtype]), features.dtype)
 
 
-def _half_softplus(features: Array) -> Any:
+def _half_softplus(features: Array) -> Array:
     """Of which TensorFlow rounds every step; beyond a limit that depends on the type it leaves out the logarithm."""
     kind = features.dtype.type
     # What Eigen calls the epsilon of a half is that of one with three bits more.
@@ -360,8 +365,8 @@ def _half_softplus(features: Array) -> Any:
 
 
 @softplus.gradient
-def softplus_gradient(op: Operation, dy: Tensor) -> Any:
-    return times(dy, get_op("Sigmoid")(op.inputs[0]))
+def softplus_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return times(dy, emit("Sigmoid", op.inputs[0]))
 
 
 softplus_grad = _gradient_op("SoftplusGrad", _FRACTIONS)
@@ -369,20 +374,19 @@ softplus_grad = _gradient_op("SoftplusGrad", _FRACTIONS)
 
 @softplus_grad.kernel
 @of_equal_shapes
-def softplus_grad_kernel(gradients: Array, features: Array) -> Any:
+def softplus_grad_kernel(gradients: Array, features: Array) -> Array:
     wide = widened(features)
     return narrowed(widened(gradients) / (np.exp(-wide) + wide.dtype.type(1)), gradients.dtype)
 
 
 @softplus_grad.gradient
-def softplus_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def softplus_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     gradients, x = op.inputs
-    exp = get_op("Exp")
     with control_dependencies([dy]):
         first = softplus_grad(dy, x)
         numerator = times(dy, gradients)
-        partial = plus(exp(negated(x)), 2.0)
-        return first, over(numerator, plus(partial, exp(x)))
+        partial = plus(emit("Exp", negated(x)), 2.0)
+        return first, over(numerator, plus(partial, emit("Exp", x)))
 
 
 softsign = op("Softsign(features: T) -> activations: T", _FRACTIONS)
@@ -390,14 +394,14 @@ softsign.shape(same)
 
 
 @softsign.kernel
-def softsign_kernel(features: Array) -> Any:
+def softsign_kernel(features: Array) -> Array:
     wide = widened(features)
     return narrowed(wide / (np.abs(wide) + wide.dtype.type(1)), features.dtype)
 
 
 @softsign.gradient
-def softsign_gradient(op: Operation, dy: Tensor) -> Any:
-    return softsign_grad(dy, op.inputs[0])
+def softsign_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(softsign_grad, dy, op.inputs[0])
 
 
 softsign_grad = _gradient_op("SoftsignGrad", _FRACTIONS)
@@ -405,6 +409,6 @@ softsign_grad = _gradient_op("SoftsignGrad", _FRACTIONS)
 
 @softsign_grad.kernel
 @of_equal_shapes
-def softsign_grad_kernel(gradients: Array, features: Array) -> Any:
+def softsign_grad_kernel(gradients: Array, features: Array) -> Array:
     wide = widened(features)
     return narrowed(widened(gradients) / np.square(np.abs(wide) + wide.dtype.type(1)), gradients.dtype)

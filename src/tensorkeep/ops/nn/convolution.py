@@ -8,20 +8,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy.typing as npt
-
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit_tensors
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op, takes_attributes
+from tensorkeep.graph.registry.opspec import OpSpec, op, takes_attributes
 from tensorkeep.ops.nn import convolution_kernels as arithmetic
 from tensorkeep.ops.nn._window_shapes import dims_of, layout, of_sizes, times, windows_over
 from tensorkeep.ops.nn.windows import Dimension
 from tensorkeep.ops.shared.expressions import shape_of
+from tensorkeep.ops.shared.kernel_types import Gradients
 from tensorkeep.ops.shared.shape_rules import merged_size, same
 from tensorkeep.shapes import Shape
 
-Array = npt.NDArray[Any]
 Ints = tuple[int, ...]
 Dims = tuple[Dimension, ...]
 
@@ -104,10 +103,10 @@ conv2d.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.conv2d_kernel))
 
 
 @conv2d.gradient
-def conv2d_gradient(op: Operation, dy: Tensor) -> Any:
+def conv2d_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, filters = op.inputs
     attrs = _passed_on(op, "explicit_paddings", "use_cudnn_on_gpu")
-    image_sizes, filter_sizes = get_op("ShapeN")([images, filters])
+    image_sizes, filter_sizes = emit_tensors("ShapeN", [images, filters])
     return [
         conv2d_backprop_input(image_sizes, filters, dy, **attrs),
         conv2d_backprop_filter(images, filter_sizes, dy, **attrs),
@@ -152,7 +151,7 @@ conv2d_backprop_input.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.conv2d_ba
 
 
 @conv2d_backprop_input.gradient
-def conv2d_backprop_input_gradient(op: Operation, dy: Tensor) -> Any:
+def conv2d_backprop_input_gradient(op: Operation, dy: Tensor) -> Gradients:
     _, filters, gradient = op.inputs
     attrs = _passed_on(op, "explicit_paddings", "use_cudnn_on_gpu")
     return [
@@ -183,7 +182,7 @@ conv2d_backprop_filter.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.conv2d_b
 
 
 @conv2d_backprop_filter.gradient
-def conv2d_backprop_filter_gradient(op: Operation, dy: Tensor) -> Any:
+def conv2d_backprop_filter_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, _, gradient = op.inputs
     attrs = _passed_on(op, "explicit_paddings", "use_cudnn_on_gpu")
     return [
@@ -219,10 +218,10 @@ conv3d.kernel(takes_attributes(*_ATTRIBUTES_3D)(arithmetic.conv3d_kernel))
 
 
 @conv3d.gradient
-def conv3d_gradient(op: Operation, dy: Tensor) -> Any:
+def conv3d_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, filters = op.inputs
     attrs = _passed_on(op)
-    image_sizes, filter_sizes = get_op("ShapeN")([images, filters])
+    image_sizes, filter_sizes = emit_tensors("ShapeN", [images, filters])
     return [
         conv3d_backprop_input_v2(image_sizes, filters, dy, **attrs),
         conv3d_backprop_filter_v2(images, filter_sizes, dy, **attrs),
@@ -249,7 +248,7 @@ conv3d_backprop_input_v2.kernel(takes_attributes(*_ATTRIBUTES_3D)(arithmetic.con
 
 
 @conv3d_backprop_input_v2.gradient
-def conv3d_backprop_input_v2_gradient(op: Operation, dy: Tensor) -> Any:
+def conv3d_backprop_input_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     _, filters, gradient = op.inputs
     attrs = _passed_on(op)
     return [
@@ -278,7 +277,7 @@ conv3d_backprop_filter_v2.kernel(takes_attributes(*_ATTRIBUTES_3D)(arithmetic.co
 
 
 @conv3d_backprop_filter_v2.gradient
-def conv3d_backprop_filter_v2_gradient(op: Operation, dy: Tensor) -> Any:
+def conv3d_backprop_filter_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, _, gradient = op.inputs
     attrs = _passed_on(op)
     return [
@@ -358,7 +357,7 @@ depthwise_conv2d_native.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.depthwi
 
 
 @depthwise_conv2d_native.gradient
-def depthwise_conv2d_native_gradient(op: Operation, dy: Tensor) -> Any:
+def depthwise_conv2d_native_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, filters = op.inputs
     attrs = _passed_on(op, "explicit_paddings")
     return [
@@ -389,7 +388,7 @@ depthwise_conv2d_native_backprop_input.kernel(
 
 
 @depthwise_conv2d_native_backprop_input.gradient
-def depthwise_conv2d_native_backprop_input_gradient(op: Operation, dy: Tensor) -> Any:
+def depthwise_conv2d_native_backprop_input_gradient(op: Operation, dy: Tensor) -> Gradients:
     _, filters, gradient = op.inputs
     attrs = _passed_on(op, "explicit_paddings")
     return [
@@ -417,7 +416,7 @@ depthwise_conv2d_native_backprop_filter.kernel(
 
 
 @depthwise_conv2d_native_backprop_filter.gradient
-def depthwise_conv2d_native_backprop_filter_gradient(op: Operation, dy: Tensor) -> Any:
+def depthwise_conv2d_native_backprop_filter_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, _, gradient = op.inputs
     attrs = _passed_on(op, "explicit_paddings")
     return [
@@ -453,7 +452,7 @@ dilation2d.kernel(arithmetic.dilation2d_kernel)
 
 
 @dilation2d.gradient
-def dilation2d_gradient(op: Operation, dy: Tensor) -> Any:
+def dilation2d_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, filters = op.inputs
     attrs = {name: op.attr(name) for name in ("strides", "rates", "padding")}
     return [

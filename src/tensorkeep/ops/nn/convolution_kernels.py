@@ -25,7 +25,7 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import product
 from math import prod
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -33,12 +33,12 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.linear_algebra.products import SMALL, multiply, multiply_in_parts
 from tensorkeep.ops.nn.windows import (
     CACHED_PLANS,
-    Array,
     Index,
     Ints,
     Layout,
     Placement,
     Sliding,
+    SlidingAttributes,
     centered,
     layout_of,
     lowest,
@@ -49,7 +49,11 @@ from tensorkeep.ops.nn.windows import (
     tap_indices,
     widened,
 )
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
 
 _PIECE_BYTES: Final = 1 << 20  # of copied windows at a time …
 _LARGE_PIECE_BYTES: Final = 1 << 24  # … and if other threads shall help
@@ -276,12 +280,19 @@ def _scattered(filters: Array, gradient: Array, plan: _Plan) -> Array:
 # The attributes of the kernels below are those that `Sliding` names.
 
 
-def conv2d_kernel(images: Array, filters: Array, *, use_cudnn_on_gpu: bool = True, **attributes: Any) -> Array:
+def conv2d_kernel(
+    images: Array, filters: Array, *, use_cudnn_on_gpu: bool = True, **attributes: Unpack[SlidingAttributes]
+) -> Array:
     return _forward(images, filters, Sliding(**attributes))
 
 
 def conv2d_backprop_input_kernel(
-    input_sizes: Array, filters: Array, gradient: Array, *, use_cudnn_on_gpu: bool = True, **attributes: Any
+    input_sizes: Array,
+    filters: Array,
+    gradient: Array,
+    *,
+    use_cudnn_on_gpu: bool = True,
+    **attributes: Unpack[SlidingAttributes],
 ) -> Array:
     """`input_sizes` may be the two spatial sizes alone; the others then are the gradient's and the filters'."""
     sliding = Sliding(**attributes)
@@ -292,28 +303,41 @@ def conv2d_backprop_input_kernel(
 
 
 def conv2d_backprop_filter_kernel(
-    images: Array, filter_sizes: Array, gradient: Array, *, use_cudnn_on_gpu: bool = True, **attributes: Any
+    images: Array,
+    filter_sizes: Array,
+    gradient: Array,
+    *,
+    use_cudnn_on_gpu: bool = True,
+    **attributes: Unpack[SlidingAttributes],
 ) -> Array:
     return _backward_to_filters(images, tuple(filter_sizes.tolist()), gradient, Sliding(**attributes))
 
 
-def conv3d_kernel(images: Array, filters: Array, **attributes: Any) -> Array:
+def conv3d_kernel(images: Array, filters: Array, **attributes: Unpack[SlidingAttributes]) -> Array:
     return _forward(images, filters, Sliding(**attributes))
 
 
-def conv3d_backprop_input_kernel(images: Array, filters: Array, gradient: Array, **attributes: Any) -> Array:
+def conv3d_backprop_input_kernel(
+    images: Array, filters: Array, gradient: Array, **attributes: Unpack[SlidingAttributes]
+) -> Array:
     return _backward_to_images(images.shape, filters, gradient, Sliding(**attributes))
 
 
-def conv3d_backprop_input_v2_kernel(input_sizes: Array, filters: Array, gradient: Array, **attributes: Any) -> Array:
+def conv3d_backprop_input_v2_kernel(
+    input_sizes: Array, filters: Array, gradient: Array, **attributes: Unpack[SlidingAttributes]
+) -> Array:
     return _backward_to_images(tuple(input_sizes.tolist()), filters, gradient, Sliding(**attributes))
 
 
-def conv3d_backprop_filter_kernel(images: Array, filters: Array, gradient: Array, **attributes: Any) -> Array:
+def conv3d_backprop_filter_kernel(
+    images: Array, filters: Array, gradient: Array, **attributes: Unpack[SlidingAttributes]
+) -> Array:
     return _backward_to_filters(images, filters.shape, gradient, Sliding(**attributes))
 
 
-def conv3d_backprop_filter_v2_kernel(images: Array, filter_sizes: Array, gradient: Array, **attributes: Any) -> Array:
+def conv3d_backprop_filter_v2_kernel(
+    images: Array, filter_sizes: Array, gradient: Array, **attributes: Unpack[SlidingAttributes]
+) -> Array:
     return _backward_to_filters(images, tuple(filter_sizes.tolist()), gradient, Sliding(**attributes))
 
 
@@ -352,18 +376,18 @@ def _expect_gradient(gradient: Array, shape: Ints) -> None:
         )
 
 
-def depthwise_conv2d_native_kernel(images: Array, filters: Array, **attributes: Any) -> Array:
+def depthwise_conv2d_native_kernel(images: Array, filters: Array, **attributes: Unpack[SlidingAttributes]) -> Array:
     return _depthwise_forward(images, filters, Sliding(**attributes))
 
 
 def depthwise_conv2d_native_backprop_input_kernel(
-    input_sizes: Array, filters: Array, gradient: Array, **attributes: Any
+    input_sizes: Array, filters: Array, gradient: Array, **attributes: Unpack[SlidingAttributes]
 ) -> Array:
     return _depthwise_backward_to_images(tuple(input_sizes.tolist()), filters, gradient, Sliding(**attributes))
 
 
 def depthwise_conv2d_native_backprop_filter_kernel(
-    images: Array, filter_sizes: Array, gradient: Array, **attributes: Any
+    images: Array, filter_sizes: Array, gradient: Array, **attributes: Unpack[SlidingAttributes]
 ) -> Array:
     return _depthwise_backward_to_filters(images, tuple(filter_sizes.tolist()), gradient, Sliding(**attributes))
 

@@ -10,17 +10,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, TensorKeepError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.nn._beam_search import best_beams
 from tensorkeep.ops.shared.expressions import times
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged_size, with_rank
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 ctc_greedy_decoder = op(
     "CTCGreedyDecoder(inputs: T, sequence_length: int32) -> "
@@ -58,7 +57,9 @@ def _check_lengths(
 
 
 @ctc_greedy_decoder.kernel
-def ctc_greedy_decoder_kernel(inputs: Array, sequence_length: Array, *, merge_repeated: bool, blank_index: int) -> Any:
+def ctc_greedy_decoder_kernel(
+    inputs: Array, sequence_length: Array, *, merge_repeated: bool, blank_index: int
+) -> tuple[Array, Array, Array, Array]:
     _check_lengths(inputs, sequence_length)
     steps, batch, classes = inputs.shape
     blank = blank_index if blank_index >= 0 else classes + blank_index
@@ -100,7 +101,7 @@ def ctc_beam_search_decoder_shape(inputs: Tensor, sequence_length: Tensor, *, to
 @ctc_beam_search_decoder.kernel
 def ctc_beam_search_decoder_kernel(
     inputs: Array, sequence_length: Array, *, beam_width: int, top_paths: int, merge_repeated: bool
-) -> Any:
+) -> tuple[list[Array], list[Array], list[Array], Array]:
     _check_lengths(inputs, sequence_length)
     if top_paths > beam_width:
         raise InvalidArgumentError("requested more paths than the beam width.")
@@ -157,7 +158,7 @@ def ctc_loss_kernel(
     preprocess_collapse_repeated: bool,
     ctc_merge_repeated: bool,
     ignore_longer_outputs_than_inputs: bool,
-) -> Any:
+) -> tuple[Array, Array]:
     _check_lengths(inputs, sequence_length, InvalidArgumentError)
     losses = np.zeros(inputs.shape[1], inputs.dtype)
     gradient = np.zeros(inputs.shape, inputs.dtype)
@@ -236,12 +237,13 @@ def _recursion(emitted: Array, stays: Array, skips: Array) -> Array:
 
 
 @ctc_loss.gradient
-def ctc_loss_gradient(op: Operation, dloss: Tensor, dgradient: Any) -> Any:
-    kept = get_op("PreventGradient")(
+def ctc_loss_gradient(op: Operation, dloss: Tensor, dgradient: Tensor) -> Gradients:
+    kept = emit(
+        "PreventGradient",
         op.outputs[1],
         message=(
             "Currently there is no way to take the second  derivative of ctc_loss due to the fused implementation's "
             "interaction  with tf.gradients()"
         ),
     )
-    return [times(get_op("ExpandDims")(dloss, -1), kept), None, None, None]
+    return [times(emit("ExpandDims", dloss, -1), kept), None, None, None]

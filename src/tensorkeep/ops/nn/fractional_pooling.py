@@ -7,19 +7,19 @@ from secrets import randbits
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.nn._fractional_windows import Cells, output_size, pooling_sequence
 from tensorkeep.ops.random.philox import PhiloxStream
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import Shape, checked_shape
 
-Array = npt.NDArray[Any]
 Floats = tuple[float, ...]
 
 
@@ -106,7 +106,7 @@ def fractional_max_pool_kernel(
     deterministic: bool,
     seed: int,
     seed2: int,
-) -> Any:
+) -> tuple[Array, Array, Array]:
     _check_options(pooling_ratio, deterministic, seed, seed2)
     sequences = _sequences(value, pooling_ratio, pseudo_random, seed, seed2)
     pooled: Any = None
@@ -125,7 +125,7 @@ def fractional_avg_pool_kernel(
     deterministic: bool,
     seed: int,
     seed2: int,
-) -> Any:
+) -> tuple[Array, Array, Array]:
     _check_options(pooling_ratio, deterministic, seed, seed2)
     sequences = _sequences(value, pooling_ratio, pseudo_random, seed, seed2)
     rows, columns = _cells(value.shape, *sequences, overlapping)
@@ -185,7 +185,7 @@ def fractional_max_pool_grad_kernel(
     col_pooling_sequence: Array,
     *,
     overlapping: bool,
-) -> Any:
+) -> Array:
     if orig_input.ndim != 4:
         raise InvalidArgumentError("orig_input must be 4-dimensional")
     rows, columns = _cells(orig_input.shape, row_pooling_sequence, col_pooling_sequence, overlapping)
@@ -214,7 +214,7 @@ def fractional_avg_pool_grad_kernel(
     col_pooling_sequence: Array,
     *,
     overlapping: bool,
-) -> Any:
+) -> Array:
     if np.shape(orig_input_tensor_shape) != (4,):
         raise InvalidArgumentError("original input tensor shape must be 1-dimensional and 4 elements")
     shape = checked_shape(orig_input_tensor_shape.tolist())
@@ -229,13 +229,13 @@ def fractional_avg_pool_grad_kernel(
 
 
 @fractional_max_pool.gradient
-def fractional_max_pool_gradient(op: Operation, dy: Any, *_: Any) -> Any:
+def fractional_max_pool_gradient(op: Operation, dy: Tensor, *_: Tensor) -> Gradients:
     given = (op.inputs[0], op.outputs[0], dy, op.outputs[1], op.outputs[2])
-    return get_op("FractionalMaxPoolGrad")(*given, overlapping=op.attr("overlapping"))
+    return emit("FractionalMaxPoolGrad", *given, overlapping=op.attr("overlapping"))
 
 
 @fractional_avg_pool.gradient
-def fractional_avg_pool_gradient(op: Operation, dy: Any, *_: Any) -> Any:
+def fractional_avg_pool_gradient(op: Operation, dy: Tensor, *_: Tensor) -> Gradients:
     shape = np.array(op.inputs[0].static_shape.dims, np.int64)
     given = (shape, dy, op.outputs[1], op.outputs[2])
-    return get_op("FractionalAvgPoolGrad")(*given, overlapping=op.attr("overlapping"))
+    return emit("FractionalAvgPoolGrad", *given, overlapping=op.attr("overlapping"))

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_value
@@ -14,10 +13,10 @@ from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.arrays.padding import mirror_pad_kernel
 from tensorkeep.ops.images.resizing import resize_bilinear_kernel
 from tensorkeep.ops.nn.convolution_kernels import conv2d_kernel
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import Shape
 
-Array = npt.NDArray[Any]
 Ints = tuple[int, ...]
 
 _SLIDING: Final = ("mode: {'REFLECT', 'SYMMETRIC'}", "strides: list(int)", "padding: {'SAME', 'VALID'}")
@@ -83,7 +82,7 @@ def _output(size: int, window: int, stride: int, padding: bytes) -> int:
     return -(-size // stride) if padding == b"SAME" else -(-(size - window + 1) // stride)
 
 
-def _convolved(images: Array, paddings: Array, filter: Array, mode: bytes, strides: Ints, padding: bytes) -> Any:
+def _convolved(images: Array, paddings: Array, filter: Array, mode: bytes, strides: Ints, padding: bytes) -> Array:
     if np.shape(paddings) != (4, 2):
         raise InvalidArgumentError(f"paddings must be a matrix with 2 columns: {list(np.shape(paddings))}")
     if len(strides) != 4 or strides[0] != 1 or strides[3] != 1:
@@ -105,7 +104,7 @@ def _convolved(images: Array, paddings: Array, filter: Array, mode: bytes, strid
 @fused_pad_conv2d.kernel
 def fused_pad_conv2d_kernel(
     input: Array, paddings: Array, filter: Array, *, mode: bytes, strides: Ints, padding: bytes
-) -> Any:
+) -> Array:
     return _convolved(input, paddings, filter, mode, strides, padding)
 
 
@@ -120,6 +119,6 @@ def fused_resize_and_pad_conv2d_kernel(
     mode: bytes,
     strides: Ints,
     padding: bytes,
-) -> Any:
+) -> Array:
     resized = resize_bilinear_kernel(input, size, align_corners=resize_align_corners, half_pixel_centers=False)
     return _convolved(resized.astype(input.dtype), paddings, filter, mode, strides, padding)

@@ -5,21 +5,20 @@ The arithmetic of the fused ops is in `_normalization_kernels`; here is what a g
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.nn import _normalization_kernels as arithmetic
 from tensorkeep.ops.nn._window_shapes import dims_of
 from tensorkeep.ops.nn.windows import Dimension, narrowed, widened
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged_size
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 _EPSILON: Final = "epsilon: float = 1e-04"
 _FACTOR: Final = "exponential_avg_factor: float = 1.0"
@@ -136,7 +135,7 @@ def fused_batch_norm_kernel(
     exponential_avg_factor: float,
     data_format: bytes,
     is_training: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     if x.ndim != _rank(data_format):
         raise InvalidArgumentError(f"input must be {_rank(data_format)}-dimensional, got {list(x.shape)}")
     return arithmetic.fused_batch_norm_kernel(
@@ -164,7 +163,7 @@ def fused_batch_norm_v3_kernel(
     exponential_avg_factor: float,
     data_format: bytes,
     is_training: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     if x.ndim != _rank(data_format):
         raise InvalidArgumentError(f"input must be {_rank(data_format)}-dimensional, got {list(x.shape)}")
     return arithmetic.fused_batch_norm_v3_kernel(
@@ -180,7 +179,7 @@ def fused_batch_norm_v3_kernel(
     )
 
 
-def _fused_gradient(op: Operation, dy: Tensor, gradient_op: OpSpec, reserved: tuple[Tensor, ...] = ()) -> Any:
+def _fused_gradient(op: Operation, dy: Tensor, gradient_op: OpSpec, reserved: tuple[Tensor, ...] = ()) -> Gradients:
     """The gradient, for which an inference with channels first is transposed to and fro."""
     x, scale = op.inputs[:2]
     data_format, is_training = op.attr("data_format"), op.attr("is_training")
@@ -188,32 +187,32 @@ def _fused_gradient(op: Operation, dy: Tensor, gradient_op: OpSpec, reserved: tu
     if is_training:
         found = gradient_op(dy, x, scale, op.outputs[3], op.outputs[4], *reserved, data_format=data_format, **attrs)
         return *found[:3], None, None
-    transpose, rank = get_op("Transpose"), _rank(data_format)
+    rank = _rank(data_format)
     is_first = data_format.startswith(b"NC")
     if is_first:
-        x = transpose(x, [0, *range(2, rank), 1], name="transpose")
-        dy = transpose(dy, [0, *range(2, rank), 1], name="transpose")
+        x = emit("Transpose", x, [0, *range(2, rank), 1], name="transpose")
+        dy = emit("Transpose", dy, [0, *range(2, rank), 1], name="transpose")
     target = "NHWC" if rank == 4 else "NDHWC"
     dx, dscale, doffset, *_ = gradient_op(
         dy, x, scale, op.inputs[3], op.inputs[4], *reserved, data_format=target, **attrs
     )
     if is_first:
-        dx = transpose(dx, [0, rank - 1, *range(1, rank - 1)], name="transpose")
+        dx = emit("Transpose", dx, [0, rank - 1, *range(1, rank - 1)], name="transpose")
     return dx, dscale, doffset, None, None
 
 
 @fused_batch_norm.gradient
-def fused_batch_norm_gradient(op: Operation, dy: Tensor, *others: Any) -> Any:
+def fused_batch_norm_gradient(op: Operation, dy: Tensor, *others: Tensor) -> Gradients:
     return _fused_gradient(op, dy, fused_batch_norm_grad)
 
 
 @fused_batch_norm_v2.gradient
-def fused_batch_norm_v2_gradient(op: Operation, dy: Tensor, *others: Any) -> Any:
+def fused_batch_norm_v2_gradient(op: Operation, dy: Tensor, *others: Tensor) -> Gradients:
     return _fused_gradient(op, dy, fused_batch_norm_grad_v2)
 
 
 @fused_batch_norm_v3.gradient
-def fused_batch_norm_v3_gradient(op: Operation, dy: Tensor, *others: Any) -> Any:
+def fused_batch_norm_v3_gradient(op: Operation, dy: Tensor, *others: Tensor) -> Gradients:
     return _fused_gradient(op, dy, fused_batch_norm_grad_v3, (op.outputs[5],))
 
 
@@ -279,7 +278,7 @@ def fused_batch_norm_grad_kernel(
     epsilon: float,
     data_format: bytes,
     is_training: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     return arithmetic.fused_batch_norm_grad_kernel(
         y_backprop,
         x,
@@ -304,7 +303,7 @@ def fused_batch_norm_grad_v3_kernel(
     epsilon: float,
     data_format: bytes,
     is_training: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     return arithmetic.fused_batch_norm_grad_kernel(
         y_backprop,
         x,
@@ -346,11 +345,12 @@ def batch_norm_with_global_normalization_kernel(
     *,
     variance_epsilon: float,
     scale_after_normalization: bool,
-) -> Any:
+) -> Array:
     _expect_vectors(t, m, v, beta, gamma)
     if t.dtype == np.float16:  # of which TensorFlow rounds every step
         inverse = arithmetic.half_inverse_root(v + np.float16(variance_epsilon))
-        return (t - m) * (inverse * gamma if scale_after_normalization else inverse) + beta
+        result: Array = (t - m) * (inverse * gamma if scale_after_normalization else inverse) + beta
+        return result
     inverse = _inverse_deviation(v, variance_epsilon)
     factor = inverse * widened(gamma) if scale_after_normalization else inverse
     return narrowed((widened(t) - widened(m)) * factor + widened(beta), t.dtype)
@@ -371,7 +371,7 @@ def _expect_vectors(t: Array, *vectors: Array) -> None:
 
 
 @batch_norm_with_global_normalization.gradient
-def batch_norm_with_global_normalization_gradient(op: Operation, dy: Tensor) -> Any:
+def batch_norm_with_global_normalization_gradient(op: Operation, dy: Tensor) -> Gradients:
     t, m, v, _, gamma = op.inputs
     attrs = {name: op.attr(name) for name in ("variance_epsilon", "scale_after_normalization")}
     return tuple(batch_norm_with_global_normalization_grad(t, m, v, gamma, dy, **attrs))
@@ -403,7 +403,7 @@ def batch_norm_with_global_normalization_grad_kernel(
     *,
     variance_epsilon: float,
     scale_after_normalization: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     _expect_vectors(t, m, v, gamma)
     dy, inverse = widened(backprop), _inverse_deviation(v, variance_epsilon)
     scale = widened(gamma) if scale_after_normalization else np.ones_like(inverse)
@@ -434,14 +434,14 @@ def lrn_shape(input: Tensor) -> Shape:
 
 
 @lrn.kernel
-def lrn_kernel(input: Array, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Any:
+def lrn_kernel(input: Array, *, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
     if input.ndim != 4:
         raise InvalidArgumentError(f"in must be 4-dimensional, got {list(input.shape)}")
     return arithmetic.lrn_kernel(input, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta)
 
 
 @lrn.gradient
-def lrn_gradient(op: Operation, dy: Tensor) -> Any:
+def lrn_gradient(op: Operation, dy: Tensor) -> Gradients:
     attrs = {name: op.attr(name) for name in ("depth_radius", "bias", "alpha", "beta")}
     return [lrn_grad(dy, op.inputs[0], op.outputs[0], **attrs)]
 
@@ -464,7 +464,7 @@ def lrn_grad_kernel(
     bias: float,
     alpha: float,
     beta: float,
-) -> Any:
+) -> Array:
     return arithmetic.lrn_grad_kernel(
         input_grads, input_image, output_image, depth_radius=depth_radius, bias=bias, alpha=alpha, beta=beta
     )

@@ -7,20 +7,19 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-import numpy.typing as npt
-
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, op, takes_attributes
+from tensorkeep.graph.registry.opspec import op, takes_attributes
 from tensorkeep.ops.nn import pooling_kernels as arithmetic
 from tensorkeep.ops.nn._window_shapes import dims_of, layout, of_sizes, windows_over
 from tensorkeep.ops.shared.expressions import shape_of, zeros_like
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged_size, with_rank
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
-Array = npt.NDArray[Any]
 Ints = tuple[int, ...]
 
 _SIZES: Final = ("ksize: list(int) >= 4", "strides: list(int) >= 4")
@@ -73,9 +72,9 @@ max_pool.kernel(takes_attributes(*_EXPLICIT_ATTRIBUTES)(arithmetic.max_pool_kern
 
 
 @max_pool.gradient
-def max_pool_gradient(op: Operation, dy: Tensor) -> Any:
+def max_pool_gradient(op: Operation, dy: Tensor) -> Gradients:
     attrs = _passed_on(op, "ksize", "strides", "padding", "explicit_paddings", "data_format")
-    return max_pool_grad(op.inputs[0], op.outputs[0], dy, **attrs)
+    return emit(max_pool_grad, op.inputs[0], op.outputs[0], dy, **attrs)
 
 
 max_pool_v2 = op(
@@ -103,7 +102,7 @@ max_pool_v2.kernel(takes_attributes("padding", "data_format")(arithmetic.max_poo
 
 
 @max_pool_v2.gradient
-def max_pool_v2_gradient(op: Operation, dy: Tensor) -> Any:
+def max_pool_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, ksize, strides = op.inputs
     attrs = _passed_on(op, "padding", "data_format")
     return max_pool_grad_v2(images, op.outputs[0], dy, ksize, strides, **attrs), None, None
@@ -127,7 +126,7 @@ max_pool_grad.kernel(takes_attributes(*_EXPLICIT_ATTRIBUTES)(arithmetic.max_pool
 
 
 @max_pool_grad.gradient
-def max_pool_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def max_pool_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, output, _ = op.inputs
     attrs = _passed_on(op, "ksize", "strides", "padding", "data_format")
     return zeros_like(images), zeros_like(output), max_pool_grad_grad(images, output, dy, **attrs)
@@ -152,7 +151,7 @@ max_pool_grad_v2.kernel(takes_attributes("padding", "data_format")(arithmetic.ma
 
 
 @max_pool_grad_v2.gradient
-def max_pool_grad_v2_gradient(op: Operation, dy: Tensor) -> Any:
+def max_pool_grad_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, output, _, ksize, strides = op.inputs
     attrs = _passed_on(op, "padding", "data_format")
     gradient = max_pool_grad_grad_v2(images, output, dy, ksize, strides, **attrs)
@@ -189,7 +188,7 @@ max_pool_grad_grad.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.max_pool_gra
 
 
 @max_pool_grad_grad.gradient
-def max_pool_grad_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def max_pool_grad_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, output, _ = op.inputs
     attrs = _passed_on(op, "ksize", "strides", "padding", "data_format")
     return zeros_like(images), zeros_like(output), max_pool_grad(images, output, dy, **attrs)
@@ -250,7 +249,7 @@ def max_pool_with_argmax_kernel(
     padding: bytes,
     include_batch_in_index: bool,
     Targmax: DType,  # noqa: N803 - TensorFlow's name
-) -> Any:
+) -> tuple[Array, Array]:
     return arithmetic.max_pool_with_argmax_kernel(
         input,
         ksize=ksize,
@@ -262,9 +261,9 @@ def max_pool_with_argmax_kernel(
 
 
 @max_pool_with_argmax.gradient
-def max_pool_with_argmax_gradient(op: Operation, dy: Tensor, dargmax: Any) -> Any:
+def max_pool_with_argmax_gradient(op: Operation, dy: Tensor, dargmax: Tensor) -> Gradients:
     attrs = _passed_on(op, "ksize", "strides", "padding", "include_batch_in_index")
-    return max_pool_grad_with_argmax(op.inputs[0], dy, op.outputs[1], **attrs)
+    return emit(max_pool_grad_with_argmax, op.inputs[0], dy, op.outputs[1], **attrs)
 
 
 max_pool_grad_with_argmax = op(
@@ -293,7 +292,7 @@ def max_pool_grad_with_argmax_kernel(
     strides: Ints,
     padding: bytes,
     include_batch_in_index: bool,
-) -> Any:
+) -> Array:
     if grad.shape != argmax.shape:
         raise InvalidArgumentError(f"grad {list(grad.shape)} and argmax {list(argmax.shape)}: expected the same shape")
     return arithmetic.max_pool_grad_with_argmax_kernel(
@@ -322,9 +321,9 @@ avg_pool.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.avg_pool_kernel))
 
 
 @avg_pool.gradient
-def avg_pool_gradient(op: Operation, dy: Tensor) -> Any:
+def avg_pool_gradient(op: Operation, dy: Tensor) -> Gradients:
     attrs = _passed_on(op, "ksize", "strides", "padding", "data_format")
-    return avg_pool_grad(shape_of(op.inputs[0]), dy, **attrs)
+    return emit(avg_pool_grad, shape_of(op.inputs[0]), dy, **attrs)
 
 
 avg_pool_grad = op(
@@ -345,9 +344,9 @@ avg_pool_grad.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.avg_pool_grad_ker
 
 
 @avg_pool_grad.gradient
-def avg_pool_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def avg_pool_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     attrs = _passed_on(op, "ksize", "strides", "padding", "data_format")
-    return get_op("StopGradient")(op.inputs[0]), avg_pool(dy, **attrs)
+    return emit("StopGradient", op.inputs[0]), avg_pool(dy, **attrs)
 
 
 # ------------------------------------------------------------------------------------------- Three dimensions
@@ -365,9 +364,9 @@ max_pool3d.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.max_pool3d_kernel))
 
 
 @max_pool3d.gradient
-def max_pool3d_gradient(op: Operation, dy: Tensor) -> Any:
+def max_pool3d_gradient(op: Operation, dy: Tensor) -> Gradients:
     attrs = _passed_on(op, "ksize", "strides", "padding", "data_format")
-    return max_pool3d_grad(op.inputs[0], op.outputs[0], dy, **attrs)
+    return emit(max_pool3d_grad, op.inputs[0], op.outputs[0], dy, **attrs)
 
 
 max_pool3d_grad = op(
@@ -389,7 +388,7 @@ max_pool3d_grad.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.max_pool3d_grad
 
 
 @max_pool3d_grad.gradient
-def max_pool3d_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def max_pool3d_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, output, _ = op.inputs
     attrs = _passed_on(op, "ksize", "strides", "padding", "data_format")
     return zeros_like(images), zeros_like(output), max_pool3d_grad_grad(images, output, dy, **attrs)
@@ -425,7 +424,7 @@ max_pool3d_grad_grad.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.max_pool3d
 
 
 @max_pool3d_grad_grad.gradient
-def max_pool3d_grad_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def max_pool3d_grad_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     images, output, _ = op.inputs
     attrs = _passed_on(op, "ksize", "strides", "padding", "data_format")
     return zeros_like(images), zeros_like(output), max_pool3d_grad(images, output, dy, **attrs)
@@ -441,9 +440,9 @@ avg_pool3d.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.avg_pool3d_kernel))
 
 
 @avg_pool3d.gradient
-def avg_pool3d_gradient(op: Operation, dy: Tensor) -> Any:
+def avg_pool3d_gradient(op: Operation, dy: Tensor) -> Gradients:
     attrs = _passed_on(op, "ksize", "strides", "padding", "data_format")
-    return avg_pool3d_grad(shape_of(op.inputs[0]), dy, **attrs)
+    return emit(avg_pool3d_grad, shape_of(op.inputs[0]), dy, **attrs)
 
 
 avg_pool3d_grad = op(
@@ -464,6 +463,6 @@ avg_pool3d_grad.kernel(takes_attributes(*_ATTRIBUTES)(arithmetic.avg_pool3d_grad
 
 
 @avg_pool3d_grad.gradient
-def avg_pool3d_grad_gradient(op: Operation, dy: Tensor) -> Any:
+def avg_pool3d_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     attrs = _passed_on(op, "ksize", "strides", "padding", "data_format")
-    return get_op("StopGradient")(op.inputs[0]), avg_pool3d(dy, **attrs)
+    return emit("StopGradient", op.inputs[0]), avg_pool3d(dy, **attrs)

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import prod
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
@@ -29,11 +29,12 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.ops.nn.windows import (
     CACHED_PLANS,
-    Array,
     Index,
     Ints,
+    PaddingAttributes,
     Placement,
     Sliding,
+    SlidingAttributes,
     centered,
     layout_of,
     lowest,
@@ -42,6 +43,10 @@ from tensorkeep.ops.nn.windows import (
     tap_indices,
     widened,
 )
+from tensorkeep.ops.shared.kernel_types import Array
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # in `typing` since Python 3.11
 
 Windows = tuple[Placement, ...]
 
@@ -51,7 +56,7 @@ _TOLERANCE: Final = np.float32(1e-5)  # MaxPool3DGrad's
 # The attributes of the kernels below are `ksize`, a window size for each axis, and those that `Sliding` names.
 
 
-def max_pool_kernel(images: Array, *, ksize: Ints, **attributes: Any) -> Array:
+def max_pool_kernel(images: Array, *, ksize: Ints, **attributes: Unpack[SlidingAttributes]) -> Array:
     """Pools over space; or over channels, by windows that follow one another."""
     sliding = Sliding(**attributes)
     windows = _windows(images.shape, ksize, sliding, True)
@@ -60,11 +65,11 @@ def max_pool_kernel(images: Array, *, ksize: Ints, **attributes: Any) -> Array:
     return narrowed(_first_maxima(widened(images), windows)[0], images.dtype)
 
 
-def max_pool_v2_kernel(images: Array, ksize: Array, strides: Array, **attributes: Any) -> Array:
+def max_pool_v2_kernel(images: Array, ksize: Array, strides: Array, **attributes: Unpack[PaddingAttributes]) -> Array:
     return max_pool_kernel(images, ksize=_ints(ksize), strides=_ints(strides), **attributes)
 
 
-def max_pool3d_kernel(images: Array, *, ksize: Ints, **attributes: Any) -> Array:
+def max_pool3d_kernel(images: Array, *, ksize: Ints, **attributes: Unpack[SlidingAttributes]) -> Array:
     sliding = Sliding(**attributes)
     images = _centered(images, ksize, sliding)
     return _maxima(images, _windows(images.shape, ksize, sliding), -np.inf)
@@ -76,7 +81,7 @@ def max_pool_with_argmax_kernel(
     ksize: Ints,
     include_batch_in_index: bool = False,
     Targmax: npt.DTypeLike = np.int64,  # noqa: N803 (TensorFlow's name)
-    **attributes: Any,
+    **attributes: Unpack[SlidingAttributes],
 ) -> tuple[Array, Array]:
     """The maxima, and where each lies in its image, or in all images, when flattened."""
     windows = _windows(images.shape, ksize, Sliding(**attributes))
@@ -91,7 +96,9 @@ def max_pool_with_argmax_kernel(
 
 
 @np.errstate(all="ignore")
-def max_pool_grad_kernel(images: Array, output: Array, gradient: Array, *, ksize: Ints, **attributes: Any) -> Array:
+def max_pool_grad_kernel(
+    images: Array, output: Array, gradient: Array, *, ksize: Ints, **attributes: Unpack[SlidingAttributes]
+) -> Array:
     windows = _windows(images.shape, ksize, Sliding(**attributes))
     _expect_shapes(windows, output=output, gradient=gradient)
     result = np.zeros(images.shape, widened(gradient[:0]).dtype)
@@ -103,13 +110,13 @@ def max_pool_grad_kernel(images: Array, output: Array, gradient: Array, *, ksize
 
 
 def max_pool_grad_v2_kernel(
-    images: Array, output: Array, gradient: Array, ksize: Array, strides: Array, **attributes: Any
+    images: Array, output: Array, gradient: Array, ksize: Array, strides: Array, **attributes: Unpack[PaddingAttributes]
 ) -> Array:
     return max_pool_grad_kernel(images, output, gradient, ksize=_ints(ksize), strides=_ints(strides), **attributes)
 
 
 def max_pool_grad_grad_kernel(
-    images: Array, output: Array, gradient: Array, *, ksize: Ints, **attributes: Any
+    images: Array, output: Array, gradient: Array, *, ksize: Ints, **attributes: Unpack[SlidingAttributes]
 ) -> Array:
     windows = _windows(images.shape, ksize, Sliding(**attributes))
     _expect_shapes(windows, output=output)
@@ -122,7 +129,7 @@ def max_pool_grad_grad_kernel(
 
 
 def max_pool_grad_grad_v2_kernel(
-    images: Array, output: Array, gradient: Array, ksize: Array, strides: Array, **attributes: Any
+    images: Array, output: Array, gradient: Array, ksize: Array, strides: Array, **attributes: Unpack[PaddingAttributes]
 ) -> Array:
     return max_pool_grad_grad_kernel(images, output, gradient, ksize=_ints(ksize), strides=_ints(strides), **attributes)
 
@@ -131,7 +138,9 @@ max_pool3d_grad_grad_kernel = max_pool_grad_grad_kernel
 
 
 @np.errstate(all="ignore")
-def max_pool3d_grad_kernel(images: Array, output: Array, gradient: Array, *, ksize: Ints, **attributes: Any) -> Array:
+def max_pool3d_grad_kernel(
+    images: Array, output: Array, gradient: Array, *, ksize: Ints, **attributes: Unpack[SlidingAttributes]
+) -> Array:
     windows = _windows(images.shape, ksize, Sliding(**attributes))
     _expect_shapes(windows, output=output, gradient=gradient)
     dtype = gradient.dtype
@@ -145,7 +154,13 @@ def max_pool3d_grad_kernel(images: Array, output: Array, gradient: Array, *, ksi
 
 @np.errstate(all="ignore")
 def max_pool_grad_with_argmax_kernel(
-    images: Array, gradient: Array, argmax: Array, *, include_batch_in_index: bool = False, **attributes: Any
+    images: Array,
+    gradient: Array,
+    argmax: Array,
+    *,
+    ksize: Ints = (),
+    include_batch_in_index: bool = False,
+    **attributes: Unpack[SlidingAttributes],
 ) -> Array:
     result = np.zeros(images.size, widened(gradient[:0]).dtype)
     np.add.at(result, _flat_places(images, argmax, include_batch_in_index), widened(gradient))
@@ -153,7 +168,7 @@ def max_pool_grad_with_argmax_kernel(
 
 
 @np.errstate(all="ignore")
-def avg_pool_kernel(images: Array, *, ksize: Ints, **attributes: Any) -> Array:
+def avg_pool_kernel(images: Array, *, ksize: Ints, **attributes: Unpack[SlidingAttributes]) -> Array:
     windows = _windows(images.shape, ksize, Sliding(**attributes))
     sums = widened(images)
     for axis, window in enumerate(windows):
@@ -162,12 +177,14 @@ def avg_pool_kernel(images: Array, *, ksize: Ints, **attributes: Any) -> Array:
     return narrowed(sums / _counts(windows, sums.dtype), images.dtype)
 
 
-def avg_pool3d_kernel(images: Array, *, ksize: Ints, **attributes: Any) -> Array:
+def avg_pool3d_kernel(images: Array, *, ksize: Ints, **attributes: Unpack[SlidingAttributes]) -> Array:
     return avg_pool_kernel(_centered(images, ksize, Sliding(**attributes)), ksize=ksize, **attributes)
 
 
 @np.errstate(all="ignore")
-def avg_pool_grad_kernel(input_shape: Array, gradient: Array, *, ksize: Ints, **attributes: Any) -> Array:
+def avg_pool_grad_kernel(
+    input_shape: Array, gradient: Array, *, ksize: Ints, **attributes: Unpack[SlidingAttributes]
+) -> Array:
     windows = _windows(_ints(input_shape), ksize, Sliding(**attributes))
     _expect_shapes(windows, gradient=gradient)
     shares = widened(gradient)

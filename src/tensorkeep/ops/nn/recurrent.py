@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Operation, Tensor
@@ -25,10 +24,9 @@ from tensorkeep.ops.linear_algebra.products import multiply
 from tensorkeep.ops.nn._window_shapes import times
 from tensorkeep.ops.nn.windows import narrowed, widened
 from tensorkeep.ops.shared.half_sums import half_products
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 _FIRST_ORDER: Final = (0, 1, 2, 3)  # where the input, cell, forget and output gates are
 _SECOND_ORDER: Final = (0, 2, 1, 3)
@@ -191,7 +189,7 @@ def lstm_block_cell_kernel(
     forget_bias: float,
     cell_clip: float,
     use_peephole: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     weights = _Weights(w, wci, wcf, wco, b, use_peephole, _FIRST_ORDER, forget_bias, cell_clip)
     _check_cell(x, cs_prev, h_prev, weights, skips_unused=True)  # as TensorFlow, for single steps only
     return _step(x, cs_prev, h_prev, weights)
@@ -231,7 +229,7 @@ def lstm_block_cell_grad_kernel(
     h_grad: Array,
     *,
     use_peephole: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     weights = _Weights.of((w, wci, wcf, wco, b), use_peephole)
     _check_cell(x, cs_prev, h_prev, weights)
     _check_shapes(cs_prev.shape, i=i, cs=cs, f=f, o=o, ci=ci, co=co, cs_grad=cs_grad, h_grad=h_grad)
@@ -314,7 +312,7 @@ def block_lstm_kernel(
     forget_bias: float,
     cell_clip: float,
     use_peephole: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     weights = _Weights(w, wci, wcf, wco, b, use_peephole, _FIRST_ORDER, forget_bias, cell_clip)
     return _sequence(seq_len_max, x, cs_prev, h_prev, weights)
 
@@ -333,12 +331,12 @@ def block_lstm_v2_kernel(
     *,
     cell_clip: float,
     use_peephole: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     weights = _Weights(w, wci, wcf, wco, b, use_peephole, _SECOND_ORDER, 0.0, cell_clip)
     return _sequence(seq_len_max, x, cs_prev, h_prev, weights)
 
 
-def _block_gradient(op: Operation, grads: tuple[Any, ...], spec: OpSpec) -> Any:
+def _block_gradient(op: Operation, grads: tuple[Any, ...], spec: OpSpec) -> Gradients:
     use_peephole = op.attr("use_peephole")
     found = spec(*op.inputs, *op.outputs, grads[1], grads[6], use_peephole=use_peephole)
     return None, *found
@@ -346,7 +344,7 @@ def _block_gradient(op: Operation, grads: tuple[Any, ...], spec: OpSpec) -> Any:
 
 @block_lstm.gradient
 @block_lstm_v2.gradient
-def block_lstm_gradient(op: Operation, *grads: Any) -> Any:
+def block_lstm_gradient(op: Operation, *grads: Tensor) -> Gradients:
     """Both generations have the gradient of the first, as TensorFlow has it."""
     return _block_gradient(op, grads, block_lstm_grad)
 
@@ -423,7 +421,7 @@ def block_lstm_grad_kernel(
     h_grad: Array,
     *,
     use_peephole: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     kept = (i, cs, f, o, ci, co, h)
     found = _sequence_gradient(
         seq_len_max, x, cs_prev, h_prev, _Weights.of((w, wci, wcf, wco, b), use_peephole), kept, (cs_grad, h_grad)
@@ -453,7 +451,7 @@ def block_lstm_grad_v2_kernel(
     h_grad: Array,
     *,
     use_peephole: bool,
-) -> Any:
+) -> tuple[Array, ...]:
     weights = _Weights.of((w, wci, wcf, wco, b), use_peephole, _SECOND_ORDER)
     kept = (i, cs, f, o, ci, co, h)
     found = _sequence_gradient(seq_len_max, x, cs_prev, h_prev, weights, kept, (cs_grad, h_grad))
@@ -492,7 +490,9 @@ def _check_gru(x: Array, h_prev: Array, w_ru: Array, w_c: Array, b_ru: Array, b_
 
 
 @gru_block_cell.kernel
-def gru_block_cell_kernel(x: Array, h_prev: Array, w_ru: Array, w_c: Array, b_ru: Array, b_c: Array) -> Any:
+def gru_block_cell_kernel(
+    x: Array, h_prev: Array, w_ru: Array, w_c: Array, b_ru: Array, b_c: Array
+) -> tuple[Array, Array, Array, Array]:
     _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
     size = h_prev.shape[1]
     gates = _sigmoid(multiply(np.concatenate((x, h_prev), axis=1), w_ru) + b_ru)
@@ -528,7 +528,7 @@ def gru_block_cell_grad_kernel(
     u: Array,
     c: Array,
     d_h: Array,
-) -> Any:
+) -> tuple[Array, Array, Array, Array]:
     _check_gru(x, h_prev, w_ru, w_c, b_ru, b_c)
     _check_shapes(h_prev.shape, r=r, u=u, c=c, d_h=d_h)
     inputs, one = x.shape[1], x.dtype.type(1)

@@ -8,20 +8,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, op
+from tensorkeep.graph.registry.opspec import op
 from tensorkeep.io.machine.blas import inner_product
 from tensorkeep.native.losses import fused_sparse_cross_entropy
 from tensorkeep.ops.nn.windows import narrowed, widened
 from tensorkeep.ops.shared.expressions import minus, negated, plus, reduce_sum, times
 from tensorkeep.ops.shared.half_sums import half_sums
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import broadcast, merged_size, scalar, with_rank, with_rank_at_least
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 softmax = op("Softmax(logits: T) -> softmax: T", "T: {half, bfloat16, float, double}")
 
@@ -32,7 +31,7 @@ def softmax_shape(logits: Tensor) -> Shape:
 
 
 @softmax.kernel
-def softmax_kernel(logits: Array) -> Any:
+def softmax_kernel(logits: Array) -> Array:
     if logits.dtype.itemsize == 2 and logits.size:
         _, powers, sums = _half_powers(logits)
         return powers * np.reciprocal(sums)
@@ -62,7 +61,7 @@ def _half_powers(logits: Array) -> tuple[Array, Array, Array]:
 
 
 @softmax.gradient
-def softmax_gradient(op: Operation, dy: Tensor) -> Any:
+def softmax_gradient(op: Operation, dy: Tensor) -> Gradients:
     y = op.outputs[0]
     return times(minus(dy, reduce_sum(times(dy, y), -1, keep_dims=True)), y)
 
@@ -72,18 +71,19 @@ log_softmax.shape(softmax_shape)
 
 
 @log_softmax.kernel
-def log_softmax_kernel(logits: Array) -> Any:
+def log_softmax_kernel(logits: Array) -> Array:
     if logits.dtype.itemsize == 2 and logits.size:
         shifted, _, sums = _half_powers(logits)
-        return shifted - np.log(sums.astype(np.float32)).astype(sums.dtype)
+        result: Array = shifted - np.log(sums.astype(np.float32)).astype(sums.dtype)
+        return result
     shifted, _, sums = _powers(widened(logits))
     shifted -= np.log(sums)
     return narrowed(shifted, logits.dtype)
 
 
 @log_softmax.gradient
-def log_softmax_gradient(op: Operation, dy: Tensor) -> Any:
-    y = get_op("Exp")(op.outputs[0])
+def log_softmax_gradient(op: Operation, dy: Tensor) -> Gradients:
+    y = emit("Exp", op.outputs[0])
     return minus(dy, times(reduce_sum(dy, -1, keep_dims=True), y))
 
 
@@ -135,14 +135,14 @@ def _half_losses(logits: Array) -> tuple[Array, Array]:
 
 
 @softmax_cross_entropy_with_logits.gradient
-def softmax_cross_entropy_with_logits_gradient(op: Operation, dloss: Tensor, dbackprop: Tensor) -> Any:
+def softmax_cross_entropy_with_logits_gradient(op: Operation, dloss: Tensor, dbackprop: Tensor) -> Gradients:
     logits = op.inputs[0]
     grad = _logits_gradient(op, dloss, dbackprop)
     return grad, _by_row(dloss, negated(log_softmax(logits)))
 
 
 def _by_row(factors: Tensor, rows: Tensor) -> Any:
-    return times(get_op("ExpandDims")(factors, -1), rows)
+    return times(emit("ExpandDims", factors, -1), rows)
 
 
 def _logits_gradient(op: Operation, dloss: Tensor, dbackprop: Tensor) -> Any:
@@ -150,9 +150,9 @@ def _logits_gradient(op: Operation, dloss: Tensor, dbackprop: Tensor) -> Any:
     grad = _by_row(dloss, op.outputs[1])
     if dbackprop is None or dbackprop.op.type == "ZerosLike":  # none came
         return grad
-    y, expand = softmax(op.inputs[0]), get_op("ExpandDims")
-    product = get_op("BatchMatMulV2")(expand(dbackprop, 1), expand(y, 2), name="MatMul")
-    squeezed = get_op("Squeeze")(product, squeeze_dims=[1])
+    y = softmax(op.inputs[0])
+    product = emit("BatchMatMulV2", emit("ExpandDims", dbackprop, 1), emit("ExpandDims", y, 2), name="MatMul")
+    squeezed = emit("Squeeze", product, squeeze_dims=[1])
     return plus(grad, times(minus(dbackprop, squeezed), y))
 
 
@@ -206,7 +206,7 @@ def _check_labels(labels: Array, classes: int) -> None:
 
 
 @sparse_softmax_cross_entropy_with_logits.gradient
-def sparse_softmax_cross_entropy_with_logits_gradient(op: Operation, dloss: Tensor, dbackprop: Tensor) -> Any:
+def sparse_softmax_cross_entropy_with_logits_gradient(op: Operation, dloss: Tensor, dbackprop: Tensor) -> Gradients:
     return _logits_gradient(op, dloss, dbackprop), None
 
 
@@ -215,11 +215,11 @@ l2_loss.shape(scalar)
 
 
 @l2_loss.kernel
-def l2_loss_kernel(t: Array) -> Any:
+def l2_loss_kernel(t: Array) -> Array:
     flat = widened(t).reshape(-1)
     return narrowed(inner_product(flat, flat) / flat.dtype.type(2), t.dtype)
 
 
 @l2_loss.gradient
-def l2_loss_gradient(op: Operation, dy: Tensor) -> Any:
+def l2_loss_gradient(op: Operation, dy: Tensor) -> Gradients:
     return times(op.inputs[0], dy)

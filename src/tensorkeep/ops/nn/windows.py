@@ -18,15 +18,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import product
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypedDict
 
 import ml_dtypes
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.ops.shared.kernel_types import Array
 
-Array = npt.NDArray[Any]
 Dimension = int | None
 Ints = tuple[int, ...]
 Pair = tuple[int, int]
@@ -193,6 +192,21 @@ class Sliding(NamedTuple):
     dilations: Ints = ()  # all 1 if empty
 
 
+class PaddingAttributes(TypedDict, total=False):
+    """What `Sliding` is made of besides strides, which some ops have as an input."""
+
+    padding: bytes
+    explicit_paddings: Ints
+    data_format: bytes
+    dilations: Ints
+
+
+class SlidingAttributes(PaddingAttributes, total=False):
+    """What `Sliding` is made of, as kernels are handed it: those attributes that their op has."""
+
+    strides: Ints
+
+
 @lru_cache(CACHED_PLANS)
 def place_windows(shape: Ints, window: Ints, sliding: Sliding) -> tuple[Placement, ...]:
     """Places windows, with a size for each axis, along all axes of an array."""
@@ -268,6 +282,6 @@ def narrowed(array: Array, dtype: np.dtype[Any]) -> Array:
 
 
 @lru_cache
-def lowest(dtype: np.dtype[Any]) -> Any:
+def lowest(dtype: np.dtype[Any]) -> int | np.floating[Any]:
     """The least number of a type, which is finite: where TensorFlow begins to look for a maximum."""
     return np.iinfo(dtype).min if dtype.kind in "iu" else ml_dtypes.finfo(dtype).min  # type: ignore[no-untyped-call]

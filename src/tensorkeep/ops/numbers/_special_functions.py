@@ -7,14 +7,12 @@ applies. What is outside of the domain is NaN; poles are infinities, as in Tenso
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.ops.numbers import _special_tables as tables
-
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 _ROOT_PI: Final = 1.7724538509055160273
 _EULER: Final = 0.57721566490153286061

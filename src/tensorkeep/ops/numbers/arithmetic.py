@@ -8,10 +8,11 @@ import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT32
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import emit, emit_tensors
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.expressions import (
     all_known_and_equal,
     cast,
@@ -34,6 +35,7 @@ from tensorkeep.ops.shared.expressions import (
     zeros_like,
 )
 from tensorkeep.ops.shared.families import binary
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import broadcast, merged
 from tensorkeep.shapes import Shape
 
@@ -48,7 +50,7 @@ _ORDERED = "{bfloat16, half, float, double, int8, uint8, int16, uint16, int32, u
 # ---------------------------------------------------------------------------------------------------- Sums
 
 
-def add_gradient(op: Operation, dy: Any) -> Any:
+def add_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     return (dy, dy) if all_known_and_equal(x, y, dy) else unbroadcast(x, y, dy, dy)
 
@@ -70,7 +72,7 @@ add_v2 = binary(
 )
 
 
-def sub_gradient(op: Operation, dy: Any) -> Any:
+def sub_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     return (dy, negated(dy)) if all_known_and_equal(x, y, dy) else unbroadcast(x, y, dy, negated(dy))
 
@@ -78,12 +80,12 @@ def sub_gradient(op: Operation, dy: Any) -> Any:
 sub = binary("Sub", np.subtract, sub_gradient, types=f"{{{_NUMBERS}, int64, {_COMPLEX}, uint32, uint64}}")
 
 
-def squared_difference_kernel(x: Any, y: Any) -> Any:
+def squared_difference_kernel(x: Array, y: Array) -> Array:
     difference = np.subtract(x, y)
     return difference * np.conj(difference) if difference.dtype.kind == "c" else np.square(difference)
 
 
-def squared_difference_gradient(op: Operation, dy: Any) -> Any:
+def squared_difference_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     with control_dependencies([dy]):
         two = constant(2.0, dy.dtype.base_dtype, "scalar")
@@ -123,7 +125,7 @@ def add_n_shape(inputs: list[Tensor]) -> Shape:
 
 
 @add_n.kernel
-def add_n_kernel(inputs: list[Any]) -> Any:
+def add_n_kernel(inputs: list[Array]) -> Array:
     total = inputs[0]
     for i, item in enumerate(inputs[1:], 1):
         if np.shape(item) != np.shape(total):
@@ -136,7 +138,7 @@ def add_n_kernel(inputs: list[Any]) -> Any:
 
 
 @add_n.gradient
-def add_n_gradient(op: Operation, dy: Any) -> Any:
+def add_n_gradient(op: Operation, dy: Tensor) -> Gradients:
     return [dy] * len(op.inputs)
 
 
@@ -160,7 +162,7 @@ def accumulate_n_shape(inputs: list[Tensor], *, shape: Shape) -> Shape:
 # ---------------------------------------------------------------------------------------------------- Products
 
 
-def mul_gradient(op: Operation, dy: Any) -> Any:
+def mul_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     if all_known_and_equal(x, y, dy) and dy.dtype.base_dtype in (INT32, FLOAT32):
         return mul(dy, y), mul(dy, x)
@@ -177,11 +179,11 @@ mul = binary(
 )
 
 
-def mul_no_nan_kernel(x: Any, y: Any) -> Any:
+def mul_no_nan_kernel(x: Array, y: Array) -> Array:
     return np.where(y == 0, y.dtype.type(0), np.multiply(x, y))
 
 
-def mul_no_nan_gradient(op: Operation, dy: Any) -> Any:
+def mul_no_nan_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     gx, gy = mul_no_nan(dy, y), mul_no_nan(x, dy)
     return (gx, gy) if all_known_and_equal(x, y, dy) else unbroadcast(x, y, gx, gy)
@@ -203,17 +205,19 @@ def _refuse_zeros(x: Any, y: Any) -> None:
         raise InvalidArgumentError("Integer division by zero")
 
 
-def truncated_quotient(x: Any, y: Any) -> Any:
+def truncated_quotient(x: Array, y: Array) -> Array:
     """The quotient of whole numbers, rounded towards zero."""
     _refuse_zeros(x, y)
     quotient = np.floor_divide(x, y)
     if x.dtype.kind == "u":
-        return quotient
+        result: Array = quotient
+        return result
     rest = np.remainder(x, y)
-    return np.add(quotient, ((rest != 0) & ((x < 0) != (y < 0))).astype(x.dtype))
+    result = np.add(quotient, ((rest != 0) & ((x < 0) != (y < 0))).astype(x.dtype))
+    return result
 
 
-def real_div_kernel(x: Any, y: Any) -> Any:
+def real_div_kernel(x: Array, y: Array) -> Array:
     if x.dtype.kind in "iu":
         raise UnimplementedError(
             f"RealDiv of {x.dtype}: TensorFlow divides whole numbers by Div, FloorDiv, TruncateDiv"
@@ -221,7 +225,7 @@ def real_div_kernel(x: Any, y: Any) -> Any:
     return np.divide(x, y)
 
 
-def real_div_gradient(op: Operation, dy: Any) -> Any:
+def real_div_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     cx, cy = conj(x), conj(y)
     gx = real_div(dy, cy)
@@ -232,11 +236,11 @@ def real_div_gradient(op: Operation, dy: Any) -> Any:
 real_div = binary("RealDiv", real_div_kernel, real_div_gradient, types=_DIVISIBLE)
 
 
-def div_kernel(x: Any, y: Any) -> Any:
+def div_kernel(x: Array, y: Array) -> Array:
     return truncated_quotient(x, y) if x.dtype.kind in "iu" else np.divide(x, y)
 
 
-def div_gradient(op: Operation, dy: Any) -> Any:
+def div_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     cx, cy = conj(x), conj(y)
     gx = over(dy, cy)
@@ -247,15 +251,15 @@ def div_gradient(op: Operation, dy: Any) -> Any:
 div = binary("Div", div_kernel, div_gradient, types=_DIVISIBLE)
 
 
-def div_no_nan_kernel(x: Any, y: Any) -> Any:
+def div_no_nan_kernel(x: Array, y: Array) -> Array:
     return np.where(y == 0, y.dtype.type(0), np.divide(x, y))
 
 
 def _div_no_nan(x: Tensor, y: Tensor) -> Tensor:
-    return div_no_nan(x, y, name="div_no_nan")  # type: ignore[no-any-return]
+    return emit(div_no_nan, x, y, name="div_no_nan")
 
 
-def div_no_nan_gradient(op: Operation, dy: Any) -> Any:
+def div_no_nan_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = conj(op.inputs[0]), conj(op.inputs[1])
     gx = _div_no_nan(dy, y)
     gy = times(dy, _div_no_nan(_div_no_nan(negated(x), y), y))
@@ -270,7 +274,7 @@ div_no_nan = binary(
 )
 
 
-def floor_div_kernel(x: Any, y: Any) -> Any:
+def floor_div_kernel(x: Array, y: Array) -> Array:
     if x.dtype.kind in "iu":
         _refuse_zeros(x, y)
         return np.floor_divide(x, y)
@@ -280,7 +284,7 @@ def floor_div_kernel(x: Any, y: Any) -> Any:
 floor_div = binary("FloorDiv", floor_div_kernel, None, types=_DIVISIBLE)
 
 
-def truncate_div_kernel(x: Any, y: Any) -> Any:
+def truncate_div_kernel(x: Array, y: Array) -> Array:
     return truncated_quotient(x, y) if x.dtype.kind in "iu" else np.trunc(np.divide(x, y))
 
 
@@ -290,7 +294,7 @@ truncate_div = binary("TruncateDiv", truncate_div_kernel, None, types=_DIVISIBLE
 # ---------------------------------------------------------------------------------------------------- Remainders
 
 
-def truncate_mod_kernel(x: Any, y: Any) -> Any:
+def truncate_mod_kernel(x: Array, y: Array) -> Array:
     if x.dtype.kind in "iu":
         _refuse_zeros(x, y)
     return np.fmod(x, y)
@@ -300,13 +304,13 @@ mod = binary("Mod", truncate_mod_kernel, ..., types="{int32, int64, half, half, 
 truncate_mod = binary("TruncateMod", truncate_mod_kernel, ..., types="{int32, int64, bfloat16, half, float, double}")
 
 
-def floor_mod_kernel(x: Any, y: Any) -> Any:
+def floor_mod_kernel(x: Array, y: Array) -> Array:
     if x.dtype.kind in "iu":
         _refuse_zeros(x, y)
     return np.remainder(x, y)
 
 
-def floor_mod_gradient(op: Operation, dy: Any) -> Any:
+def floor_mod_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     gy = times(dy, negated(floor_div(x, y)))
     return unbroadcast(x, y, dy, gy)
@@ -326,24 +330,24 @@ floor_mod = binary(
 def _not_zero(x: Tensor) -> Tensor:
     """One where `x` is not zero."""
     dtype = x.dtype.base_dtype
-    return cast(get_op("NotEqual")(x, number(0.0, dtype)), dtype)
+    return cast(emit("NotEqual", x, number(0.0, dtype)), dtype)
 
 
-def _reduced(x: Tensor, y: Tensor, dy: Any, partials: Any) -> Any:
+def _reduced(x: Tensor, y: Tensor, dy: Tensor, partials: Any) -> Gradients:
     """Gradients from partial derivatives, each summed to its input's shape."""
     x_shape, y_shape = shape_of(x), shape_of(y)
-    x_axes, y_axes = get_op("BroadcastGradientArgs")(x_shape, y_shape)
+    x_axes, y_axes = emit_tensors("BroadcastGradientArgs", x_shape, y_shape)
     with control_dependencies([dy]):
         of_x, of_y = partials()
         gx = reshape(reduce_sum(times(of_x, dy), x_axes), x_shape)
         return gx, reshape(reduce_sum(times(of_y, dy), y_axes), y_shape)
 
 
-def xlogy_kernel(x: Any, y: Any) -> Any:
+def xlogy_kernel(x: Array, y: Array) -> Array:
     return np.where(x == 0, x.dtype.type(0), np.multiply(x, np.log(y)))
 
 
-def xlogy_gradient(op: Operation, dy: Any) -> Any:
+def xlogy_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     return _reduced(x, y, dy, lambda: (xlogy(_not_zero(x), y), xdivy(x, y)))
 
@@ -351,11 +355,11 @@ def xlogy_gradient(op: Operation, dy: Any) -> Any:
 xlogy = binary("Xlogy", xlogy_kernel, xlogy_gradient, types=_HALF_FIRST)
 
 
-def xlog1py_kernel(x: Any, y: Any) -> Any:
+def xlog1py_kernel(x: Array, y: Array) -> Array:
     return np.where(x == 0, x.dtype.type(0), np.multiply(x, np.log1p(y)))
 
 
-def xlog1py_gradient(op: Operation, dy: Any) -> Any:
+def xlog1py_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     return _reduced(x, y, dy, lambda: (xlog1py(_not_zero(x), y), xdivy(x, plus(y, 1.0))))
 
@@ -363,11 +367,11 @@ def xlog1py_gradient(op: Operation, dy: Any) -> Any:
 xlog1py = binary("Xlog1py", xlog1py_kernel, xlog1py_gradient, types=_HALF_FIRST)
 
 
-def xdivy_kernel(x: Any, y: Any) -> Any:
+def xdivy_kernel(x: Array, y: Array) -> Array:
     return np.where(x == 0, x.dtype.type(0), np.divide(x, y))
 
 
-def xdivy_gradient(op: Operation, dy: Any) -> Any:
+def xdivy_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     return _reduced(x, y, dy, lambda: (xdivy(_not_zero(x), y), xdivy(negated(x), plain("Pow", y, 2, "pow"))))
 
@@ -378,20 +382,19 @@ xdivy = binary("Xdivy", xdivy_kernel, xdivy_gradient, types=_HALF_FIRST)
 # -------------------------------------------------------------------------------------------------- Powers and extremes
 
 
-def pow_kernel(x: Any, y: Any) -> Any:
+def pow_kernel(x: Array, y: Array) -> Array:
     if x.dtype.kind == "i" and np.size(x) and np.any(y < 0):
         raise InvalidArgumentError("Integers to negative integer powers are not allowed")
     return np.power(x, y)
 
 
-def pow_gradient(op: Operation, dy: Any) -> Any:
+def pow_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     cx, cy = conj(x), conj(y)
     gx = times(times(dy, cy), power(cx, minus(cy, 1)))
-    mask = get_op("NotEqual")(cx, 0) if x.dtype.is_complex else get_op("Greater")(cx, 0)
-    select = get_op("Select")
-    safe = select(mask, cx, ones_like(x))
-    log_x = select(mask, get_op("Log")(safe), zeros_like(x))
+    mask = emit("NotEqual", cx, 0) if x.dtype.is_complex else emit("Greater", cx, 0)
+    safe = emit("Select", mask, cx, ones_like(x))
+    log_x = emit("Select", mask, emit("Log", safe), zeros_like(x))
     gy = times(times(dy, conj(op.outputs[0])), log_x)
     return unbroadcast(x, y, gx, gy)
 
@@ -404,23 +407,22 @@ power = binary(
 )
 
 
-def _extreme_gradient(op: Operation, dy: Any, selector: str) -> Any:
+def _extreme_gradient(op: Operation, dy: Tensor, selector: str) -> Gradients:
     x, y = op.inputs
     none = zeros_like(dy)
-    mask = get_op(selector)(x, y)
-    select = get_op("SelectV2")
-    gx = select(mask, dy, none)
-    return unbroadcast(x, y, gx, select(mask, none, dy))
+    mask = emit(selector, x, y)
+    gx = emit("SelectV2", mask, dy, none)
+    return unbroadcast(x, y, gx, emit("SelectV2", mask, none, dy))
 
 
-def maximum_gradient(op: Operation, dy: Any) -> Any:
+def maximum_gradient(op: Operation, dy: Tensor) -> Gradients:
     return _extreme_gradient(op, dy, "GreaterEqual")
 
 
 maximum = binary("Maximum", np.maximum, maximum_gradient, types=_ORDERED)
 
 
-def minimum_gradient(op: Operation, dy: Any) -> Any:
+def minimum_gradient(op: Operation, dy: Tensor) -> Gradients:
     return _extreme_gradient(op, dy, "LessEqual")
 
 
@@ -430,12 +432,11 @@ minimum = binary("Minimum", np.minimum, minimum_gradient, types=_ORDERED)
 # ------------------------------------------------------------------------------------------------- Geometry, neighbours
 
 
-def atan2_gradient(op: Operation, dy: Any) -> Any:
+def atan2_gradient(op: Operation, dy: Tensor) -> Gradients:
     y, x = op.inputs
-    square = get_op("Square")
     with control_dependencies([dy]):
-        squared_y = square(y)
-        inverse = over(dy, plus(squared_y, square(x)))
+        squared_y = emit("Square", y)
+        inverse = over(dy, plus(squared_y, emit("Square", x)))
         gy = times(x, inverse)
         gx = times(negated(y), inverse)
         return unbroadcast(y, x, gy, gx)
@@ -449,10 +450,10 @@ next_after.kernel(np.nextafter)
 
 
 @next_after.gradient
-def next_after_gradient(op: Operation, dy: Any) -> Any:
+def next_after_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     x_shape, y_shape = shape_of(x), shape_of(y)
-    x_axes, y_axes = get_op("BroadcastGradientArgs")(x_shape, y_shape)
+    x_axes, y_axes = emit_tensors("BroadcastGradientArgs", x_shape, y_shape)
     with control_dependencies([dy]):
         of_x = ones(x_shape, x.dtype.base_dtype)
         of_y = zeros(y_shape, y.dtype.base_dtype)
@@ -475,7 +476,7 @@ def cross_shape(a: Tensor, b: Tensor) -> Shape:
 
 
 @cross.kernel
-def cross_kernel(a: Any, b: Any) -> Any:
+def cross_kernel(a: Array, b: Array) -> Array:
     if np.shape(a) != np.shape(b):
         raise InvalidArgumentError(f"Both inputs must be of same shape: {list(np.shape(a))} vs. {list(np.shape(b))}")
     if np.ndim(a) < 1 or np.shape(a)[-1] != 3:
@@ -485,7 +486,7 @@ def cross_kernel(a: Any, b: Any) -> Any:
 
 
 @cross.gradient
-def cross_gradient(op: Operation, dy: Any) -> Any:
+def cross_gradient(op: Operation, dy: Tensor) -> Gradients:
     u, v = op.inputs
     return cross(v, dy), cross(dy, u)
 
@@ -509,7 +510,7 @@ def broadcast_gradient_args_shape(s0: Tensor, s1: Tensor) -> tuple[Shape, Shape]
 
 
 @broadcast_gradient_args.kernel
-def broadcast_gradient_args_kernel(s0: Any, s1: Any) -> tuple[Any, Any]:
+def broadcast_gradient_args_kernel(s0: Array, s1: Array) -> tuple[Array, Array]:
     if np.ndim(s0) != 1 or np.ndim(s1) != 1:
         raise InvalidArgumentError("In[0] and In[1] of BroadcastGradientArgs must be vectors")
     a, b = s0.tolist(), s1.tolist()

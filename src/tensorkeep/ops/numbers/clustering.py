@@ -11,6 +11,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.random.philox import PhiloxGenerator, unit_singles
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import unknown
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -30,7 +31,7 @@ def nearest_neighbors_shape(points: Tensor, centers: Tensor, k: Tensor) -> tuple
 
 
 @nearest_neighbors.kernel
-def nearest_neighbors_kernel(points: Any, centers: Any, k: Any) -> tuple[Any, Any]:
+def nearest_neighbors_kernel(points: Array, centers: Array, k: Array) -> tuple[Array, Array]:
     _check_matrix(points, "points")
     _check_matrix(centers, "centers")
     if np.ndim(k):
@@ -116,7 +117,7 @@ def kmc2_chain_initialization_shape(distances: Tensor, seed: Tensor) -> Shape:
 
 
 @kmc2_chain_initialization.kernel
-def kmc2_chain_initialization_kernel(distances: Any, seed: Any) -> Any:
+def kmc2_chain_initialization_kernel(distances: Array, seed: Array) -> np.int64:
     if np.ndim(distances) != 1 or not len(distances):
         raise InvalidArgumentError(
             f"Input distances should be a vector of at least one element, got shape {list(np.shape(distances))}."
@@ -140,8 +141,8 @@ kmeans_plus_plus_initialization.shape(unknown)
 
 @kmeans_plus_plus_initialization.kernel
 def kmeans_plus_plus_initialization_kernel(
-    points: Any, num_to_sample: Any, seed: Any, num_retries_per_sample: Any
-) -> Any:
+    points: Array, num_to_sample: Array, seed: Array, num_retries_per_sample: Array
+) -> Array:
     _check_matrix(points, "points")
     if np.ndim(num_to_sample) or np.ndim(seed) or np.ndim(num_retries_per_sample):
         raise InvalidArgumentError("Inputs num_to_sample, seed and num_retries_per_sample should be scalars.")

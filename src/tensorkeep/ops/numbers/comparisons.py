@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit_tensors
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.shared.expressions import reduce_sum, reshape, shape_of, unbroadcast, zeros, zeros_like
 from tensorkeep.ops.shared.families import binary, unary
+from tensorkeep.ops.shared.kernel_types import Array, Gradients, Value
 from tensorkeep.ops.shared.shape_rules import broadcast, broadcast_shapes, merge_shapes, same
 from tensorkeep.shapes import Shape
 
@@ -48,7 +50,7 @@ def equality_shape(x: Tensor, y: Tensor, *, incompatible_shape_error: bool) -> S
     return broadcast_shapes(x.static_shape, y.static_shape, incompatible_shape_error)
 
 
-def _compared(compare: Callable[..., Any], x: Any, y: Any, strict: bool, otherwise: bool) -> Any:
+def _compared(compare: Callable[..., Any], x: Array, y: Array, strict: bool, otherwise: bool) -> Value:
     if not strict:
         try:
             np.broadcast_shapes(np.shape(x), np.shape(y))
@@ -58,11 +60,11 @@ def _compared(compare: Callable[..., Any], x: Any, y: Any, strict: bool, otherwi
     return np.asarray(result, np.bool_) if x.dtype == object else result
 
 
-def equal_kernel(x: Any, y: Any, *, incompatible_shape_error: bool) -> Any:
+def equal_kernel(x: Array, y: Array, *, incompatible_shape_error: bool) -> Value:
     return _compared(np.equal, x, y, incompatible_shape_error, False)
 
 
-def not_equal_kernel(x: Any, y: Any, *, incompatible_shape_error: bool) -> Any:
+def not_equal_kernel(x: Array, y: Array, *, incompatible_shape_error: bool) -> Value:
     return _compared(np.not_equal, x, y, incompatible_shape_error, True)
 
 
@@ -84,12 +86,15 @@ def approximate_equal_shape(x: Tensor, y: Tensor) -> Shape:
 
 
 @approximate_equal.kernel
-def approximate_equal_kernel(x: Any, y: Any, *, tolerance: float) -> Any:
+def approximate_equal_kernel(x: Array, y: Array, *, tolerance: float) -> Array:
     if np.shape(x) != np.shape(y):
         raise InvalidArgumentError(f"x and y must be of the same shape: {list(np.shape(x))} vs. {list(np.shape(y))}")
     distance = np.absolute(np.subtract(x, y))
     allowed = np.float32(tolerance)
-    return distance < (distance.dtype.type(allowed) if distance.dtype.kind in "iu" else allowed.astype(distance.dtype))
+    result: Array = distance < (
+        distance.dtype.type(allowed) if distance.dtype.kind in "iu" else allowed.astype(distance.dtype)
+    )
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------- Logic
@@ -117,17 +122,20 @@ def _shift_count(x: Any, y: Any) -> Any:
     return np.clip(y, 0, 8 * x.dtype.itemsize - 1).astype(x.dtype)
 
 
-def left_shift_kernel(x: Any, y: Any) -> Any:
-    return np.left_shift(x, _shift_count(x, y))
+def left_shift_kernel(x: Array, y: Array) -> Array:
+    result: Array = np.left_shift(x, _shift_count(x, y))
+    return result
 
 
-def right_shift_kernel(x: Any, y: Any) -> Any:
-    return np.right_shift(x, _shift_count(x, y))
+def right_shift_kernel(x: Array, y: Array) -> Array:
+    result: Array = np.right_shift(x, _shift_count(x, y))
+    return result
 
 
-def population_count_kernel(x: Any) -> Any:
+def population_count_kernel(x: Array) -> Array:
     unsigned = np.dtype(f"u{x.dtype.itemsize}")
-    return np.bitwise_count(np.asarray(x).view(unsigned))
+    result: Array = np.bitwise_count(np.asarray(x).view(unsigned))
+    return result
 
 
 bitwise_and = binary("BitwiseAnd", np.bitwise_and, None, "commutative", types=_INTEGERS)
@@ -156,7 +164,7 @@ def select_shape(condition: Tensor, t: Tensor, e: Tensor) -> Shape:
 
 
 @select.kernel
-def select_kernel(condition: Any, t: Any, e: Any) -> Any:
+def select_kernel(condition: Array, t: Array, e: Array) -> Array:
     shape, data = np.shape(condition), np.shape(t)
     if data != np.shape(e):
         raise InvalidArgumentError(
@@ -175,7 +183,7 @@ def select_kernel(condition: Any, t: Any, e: Any) -> Any:
 
 
 @select.gradient
-def select_gradient(op: Operation, dy: Any) -> Any:
+def select_gradient(op: Operation, dy: Tensor) -> Gradients:
     condition, x, _ = op.inputs
     none = zeros_like(x)
     gx = select(condition, dy, none)
@@ -191,12 +199,12 @@ def select_v2_shape(condition: Tensor, t: Tensor, e: Tensor) -> Shape:
 
 
 @select_v2.kernel
-def select_v2_kernel(condition: Any, t: Any, e: Any) -> Any:
+def select_v2_kernel(condition: Array, t: Array, e: Array) -> Array:
     return np.where(condition, t, e)
 
 
 @select_v2.gradient
-def select_v2_gradient(op: Operation, dy: Any) -> Any:
+def select_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     condition, x, y = op.inputs
     z = op.outputs[0]
     none = zeros((), dy.dtype.base_dtype)
@@ -212,7 +220,7 @@ clip_by_value.shape(same)
 
 
 @clip_by_value.kernel
-def clip_by_value_kernel(t: Any, clip_value_min: Any, clip_value_max: Any) -> Any:
+def clip_by_value_kernel(t: Array, clip_value_min: Array, clip_value_max: Array) -> Array:
     for name, limit in (("clip_value_min", clip_value_min), ("clip_value_max", clip_value_max)):
         if np.ndim(limit) and np.shape(limit) != np.shape(t):
             raise InvalidArgumentError(
@@ -223,14 +231,13 @@ def clip_by_value_kernel(t: Any, clip_value_min: Any, clip_value_max: Any) -> An
 
 
 @clip_by_value.gradient
-def clip_by_value_gradient(op: Operation, dy: Any) -> Any:
+def clip_by_value_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, low, high = op.inputs
     x_shape, low_shape, high_shape = shape_of(x), shape_of(low), shape_of(high)
     none = zeros(shape_of(dy), dy.dtype.base_dtype)
     is_below, is_above = less(x, low), greater(x, high)
-    args = get_op("BroadcastGradientArgs")
-    _, low_axes = args(x_shape, low_shape)
-    _, high_axes = args(x_shape, high_shape)
+    _, low_axes = emit_tensors("BroadcastGradientArgs", x_shape, low_shape)
+    _, high_axes = emit_tensors("BroadcastGradientArgs", x_shape, high_shape)
     gx = select(logical_or(is_below, is_above), none, dy)
     g_low, g_high = select(is_below, dy, none), select(is_above, dy, none)
     g_low = reshape(reduce_sum(g_low, low_axes), low_shape)
@@ -242,7 +249,7 @@ bucketize.shape(same)
 
 
 @bucketize.kernel
-def bucketize_kernel(input: Any, *, boundaries: tuple[float, ...]) -> Any:
+def bucketize_kernel(input: Array, *, boundaries: tuple[float, ...]) -> Array:
     limits = np.array(boundaries, np.float32)
     if np.any(limits[1:] < limits[:-1]):
         raise InvalidArgumentError("Expected sorted boundaries")

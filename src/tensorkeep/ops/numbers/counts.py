@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.ragged.rows import rows_of
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import merge_shapes
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 _OUTPUTS = "output_indices: int64, output_values: output_type, output_dense_shape: int64"
 _ATTRS = (
@@ -78,8 +76,8 @@ def dense_count_sparse_output_shape(values: Tensor, weights: Tensor) -> tuple[Sh
 
 @dense_count_sparse_output.kernel
 def dense_count_sparse_output_kernel(
-    values: Any, weights: Any, *, minlength: int, maxlength: int, binary_output: bool
-) -> tuple[Any, Any, Any]:
+    values: Array, weights: Array, *, minlength: int, maxlength: int, binary_output: bool
+) -> tuple[Array, Array, Array]:
     if np.ndim(values) not in (1, 2):
         raise InvalidArgumentError(f"Input must be a 1 or 2-dimensional tensor. Got: {list(np.shape(values))}")
     if values.ndim == 2 and len(values) == 0:
@@ -107,8 +105,15 @@ def sparse_count_sparse_output_shape(
 
 @sparse_count_sparse_output.kernel
 def sparse_count_sparse_output_kernel(
-    indices: Any, values: Any, dense_shape: Any, weights: Any, *, minlength: int, maxlength: int, binary_output: bool
-) -> tuple[Any, Any, Any]:
+    indices: Array,
+    values: Array,
+    dense_shape: Array,
+    weights: Array,
+    *,
+    minlength: int,
+    maxlength: int,
+    binary_output: bool,
+) -> tuple[Array, Array, Array]:
     if indices.ndim != 2 or values.ndim != 1 or dense_shape.ndim != 1:
         raise InvalidArgumentError(
             f"Input indices must be a matrix, values and dense_shape vectors. Got: {list(indices.shape)}, "
@@ -141,8 +146,8 @@ def ragged_count_sparse_output_shape(splits: Tensor, values: Tensor, weights: Te
 
 @ragged_count_sparse_output.kernel
 def ragged_count_sparse_output_kernel(
-    splits: Any, values: Any, weights: Any, *, minlength: int, maxlength: int, binary_output: bool
-) -> tuple[Any, Any, Any]:
+    splits: Array, values: Array, weights: Array, *, minlength: int, maxlength: int, binary_output: bool
+) -> tuple[Array, Array, Array]:
     if np.ndim(splits) != 1 or splits.size < 2:
         raise InvalidArgumentError(f"Must provide at least 2 elements for the splits argument, got {np.size(splits)}")
     if splits[0] != 0:

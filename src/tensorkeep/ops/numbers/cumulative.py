@@ -6,11 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.shared.expressions import minus, negated, plus, times
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import SCALAR, merge_shapes, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -50,7 +53,7 @@ def _range_size(start: Any, limit: Any, delta: Any) -> int:
 
 
 @range_.kernel
-def range_kernel(start: Any, limit: Any, delta: Any) -> Any:
+def range_kernel(start: Array, limit: Array, delta: Array) -> Array:
     for name, value in (("start", start), ("limit", limit), ("delta", delta)):
         if np.size(value) != 1:
             raise InvalidArgumentError(f"{name} must be a scalar, not shape {list(np.shape(value))}")
@@ -58,7 +61,8 @@ def range_kernel(start: Any, limit: Any, delta: Any) -> Any:
     size = _range_size(start, limit, delta)
     check_allocation((size,), np.int64, copies=2)
     steps = np.arange(size).astype(start.dtype)
-    return np.add(start, np.multiply(steps, delta))
+    result: Array = np.add(start, np.multiply(steps, delta))
+    return result
 
 
 lin_space = op(
@@ -82,7 +86,7 @@ def lin_space_shape(start: Tensor, stop: Tensor, num: Tensor) -> Shape:
 
 
 @lin_space.kernel
-def lin_space_kernel(start: Any, stop: Any, num: Any) -> Any:
+def lin_space_kernel(start: Array, stop: Array, num: Array) -> Array:
     for name, value in (("start", start), ("stop", stop), ("num", num)):
         if np.ndim(value):
             raise InvalidArgumentError(f"{name} must be a scalar, not shape {list(np.shape(value))}")
@@ -119,7 +123,7 @@ def running_shape(x: Tensor, axis: Tensor) -> Shape:
     return x.static_shape
 
 
-def _accumulated(ufunc: Any, x: Any, axis: Any, exclusive: bool, reverse: bool, nothing: Any) -> Any:
+def _accumulated(ufunc: Any, x: Array, axis: Array, exclusive: bool, reverse: bool, nothing: Any) -> Array:
     """Totals by a ufunc; exclusive ones begin with what nothing adds up to."""
     if np.ndim(axis):
         raise InvalidArgumentError(f"ScanOp: axis must be a scalar, not {list(np.shape(axis))}")
@@ -141,12 +145,12 @@ cumsum = running("Cumsum", "numbertype")
 
 
 @cumsum.kernel
-def cumsum_kernel(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
+def cumsum_kernel(x: Array, axis: Array, *, exclusive: bool, reverse: bool) -> Array:
     return _accumulated(np.add, x, axis, exclusive, reverse, 0)
 
 
 @cumsum.gradient
-def cumsum_gradient(op: Operation, dy: Any) -> Any:
+def cumsum_gradient(op: Operation, dy: Tensor) -> Gradients:
     exclusive, reverse = op.attr("exclusive"), op.attr("reverse")
     return cumsum(dy, op.inputs[1], exclusive=exclusive, reverse=not reverse), None
 
@@ -155,24 +159,24 @@ cumprod = running("Cumprod", "numbertype")
 
 
 @cumprod.kernel
-def cumprod_kernel(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
+def cumprod_kernel(x: Array, axis: Array, *, exclusive: bool, reverse: bool) -> Array:
     return _accumulated(np.multiply, x, axis, exclusive, reverse, 1)
 
 
 @cumprod.gradient
-def cumprod_gradient(op: Operation, dy: Any) -> Any:
+def cumprod_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, axis = op.inputs
     exclusive, reverse = op.attr("exclusive"), op.attr("reverse")
     products = cumprod(x, axis, exclusive=exclusive, reverse=reverse)
     totals = cumsum(times(products, dy), axis, exclusive=exclusive, reverse=not reverse)
-    return get_op("DivNoNan")(totals, x, name="div_no_nan"), None
+    return emit("DivNoNan", totals, x, name="div_no_nan"), None
 
 
 cumulative_logsumexp = running("CumulativeLogsumexp", "{bfloat16, half, float, double}")
 
 
 @cumulative_logsumexp.kernel
-def cumulative_logsumexp_kernel(x: Any, axis: Any, *, exclusive: bool, reverse: bool) -> Any:
+def cumulative_logsumexp_kernel(x: Array, axis: Array, *, exclusive: bool, reverse: bool) -> Array:
     dtype = x.dtype
     wide = x.astype(np.float32) if dtype.itemsize == 2 else x
     return _accumulated(np.logaddexp, wide, axis, exclusive, reverse, -np.inf).astype(dtype, copy=False)
@@ -187,18 +191,17 @@ def _lowest(dtype: np.dtype[Any]) -> float:
 
 
 @cumulative_logsumexp.gradient
-def cumulative_logsumexp_gradient(op: Operation, dy: Any) -> Any:
+def cumulative_logsumexp_gradient(op: Operation, dy: Tensor) -> Gradients:
     """Through logarithms, of the positive and of the negative part of what comes in."""
     x, axis = op.inputs
     exclusive, reverse = op.attr("exclusive"), op.attr("reverse")
-    select, log, exp = get_op("SelectV2"), get_op("Log"), get_op("Exp")
     lowest = _lowest(dy.dtype.array_dtype)
-    positive = select(get_op("Greater")(dy, 0), log(dy), lowest)
-    negative = select(get_op("Less")(dy, 0), log(negated(dy)), lowest)
+    positive = emit("SelectV2", emit("Greater", dy, 0), emit("Log", dy), lowest)
+    negative = emit("SelectV2", emit("Less", dy, 0), emit("Log", negated(dy)), lowest)
 
     def summed(part: Tensor) -> Tensor:
         totals = cumulative_logsumexp(minus(part, op.outputs[0]), axis, exclusive=exclusive, reverse=not reverse)
-        return exp(plus(totals, x))  # type: ignore[no-any-return]
+        return emit("Exp", plus(totals, x))
 
     up = summed(positive)
     return minus(up, summed(negative)), None
@@ -226,7 +229,7 @@ def _checked_size(size: Any) -> int:
     return int(size)
 
 
-def _counted(values: Any, rows: Any, shape: tuple[int, ...], weights: Any, binary: bool) -> Any:
+def _counted(values: Array, rows: Any, shape: tuple[int, ...], weights: Array, binary: bool) -> Array:
     """How often each value occurs in each row, or what the weights of its occurrences add up to."""
     check_allocation(shape, np.int64, copies=2)
     if np.size(values) and np.min(values) < 0:
@@ -259,7 +262,7 @@ def bincount_shape(arr: Tensor, size: Tensor, weights: Tensor) -> Shape:
 
 
 @bincount.kernel
-def bincount_kernel(arr: Any, size: Any, weights: Any) -> Any:
+def bincount_kernel(arr: Array, size: Array, weights: Array) -> Array:
     return _counted(arr, np.zeros(np.shape(arr), np.int64), (_checked_size(size),), weights, False)
 
 
@@ -285,7 +288,7 @@ def dense_bincount_shape(input: Tensor, size: Tensor, weights: Tensor) -> Shape:
 
 
 @dense_bincount.kernel
-def dense_bincount_kernel(input: Any, size: Any, weights: Any, *, binary_output: bool) -> Any:
+def dense_bincount_kernel(input: Array, size: Array, weights: Array, *, binary_output: bool) -> Array:
     if np.ndim(input) > 2:
         raise InvalidArgumentError(f"Shape must be at most rank 2 but is rank {np.ndim(input)}")
     count = _checked_size(size)
@@ -309,7 +312,7 @@ def ragged_bincount_shape(splits: Tensor, values: Tensor, size: Tensor, weights:
 
 
 @ragged_bincount.kernel
-def ragged_bincount_kernel(splits: Any, values: Any, size: Any, weights: Any, *, binary_output: bool) -> Any:
+def ragged_bincount_kernel(splits: Array, values: Array, size: Array, weights: Array, *, binary_output: bool) -> Array:
     if splits.size == 0 or splits[0] != 0:
         raise InvalidArgumentError("Splits must start with 0" if splits.size else "Splits must be non-empty")
     if splits[-1] != np.size(values) or np.any(np.diff(splits) < 0):
@@ -338,8 +341,8 @@ def sparse_bincount_shape(indices: Tensor, values: Tensor, dense_shape: Tensor, 
 
 @sparse_bincount.kernel
 def sparse_bincount_kernel(
-    indices: Any, values: Any, dense_shape: Any, size: Any, weights: Any, *, binary_output: bool
-) -> Any:
+    indices: Array, values: Array, dense_shape: Array, size: Array, weights: Array, *, binary_output: bool
+) -> Array:
     count = _checked_size(size)
     if indices.shape[:1] != np.shape(values):
         raise InvalidArgumentError("Number of values must match first dimension of indices.")
@@ -371,7 +374,7 @@ def histogram_fixed_width_shape(values: Tensor, value_range: Tensor, nbins: Tens
 
 
 @histogram_fixed_width.kernel
-def histogram_fixed_width_kernel(values: Any, value_range: Any, nbins: Any, *, dtype: Any) -> Any:
+def histogram_fixed_width_kernel(values: Array, value_range: Array, nbins: Array, *, dtype: DType) -> Array:
     if np.ndim(nbins) or np.shape(value_range) != (2,):
         raise InvalidArgumentError("nbins should be a scalar, and value_range a vector of 2 elements")
     if not value_range[0] < value_range[1]:

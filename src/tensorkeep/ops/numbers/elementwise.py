@@ -9,9 +9,10 @@ import numpy as np
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.shared.expressions import (
     conj,
     constant,
@@ -25,6 +26,7 @@ from tensorkeep.ops.shared.expressions import (
     zeros_like,
 )
 from tensorkeep.ops.shared.families import differentiated, of_equal_sizes, unary
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import broadcast, same
 
 _SIGNED = "{bfloat16, half, float, double, int8, int16, int32, int64, complex64, complex128}"
@@ -34,7 +36,7 @@ _FLOATS = "{bfloat16, half, float, double}"
 def of_input(derivative: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
     """The gradient of a function whose derivative is known as a function of its input."""
 
-    def gradient(op: Operation, dy: Any) -> Any:
+    def gradient(op: Operation, dy: Tensor) -> Gradients:
         with control_dependencies([dy]):
             return times(dy, derivative(conj(op.inputs[0])))
 
@@ -44,8 +46,9 @@ def of_input(derivative: Callable[[Tensor], Tensor]) -> Callable[..., Any]:
 def in_float32(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
     """The function, computed in float32 for types of 16 bits and rounded once."""
 
-    def kernel(x: Any) -> Any:
-        return function(x.astype(np.float32)).astype(x.dtype) if x.dtype.itemsize == 2 else function(x)
+    def kernel(x: Array) -> Array:
+        result: Array = function(x.astype(np.float32)).astype(x.dtype) if x.dtype.itemsize == 2 else function(x)
+        return result
 
     kernel.__name__ = function.__name__
     return kernel
@@ -54,21 +57,21 @@ def in_float32(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 # ---------------------------------------------------------------------------------------------------- Signs
 
 
-def neg_gradient(op: Operation, dy: Any) -> Any:
+def neg_gradient(op: Operation, dy: Tensor) -> Gradients:
     return negated(dy)
 
 
 neg = unary("Neg", np.negative, neg_gradient, _SIGNED)
 
 
-def abs_gradient(op: Operation, dy: Any) -> Any:
+def abs_gradient(op: Operation, dy: Tensor) -> Gradients:
     return times(dy, sign(op.inputs[0]))
 
 
 absolute = unary("Abs", np.absolute, abs_gradient, "{bfloat16, half, float, double, int8, int16, int32, int64}")
 
 
-def sign_gradient(op: Operation, dy: Any) -> Any:
+def sign_gradient(op: Operation, dy: Tensor) -> Gradients:
     return zeros_like(op.inputs[0])
 
 
@@ -78,11 +81,11 @@ sign = unary("Sign", np.sign, sign_gradient, _SIGNED)
 # ---------------------------------------------------------------------------------------------------- Powers
 
 
-def square_gradient(op: Operation, dy: Any) -> Any:
+def square_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         x = conj(op.inputs[0])
         two = constant(2.0, x.dtype.base_dtype)
-        return get_op("Mul")(dy, get_op("Mul")(x, two))
+        return emit("Mul", dy, emit("Mul", x, two))
 
 
 square = unary(
@@ -93,26 +96,26 @@ square = unary(
 )
 
 
-def sqrt_gradient(op: Operation, dy: Any) -> Any:
-    return sqrt_grad(op.outputs[0], dy)
+def sqrt_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(sqrt_grad, op.outputs[0], dy)
 
 
 sqrt = unary("Sqrt", np.sqrt, sqrt_gradient)
 
 
-def rsqrt_kernel(x: Any) -> Any:
+def rsqrt_kernel(x: Array) -> Array:
     return np.reciprocal(np.sqrt(x))
 
 
-def rsqrt_gradient(op: Operation, dy: Any) -> Any:
-    return rsqrt_grad(op.outputs[0], dy)
+def rsqrt_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(rsqrt_grad, op.outputs[0], dy)
 
 
 rsqrt = unary("Rsqrt", in_float32(rsqrt_kernel), rsqrt_gradient)
 
 
-def reciprocal_gradient(op: Operation, dy: Any) -> Any:
-    return reciprocal_grad(op.outputs[0], dy)
+def reciprocal_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return emit(reciprocal_grad, op.outputs[0], dy)
 
 
 reciprocal = unary("Reciprocal", np.reciprocal, reciprocal_gradient, _SIGNED)
@@ -122,7 +125,7 @@ inv = unary("Inv", np.reciprocal, reciprocal_gradient, _SIGNED)
 # ---------------------------------------------------------------------------------------------------- Exponentials
 
 
-def exp_gradient(op: Operation, dy: Any) -> Any:
+def exp_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         return times(dy, conj(op.outputs[0]))
 
@@ -133,22 +136,24 @@ log = unary("Log", np.log, of_input(lambda x: reciprocal(x)))
 log1p = unary("Log1p", np.log1p, of_input(lambda x: reciprocal(plus(1, x))))
 
 
-def sigmoid_kernel(x: Any) -> Any:
+def sigmoid_kernel(x: Array) -> Array:
     if x.dtype.itemsize == 2:
         return _sigmoid_of_halves(x)
-    return np.reciprocal(np.exp(np.negative(x)) + x.dtype.type(1))
+    result: Array = np.reciprocal(np.exp(np.negative(x)) + x.dtype.type(1))
+    return result
 
 
-def _sigmoid_of_halves(x: Any) -> Any:
+def _sigmoid_of_halves(x: Array) -> Array:
     """Every step is rounded, as in TensorFlow: tests/interop/test_half_types.py compares all halves."""
     powers = np.exp(x.astype(np.float32)).astype(x.dtype)
     shares = powers / (powers + x.dtype.type(1))
-    return np.where(np.isinf(powers), x.dtype.type(1), shares)
+    result: Array = np.where(np.isinf(powers), x.dtype.type(1), shares)
+    return result
 
 
-def sigmoid_gradient(op: Operation, dy: Any) -> Any:
+def sigmoid_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
-        return sigmoid_grad(conj(op.outputs[0]), dy)
+        return emit(sigmoid_grad, conj(op.outputs[0]), dy)
 
 
 sigmoid = unary("Sigmoid", sigmoid_kernel, sigmoid_gradient)
@@ -157,13 +162,13 @@ sigmoid = unary("Sigmoid", sigmoid_kernel, sigmoid_gradient)
 # ---------------------------------------------------------------------------------------------------- Trigonometry
 
 
-def cos_gradient(op: Operation, dy: Any) -> Any:
+def cos_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         x = conj(op.inputs[0])
         return times(negated(dy), sin(x))
 
 
-def tan_gradient(op: Operation, dy: Any) -> Any:
+def tan_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         x = conj(op.inputs[0])
         return times(square(reciprocal(cos(x))), dy)
@@ -173,28 +178,28 @@ def _root_of_rest(op: Operation, dy: Tensor) -> Any:
     """1 / sqrt(1 - x²)"""
     squared = square(conj(op.inputs[0]))
     one = constant(1, dy.dtype.base_dtype)
-    return reciprocal(sqrt(get_op("Sub")(one, squared)))
+    return reciprocal(sqrt(emit("Sub", one, squared)))
 
 
-def asin_gradient(op: Operation, dy: Any) -> Any:
+def asin_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         return times(dy, _root_of_rest(op, dy))
 
 
-def acos_gradient(op: Operation, dy: Any) -> Any:
+def acos_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         inverse = _root_of_rest(op, dy)
         return times(negated(dy), inverse)
 
 
-def atan_gradient(op: Operation, dy: Any) -> Any:
+def atan_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         squared = square(conj(op.inputs[0]))
         one = constant(1, dy.dtype.base_dtype)
-        return times(dy, reciprocal(get_op("AddV2")(one, squared, name="Add")))
+        return times(dy, reciprocal(emit("AddV2", one, squared, name="Add")))
 
 
-sin = unary("Sin", np.sin, of_input(lambda x: get_op("Cos")(x)))
+sin = unary("Sin", np.sin, of_input(lambda x: emit("Cos", x)))
 cos = unary("Cos", np.cos, cos_gradient)
 tan = unary("Tan", np.tan, tan_gradient)
 asin = unary("Asin", np.arcsin, asin_gradient)
@@ -205,30 +210,30 @@ atan = unary("Atan", np.arctan, atan_gradient)
 # ---------------------------------------------------------------------------------------------------- Hyperbolic
 
 
-def tanh_gradient(op: Operation, dy: Any) -> Any:
+def tanh_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
-        return tanh_grad(conj(op.outputs[0]), dy)
+        return emit(tanh_grad, conj(op.outputs[0]), dy)
 
 
-def asinh_gradient(op: Operation, dy: Any) -> Any:
+def asinh_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         return over(dy, cosh(conj(op.outputs[0])))
 
 
-def acosh_gradient(op: Operation, dy: Any) -> Any:
+def acosh_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         return over(dy, sinh(conj(op.outputs[0])))
 
 
-def atanh_gradient(op: Operation, dy: Any) -> Any:
+def atanh_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         squared = square(conj(op.inputs[0]))
         one = constant(1, dy.dtype.base_dtype)
-        return times(dy, reciprocal(get_op("Sub")(one, squared)))
+        return times(dy, reciprocal(emit("Sub", one, squared)))
 
 
-sinh = unary("Sinh", np.sinh, of_input(lambda x: get_op("Cosh")(x)))
-cosh = unary("Cosh", np.cosh, of_input(lambda x: get_op("Sinh")(x)))
+sinh = unary("Sinh", np.sinh, of_input(lambda x: emit("Cosh", x)))
+cosh = unary("Cosh", np.cosh, of_input(lambda x: emit("Sinh", x)))
 tanh = unary("Tanh", np.tanh, tanh_gradient)
 asinh = unary("Asinh", np.arcsinh, asinh_gradient)
 acosh = unary("Acosh", np.arccosh, acosh_gradient)
@@ -238,7 +243,7 @@ atanh = unary("Atanh", np.arctanh, atanh_gradient)
 # ---------------------------------------------------------------------------------------------------- Rounding
 
 
-def round_kernel(x: Any) -> Any:
+def round_kernel(x: Array) -> Array:
     return x if x.dtype.kind in "iu" else np.rint(x)
 
 
@@ -262,28 +267,29 @@ def gradient_op(name: str, kernel: Callable[..., Any], gradient: Callable[..., A
     return differentiated(spec, gradient)
 
 
-def _where_needed(dy: Any, value: Any) -> Any:
+def _where_needed(dy: Array, value: Any) -> Array:
     """Zero wherever no gradient comes, even beside infinities."""
-    return np.where(dy == 0, dy.dtype.type(0), value)
+    result: Array = np.where(dy == 0, dy.dtype.type(0), value)
+    return result
 
 
-def sqrt_grad_kernel(y: Any, dy: Any) -> Any:
+def sqrt_grad_kernel(y: Array, dy: Array) -> Array:
     return _where_needed(dy, (dy * dy.dtype.type(0.5)) / np.conj(y))
 
 
-def sqrt_grad_gradient(op: Operation, grad: Any) -> Any:
+def sqrt_grad_gradient(op: Operation, grad: Tensor) -> Gradients:
     a, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         ga = over(grad, a)
         return times(negated(conj(ga)), y), times(0.5, ga)
 
 
-def rsqrt_grad_kernel(y: Any, dy: Any) -> Any:
+def rsqrt_grad_kernel(y: Array, dy: Array) -> Array:
     y = np.conj(y)
     return _where_needed(dy, (dy * y) * dy.dtype.type(-0.5) * (y * y))
 
 
-def rsqrt_grad_gradient(op: Operation, grad: Any) -> Any:
+def rsqrt_grad_gradient(op: Operation, grad: Tensor) -> Gradients:
     a, b = op.inputs
     with control_dependencies([grad]):
         ca, cg = conj(a), conj(grad)
@@ -291,12 +297,12 @@ def rsqrt_grad_gradient(op: Operation, grad: Any) -> Any:
         return ga, rsqrt_grad(ca, grad)
 
 
-def reciprocal_grad_kernel(y: Any, dy: Any) -> Any:
+def reciprocal_grad_kernel(y: Array, dy: Array) -> Array:
     y = np.conj(y)
     return _where_needed(dy, -y * y * dy)
 
 
-def reciprocal_grad_gradient(op: Operation, grad: Any) -> Any:
+def reciprocal_grad_gradient(op: Operation, grad: Tensor) -> Gradients:
     a, b = op.inputs
     with control_dependencies([grad]):
         ca, cg = conj(a), conj(grad)
@@ -304,22 +310,24 @@ def reciprocal_grad_gradient(op: Operation, grad: Any) -> Any:
         return ga, reciprocal_grad(ca, grad)
 
 
-def tanh_grad_kernel(y: Any, dy: Any) -> Any:
-    return dy * (dy.dtype.type(1) - y * y)
+def tanh_grad_kernel(y: Array, dy: Array) -> Array:
+    result: Array = dy * (dy.dtype.type(1) - y * y)
+    return result
 
 
-def tanh_grad_gradient(op: Operation, grad: Any) -> Any:
+def tanh_grad_gradient(op: Operation, grad: Tensor) -> Gradients:
     with control_dependencies([grad]):
         a, b = conj(op.inputs[0]), conj(op.inputs[1])
         ga = times(times(times(grad, -2.0), b), a)
         return ga, tanh_grad(a, grad)
 
 
-def sigmoid_grad_kernel(y: Any, dy: Any) -> Any:
-    return dy * y * (dy.dtype.type(1) - y)
+def sigmoid_grad_kernel(y: Array, dy: Array) -> Array:
+    result: Array = dy * y * (dy.dtype.type(1) - y)
+    return result
 
 
-def sigmoid_grad_gradient(op: Operation, grad: Any) -> Any:
+def sigmoid_grad_gradient(op: Operation, grad: Tensor) -> Gradients:
     with control_dependencies([grad]):
         a, b = conj(op.inputs[0]), conj(op.inputs[1])
         gb = times(grad, b)
@@ -350,36 +358,36 @@ def _part(name: str, output: str = "output", given: str = "input") -> OpSpec:
 
 def _joined(real: Any, imag: Any) -> Tensor:
     wide = real.dtype.base_dtype.name == "float64"
-    return complex_number(real, imag, Tout="complex128" if wide else "complex64")  # type: ignore[no-any-return]
+    return emit(complex_number, real, imag, Tout="complex128" if wide else "complex64")
 
 
 complex_abs = _part("ComplexAbs", "y", "x")
 
 
 @complex_abs.kernel
-def complex_abs_kernel(x: Any, *, Tout: DType) -> Any:  # noqa: N803
+def complex_abs_kernel(x: Array, *, Tout: DType) -> Array:  # noqa: N803
     if x.real.dtype != Tout.array_dtype:
         raise InvalidArgumentError(f"Signature mismatch: parts of {x.real.dtype} in, {Tout.name} out")
     return np.absolute(x)
 
 
 @complex_abs.gradient
-def complex_abs_gradient(op: Operation, dy: Any) -> Any:
+def complex_abs_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs[0], op.outputs[0]
     above = times(_joined(dy, zeros_like(dy)), x)
-    return get_op("DivNoNan")(above, _joined(y, zeros_like(y)), name="div_no_nan")
+    return emit("DivNoNan", above, _joined(y, zeros_like(y)), name="div_no_nan")
 
 
 real = _part("Real")
 
 
 @real.kernel
-def real_kernel(input: Any) -> Any:
+def real_kernel(input: Array) -> Array:
     return input.real
 
 
 @real.gradient
-def real_gradient(op: Operation, dy: Any) -> Any:
+def real_gradient(op: Operation, dy: Tensor) -> Gradients:
     return _joined(dy, constant(0, dy.dtype.base_dtype))
 
 
@@ -387,12 +395,12 @@ imag = _part("Imag")
 
 
 @imag.kernel
-def imag_kernel(input: Any) -> Any:
+def imag_kernel(input: Array) -> Array:
     return input.imag
 
 
 @imag.gradient
-def imag_gradient(op: Operation, dy: Any) -> Any:
+def imag_gradient(op: Operation, dy: Tensor) -> Gradients:
     return _joined(constant(0, dy.dtype.base_dtype), dy)
 
 
@@ -400,12 +408,13 @@ angle = _part("Angle")
 
 
 @angle.kernel
-def angle_kernel(input: Any) -> Any:
-    return np.arctan2(input.imag, input.real)
+def angle_kernel(input: Array) -> Array:
+    result: Array = np.arctan2(input.imag, input.real)
+    return result
 
 
 @angle.gradient
-def angle_gradient(op: Operation, dy: Any) -> Any:
+def angle_gradient(op: Operation, dy: Tensor) -> Gradients:
     x = op.inputs[0]
     part = real_dtype(x.dtype)
     with control_dependencies([dy]):
@@ -422,7 +431,7 @@ conjugate.kernel(np.conjugate)
 
 
 @conjugate.gradient
-def conj_gradient(op: Operation, dy: Any) -> Any:
+def conj_gradient(op: Operation, dy: Tensor) -> Gradients:
     return conj(dy)
 
 
@@ -435,7 +444,7 @@ complex_number.shape(broadcast)
 
 
 @complex_number.kernel
-def complex_kernel(real: Any, imag: Any, *, Tout: DType) -> Any:  # noqa: N803
+def complex_kernel(real: Array, imag: Array, *, Tout: DType) -> Array:  # noqa: N803
     joined = np.empty(np.broadcast_shapes(np.shape(real), np.shape(imag)), Tout.array_dtype)
     joined.real = real
     joined.imag = imag
@@ -443,7 +452,7 @@ def complex_kernel(real: Any, imag: Any, *, Tout: DType) -> Any:  # noqa: N803
 
 
 @complex_number.gradient
-def complex_gradient(op: Operation, dy: Any) -> Any:
+def complex_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     part = real_dtype(dy.dtype)
     gx = real(dy, Tout=part)

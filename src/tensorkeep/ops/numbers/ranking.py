@@ -9,11 +9,12 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.dimensions import normalized_axis, replaced
 from tensorkeep.ops.shared.expressions import (
     cast,
@@ -30,10 +31,9 @@ from tensorkeep.ops.shared.expressions import (
     times,
     zeros,
 )
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged_size, with_rank, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 _FEW: Final = 256  # columns; rows of fewer are sorted whole
 
@@ -103,25 +103,24 @@ def _first_of_many(rows: Array, k: int) -> Any:
 
 
 @top_k.gradient
-def top_k_gradient(op: Operation, dvalues: Tensor, dindices: Any) -> Any:
+def top_k_gradient(op: Operation, dvalues: Tensor, dindices: Tensor) -> Gradients:
     """The gradient goes back to where the values were; the second one is for the `k` of TopKV2."""
-    expand = get_op("ExpandDims")
     in_shape, found_shape = shape_of(op.inputs[0]), shape_of(op.outputs[1])
     columns = gather(cast(found_shape, INT64), minus(size_of(found_shape), 1))
     rows = reshape(op.outputs[1], convert([-1, columns], INT64, "stack"))
     in_columns = gather(cast(in_shape, INT64), minus(size_of(in_shape), 1))
     count = first_size(shape_of(rows))
     starts = _steps(times(cast(count, INT64), in_columns), in_columns)
-    flat = reshape(plus(rows, cast(expand(starts, -1), INT32)), [-1])
-    places, updates = expand(flat, -1), reshape(dvalues, [-1])
-    size = get_op("Prod")(in_shape, constant(np.zeros(1, np.int32)))
-    return [reshape(get_op("ScatterNd")(places, updates, [size]), in_shape), zeros((), INT32)][: len(op.inputs)]
+    flat = reshape(plus(rows, cast(emit("ExpandDims", starts, -1), INT32)), [-1])
+    places, updates = emit("ExpandDims", flat, -1), reshape(dvalues, [-1])
+    size = emit("Prod", in_shape, constant(np.zeros(1, np.int32)))
+    return [reshape(emit("ScatterNd", places, updates, [size]), in_shape), zeros((), INT32)][: len(op.inputs)]
 
 
 def _steps(limit: Tensor, step: Tensor) -> Any:
     """The multiples of a step, below a limit."""
     with name_scope("range") as scope:
-        return get_op("Range")(cast(constant(0, INT32, "start"), limit.dtype), limit, step, name=scope)
+        return emit("Range", cast(constant(0, INT32, "start"), limit.dtype), limit, step, name=scope)
 
 
 top_k_v2 = op(
@@ -169,7 +168,7 @@ def in_top_k_shape(predictions: Tensor, targets: Tensor) -> Shape:
 
 
 @in_top_k.kernel
-def in_top_k_kernel(predictions: Array, targets: Array, *, k: int) -> Any:
+def in_top_k_kernel(predictions: Array, targets: Array, *, k: int) -> Array:
     """Whether fewer than `k` classes are more probable than the target; false where a number is not finite."""
     if predictions.ndim != 2 or targets.shape != predictions.shape[:1]:
         raise InvalidArgumentError(
@@ -179,10 +178,12 @@ def in_top_k_kernel(predictions: Array, targets: Array, *, k: int) -> Any:
     classes = predictions.shape[1]
     valid = (targets >= 0) & (targets < classes)
     if not classes:
-        return valid
+        result: Array = valid
+        return result
     mine = np.take_along_axis(predictions, np.where(valid, targets, 0)[:, None], 1)
     fewer = np.count_nonzero(predictions > mine, axis=1) < k
-    return fewer & valid & np.isfinite(predictions).all(axis=1)
+    result = fewer & valid & np.isfinite(predictions).all(axis=1)
+    return result
 
 
 @in_top_k_v2.shape
@@ -192,7 +193,7 @@ def in_top_k_v2_shape(predictions: Tensor, targets: Tensor, k: Tensor) -> Shape:
 
 
 @in_top_k_v2.kernel
-def in_top_k_v2_kernel(predictions: Array, targets: Array, k: Array) -> Any:
+def in_top_k_v2_kernel(predictions: Array, targets: Array, k: Array) -> Array:
     if np.ndim(k):
         raise InvalidArgumentError(f"k must be 0-D, got shape {list(k.shape)}")
     return in_top_k_kernel(predictions, targets, k=int(k))
@@ -213,7 +214,7 @@ def nth_element_shape(input: Tensor, n: Tensor) -> Shape:
 
 
 @nth_element.kernel
-def nth_element_kernel(input: Array, n: Array, *, reverse: bool) -> Any:
+def nth_element_kernel(input: Array, n: Array, *, reverse: bool) -> Array:
     if np.ndim(n):
         raise InvalidArgumentError(f"N must be scalar but has rank {n.ndim}")
     at = int(n)
@@ -228,11 +229,10 @@ def nth_element_kernel(input: Array, n: Array, *, reverse: bool) -> Any:
 
 
 @nth_element.gradient
-def nth_element_gradient(op: Operation, dy: Tensor) -> Any:
-    expand = get_op("ExpandDims")
-    found = cast(get_op("Equal")(expand(op.outputs[0], -1), op.inputs[0]), dy.dtype)
-    rows = expand(dy, -1)
-    counts = expand(reduce_sum(found, -1), -1)
+def nth_element_gradient(op: Operation, dy: Tensor) -> Gradients:
+    found = cast(emit("Equal", emit("ExpandDims", op.outputs[0], -1), op.inputs[0]), dy.dtype)
+    rows = emit("ExpandDims", dy, -1)
+    counts = emit("ExpandDims", reduce_sum(found, -1), -1)
     return [times(over(found, counts), rows), None]
 
 
@@ -275,7 +275,7 @@ def approx_top_k_kernel(input: Array, *, k: int, reduction_dimension: int, is_ma
 
 
 @approx_top_k.gradient
-def approx_top_k_gradient(op: Operation, dvalues: Tensor, dindices: Any) -> Any:
+def approx_top_k_gradient(op: Operation, dvalues: Tensor, dindices: Tensor) -> Gradients:
     """The gradient goes back to where the values were. As in TensorFlow, their shape must be known."""
     dims = op.outputs[1].static_shape.as_tuple()
     axis = normalized_axis(op.attr("reduction_dimension"), len(dims), "reduction_dimension")
@@ -285,5 +285,5 @@ def approx_top_k_gradient(op: Operation, dvalues: Tensor, dindices: Any) -> Any:
         else constant(np.broadcast_to(np.arange(size).reshape([-1, *[1] * (len(dims) - 1 - at)]), dims).reshape(-1))
         for at, size in enumerate(dims)
     ]
-    stacked = get_op("Pack")([cast(place, INT32) for place in places], axis=1)
-    return get_op("ScatterNd")(stacked, reshape(dvalues, constant([-1])), shape_of(op.inputs[0]))
+    stacked = emit("Pack", [cast(place, INT32) for place in places], axis=1)
+    return emit("ScatterNd", stacked, reshape(dvalues, constant([-1])), shape_of(op.inputs[0]))

@@ -10,10 +10,11 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit, emit_tensors
 from tensorkeep.graph.building import colocate_with, device
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.shared.expressions import (
     cast,
     concat,
@@ -34,6 +35,7 @@ from tensorkeep.ops.shared.expressions import (
     times,
 )
 from tensorkeep.ops.shared.half_sums import half_sums
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _EXTREMES: Final = (
@@ -85,7 +87,7 @@ def _wrapped(axes: list[int], rank: int) -> tuple[int, ...]:
     return tuple(axis + rank if axis < 0 else axis for axis in axes)
 
 
-def axes_of(reduction_indices: Any, rank: int) -> tuple[int, ...]:
+def axes_of(reduction_indices: Array, rank: int) -> tuple[int, ...]:
     """The axes that a kernel reduces, each once."""
     if reduction_indices.size == 1 and 0 <= (axis := reduction_indices.item()) < rank:
         return (axis,)
@@ -106,19 +108,21 @@ def _count(input: Any, axes: tuple[int, ...]) -> int:
 # ---------------------------------------------------------------------------------------------------- Sums
 
 
-def sum_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
+def sum_kernel(input: Array, reduction_indices: Array, *, keep_dims: bool) -> Array:
     axes = axes_of(reduction_indices, input.ndim)
     dtype = input.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
         return _totals_of_halves(input, axes, keep_dims).astype(dtype)
-    return _SUM(input, axes, dtype, keepdims=keep_dims)
+    result: Array = _SUM(input, axes, dtype, keepdims=keep_dims)
+    return result
 
 
-def _totals_of_halves(input: Any, axes: tuple[int, ...], keep_dims: bool) -> Any:
+def _totals_of_halves(input: Array, axes: tuple[int, ...], keep_dims: bool) -> Array:
     """Sums of floats of 16 bits, in float32; of float16 along the last axes, rounded where TensorFlow rounds them."""
     kept = input.ndim - len(axes)
     if input.dtype != np.float16 or not input.size or not kept or sorted(axes) != list(range(kept, input.ndim)):
-        return _SUM(input.astype(np.float32), axes, keepdims=keep_dims)
+        result: Array = _SUM(input.astype(np.float32), axes, keepdims=keep_dims)
+        return result
     totals = half_sums(input.reshape(*input.shape[:kept], -1))[..., 0].astype(np.float32)
     return totals.reshape(*totals.shape, *[1] * len(axes)) if keep_dims else totals
 
@@ -127,7 +131,7 @@ sum_ = reduction("Sum", sum_kernel)
 
 
 @sum_.gradient
-def sum_gradient(op: Operation, dy: Any) -> Any:
+def sum_gradient(op: Operation, dy: Tensor) -> Gradients:
     return _spread(op, dy), None
 
 
@@ -135,20 +139,19 @@ def _spread(op: Operation, dy: Any) -> Tensor:
     """The gradient of a sum: that of the result, wherever an element went into it."""
     x, axes = op.inputs
     shape, places = x.static_shape, constant_value(axes)
-    tile = get_op("Tile")
     if shape.dims is not None and places is not None:
         if np.array_equal(places, np.arange(len(shape.dims))):
             spread = reshape(dy, [1] * len(shape.dims))
-            return tile(spread, shape_of(x) if None in shape.dims else _constant_shape(shape))  # type: ignore[no-any-return]
+            return emit("Tile", spread, shape_of(x) if None in shape.dims else _constant_shape(shape))
         if shape.is_fully_known:
             kept, repeats = _kept_and_repeats(op, shape.as_tuple(), places)
-            return tile(reshape(dy, kept), repeats)  # type: ignore[no-any-return]
+            return emit("Tile", reshape(dy, kept), repeats)
     input_shape = shape_of(x)
     if not op.attr("keep_dims"):
         with colocate_with(input_shape):
             kept = reduced_shape(input_shape, axes)
         dy = reshape(dy, kept)
-    return get_op("BroadcastTo")(dy, input_shape)  # type: ignore[no-any-return]
+    return emit("BroadcastTo", dy, input_shape)
 
 
 def _constant_shape(shape: Shape) -> Tensor:
@@ -165,7 +168,7 @@ def _kept_and_repeats(op: Operation, sizes: tuple[int, ...], axes: Any) -> tuple
     if key not in found:
         kept = np.array(sizes, np.int32)
         kept[axes] = 1
-        at_least_one = get_op("Maximum")(kept, 1)
+        at_least_one = emit("Maximum", kept, 1)
         reflected("FloorDiv", np.array(sizes, np.int32), at_least_one, "floordiv")
         found[key] = (kept, np.array(sizes, np.int32) // np.maximum(kept, 1))
     return found[key]  # type: ignore[no-any-return]
@@ -174,25 +177,29 @@ def _kept_and_repeats(op: Operation, sizes: tuple[int, ...], axes: Any) -> tuple
 # ---------------------------------------------------------------------------------------------------- Means
 
 
-def mean_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
+def mean_kernel(input: Array, reduction_indices: Array, *, keep_dims: bool) -> Array:
     axes = axes_of(reduction_indices, input.ndim)
     dtype, count = input.dtype, _count(input, axes)
     if dtype.kind in "iu":
         wide = np.uint64 if dtype.kind == "u" else np.int64
         total = _SUM(input, axes, wide, keepdims=keep_dims)
         if count == 0:
-            return total.astype(dtype)
-        return (np.sign(total) * (np.abs(total) // wide(count))).astype(dtype)
+            result: Array = total.astype(dtype)
+            return result
+        result = (np.sign(total) * (np.abs(total) // wide(count))).astype(dtype)
+        return result
     if dtype.itemsize == 2:
-        return (_totals_of_halves(input, axes, keep_dims) / np.float32(count)).astype(dtype)
-    return _SUM(input, axes, keepdims=keep_dims) / dtype.type(count)
+        result = (_totals_of_halves(input, axes, keep_dims) / np.float32(count)).astype(dtype)
+        return result
+    result = _SUM(input, axes, keepdims=keep_dims) / dtype.type(count)
+    return result
 
 
 mean = reduction("Mean", mean_kernel)
 
 
 @mean.gradient
-def mean_gradient(op: Operation, dy: Any) -> Any:
+def mean_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, axes = op.inputs
     spread = _spread(op, dy)
     shape, result = x.static_shape, op.outputs[0].static_shape
@@ -209,49 +216,50 @@ def mean_gradient(op: Operation, dy: Any) -> Any:
 
 def _product(x: Tensor) -> Tensor:
     """The product of all elements."""
-    return prod(x, every_axis(x))  # type: ignore[no-any-return]
+    return emit(prod, x, every_axis(x))
 
 
 # ---------------------------------------------------------------------------------------------------- Products
 
 
-def prod_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
+def prod_kernel(input: Array, reduction_indices: Array, *, keep_dims: bool) -> Array:
     axes = axes_of(reduction_indices, input.ndim)
     dtype = input.dtype
     if dtype.itemsize == 2 and dtype.kind not in "iu":
-        return _PRODUCT(input.astype(np.float32), axes, keepdims=keep_dims).astype(dtype)
-    return _PRODUCT(input, axes, dtype, keepdims=keep_dims)
+        result: Array = _PRODUCT(input.astype(np.float32), axes, keepdims=keep_dims).astype(dtype)
+        return result
+    result = _PRODUCT(input, axes, dtype, keepdims=keep_dims)
+    return result
 
 
 prod = reduction("Prod", prod_kernel)
 
 
 @prod.gradient
-def prod_gradient(op: Operation, dy: Any) -> Any:
+def prod_gradient(op: Operation, dy: Tensor) -> Gradients:
     """Each element's gradient is the product of the others: of those before it and of those after it."""
     x, axes = op.inputs
     input_shape = shape_of(x)
     places = reshape(axes, np.array([-1], np.int32))
     if not op.attr("keep_dims"):
         dy = reshape(dy, reduced_shape(input_shape, axes))
-    dy = get_op("BroadcastTo")(dy, input_shape)
+    dy = emit("BroadcastTo", dy, input_shape)
     with device("/cpu:0"):
         rank = rank_of(x)
         places = cast(places, rank.dtype.base_dtype)
         reduced = plain("FloorMod", plain("AddV2", places, rank, "add"), rank, "mod")
-        others, _ = get_op("ListDiff")(span(0, rank), reduced, out_idx=INT32)
+        others, _ = emit_tensors("ListDiff", span(0, rank), reduced, out_idx=INT32)
         order = concat([reduced, others])
         inner = _product(gather(input_shape, reduced))
         outer = _product(gather(input_shape, others))
-    transpose, cumprod = get_op("Transpose"), get_op("Cumprod")
-    permuted = transpose(x, order, name="transpose")
+    permuted = emit("Transpose", x, order, name="transpose")
     permuted_shape = shape_of(permuted)
     flat = reshape(permuted, [inner, outer])
-    before = cumprod(flat, 0, exclusive=True)
-    after = cumprod(flat, 0, exclusive=True, reverse=True)
+    before = emit("Cumprod", flat, 0, exclusive=True)
+    after = emit("Cumprod", flat, 0, exclusive=True, reverse=True)
     others_product = reshape(times(conj(before), conj(after)), permuted_shape)
-    backwards = get_op("InvertPermutation")(order)
-    gradient = times(dy, transpose(others_product, backwards, name="transpose"))
+    backwards = emit("InvertPermutation", order)
+    gradient = times(dy, emit("Transpose", others_product, backwards, name="transpose"))
     return reshape(gradient, input_shape), None
 
 
@@ -265,17 +273,19 @@ def _limit(dtype: np.dtype[Any], sign: int) -> Any:
     return dtype.type(sign * np.inf)
 
 
-def max_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
+def max_kernel(input: Array, reduction_indices: Array, *, keep_dims: bool) -> Array:
     axes = axes_of(reduction_indices, input.ndim)
-    return _MAXIMUM(input, axes, keepdims=keep_dims, initial=_limit(input.dtype, -1))
+    result: Array = _MAXIMUM(input, axes, keepdims=keep_dims, initial=_limit(input.dtype, -1))
+    return result
 
 
-def min_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
+def min_kernel(input: Array, reduction_indices: Array, *, keep_dims: bool) -> Array:
     axes = axes_of(reduction_indices, input.ndim)
-    return _MINIMUM(input, axes, keepdims=keep_dims, initial=_limit(input.dtype, 1))
+    result: Array = _MINIMUM(input, axes, keepdims=keep_dims, initial=_limit(input.dtype, 1))
+    return result
 
 
-def extreme_gradient(op: Operation, dy: Any) -> Any:
+def extreme_gradient(op: Operation, dy: Tensor) -> Gradients:
     """Elements that are the extreme share its gradient."""
     x, axes = op.inputs
     input_shape, y = shape_of(x), op.outputs[0]
@@ -285,7 +295,7 @@ def extreme_gradient(op: Operation, dy: Any) -> Any:
         kept = reduced_shape(input_shape, axes)
         y = reshape(y, kept)
         dy = reshape(dy, kept)
-    chosen = cast(get_op("Equal")(y, x), dy.dtype.base_dtype)
+    chosen = cast(emit("Equal", y, x), dy.dtype.base_dtype)
     count = reshape(reduce_sum(chosen, axes), kept)
     return times(over(chosen, count), dy), None
 
@@ -299,35 +309,40 @@ min_.gradient(extreme_gradient)
 # ---------------------------------------------------------------------------------------------------- Truth, norms
 
 
-def any_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
-    return _ANY(input, axes_of(reduction_indices, input.ndim), keepdims=keep_dims)
+def any_kernel(input: Array, reduction_indices: Array, *, keep_dims: bool) -> Array:
+    result: Array = _ANY(input, axes_of(reduction_indices, input.ndim), keepdims=keep_dims)
+    return result
 
 
-def all_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
-    return _ALL(input, axes_of(reduction_indices, input.ndim), keepdims=keep_dims)
+def all_kernel(input: Array, reduction_indices: Array, *, keep_dims: bool) -> Array:
+    result: Array = _ALL(input, axes_of(reduction_indices, input.ndim), keepdims=keep_dims)
+    return result
 
 
 any_ = reduction("Any", any_kernel, None)
 all_ = reduction("All", all_kernel, None)
 
 
-def euclidean_norm_kernel(input: Any, reduction_indices: Any, *, keep_dims: bool) -> Any:
+def euclidean_norm_kernel(input: Array, reduction_indices: Array, *, keep_dims: bool) -> Array:
     axes, dtype = axes_of(reduction_indices, input.ndim), input.dtype
     if dtype.kind in "iu":
         total = _SUM(np.square(input), axes, dtype, keepdims=keep_dims)
-        return np.sqrt(total.astype(np.float64)).astype(dtype)
+        result: Array = np.sqrt(total.astype(np.float64)).astype(dtype)
+        return result
     if dtype.itemsize == 2:
         total = _SUM(np.square(input.astype(np.float32)), axes, keepdims=keep_dims)
-        return np.sqrt(total).astype(dtype)
+        result = np.sqrt(total).astype(dtype)
+        return result
     squared = input * np.conj(input) if dtype.kind == "c" else np.square(input)
-    return np.sqrt(_SUM(squared, axes, keepdims=keep_dims))
+    result = np.sqrt(_SUM(squared, axes, keepdims=keep_dims))
+    return result
 
 
 euclidean_norm = reduction("EuclideanNorm", euclidean_norm_kernel)
 
 
 @euclidean_norm.gradient
-def euclidean_norm_gradient(op: Operation, dy: Any) -> Any:
+def euclidean_norm_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, axes = op.inputs
     y = op.outputs[0]
     if not op.attr("keep_dims"):
@@ -366,7 +381,7 @@ def _checked_axis(axis: int, rank: int) -> int:
     return axis + rank if axis < 0 else axis
 
 
-def _position(find: Callable[..., Any], worst: float, input: Any, dimension: Any, output_type: DType) -> Any:
+def _position(find: Callable[..., Any], worst: float, input: Array, dimension: Array, output_type: DType) -> Array:
     if np.ndim(dimension):
         raise InvalidArgumentError(f"dim must be a scalar, but received tensor of shape: {list(np.shape(dimension))}")
     axis = _checked_axis(int(dimension), input.ndim) if input.ndim else 0
@@ -381,11 +396,11 @@ def _position(find: Callable[..., Any], worst: float, input: Any, dimension: Any
     return np.asarray(find(input, axis), output_type.array_dtype)
 
 
-def arg_max_kernel(input: Any, dimension: Any, *, output_type: DType) -> Any:
+def arg_max_kernel(input: Array, dimension: Array, *, output_type: DType) -> Array:
     return _position(np.argmax, -np.inf, input, dimension, output_type)
 
 
-def arg_min_kernel(input: Any, dimension: Any, *, output_type: DType) -> Any:
+def arg_min_kernel(input: Array, dimension: Array, *, output_type: DType) -> Array:
     return _position(np.argmin, np.inf, input, dimension, output_type)
 
 

@@ -8,10 +8,11 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, INT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit, emit_tensors
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.shared.expressions import (
     cast,
     concat,
@@ -28,6 +29,7 @@ from tensorkeep.ops.shared.expressions import (
     times,
     zeros_like,
 )
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merge_shapes, with_rank, with_rank_at_least
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -52,7 +54,7 @@ def _rows_of(data: Tensor, size: int | None) -> Shape:
     return UNKNOWN_SHAPE if dims is None else Shape((size, *dims[1:]))
 
 
-def by_segment(ufunc: Any, rows: Any, ids: Any, count: int, nothing: Any) -> Any:
+def by_segment(ufunc: np.ufunc, rows: Array, ids: Array, count: int, nothing: float) -> Array:
     """For each id below `count` the reduction of its rows; `nothing` where it has none. All ids are in range."""
     dtype = rows.dtype
     check_allocation((count, *rows.shape[1:]), dtype)
@@ -84,15 +86,18 @@ def _counts(ids: Any, count: int) -> Any:
     return np.maximum(np.bincount(ids, minlength=count), 1)
 
 
-def _scaled(rows: Any, factors: Any) -> Any:
+def _scaled(rows: Any, factors: Any) -> Array:
     """Rows divided by one number each."""
     shape = (factors.size,) + (1,) * (rows.ndim - 1)
     if rows.dtype.kind in "iu":
         divisor = factors.astype(rows.dtype).reshape(shape)
-        return np.sign(rows) * (np.abs(rows) // divisor)
+        result: Array = np.sign(rows) * (np.abs(rows) // divisor)
+        return result
     if rows.dtype.itemsize == 2:
-        return (rows.astype(np.float32) / factors.astype(np.float32).reshape(shape)).astype(rows.dtype)
-    return (rows / factors.astype(rows.real.dtype).reshape(shape)).astype(rows.dtype, copy=False)
+        result = (rows.astype(np.float32) / factors.astype(np.float32).reshape(shape)).astype(rows.dtype)
+        return result
+    result = (rows / factors.astype(rows.real.dtype).reshape(shape)).astype(rows.dtype, copy=False)
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------- Sorted ids
@@ -109,7 +114,7 @@ def sorted_segments_shape(data: Tensor, segment_ids: Tensor) -> Shape:
     return _rows_of(data, None)
 
 
-def _sorted(ufunc: Any, data: Any, ids: Any, nothing: int) -> Any:
+def _sorted(ufunc: Any, data: Array, ids: Array, nothing: int) -> Array:
     if np.ndim(data) < 1:
         raise InvalidArgumentError("data must be at least rank 1")
     _checked_ids(ids, data.shape[0])
@@ -120,12 +125,12 @@ segment_sum = sorted_segments("SegmentSum", "numbertype")
 
 
 @segment_sum.kernel
-def segment_sum_kernel(data: Any, segment_ids: Any) -> Any:
+def segment_sum_kernel(data: Array, segment_ids: Array) -> Array:
     return _sorted(np.add, data, segment_ids, 0)
 
 
 @segment_sum.gradient
-def segment_sum_gradient(op: Operation, dy: Any) -> Any:
+def segment_sum_gradient(op: Operation, dy: Tensor) -> Gradients:
     return gather(dy, op.inputs[1]), None
 
 
@@ -133,17 +138,17 @@ segment_mean = sorted_segments("SegmentMean", "numbertype")
 
 
 @segment_mean.kernel
-def segment_mean_kernel(data: Any, segment_ids: Any) -> Any:
+def segment_mean_kernel(data: Array, segment_ids: Array) -> Array:
     totals = _sorted(np.add, data, segment_ids, 0)
     return _scaled(totals, _counts(segment_ids, totals.shape[0])) if totals.shape[0] else totals
 
 
 @segment_mean.gradient
-def segment_mean_gradient(op: Operation, dy: Any) -> Any:
+def segment_mean_gradient(op: Operation, dy: Tensor) -> Gradients:
     data, ids = op.inputs
     rank = rank_of(data)
     ids_shape = shape_of(ids)
-    others = get_op("ExpandDims")(minus(rank, 1), 0, name="ExpandDims")
+    others = emit("ExpandDims", minus(rank, 1), 0, name="ExpandDims")
     rest = ones(others, ids_shape.dtype.base_dtype)
     every = ones(concat([ids_shape, rest]), dy.dtype.base_dtype)
     return gather(over(dy, segment_sum(every, ids)), ids), None
@@ -153,24 +158,23 @@ segment_prod = sorted_segments("SegmentProd", "numbertype")
 
 
 @segment_prod.kernel
-def segment_prod_kernel(data: Any, segment_ids: Any) -> Any:
+def segment_prod_kernel(data: Array, segment_ids: Array) -> Array:
     return _sorted(np.multiply, data, segment_ids, 1)
 
 
 @segment_prod.gradient
-def segment_prod_gradient(op: Operation, dy: Any) -> Any:
+def segment_prod_gradient(op: Operation, dy: Tensor) -> Gradients:
     """The product of the other elements, found without dividing by zero."""
     data, ids = op.inputs
-    select = get_op("SelectV2")
-    is_zero = get_op("Equal")(data, 0)
+    is_zero = emit("Equal", data, 0)
     zeros_in = segment_sum(cast(is_zero, INT32), ids)
-    dy = select(get_op("Greater")(zeros_in, 1), zeros_like(dy), dy)
-    divisors = select(is_zero, ones_like(data), data)
+    dy = emit("SelectV2", emit("Greater", zeros_in, 1), zeros_like(dy), dy)
+    divisors = emit("SelectV2", is_zero, ones_like(data), data)
     without_zeros = segment_prod(divisors, ids)
     products = gather(op.outputs[0], ids)
     others = gather(without_zeros, ids)
     quotients = over(products, divisors)
-    partial = select(is_zero, others, quotients)
+    partial = emit("SelectV2", is_zero, others, quotients)
     return times(gather(dy, ids), partial), None
 
 
@@ -178,7 +182,7 @@ segment_min = sorted_segments("SegmentMin", "realnumbertype")
 
 
 @segment_min.kernel
-def segment_min_kernel(data: Any, segment_ids: Any) -> Any:
+def segment_min_kernel(data: Array, segment_ids: Array) -> Array:
     return _sorted(np.minimum, data, segment_ids, 0)
 
 
@@ -186,21 +190,21 @@ segment_max = sorted_segments("SegmentMax", "realnumbertype")
 
 
 @segment_max.kernel
-def segment_max_kernel(data: Any, segment_ids: Any) -> Any:
+def segment_max_kernel(data: Array, segment_ids: Array) -> Array:
     return _sorted(np.maximum, data, segment_ids, 0)
 
 
 @segment_min.gradient
 @segment_max.gradient
-def segment_extreme_gradient(op: Operation, dy: Any) -> Any:
+def segment_extreme_gradient(op: Operation, dy: Tensor) -> Gradients:
     """Elements that are the extreme of their segment share its gradient."""
     data, ids = op.inputs
     none = zeros_like(data)
     extremes = gather(op.outputs[0], ids)
-    chosen = get_op("Equal")(data, extremes)
+    chosen = emit("Equal", data, extremes)
     count = segment_sum(cast(chosen, dy.dtype.base_dtype), ids)
     shares = gather(over(dy, count), ids)
-    return get_op("SelectV2")(chosen, shares, none), None
+    return emit("SelectV2", chosen, shares, none), None
 
 
 # ---------------------------------------------------------------------------------------------------- Any ids
@@ -230,7 +234,7 @@ def unsorted_segments_shape(data: Tensor, segment_ids: Tensor, num_segments: Ten
     return Shape((size, *shape.dims[len(ids.dims) :]))
 
 
-def _unsorted(ufunc: Any, data: Any, segment_ids: Any, num_segments: Any, nothing: Any) -> Any:
+def _unsorted(ufunc: Any, data: Array, segment_ids: Array, num_segments: Array, nothing: Any) -> Array:
     rank = np.ndim(segment_ids)
     if np.ndim(num_segments) or num_segments < 0:
         raise InvalidArgumentError("num_segments should be a scalar that is not negative")
@@ -252,29 +256,29 @@ def _unsorted(ufunc: Any, data: Any, segment_ids: Any, num_segments: Any, nothin
 def _gather_present(params: Tensor, ids: Tensor | None, clipped: Any = None, mask: Any = None) -> tuple[Any, Any, Any]:
     """Rows by id, zeros for ids below zero; with what was found on the way, to be used again."""
     if clipped is None:
-        clipped = get_op("Maximum")(ids, zeros_like(ids)) if ids is not None else None
+        clipped = emit("Maximum", ids, zeros_like(ids)) if ids is not None else None
     gathered = gather(params, clipped)
     if mask is None:
-        mask = get_op("GreaterEqual")(ids, 0)
+        mask = emit("GreaterEqual", ids, 0)
         mask_shape = shape_of(mask)
         missing = minus(rank_of(gathered), rank_of(mask))
         rest = ones([missing], mask_shape.dtype.base_dtype)
         mask = reshape(mask, concat([mask_shape, rest]))
         mask = plain("LogicalAnd", mask, ones_like(gathered, BOOL), "and")
     none = zeros_like(gathered)
-    return get_op("SelectV2")(mask, gathered, none), clipped, mask
+    return emit("SelectV2", mask, gathered, none), clipped, mask
 
 
 unsorted_segment_sum = unsorted_segments("UnsortedSegmentSum", "numbertype", "{int16, int32, int64}")
 
 
 @unsorted_segment_sum.kernel
-def unsorted_segment_sum_kernel(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+def unsorted_segment_sum_kernel(data: Array, segment_ids: Array, num_segments: Array) -> Array:
     return _unsorted(np.add, data, segment_ids, num_segments, 0)
 
 
 @unsorted_segment_sum.gradient
-def unsorted_segment_sum_gradient(op: Operation, dy: Any) -> Any:
+def unsorted_segment_sum_gradient(op: Operation, dy: Tensor) -> Gradients:
     return _gather_present(dy, op.inputs[1])[0], None, None
 
 
@@ -282,24 +286,23 @@ unsorted_segment_prod = unsorted_segments("UnsortedSegmentProd", "numbertype")
 
 
 @unsorted_segment_prod.kernel
-def unsorted_segment_prod_kernel(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+def unsorted_segment_prod_kernel(data: Array, segment_ids: Array, num_segments: Array) -> Array:
     return _unsorted(np.multiply, data, segment_ids, num_segments, 1)
 
 
 @unsorted_segment_prod.gradient
-def unsorted_segment_prod_gradient(op: Operation, dy: Any) -> Any:
+def unsorted_segment_prod_gradient(op: Operation, dy: Tensor) -> Gradients:
     data, ids, count = op.inputs
-    select = get_op("SelectV2")
-    is_zero = get_op("Equal")(data, 0)
+    is_zero = emit("Equal", data, 0)
     zeros_in = unsorted_segment_sum(cast(is_zero, INT32), ids, count)
-    dy = select(get_op("Greater")(zeros_in, 1), zeros_like(dy), dy)
-    divisors = select(is_zero, ones_like(data), data)
+    dy = emit("SelectV2", emit("Greater", zeros_in, 1), zeros_like(dy), dy)
+    divisors = emit("SelectV2", is_zero, ones_like(data), data)
     without_zeros = unsorted_segment_prod(divisors, ids, count)
-    clipped = get_op("Maximum")(ids, zeros_like(ids))
+    clipped = emit("Maximum", ids, zeros_like(ids))
     products = gather(op.outputs[0], clipped)
     others = gather(without_zeros, clipped)
     quotients = over(products, data)
-    partial = select(is_zero, others, quotients)
+    partial = emit("SelectV2", is_zero, others, quotients)
     return times(_gather_present(dy, ids, clipped)[0], partial), None, None
 
 
@@ -320,7 +323,7 @@ unsorted_segment_max = unsorted_segments("UnsortedSegmentMax", "realnumbertype")
 
 
 @unsorted_segment_max.kernel
-def unsorted_segment_max_kernel(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+def unsorted_segment_max_kernel(data: Array, segment_ids: Array, num_segments: Array) -> Array:
     return _unsorted(np.maximum, data, segment_ids, num_segments, _beyond(data.dtype, False))
 
 
@@ -328,20 +331,20 @@ unsorted_segment_min = unsorted_segments("UnsortedSegmentMin", "realnumbertype")
 
 
 @unsorted_segment_min.kernel
-def unsorted_segment_min_kernel(data: Any, segment_ids: Any, num_segments: Any) -> Any:
+def unsorted_segment_min_kernel(data: Array, segment_ids: Array, num_segments: Array) -> Array:
     return _unsorted(np.minimum, data, segment_ids, num_segments, _beyond(data.dtype, True))
 
 
 @unsorted_segment_max.gradient
 @unsorted_segment_min.gradient
-def unsorted_segment_extreme_gradient(op: Operation, dy: Any) -> Any:
+def unsorted_segment_extreme_gradient(op: Operation, dy: Tensor) -> Gradients:
     data, ids, count = op.inputs
     extremes, clipped, mask = _gather_present(op.outputs[0], ids)
-    chosen = get_op("Equal")(data, extremes)
-    chosen = get_op("LogicalAnd")(chosen, mask)
+    chosen = emit("Equal", data, extremes)
+    chosen = emit("LogicalAnd", chosen, mask)
     counts = unsorted_segment_sum(cast(chosen, dy.dtype.base_dtype), ids, count)
     shares, _, _ = _gather_present(over(dy, counts), None, clipped, mask)
-    return get_op("SelectV2")(chosen, shares, zeros_like(shares)), None, None
+    return emit("SelectV2", chosen, shares, zeros_like(shares)), None, None
 
 
 # ---------------------------------------------------------------------------------------------------- Picked rows
@@ -376,7 +379,7 @@ def counted_sparse_segments_shape(data: Tensor, indices: Tensor, segment_ids: Te
     return _rows_of(data, _size(num_segments, "num_segments"))
 
 
-def _picked(data: Any, indices: Any, segment_ids: Any, num_segments: Any, scale: Any) -> Any:
+def _picked(data: Array, indices: Array, segment_ids: Array, num_segments: Any, scale: Any) -> Array:
     if np.ndim(indices) != 1 or np.ndim(segment_ids) != 1 or indices.size != segment_ids.size:
         raise InvalidArgumentError("segment_ids and indices should be vectors of the same size.")
     if np.ndim(data) < 1:
@@ -397,30 +400,36 @@ def _itself(counts: Any) -> Any:
     return counts
 
 
-def sparse_segment_sum_kernel(data: Any, indices: Any, segment_ids: Any, num_segments: Any = None) -> Any:
+def sparse_segment_sum_kernel(
+    data: Array, indices: Array, segment_ids: Array, num_segments: Array | None = None
+) -> Array:
     return _picked(data, indices, segment_ids, num_segments, None)
 
 
-def sparse_segment_mean_kernel(data: Any, indices: Any, segment_ids: Any, num_segments: Any = None) -> Any:
+def sparse_segment_mean_kernel(
+    data: Array, indices: Array, segment_ids: Array, num_segments: Array | None = None
+) -> Array:
     return _picked(data, indices, segment_ids, num_segments, _itself)
 
 
-def sparse_segment_sqrt_n_kernel(data: Any, indices: Any, segment_ids: Any, num_segments: Any = None) -> Any:
+def sparse_segment_sqrt_n_kernel(
+    data: Array, indices: Array, segment_ids: Array, num_segments: Array | None = None
+) -> Array:
     return _picked(data, indices, segment_ids, num_segments, np.sqrt)
 
 
 def _sparse_gradient(grad: str) -> Any:
     """The gradient of picked rows, by the op for it: dense, or rows alone if the operation asks for that."""
 
-    def gradient(op: Operation, dy: Any) -> Any:
+    def gradient(op: Operation, dy: Tensor) -> Gradients:
         data, indices, ids = op.inputs[:3]
         nothing = [None] * (len(op.inputs) - 1)
         data_shape = shape_of(data)
         rows = first_size(data_shape)
         if op.attr("sparse_gradient"):
-            values, places = get_op(f"{grad}V2")(dy, indices, ids, rows)
+            values, places = emit_tensors(f"{grad}V2", dy, indices, ids, rows)
             return [IndexedSlices(values, places, data_shape), *nothing]
-        return [get_op(grad)(dy, indices, ids, rows), *nothing]
+        return [emit(grad, dy, indices, ids, rows), *nothing]
 
     return gradient
 
@@ -462,7 +471,7 @@ def _given_back(grad: Any, indices: Any, segment_ids: Any, rows: Any, scale: Any
     return by_segment(np.add, given[segment_ids], positions, places.size, 0), places
 
 
-def _spread(grad: Any, indices: Any, segment_ids: Any, rows: Any, scale: Any) -> Any:
+def _spread(grad: Array, indices: Array, segment_ids: Array, rows: Array, scale: Any) -> Array:
     values, places = _given_back(grad, indices, segment_ids, rows, scale)
     check_allocation((int(rows), *grad.shape[1:]), grad.dtype)
     result = np.zeros((int(rows), *grad.shape[1:]), grad.dtype)
@@ -490,7 +499,7 @@ def _gradient_family(name: str, scale: Any) -> tuple[OpSpec, OpSpec]:
     dense.shape(sparse_segment_grad_shape)
 
     @dense.kernel
-    def sparse_segment_grad_kernel(grad: Any, indices: Any, segment_ids: Any, output_dim0: Any) -> Any:
+    def sparse_segment_grad_kernel(grad: Array, indices: Array, segment_ids: Array, output_dim0: Array) -> Array:
         return _spread(grad, indices, segment_ids, output_dim0, scale)
 
     rows = op(
@@ -500,7 +509,9 @@ def _gradient_family(name: str, scale: Any) -> tuple[OpSpec, OpSpec]:
     rows.shape(sparse_segment_grad_v2_shape)
 
     @rows.kernel
-    def sparse_segment_grad_v2_kernel(grad: Any, indices: Any, segment_ids: Any, dense_output_dim0: Any) -> Any:
+    def sparse_segment_grad_v2_kernel(
+        grad: Array, indices: Array, segment_ids: Array, dense_output_dim0: Array
+    ) -> tuple[Array, Array]:
         return _given_back(grad, indices, segment_ids, dense_output_dim0, scale)
 
     return dense, rows

@@ -9,15 +9,14 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import merged_size, with_rank
 from tensorkeep.shapes import Shape
 
-Array = npt.NDArray[Any]
 Place = tuple[int, ...]
 
 _ATTRS: Final = (
@@ -137,7 +136,9 @@ def _same_groups(first: Place, second: Place) -> Place:
 
 
 @dense_to_dense_set_operation.kernel
-def dense_to_dense_set_operation_kernel(set1: Array, set2: Array, *, set_operation: bytes) -> Any:
+def dense_to_dense_set_operation_kernel(
+    set1: Array, set2: Array, *, set_operation: bytes
+) -> tuple[Array, Array, Array]:
     first, second = _dense(set1), _dense(set2)
     return _combined(first, second, _same_groups(set1.shape[:-1], set2.shape[:-1]), set_operation, set1.dtype)
 
@@ -145,7 +146,7 @@ def dense_to_dense_set_operation_kernel(set1: Array, set2: Array, *, set_operati
 @dense_to_sparse_set_operation.kernel
 def dense_to_sparse_set_operation_kernel(
     set1: Array, set2_indices: Array, set2_values: Array, set2_shape: Array, *, set_operation: bytes
-) -> Any:
+) -> tuple[Array, Array, Array]:
     first, second = _dense(set1), _sparse(set2_indices, set2_values, set2_shape)
     groups = _same_groups(set1.shape[:-1], tuple(set2_shape.tolist()[:-1]))
     return _combined(first, second, groups, set_operation, set1.dtype)
@@ -161,7 +162,7 @@ def sparse_to_sparse_set_operation_kernel(
     set2_shape: Array,
     *,
     set_operation: bytes,
-) -> Any:
+) -> tuple[Array, Array, Array]:
     first = _sparse(set1_indices, set1_values, set1_shape)
     second = _sparse(set2_indices, set2_values, set2_shape)
     groups = _same_groups(tuple(set1_shape.tolist()[:-1]), tuple(set2_shape.tolist()[:-1]))
@@ -174,7 +175,7 @@ def set_size_shape(set_indices: Tensor, set_values: Tensor, set_shape: Tensor) -
 
 
 @set_size.kernel
-def set_size_kernel(set_indices: Array, set_values: Array, set_shape: Array) -> Any:
+def set_size_kernel(set_indices: Array, set_values: Array, set_shape: Array) -> Array:
     sizes = np.zeros(tuple(set_shape.tolist()[:-1]), np.int32)
     for place, members in _sparse(set_indices, set_values, set_shape).items():
         sizes[place] = len(members)

@@ -9,11 +9,12 @@ import numpy as np
 
 from tensorkeep.dtypes import COMPLEX64, COMPLEX128, FLOAT32, FLOAT64, INT32, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import graph_of, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.linear_algebra.matmul import matmul
 from tensorkeep.ops.shared.expressions import (
     cast,
@@ -37,6 +38,7 @@ from tensorkeep.ops.shared.expressions import (
     zeros_like,
 )
 from tensorkeep.ops.shared.indexing import item, stack, static_value
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import unknown, with_rank, with_rank_at_least
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -64,7 +66,7 @@ def _complex_transform(name: str, rank: int, compute: Callable[..., Any]) -> OpS
 
     @spec.kernel
     @old.kernel
-    def transform_kernel(input: Any) -> Any:
+    def transform_kernel(input: Array) -> Array:
         if input.ndim < rank:
             raise InvalidArgumentError(f"Input must have rank of at least {rank} but got: {list(input.shape)}")
         return compute(input, axes=_axes(rank)).astype(input.dtype, copy=False) if input.size else input
@@ -74,7 +76,7 @@ def _complex_transform(name: str, rank: int, compute: Callable[..., Any]) -> OpS
 
 
 def _forward_gradient(inverse: OpSpec, rank: int) -> Callable[..., Any]:
-    def gradient(op: Operation, dy: Any) -> Any:
+    def gradient(op: Operation, dy: Tensor) -> Gradients:
         size = cast(_element_count(dy, rank), dy.dtype.base_dtype)
         return times(inverse(dy), size)
 
@@ -82,7 +84,7 @@ def _forward_gradient(inverse: OpSpec, rank: int) -> Callable[..., Any]:
 
 
 def _inverse_gradient(forward: OpSpec, rank: int) -> Callable[..., Any]:
-    def gradient(op: Operation, dy: Any) -> Any:
+    def gradient(op: Operation, dy: Tensor) -> Gradients:
         count = cast(_element_count(dy, rank), real_dtype(dy.dtype))
         share = cast(reflected("RealDiv", 1.0, count, "truediv"), dy.dtype.base_dtype)
         return times(forward(dy), share)
@@ -93,7 +95,7 @@ def _inverse_gradient(forward: OpSpec, rank: int) -> Callable[..., Any]:
 def _element_count(x: Tensor, rank: int) -> Tensor:
     """How many elements one transform has."""
     sizes = item(shape_of(x), slice(-rank, None))
-    return get_op("Prod")(sizes, every_axis(sizes))  # type: ignore[no-any-return]
+    return emit("Prod", sizes, every_axis(sizes))
 
 
 FORWARD: Final = {rank: _complex_transform(f"FFT{suffix}", rank, np.fft.fftn) for rank, suffix in _SUFFIXES.items()}
@@ -155,7 +157,7 @@ def _real_forward(rank: int) -> OpSpec:
         return _real_shape(input, fft_length, rank, True)
 
     @spec.kernel
-    def forward_kernel(input: Any, fft_length: Any, *, Tcomplex: DType) -> Any:  # noqa: N803
+    def forward_kernel(input: Array, fft_length: Array, *, Tcomplex: DType) -> Array:  # noqa: N803
         _check_width(input.dtype, Tcomplex.real_dtype)
         lengths, dtype = _check_lengths(input, fft_length, rank), Tcomplex.array_dtype
         _refuse_shorter(input.shape, lengths)
@@ -178,7 +180,7 @@ def _real_inverse(rank: int) -> OpSpec:
         return _real_shape(input, fft_length, rank, False)
 
     @spec.kernel
-    def inverse_kernel(input: Any, fft_length: Any, *, Treal: DType) -> Any:  # noqa: N803
+    def inverse_kernel(input: Array, fft_length: Array, *, Treal: DType) -> Array:  # noqa: N803
         _check_width(input.real.dtype, Treal)
         lengths, dtype = _check_lengths(input, fft_length, rank), Treal.array_dtype
         _refuse_shorter(input.shape, (*lengths[:-1], lengths[-1] // 2 + 1))
@@ -198,7 +200,7 @@ REAL_INVERSE: Final = {rank: _real_inverse(rank) for rank in _SUFFIXES}
 # ---------------------------------------------------------------------------------------------------- Building
 
 
-def real_transform(x: Any, fft_length: Any, rank: int, name: str | None = None) -> Tensor:
+def real_transform(x: TensorLike, fft_length: TensorLike | None, rank: int, name: str | None = None) -> Tensor:
     """Adds the transform of real numbers, padded where they are shorter than `fft_length`."""
     with name_scope(name or f"rfft{_SUFFIXES[rank].lower()}", graph_of((x, fft_length))) as scope:
         x = convert(x, preferred_dtype=FLOAT32)
@@ -209,10 +211,11 @@ def real_transform(x: Any, fft_length: Any, rank: int, name: str | None = None) 
         fft_length = _own_length(x, rank) if fft_length is None else convert(fft_length, INT32)
         x = _padded(x, fft_length, rank, False)
         known = static_value(fft_length)
-        return REAL_FORWARD[rank](x, fft_length if known is None else known, Tcomplex=target, name=scope)  # type: ignore[no-any-return]
+        sizes = fft_length if known is None else known
+        return emit(REAL_FORWARD[rank], x, sizes, Tcomplex=target, name=scope)
 
 
-def real_inverse(x: Any, fft_length: Any, rank: int, name: str | None = None) -> Tensor:
+def real_inverse(x: TensorLike, fft_length: TensorLike | None, rank: int, name: str | None = None) -> Tensor:
     """Adds the transform back to real numbers, padded where it is shorter than `fft_length` asks for."""
     with name_scope(name or f"irfft{_SUFFIXES[rank].lower()}", graph_of((x, fft_length))) as scope:
         x = convert(x, preferred_dtype=COMPLEX64)
@@ -223,7 +226,8 @@ def real_inverse(x: Any, fft_length: Any, rank: int, name: str | None = None) ->
         x = _padded(x, fft_length, rank, True)
         known = static_value(fft_length)
         target = real_dtype(x.dtype)
-        return REAL_INVERSE[rank](x, fft_length if known is None else known, Treal=target, name=scope)  # type: ignore[no-any-return]
+        sizes = fft_length if known is None else known
+        return emit(REAL_INVERSE[rank], x, sizes, Treal=target, name=scope)
 
 
 def _last_sizes(x: Tensor, rank: int) -> list[int] | None:
@@ -243,9 +247,9 @@ def _own_length(x: Tensor, rank: int) -> Tensor:
 def _whole_length(x: Tensor, rank: int) -> Tensor:
     known = _last_sizes(x, rank)
     if known is None:
-        sizes = list(get_op("Unpack")(item(shape_of(x), slice(-rank, None)), num=rank, axis=0, name="unstack"))
+        sizes = list(emit_tensors("Unpack", item(shape_of(x), slice(-rank, None)), num=rank, axis=0, name="unstack"))
         doubled = reflected("Mul", 2, plain("Sub", sizes[-1], 1, "sub"), "mul")
-        sizes[-1] = get_op("Maximum")(0, doubled)
+        sizes[-1] = emit("Maximum", 0, doubled)
         return stack(sizes)
     return convert([*known[:-1], max(0, 2 * (known[-1] - 1))], INT32)
 
@@ -262,18 +266,18 @@ def _padded(x: Tensor, fft_length: Tensor, rank: int, inverse: bool) -> Tensor:
         around = [[0, max(length - size, 0)] for length, size in zip(wanted, known, strict=True)]
         if not any(behind for _, behind in around):
             return x
-        return get_op("Pad")(x, [[0, 0]] * (len(dims) - rank) + around)  # type: ignore[no-any-return]
+        return emit("Pad", x, [[0, 0]] * (len(dims) - rank) + around)
     count = rank_of(x)
     sizes = item(shape_of(x), slice(-rank, None))
-    outer = get_op("Maximum")(0, plain("Sub", count, rank, "sub"))
+    outer = emit("Maximum", 0, plain("Sub", count, rank, "sub"))
     before = zeros([outer], fft_length.dtype.base_dtype)
     if inverse:
         first = item(fft_length, slice(None, -1))
         last = plain("FloorDiv", item(fft_length, slice(-1, None)), 2, "floordiv")
         fft_length = concat([first, plain("AddV2", last, 1, "add")])
-    behind = get_op("Maximum")(0, minus(fft_length, sizes))
+    behind = emit("Maximum", 0, minus(fft_length, sizes))
     amounts = concat([before, behind])
-    return get_op("Pad")(x, stack([zeros_like(amounts), amounts], 1))  # type: ignore[no-any-return]
+    return emit("Pad", x, stack([zeros_like(amounts), amounts], 1))
 
 
 # ---------------------------------------------------------------------------------------------------- Gradients
@@ -286,7 +290,7 @@ def _numbers(length: Any, dtype: DType) -> Tensor:
 
 
 def _real_forward_gradient(rank: int) -> Callable[..., Any]:
-    def gradient(op: Operation, dy: Any) -> Any:
+    def gradient(op: Operation, dy: Tensor) -> Gradients:
         fft_length, dtype = op.inputs[1], dy.dtype.base_dtype
         sizes = shape_of(op.inputs[0])
         last = item(fft_length, -1)
@@ -300,7 +304,7 @@ def _real_forward_gradient(rank: int) -> Callable[..., Any]:
         count = cast(_element_count(op.inputs[0], rank), real_dtype(dtype))
         back = real_inverse(dy, fft_length, rank)
         scaled = times(back, count)
-        real = get_op("Real")(extra, Tout=real_dtype(dtype))
+        real = emit("Real", extra, Tout=real_dtype(dtype))
         return reflected("Mul", 0.5, plus(scaled, real), "mul"), None
 
     return gradient
@@ -314,40 +318,38 @@ def _extra_of_planes(dy: Any, sizes: Tensor, first_column: Tensor, is_even: Tens
     term = matmul(mask, conj(last_column))
     inner = item(sizes, -1)
     repeats = concat([ones([plain("Sub", rank_of(dy), 1, "sub")], INT32), [inner]])
-    term = times(get_op("Tile")(term, repeats), _numbers(inner, dy.dtype.base_dtype))
+    term = times(emit("Tile", term, repeats), _numbers(inner, dy.dtype.base_dtype))
     return plus(extra, times(is_even, term))
 
 
 def _mask(length: Tensor, dtype: DType) -> Tensor:
-    a = get_op("Tile")(get_op("ExpandDims")(span(0, length), 0), [length, 1])
+    a = emit("Tile", emit("ExpandDims", span(0, length), 0), [length, 1])
     with name_scope("transpose") as scope:
-        b = get_op("Transpose")(a, np.array([1, 0], np.int32), name=scope)
+        b = emit("Transpose", a, np.array([1, 0], np.int32), name=scope)
     power = reflected("Mul", -2j * np.pi, cast(times(a, b), dtype), "mul")
-    return get_op("Exp")(over(power, cast(length, dtype)))  # type: ignore[no-any-return]
+    return emit("Exp", over(power, cast(length, dtype)))
 
 
 def _tiled_mask(mask: Tensor, x: Tensor) -> Tensor:
     leading = ones([plain("Sub", rank_of(x), 2, "sub")], INT32)
     wide = reshape(mask, concat([leading, shape_of(mask)]))
-    return get_op("Tile")(wide, concat([item(shape_of(x), slice(None, -2)), [1, 1]]))  # type: ignore[no-any-return]
+    return emit("Tile", wide, concat([item(shape_of(x), slice(None, -2)), [1, 1]]))
 
 
 def _real_inverse_gradient(rank: int) -> Callable[..., Any]:
-    def gradient(op: Operation, dy: Any) -> Any:
+    def gradient(op: Operation, dy: Tensor) -> Gradients:
         fft_length, dtype = op.inputs[1], dy.dtype.base_dtype
         target = COMPLEX64 if dtype is FLOAT32 else COMPLEX128
         known = static_value(fft_length)
-        if known is not None:
-            fft_length = known
         last = item(fft_length, -1) if known is None else np.int32(known[-1])
-        is_odd = get_op("FloorMod")(last, 2, name="mod")
+        is_odd = emit("FloorMod", last, 2, name="mod")
         inner = item(shape_of(op.inputs[0]), -1)
         middle = plus(plain("Sub", inner, 2, "sub"), is_odd)
         twice = reflected("Mul", 2.0, ones([middle], dtype), "mul")
         one = ones([reflected("Sub", 1, is_odd, "sub")], dtype)
         mask = concat([constant(np.ones(1), dtype, "concat/values_0"), twice, one])
-        share = get_op("Reciprocal")(cast(_element_count(dy, rank), dtype))
-        forward = real_transform(dy, fft_length, rank)
+        share = emit("Reciprocal", cast(_element_count(dy, rank), dtype))
+        forward = real_transform(dy, fft_length if known is None else known, rank)
         return times(forward, cast(times(share, mask), target)), None
 
     return gradient

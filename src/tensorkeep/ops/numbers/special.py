@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit, emit_tensors
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, op
+from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.numbers import _special_functions as numbers
 from tensorkeep.ops.shared.expressions import (
     conj,
@@ -27,6 +28,7 @@ from tensorkeep.ops.shared.expressions import (
     times,
 )
 from tensorkeep.ops.shared.families import Gradient, binary, unary
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merge_shapes
 from tensorkeep.shapes import Shape
 
@@ -36,10 +38,11 @@ _FLOATS = "{bfloat16, half, float, double}"
 def in_float64(function: Callable[..., Any], name: str = "") -> Callable[..., Any]:
     """A kernel that computes in float64 and rounds once."""
 
-    def kernel(*inputs: Any) -> Any:
+    def kernel(*inputs: Any) -> Array:
         wide = [np.atleast_1d(np.asarray(x, np.float64)) for x in inputs]
         shape = np.broadcast_shapes(*(np.shape(x) for x in inputs))
-        return function(*wide).reshape(shape).astype(inputs[0].dtype)
+        result: Array = function(*wide).reshape(shape).astype(inputs[0].dtype)
+        return result
 
     kernel.__name__ = f"{name or function.__name__}_kernel"
     return kernel
@@ -53,7 +56,7 @@ def special(name: str, function: Callable[..., Any], gradient: Gradient) -> OpSp
 def _chained(derivative: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
     """The gradient of a function whose derivative is told by its input and its result."""
 
-    def gradient(op: Operation, dy: Any) -> Any:
+    def gradient(op: Operation, dy: Tensor) -> Gradients:
         with control_dependencies([dy]):
             return times(dy, derivative(op.inputs[0], op.outputs[0]))
 
@@ -66,10 +69,12 @@ def _chained(derivative: Callable[[Tensor, Tensor], Any]) -> Callable[..., Any]:
 def _by_precision(double: Callable[[Any], Any], single: Callable[[Any], Any], name: str) -> Callable[[Any], Any]:
     """A kernel that computes in float64 what is float64, and all else in float32."""
 
-    def kernel(x: Any) -> Any:
+    def kernel(x: Array) -> Array:
         if x.dtype == np.float64:
-            return double(np.atleast_1d(x)).reshape(np.shape(x))
-        return single(np.asarray(x, np.float32)).astype(x.dtype, copy=False)
+            result: Array = double(np.atleast_1d(x)).reshape(np.shape(x))
+            return result
+        result = single(np.asarray(x, np.float32)).astype(x.dtype, copy=False)
+        return result
 
     kernel.__name__ = f"{name}_kernel"
     return kernel
@@ -82,12 +87,12 @@ erfc_kernel = _by_precision(numbers.erfc, numbers.erfc_single, "erfc")
 def _bell(factor: float) -> Callable[..., Any]:
     """The gradient of an error function: a factor times exp(-x²)."""
 
-    def gradient(op: Operation, dy: Any) -> Any:
+    def gradient(op: Operation, dy: Tensor) -> Gradients:
         scale = constant(factor, dy.dtype.base_dtype)
         with control_dependencies([dy]):
             x = conj(op.inputs[0])
             scaled = times(dy, scale)
-            return times(scaled, get_op("Exp")(negated(get_op("Square")(x))))
+            return times(scaled, emit("Exp", negated(emit("Square", x))))
 
     return gradient
 
@@ -96,31 +101,31 @@ erf = unary("Erf", erf_kernel, _bell(2 / np.sqrt(np.pi)), _FLOATS)
 erfc = unary("Erfc", erfc_kernel, _bell(-2 / np.sqrt(np.pi)), _FLOATS)
 
 
-def erfinv_gradient(op: Operation, dy: Any) -> Any:
+def erfinv_gradient(op: Operation, dy: Tensor) -> Gradients:
     scale = constant(np.sqrt(np.pi) / 2, dy.dtype.base_dtype)
     with control_dependencies([dy]):
         scaled = times(dy, scale)
-        return times(scaled, get_op("Exp")(get_op("Square")(op.outputs[0])))
+        return times(scaled, emit("Exp", emit("Square", op.outputs[0])))
 
 
 erfinv = special("Erfinv", numbers.erfinv, erfinv_gradient)
 
 
-def ndtri_gradient(op: Operation, dy: Any) -> Any:
+def ndtri_gradient(op: Operation, dy: Tensor) -> Gradients:
     scale = constant(np.sqrt(2 * np.pi), dy.dtype.base_dtype)
     with control_dependencies([dy]):
         scaled = times(dy, scale)
-        return times(scaled, get_op("Exp")(over(get_op("Square")(op.outputs[0]), 2.0)))
+        return times(scaled, emit("Exp", over(emit("Square", op.outputs[0]), 2.0)))
 
 
 ndtri = special("Ndtri", numbers.ndtri, ndtri_gradient)
 dawsn = special("Dawsn", numbers.dawson, _chained(lambda x, y: minus(1.0, times(times(2, x), y))))
 
 
-def expint_gradient(op: Operation, dy: Any) -> Any:
+def expint_gradient(op: Operation, dy: Tensor) -> Gradients:
     x = op.inputs[0]
     with control_dependencies([dy]):
-        return over(times(dy, get_op("Exp")(x)), x)
+        return over(times(dy, emit("Exp", x)), x)
 
 
 expint = special("Expint", numbers.expint, expint_gradient)
@@ -136,7 +141,7 @@ def _fresnel_cosine(x: Any) -> Any:
 
 def _turned(wave: str) -> Callable[..., Any]:
     def derivative(x: Tensor, y: Tensor) -> Any:
-        return get_op(wave)(times(float(np.pi / 2), get_op("Square")(x)))
+        return emit(wave, times(float(np.pi / 2), emit("Square", x)))
 
     return _chained(derivative)
 
@@ -145,13 +150,13 @@ fresnel_sin = special("FresnelSin", _fresnel_sine, _turned("Sin"))
 fresnel_cos = special("FresnelCos", _fresnel_cosine, _turned("Cos"))
 
 
-def spence_gradient(op: Operation, dy: Any) -> Any:
+def spence_gradient(op: Operation, dy: Tensor) -> Gradients:
     x = op.inputs[0]
     with control_dependencies([dy]):
-        partial = over(get_op("Log")(x), minus(1, x))
-        is_one = get_op("Equal")(x, 1.0)
+        partial = over(emit("Log", x), minus(1, x))
+        is_one = emit("Equal", x, 1.0)
         limit = negated(ones_like(x))
-        return times(dy, get_op("Select")(is_one, limit, partial))
+        return times(dy, emit("Select", is_one, limit, partial))
 
 
 spence = special("Spence", numbers.spence, spence_gradient)
@@ -160,12 +165,12 @@ spence = special("Spence", numbers.spence, spence_gradient)
 # ---------------------------------------------------------------------------------------------------- Gamma functions
 
 
-def lgamma_gradient(op: Operation, dy: Any) -> Any:
+def lgamma_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         return times(dy, digamma(conj(op.inputs[0])))
 
 
-def digamma_gradient(op: Operation, dy: Any) -> Any:
+def digamma_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         x = conj(op.inputs[0])
         one = constant(1, x.dtype.base_dtype)
@@ -176,17 +181,17 @@ lgamma = special("Lgamma", numbers.lgamma, lgamma_gradient)
 digamma = special("Digamma", numbers.digamma, digamma_gradient)
 
 
-def _second_only(op: Operation, dy: Any, partial: Callable[[Tensor, Tensor], Tensor]) -> Any:
+def _second_only(op: Operation, dy: Tensor, partial: Callable[[Tensor, Tensor], Tensor]) -> Gradients:
     """The gradient of the second input, summed to its shape; the first has none."""
     first, second = op.inputs
     first_shape, second_shape = shape_of(first), shape_of(second)
-    _, axes = get_op("BroadcastGradientArgs")(first_shape, second_shape)
+    _, axes = emit_tensors("BroadcastGradientArgs", first_shape, second_shape)
     with control_dependencies([dy]):
         slope = partial(conj(first), conj(second))
         return None, reshape(reduce_sum(times(slope, dy), axes), second_shape)
 
 
-def zeta_gradient(op: Operation, dy: Any) -> Any:
+def zeta_gradient(op: Operation, dy: Tensor) -> Gradients:
     def partial(x: Tensor, q: Tensor) -> Tensor:
         minus_x = negated(x)
         return times(minus_x, zeta(plus(x, 1), q))
@@ -194,7 +199,7 @@ def zeta_gradient(op: Operation, dy: Any) -> Any:
     return _second_only(op, dy, partial)
 
 
-def polygamma_gradient(op: Operation, dy: Any) -> Any:
+def polygamma_gradient(op: Operation, dy: Tensor) -> Gradients:
     return _second_only(op, dy, lambda n, x: polygamma(plus(n, 1), x))
 
 
@@ -204,20 +209,20 @@ polygamma = binary(
 )
 
 
-def igamma_gradient(op: Operation, dy: Any) -> Any:
+def igamma_gradient(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     a, x = op.inputs
     a_shape, x_shape = shape_of(a), shape_of(x)
-    a_axes, x_axes = get_op("BroadcastGradientArgs")(a_shape, x_shape)
+    a_axes, x_axes = emit_tensors("BroadcastGradientArgs", a_shape, x_shape)
     with control_dependencies([dy]):
         of_a = igamma_grad_a(a, x)
         minus_x = negated(x)
-        exponent = plus(minus_x, times(minus(a, 1), get_op("Log")(x)))
-        of_x = get_op("Exp")(minus(exponent, lgamma(a)))
+        exponent = plus(minus_x, times(minus(a, 1), emit("Log", x)))
+        of_x = emit("Exp", minus(exponent, lgamma(a)))
         ga = reshape(reduce_sum(times(of_a, dy), a_axes), a_shape)
         return ga, reshape(reduce_sum(times(of_x, dy), x_axes), x_shape)
 
 
-def igammac_gradient(op: Operation, dy: Any) -> Any:
+def igammac_gradient(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     ga, gx = igamma_gradient(op, dy)
     return negated(ga), negated(gx)
 
@@ -252,34 +257,35 @@ def _known_shape(shapes: list[Shape]) -> Shape:
 
 
 @betainc.kernel
-def betainc_kernel(a: Any, b: Any, x: Any) -> Any:
+def betainc_kernel(a: Array, b: Array, x: Array) -> Array:
     shapes = {np.shape(item) for item in (a, b, x) if np.ndim(item)}
     if len(shapes) > 1:
         raise InvalidArgumentError(
             "Shapes of a, b and x are inconsistent: " + " vs. ".join(str(list(shape)) for shape in sorted(shapes))
         )
-    return _betainc(a, b, x)
+    result: Array = _betainc(a, b, x)
+    return result
 
 
 _betainc = in_float64(numbers.betainc)
 
 
 @betainc.gradient
-def betainc_gradient(op: Operation, dy: Any) -> Any:
+def betainc_gradient(op: Operation, dy: Tensor) -> Gradients:
     a, b, x = op.inputs
     a_shape, x_shape = shape_of(a), shape_of(x)
-    _, axes = get_op("BroadcastGradientArgs")(a_shape, x_shape)
+    _, axes = emit_tensors("BroadcastGradientArgs", a_shape, x_shape)
     both = plus(lgamma(a), lgamma(b))
     log_beta = minus(both, lgamma(plus(a, b)))
     first = _scoped("xlog1py", "Xlog1py", minus(b, 1), negated(x))
-    exponent = minus(plus(first, get_op("Xlogy")(minus(a, 1), x)), log_beta)
-    partial = get_op("Exp")(exponent)
+    exponent = minus(plus(first, emit("Xlogy", minus(a, 1), x)), log_beta)
+    partial = emit("Exp", exponent)
     return None, None, reshape(reduce_sum(times(partial, dy), axes), x_shape)
 
 
 def _scoped(scope: str, name: str, x: Tensor, y: Tensor) -> Tensor:
     with name_scope(scope):
-        return get_op(name)(x, y)  # type: ignore[no-any-return]
+        return emit(name, x, y)
 
 
 # ---------------------------------------------------------------------------------------------------- Bessel functions
@@ -290,7 +296,7 @@ def _named(name: str, scope: str) -> Callable[[Tensor], Tensor]:
 
     def function(x: Tensor) -> Tensor:
         with name_scope(scope):
-            return get_op(name)(x)  # type: ignore[no-any-return]
+            return emit(name, x)
 
     return function
 
@@ -304,17 +310,17 @@ _y0, _y1 = _named("BesselY0", "bessel_y0"), _named("BesselY1", "bessel_y1")
 
 
 def _sign(x: Tensor) -> Any:
-    return get_op("Sign")(x)
+    return emit("Sign", x)
 
 
 def _divided(y: Tensor, x: Tensor) -> Any:
-    return get_op("RealDiv")(y, x, name="div")
+    return emit("RealDiv", y, x, name="div")
 
 
 def _unless_zero(x: Tensor, at_zero: float, otherwise: Callable[[], Tensor]) -> Any:
-    is_zero = get_op("Equal")(x, 0.0)
+    is_zero = emit("Equal", x, 0.0)
     limit = number(at_zero, x.dtype.base_dtype)
-    return get_op("SelectV2")(is_zero, limit, otherwise())
+    return emit("SelectV2", is_zero, limit, otherwise())
 
 
 def _slope_i0e(x: Tensor, y: Tensor) -> Any:
@@ -333,7 +339,7 @@ def _slope_i1(x: Tensor, y: Tensor) -> Any:
 def _slope_i1e(x: Tensor, y: Tensor) -> Any:
     def otherwise() -> Tensor:
         first = _i0e(x)
-        both = plus(_sign(x), get_op("Reciprocal")(x))
+        both = plus(_sign(x), emit("Reciprocal", x))
         return minus(first, times(y, both))
 
     return _unless_zero(x, 0.5, otherwise)
@@ -345,7 +351,7 @@ def _slope_k1(x: Tensor, y: Tensor) -> Any:
 
 
 def _slope_k1e(x: Tensor, y: Tensor) -> Any:
-    first = times(y, minus(1.0, get_op("Reciprocal")(x)))
+    first = times(y, minus(1.0, emit("Reciprocal", x)))
     return minus(first, _k0e(x))
 
 

@@ -13,16 +13,8 @@ from typing import Final
 import numpy as np
 
 from tensorkeep.dtypes import FLOAT32, INT64, STRING
-from tensorkeep.ops.parsing.example_bytes import (
-    FIRST,
-    SECOND,
-    TAGS,
-    Array,
-    Column,
-    MalformedError,
-    Wanted,
-    decode_varints,
-)
+from tensorkeep.ops.parsing.example_bytes import FIRST, SECOND, TAGS, Column, MalformedError, Wanted, decode_varints
+from tensorkeep.ops.shared.kernel_types import Array
 
 FEWEST: Final = 8
 """Examples from which on it pays."""

@@ -12,7 +12,6 @@ from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InternalError, InvalidArgumentError
 from tensorkeep.ops.parsing.example_bytes import (
     KINDS,
-    Array,
     Column,
     MalformedError,
     Wanted,
@@ -21,6 +20,7 @@ from tensorkeep.ops.parsing.example_bytes import (
     read_values,
     readable,
 )
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.string_arrays import string_array
 
 

@@ -26,7 +26,6 @@ from tensorkeep.ops.parsing.example_bytes import (
     FIRST,
     SECOND,
     TAGS,
-    Array,
     MalformedError,
     Wanted,
     bytes_within,
@@ -37,6 +36,7 @@ from tensorkeep.ops.parsing.example_bytes import (
     skip_field,
 )
 from tensorkeep.ops.parsing.example_tensors import listed, row_splits
+from tensorkeep.ops.shared.kernel_types import Array
 
 Extent: TypeAlias = tuple[int, int]
 Found: TypeAlias = dict[bytes, Extent]

@@ -20,6 +20,7 @@ from tensorkeep.ops.parsing._csv import column, split_record
 from tensorkeep.ops.parsing._json_examples import example_of_json
 from tensorkeep.ops.parsing.example_tensors import listed
 from tensorkeep.ops.random.sampling import check_scalars
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import same
 from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -41,7 +42,7 @@ def _with_one_more(shape: Shape, size: int | None) -> Shape:
 
 
 @decode_raw.kernel
-def decode_raw_kernel(bytes: Any, *, out_type: DType, little_endian: bool) -> Any:
+def decode_raw_kernel(bytes: Array, *, out_type: DType, little_endian: bool) -> Array:
     array = np.asarray(bytes)
     items = array.reshape(-1).tolist()
     size = len(items[0]) if items else 0
@@ -59,10 +60,11 @@ def decode_raw_kernel(bytes: Any, *, out_type: DType, little_endian: bool) -> An
     return _numbers(b"".join(items), out_type, little_endian).reshape((*array.shape, size // out_type.itemsize))
 
 
-def _numbers(data: bytes, dtype: DType, little_endian: bool) -> Any:
+def _numbers(data: bytes, dtype: DType, little_endian: bool) -> Array:
     """The elements that bytes are; every bit pattern but 0 is true."""
     if dtype is BOOL:
-        return np.frombuffer(data, np.uint8) != 0
+        result: Array = np.frombuffer(data, np.uint8) != 0
+        return result
     array = np.frombuffer(data, dtype.array_dtype)
     return array.copy() if little_endian else array.byteswap()
 
@@ -89,7 +91,7 @@ def decode_padded_raw_shape(input_bytes: Tensor, fixed_length: Tensor, *, out_ty
 
 
 @decode_padded_raw.kernel
-def decode_padded_raw_kernel(input_bytes: Any, fixed_length: Any, *, out_type: DType, little_endian: bool) -> Any:
+def decode_padded_raw_kernel(input_bytes: Array, fixed_length: Array, *, out_type: DType, little_endian: bool) -> Array:
     if np.ndim(fixed_length):
         raise InvalidArgumentError(f"k must be scalar, got shape {listed(np.shape(fixed_length))}")
     length = int(np.asarray(fixed_length).item())
@@ -118,7 +120,7 @@ decode_csv = op(
 
 
 @decode_csv.shape
-def decode_csv_shape(records: Tensor, record_defaults: Sequence[Tensor]) -> Any:
+def decode_csv_shape(records: Tensor, record_defaults: Sequence[Tensor]) -> list[Shape]:
     for default in record_defaults:
         dims = default.static_shape.dims
         if dims is not None and (len(dims) > 1):
@@ -130,15 +132,15 @@ def decode_csv_shape(records: Tensor, record_defaults: Sequence[Tensor]) -> Any:
 
 @decode_csv.kernel
 def decode_csv_kernel(
-    records: Any,
-    record_defaults: list[Any],
+    records: Array,
+    record_defaults: list[Array],
     *,
     OUT_TYPE: Sequence[DType],  # noqa: N803 - the attribute's name
     field_delim: bytes,
     use_quote_delim: bool,
     na_value: bytes,
     select_cols: Sequence[int],
-) -> Any:
+) -> list[Array]:
     _check_csv(record_defaults, field_delim, select_cols)
     array = np.asarray(records)
     rows = []
@@ -177,7 +179,7 @@ _REASON: Final = re.compile(r"Error (-?\d+)[^:]*: (.*)")
 
 
 @decode_compressed.kernel
-def decode_compressed_kernel(bytes: Any, *, compression_type: bytes) -> Any:
+def decode_compressed_kernel(bytes: Array, *, compression_type: bytes) -> Array:
     array = np.asarray(bytes)
     if compression_type == b"":
         return array
@@ -218,6 +220,6 @@ decode_json_example.shape(same)
 
 
 @decode_json_example.kernel
-def decode_json_example_kernel(json_examples: Any) -> Any:
+def decode_json_example_kernel(json_examples: Array) -> Array:
     array = np.asarray(json_examples)
     return string_array(map(example_of_json, array.reshape(-1).tolist()), array.shape)

@@ -20,13 +20,12 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import FLOAT32, INT64, STRING, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.shapes import Shape
 
-Array: TypeAlias = npt.NDArray[Any]
 Entry: TypeAlias = tuple[bytes, int, int]
 """A key, and where its feature begins and ends."""
 

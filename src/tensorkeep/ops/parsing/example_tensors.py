@@ -11,11 +11,12 @@ import numpy as np
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.ops.parsing.example_bytes import Array, Column, Wanted
+from tensorkeep.ops.parsing.example_bytes import Column, Wanted
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 
-def texts(value: Any) -> list[bytes]:
+def texts(value: Array | Sequence[bytes]) -> list[bytes]:
     """The strings of an input, whatever its shape."""
     found: list[bytes] = np.asarray(value).reshape(-1).tolist()
     return found

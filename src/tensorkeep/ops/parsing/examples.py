@@ -32,11 +32,12 @@ from tensorkeep.ops.parsing.example_tensors import (
     texts,
     with_rank_at_most,
 )
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import Shape
 
 
-def parse_batch(serialized: Any, names: Any, wanted: Sequence[Wanted]) -> list[Column]:
+def parse_batch(serialized: Array, names: Array | Sequence[bytes], wanted: Sequence[Wanted]) -> list[Column]:
     """The columns of a vector of Examples: all at once if they are many and ordinary, else one by one."""
     examples, labels = texts(serialized), texts(names)
     by_key(wanted)
@@ -55,7 +56,9 @@ def _check_names(serialized: Any, names: Any) -> None:
         )
 
 
-def _outputs(serialized: Any, names: Any, sparse: list[Wanted], dense: list[Wanted], ragged: list[Wanted]) -> Any:
+def _outputs(
+    serialized: Array, names: Array | Sequence[bytes], sparse: list[Wanted], dense: list[Wanted], ragged: list[Wanted]
+) -> tuple[list[Array], list[Array], list[Array], list[Array], list[Column]]:
     """Indices, values, shapes; dense tensors; the columns of ragged features."""
     wanted = [*sparse, *dense, *ragged]
     is_batch = np.ndim(serialized) > 0
@@ -90,7 +93,7 @@ def parse_example_shape(
     *,
     sparse_types: Sequence[DType],
     dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Shape], ...]:
     check_lengths(
         [
             ("sparse_keys", len(sparse_keys), "sparse_types", len(sparse_types)),
@@ -106,16 +109,16 @@ def parse_example_shape(
 
 @parse_example.kernel
 def parse_example_kernel(
-    serialized: Any,
-    names: Any,
-    sparse_keys: list[Any],
-    dense_keys: list[Any],
-    dense_defaults: list[Any],
+    serialized: Array,
+    names: Array,
+    sparse_keys: list[Array],
+    dense_keys: list[Array],
+    dense_defaults: list[Array],
     *,
     sparse_types: Sequence[DType],
     Tdense: Sequence[DType],  # noqa: N803 - the attribute's name
     dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Array], list[Array], list[Array], list[Array]]:
     if np.ndim(serialized) != 1:
         raise InvalidArgumentError(f"Expected serialized to be a vector, got shape: {listed(np.shape(serialized))}")
     _check_names(serialized, names)
@@ -161,7 +164,7 @@ def parse_example_v2_shape(
     ragged_value_types: Sequence[DType],
     ragged_split_types: Sequence[DType],
     dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Shape], ...]:
     check_lengths(
         [
             ("sparse_keys", num_sparse, "sparse_types", len(sparse_types)),
@@ -179,19 +182,19 @@ def parse_example_v2_shape(
 
 @parse_example_v2.kernel
 def parse_example_v2_kernel(
-    serialized: Any,
-    names: Any,
-    sparse_keys: Any,
-    dense_keys: Any,
-    ragged_keys: Any,
-    dense_defaults: list[Any],
+    serialized: Array,
+    names: Array,
+    sparse_keys: Array,
+    dense_keys: Array,
+    ragged_keys: Array,
+    dense_defaults: list[Array],
     *,
     Tdense: Sequence[DType],  # noqa: N803 - the attribute's name
     sparse_types: Sequence[DType],
     ragged_value_types: Sequence[DType],
     ragged_split_types: Sequence[DType],
     dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Array], list[Array], list[Array], list[Array], list[Array], list[Array]]:
     if np.ndim(serialized) > 1:
         raise InvalidArgumentError(
             f"Expected serialized to be a scalar or vector, got shape: {listed(np.shape(serialized))}"
@@ -233,7 +236,7 @@ def parse_single_example_shape(
     dense_keys: Sequence[bytes],
     sparse_types: Sequence[DType],
     dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Shape], ...]:
     check_lengths(
         [
             ("sparse_keys", len(sparse_keys), "sparse_types", len(sparse_types)),
@@ -249,15 +252,15 @@ def parse_single_example_shape(
 
 @parse_single_example.kernel
 def parse_single_example_kernel(
-    serialized: Any,
-    dense_defaults: list[Any],
+    serialized: Array,
+    dense_defaults: list[Array],
     *,
     sparse_keys: Sequence[bytes],
     dense_keys: Sequence[bytes],
     sparse_types: Sequence[DType],
     Tdense: Sequence[DType],  # noqa: N803 - the attribute's name
     dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Array], list[Array], list[Array], list[Array]]:
     if np.ndim(serialized):
         raise InvalidArgumentError(f"Expected serialized to be a scalar, got shape: {listed(np.shape(serialized))}")
     sparse = open_features("sparse", sparse_keys, sparse_types, "len(sparse_keys) == num_sparse")

@@ -6,20 +6,19 @@ from math import prod
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.parsing._proto_values import TENSOR_TYPES, encoded, is_scalar, packed_values, value_of, wire_type
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import merge_shapes
 from tensorkeep.proto.descriptors import Field, MessageType, message_type
 from tensorkeep.proto.wire import LENGTH_DELIMITED, fields
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
-Array = npt.NDArray[Any]
 Names = tuple[bytes, ...]
 
 decode_proto_v2 = op(
@@ -76,7 +75,7 @@ def decode_proto_v2_kernel(
     descriptor_source: bytes,
     message_format: bytes,
     sanitize: bool,
-) -> Any:
+) -> tuple[Array, list[Array]]:
     if len(field_names) != len(output_types):
         raise InvalidArgumentError("field_names and output_types attributes must have the same length")
     if message_format not in (b"binary", b"text"):
@@ -161,7 +160,7 @@ def encode_proto_kernel(
     message_type: bytes,
     descriptor_source: bytes,
     Tinput_types: tuple[DType, ...],  # noqa: N803 - TensorFlow's name
-) -> Any:
+) -> Array:
     if len(field_names) != len(values):
         raise InvalidArgumentError(f"Mismatched number of field names and values: {len(field_names)} and {len(values)}")
     message = _type_of(descriptor_source, message_type)

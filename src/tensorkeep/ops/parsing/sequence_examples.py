@@ -36,6 +36,7 @@ from tensorkeep.ops.parsing.example_tensors import (
     texts,
     with_rank_at_most,
 )
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -79,7 +80,9 @@ def _check_known(what: str, shapes: Sequence[Shape]) -> None:
             raise InvalidArgumentError(f"{what}[{i}] must be fully defined, but is {partly(shape)}")
 
 
-def _parsed(serialized: Any, names: Any, context: _Asked, lists: _Asked, may_miss: Sequence[bool]) -> Any:
+def _parsed(
+    serialized: Array, names: Array, context: _Asked, lists: _Asked, may_miss: Sequence[bool]
+) -> tuple[list[Array], ...]:
     """All outputs, in the order of the second version: those of ragged features too."""
     if np.ndim(serialized) > 1:
         raise InvalidArgumentError(
@@ -163,7 +166,7 @@ def parse_sequence_example_shape(
     context_dense_shapes: Sequence[Shape],
     feature_list_sparse_types: Sequence[DType],
     feature_list_dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Shape], ...]:
     check_lengths(
         [
             ("context_sparse_keys", len(context_sparse_keys), "Ncontext_sparse", Ncontext_sparse),
@@ -194,9 +197,9 @@ def parse_sequence_example_shape(
 
 @parse_sequence_example.kernel
 def parse_sequence_example_kernel(
-    serialized: Any,
-    debug_name: Any,
-    context_dense_defaults: list[Any],
+    serialized: Array,
+    debug_name: Array,
+    context_dense_defaults: list[Array],
     *,
     feature_list_dense_missing_assumed_empty: Sequence[bytes],
     context_sparse_keys: Sequence[bytes],
@@ -209,7 +212,7 @@ def parse_sequence_example_kernel(
     context_dense_shapes: Sequence[Shape],
     feature_list_sparse_types: Sequence[DType],
     feature_list_dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Array], ...]:
     dense = _dense(context_dense_keys, Tcontext_dense, context_dense_shapes, context_dense_defaults)
     context = _Asked("Context", _open("sparse", context_sparse_keys, context_sparse_types), dense)
     list_features = _dense(feature_list_dense_keys, feature_list_dense_types, feature_list_dense_shapes)
@@ -268,7 +271,7 @@ def parse_sequence_example_v2_shape(
     feature_list_ragged_value_types: Sequence[DType],
     feature_list_ragged_split_types: Sequence[DType],
     feature_list_dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Shape], ...]:
     ragged, list_ragged = len(context_ragged_value_types), len(feature_list_ragged_value_types)
     check_lengths(
         [
@@ -308,16 +311,16 @@ def parse_sequence_example_v2_shape(
 
 @parse_sequence_example_v2.kernel
 def parse_sequence_example_v2_kernel(
-    serialized: Any,
-    debug_name: Any,
-    context_sparse_keys: Any,
-    context_dense_keys: Any,
-    context_ragged_keys: Any,
-    feature_list_sparse_keys: Any,
-    feature_list_dense_keys: Any,
-    feature_list_ragged_keys: Any,
-    feature_list_dense_missing_assumed_empty: Any,
-    context_dense_defaults: list[Any],
+    serialized: Array,
+    debug_name: Array,
+    context_sparse_keys: Array,
+    context_dense_keys: Array,
+    context_ragged_keys: Array,
+    feature_list_sparse_keys: Array,
+    feature_list_dense_keys: Array,
+    feature_list_ragged_keys: Array,
+    feature_list_dense_missing_assumed_empty: Array,
+    context_dense_defaults: list[Array],
     *,
     Tcontext_dense: Sequence[DType],  # noqa: N803 - the attribute's name
     context_sparse_types: Sequence[DType],
@@ -329,7 +332,7 @@ def parse_sequence_example_v2_kernel(
     feature_list_ragged_value_types: Sequence[DType],
     feature_list_ragged_split_types: Sequence[DType],
     feature_list_dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Array], ...]:
     may_miss = np.asarray(feature_list_dense_missing_assumed_empty).reshape(-1).tolist()
     dense_keys, list_keys = texts(context_dense_keys), texts(feature_list_dense_keys)
     sparse_keys, list_sparse_keys = texts(context_sparse_keys), texts(feature_list_sparse_keys)

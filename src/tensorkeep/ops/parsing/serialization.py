@@ -12,7 +12,6 @@ from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.parsing.example_bytes import Array
 from tensorkeep.ops.parsing.example_tensors import listed
 from tensorkeep.ops.parsing.stored_tensors import (
     StoredTensor,
@@ -23,6 +22,7 @@ from tensorkeep.ops.parsing.stored_tensors import (
     stored,
     unreadable,
 )
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import scalar, unknown, with_rank
 from tensorkeep.proto.messages import TensorProto, parse
 from tensorkeep.shapes import Shape
@@ -32,7 +32,7 @@ parse_tensor.shape(unknown)
 
 
 @parse_tensor.kernel
-def parse_tensor_kernel(serialized: Any, *, out_type: DType) -> Any:
+def parse_tensor_kernel(serialized: Array, *, out_type: DType) -> Array:
     if np.ndim(serialized):
         raise InvalidArgumentError(f"Expected `serialized` to be a scalar, got shape: {listed(np.shape(serialized))}")
     data = np.asarray(serialized).item()
@@ -52,7 +52,7 @@ serialize_tensor.shape(scalar)
 
 
 @serialize_tensor.kernel
-def serialize_tensor_kernel(tensor: Any, *, T: DType) -> Any:  # noqa: N803 - the attribute's name
+def serialize_tensor_kernel(tensor: Array, *, T: DType) -> Array:  # noqa: N803 - the attribute's name
     array = np.asarray(tensor)
     if T is VARIANT:
         raise InvalidArgumentError("SerializeTensor: the value of a variant has no serialized form")
@@ -93,7 +93,9 @@ def _check_ranks(indices: Tensor, values: Tensor, shape: Tensor) -> None:
 
 
 @serialize_sparse.kernel
-def serialize_sparse_kernel(sparse_indices: Any, sparse_values: Any, sparse_shape: Any, *, out_type: DType) -> Any:
+def serialize_sparse_kernel(
+    sparse_indices: Array, sparse_values: Array, sparse_shape: Array, *, out_type: DType
+) -> Array:
     indices, values, shape = np.asarray(sparse_indices), np.asarray(sparse_values), np.asarray(sparse_shape)
     for part, rank, what in ((indices, 2, "indices"), (values, 1, "values"), (shape, 1, "shape")):
         if part.ndim != rank:
@@ -116,7 +118,9 @@ def serialize_many_sparse_shape(sparse_indices: Tensor, sparse_values: Tensor, s
 
 
 @serialize_many_sparse.kernel
-def serialize_many_sparse_kernel(sparse_indices: Any, sparse_values: Any, sparse_shape: Any, *, out_type: DType) -> Any:
+def serialize_many_sparse_kernel(
+    sparse_indices: Array, sparse_values: Array, sparse_shape: Array, *, out_type: DType
+) -> Array:
     rows = rows_of(sparse_indices, sparse_values, sparse_shape)
     return _texts([item for row in rows for item in _row(*row, out_type)], (len(rows), 3))
 
@@ -138,7 +142,7 @@ def deserialize_sparse_shape(serialized_sparse: Tensor) -> tuple[Shape, Shape, S
 
 
 @deserialize_sparse.kernel
-def deserialize_sparse_kernel(serialized_sparse: Any, *, dtype: DType) -> Any:
+def deserialize_sparse_kernel(serialized_sparse: Array, *, dtype: DType) -> tuple[Array, Array, Array]:
     array = np.asarray(serialized_sparse)
     if not array.ndim:
         raise InvalidArgumentError("Serialized sparse should have non-zero rank []")
@@ -149,12 +153,12 @@ def deserialize_sparse_kernel(serialized_sparse: Any, *, dtype: DType) -> Any:
             "Serialized sparse should have at least 1 serialized tensor, but has a zero dimension "
             f"{listed(array.shape)}"
         )
-    tensors = []
+    tensors: list[tuple[Array, Array, Array]] = []
     for i, row in enumerate(array.reshape(-1, 3).tolist()):
-        parts = tuple(_part(item) for item in row)
-        check_loaded(i, parts, dtype)
-        tensors.append(parts)
-    return tensors[0] if array.ndim == 1 else _unstacked(array.shape[:-1], *stacked(tensors))  # type: ignore[arg-type]
+        indices, values, shape = (_part(item) for item in row)
+        check_loaded(i, (indices, values, shape), dtype)
+        tensors.append((indices, values, shape))
+    return tensors[0] if array.ndim == 1 else _unstacked(array.shape[:-1], *stacked(tensors))
 
 
 def _part(item: Any) -> Array:

@@ -14,8 +14,9 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.parsing._example_rows import joined
 from tensorkeep.ops.parsing._sequence_example_bytes import Sequences, context_sparse, list_sparse
-from tensorkeep.ops.parsing.example_bytes import Array, Wanted, cannot_parse, readable
+from tensorkeep.ops.parsing.example_bytes import Wanted, cannot_parse, readable
 from tensorkeep.ops.parsing.example_tensors import check_lengths, dense_shapes_of, listed, partly, sparse_shapes, texts
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.proto.messages import Feature, SequenceExample, parse
 from tensorkeep.shapes import Shape
@@ -62,7 +63,7 @@ def parse_single_sequence_example_shape(
     context_dense_shapes: Sequence[Shape],
     feature_list_sparse_types: Sequence[DType],
     feature_list_dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Shape], ...]:
     dense, lists = len(context_dense_keys), len(feature_list_dense_keys)
     check_lengths(
         [
@@ -94,27 +95,27 @@ def parse_single_sequence_example_shape(
 
 @parse_single_sequence_example.kernel
 def parse_single_sequence_example_kernel(
-    serialized: Any,
-    feature_list_dense_missing_assumed_empty: Any,
-    context_sparse_keys: list[Any],
-    context_dense_keys: list[Any],
-    feature_list_sparse_keys: list[Any],
-    feature_list_dense_keys: list[Any],
-    context_dense_defaults: list[Any],
-    debug_name: Any,
+    serialized: Array,
+    feature_list_dense_missing_assumed_empty: Array,
+    context_sparse_keys: list[Array],
+    context_dense_keys: list[Array],
+    feature_list_sparse_keys: list[Array],
+    feature_list_dense_keys: list[Array],
+    context_dense_defaults: list[Array],
+    debug_name: Array,
     *,
     context_sparse_types: Sequence[DType],
     feature_list_dense_types: Sequence[DType],
     context_dense_shapes: Sequence[Shape],
     feature_list_sparse_types: Sequence[DType],
     feature_list_dense_shapes: Sequence[Shape],
-) -> Any:
+) -> tuple[list[Array], list[Array], list[Array], list[Array], list[Array], list[Array], list[Array], list[Array]]:
     _check_scalars(serialized, debug_name, *context_sparse_keys, *context_dense_keys)
     _check_scalars(*feature_list_sparse_keys, *feature_list_dense_keys)
     example = _Example(texts(serialized)[0], (texts(debug_name) or [b"<unknown>"])[0])
     dense = [
-        example.context_dense(_item(*item), default)
-        for *item, default in zip(
+        example.context_dense(_item(key, dtype, shape), default)
+        for key, dtype, shape, default in zip(
             context_dense_keys,
             (np.asarray(default).dtype for default in context_dense_defaults),
             context_dense_shapes,

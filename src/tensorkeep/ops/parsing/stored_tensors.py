@@ -12,15 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
 
 from tensorkeep.dtypes import STRING, DType, dtype_of_array, dtype_of_number
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.coding.varint_arrays import decode_varints, encode_varints
-from tensorkeep.ops.parsing.example_bytes import Array
 from tensorkeep.ops.parsing.example_tensors import listed
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.sparse.places import check_inside, check_parts, places
 from tensorkeep.proto.messages import TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor, tensor_of_array
@@ -103,7 +102,7 @@ def check_increasing(indices: Array, shape: Array) -> None:
         )
 
 
-def rows_of(indices: Any, values: Any, shape: Any) -> list[tuple[Array, Array, Array]]:
+def rows_of(indices: Array, values: Array, shape: Array) -> list[tuple[Array, Array, Array]]:
     """The sparse tensors along the first dimension of one."""
     indices, values, shape = np.asarray(indices), np.asarray(values), np.asarray(shape)
     check_parts(indices, values, shape)

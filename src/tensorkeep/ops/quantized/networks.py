@@ -22,6 +22,7 @@ from tensorkeep.ops.nn import convolution_kernels, pooling_kernels
 from tensorkeep.ops.nn.convolution import conv2d_shape
 from tensorkeep.ops.nn.pooling import avg_pool_shape
 from tensorkeep.ops.nn.windows import output_size
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR, broadcast, same, with_rank
 from tensorkeep.shapes import Shape
 
@@ -139,17 +140,17 @@ def quantized_matmul_shape(a: Tensor, b: Tensor, *ends: Tensor, transpose_a: boo
 
 @quantized_matmul.kernel
 def quantized_matmul_kernel(
-    a: Any,
-    b: Any,
-    min_a: Any,
-    max_a: Any,
-    min_b: Any,
-    max_b: Any,
+    a: Array,
+    b: Array,
+    min_a: Array,
+    max_a: Array,
+    min_b: Array,
+    max_b: Array,
     *,
     transpose_a: bool,
     transpose_b: bool,
     Toutput: DType,  # noqa: N803
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     ends = _ranges(min_a, max_a, min_b, max_b)
     if np.ndim(a) != 2 or np.ndim(b) != 2:
         raise InvalidArgumentError(f"In[0] and In[1] must be matrices, got {list(np.shape(a))} and {list(np.shape(b))}")
@@ -194,18 +195,18 @@ def quantized_conv2d_shape(
 
 @quantized_conv2d.kernel
 def quantized_conv2d_kernel(
-    input: Any,
-    filter: Any,
-    min_input: Any,
-    max_input: Any,
-    min_filter: Any,
-    max_filter: Any,
+    input: Array,
+    filter: Array,
+    min_input: Array,
+    max_input: Array,
+    min_filter: Array,
+    max_filter: Array,
     *,
     out_type: DType,
     strides: Ints,
     padding: bytes,
     dilations: Ints,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     ends = _scalars(min_input, max_input, min_filter, max_filter)
     if any(dilation != 1 for dilation in dilations):
         raise InvalidArgumentError(f"Current implementation only supports dilations of 1, got {list(dilations)}")
@@ -264,15 +265,15 @@ quantized_mul = op(
 
 @quantized_mul.kernel
 def quantized_mul_kernel(
-    x: Any,
-    y: Any,
-    min_x: Any,
-    max_x: Any,
-    min_y: Any,
-    max_y: Any,
+    x: Array,
+    y: Array,
+    min_x: Array,
+    max_x: Array,
+    min_y: Array,
+    max_y: Array,
     *,
     Toutput: DType,  # noqa: N803
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     ends = _ranges(min_x, max_x, min_y, max_y)
     product = _offset(x, *ends[:2]) * _offset(y, *ends[2:])
     low, high = _product_range(x, y, ends, Toutput.array_dtype)
@@ -322,15 +323,15 @@ def _exactly(values: Any, span: list[Any], low: Any, high: Any, dtype: Any) -> A
 
 @quantized_add.kernel
 def quantized_add_kernel(
-    x: Any,
-    y: Any,
-    min_x: Any,
-    max_x: Any,
-    min_y: Any,
-    max_y: Any,
+    x: Array,
+    y: Array,
+    min_x: Array,
+    max_x: Array,
+    min_y: Array,
+    max_y: Array,
     *,
     Toutput: DType,  # noqa: N803
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     ends, dtype = _ranges(min_x, max_x, min_y, max_y), Toutput.array_dtype
     # A range so much wider than either of the terms' that nothing can overflow.
     high = max(abs(min(ends[0], ends[2])), abs(max(ends[1], ends[3]))) * _FLOAT(1 << 14)
@@ -347,8 +348,8 @@ def quantized_add_kernel(
 
 @quantized_bias_add.kernel
 def quantized_bias_add_kernel(
-    input: Any, bias: Any, min_input: Any, max_input: Any, min_bias: Any, max_bias: Any, *, out_type: DType
-) -> tuple[Any, Any, Any]:
+    input: Array, bias: Array, min_input: Array, max_input: Array, min_bias: Array, max_bias: Array, *, out_type: DType
+) -> tuple[Array, Array, Array]:
     ends = _scalars(min_input, max_input, min_bias, max_bias)
     if np.ndim(input) < 2 or np.ndim(bias) != 1 or bias.shape[0] != input.shape[-1]:
         raise InvalidArgumentError(
@@ -419,14 +420,14 @@ def _in_new_range(values: Any, low: Any, high: Any, least: Any, most: Any, dtype
 
 @requantize.kernel
 def requantize_kernel(
-    input: Any,
-    input_min: Any,
-    input_max: Any,
-    requested_output_min: Any,
-    requested_output_max: Any,
+    input: Array,
+    input_min: Array,
+    input_max: Array,
+    requested_output_min: Array,
+    requested_output_max: Array,
     *,
     out_type: DType,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     low, high, least, most = _scalars(input_min, input_max, requested_output_min, requested_output_max)
     if least > 0:
         raise InvalidArgumentError(f"requested_output_min must be <= 0, but got {least}")
@@ -444,14 +445,14 @@ def _used_range(input: Any, low: Any, high: Any) -> tuple[Any, Any]:
 
 
 @requantization_range.kernel
-def requantization_range_kernel(input: Any, input_min: Any, input_max: Any) -> tuple[Any, Any]:
+def requantization_range_kernel(input: Array, input_min: Array, input_max: Array) -> tuple[Array, Array]:
     return _used_range(input, *_scalars(input_min, input_max))
 
 
 @quantize_down_and_shrink_range.kernel
 def quantize_down_and_shrink_range_kernel(
-    input: Any, input_min: Any, input_max: Any, *, out_type: DType
-) -> tuple[Any, Any, Any]:
+    input: Array, input_min: Array, input_max: Array, *, out_type: DType
+) -> tuple[Array, Array, Array]:
     low, high = _scalars(input_min, input_max)
     least, most = _used_range(input, low, high)
     return _in_new_range(input, low, high, least, most, out_type.array_dtype), least, most
@@ -472,8 +473,8 @@ def _activation(name: str, most: float | None) -> Any:
 
     @spec.kernel
     def activation_kernel(
-        features: Any, min_features: Any, max_features: Any, *, out_type: DType
-    ) -> tuple[Any, Any, Any]:
+        features: Array, min_features: Array, max_features: Array, *, out_type: DType
+    ) -> tuple[Array, Array, Array]:
         low, high = _scalars(min_features, max_features)
         if features.dtype != out_type.array_dtype:
             raise InvalidArgumentError(f"features are {features.dtype} and activations {out_type}: there is no kernel")
@@ -512,14 +513,18 @@ def quantized_pool_shape(
 
 @quantized_max_pool.kernel
 @takes_attributes("ksize", "strides", "padding")
-def quantized_max_pool_kernel(input: Any, min_input: Any, max_input: Any, **windows: Any) -> tuple[Any, Any, Any]:
+def quantized_max_pool_kernel(
+    input: Array, min_input: Array, max_input: Array, **windows: Any
+) -> tuple[Array, Array, Array]:
     found = pooling_kernels.max_pool_kernel(input, data_format=b"NHWC", explicit_paddings=(), **windows)
     return found, *_scalars(min_input, max_input)
 
 
 @quantized_avg_pool.kernel
 @takes_attributes("ksize", "strides", "padding")
-def quantized_avg_pool_kernel(input: Any, min_input: Any, max_input: Any, **windows: Any) -> tuple[Any, Any, Any]:
+def quantized_avg_pool_kernel(
+    input: Array, min_input: Array, max_input: Array, **windows: Any
+) -> tuple[Array, Array, Array]:
     means = pooling_kernels.avg_pool_kernel(input.astype(np.float64), data_format=b"NHWC", **windows)
     # The mean of whole numbers below 2**32 is off a whole number by 2**-32 at least, or is one.
     return np.trunc(means).astype(input.dtype), *_scalars(min_input, max_input)
@@ -548,14 +553,18 @@ def quantized_concat_v2_shape(values: list[Tensor], axis: Tensor, mins: list[Ten
 
 
 @quantized_concat.kernel
-def quantized_concat_kernel(concat_dim: Any, values: list[Any], mins: list[Any], maxes: list[Any]) -> Any:
+def quantized_concat_kernel(
+    concat_dim: Array, values: list[Array], mins: list[Array], maxes: list[Array]
+) -> tuple[Array, Array, Array]:
     if int(concat_dim) < 0:
         raise InvalidArgumentError(f"Expected concatenating dimensions of 0 and more, but got {int(concat_dim)}")
     return quantized_concat_v2_kernel(values, concat_dim, mins, maxes)
 
 
 @quantized_concat_v2.kernel
-def quantized_concat_v2_kernel(values: list[Any], axis: Any, mins: list[Any], maxes: list[Any]) -> Any:
+def quantized_concat_v2_kernel(
+    values: list[Array], axis: Array, mins: list[Array], maxes: list[Array]
+) -> tuple[Array, Array, Array]:
     """All in the range that holds every one of theirs, and zero; for signed numbers it is as wide on both sides."""
     ranges = [_scalars(low, high) for low, high in zip(mins, maxes, strict=True)]
     dtype = values[0].dtype
@@ -587,5 +596,7 @@ def quantized_reshape_shape(tensor: Tensor, shape: Tensor, input_min: Tensor, in
 
 
 @quantized_reshape.kernel
-def quantized_reshape_kernel(tensor: Any, shape: Any, input_min: Any, input_max: Any) -> tuple[Any, Any, Any]:
+def quantized_reshape_kernel(
+    tensor: Array, shape: Array, input_min: Array, input_max: Array
+) -> tuple[Array, Array, Array]:
     return reshape_kernel(tensor, shape), *_scalars(input_min, input_max)

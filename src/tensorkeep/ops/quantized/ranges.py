@@ -11,6 +11,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.shared.dimensions import at_least, merge_sizes, size_at
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.shapes import Shape
 
@@ -77,9 +78,9 @@ def _round(values: Any) -> Any:
 
 @quantize_v2.kernel
 def quantize_v2_kernel(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
+    input: Array,
+    min_range: Array,
+    max_range: Array,
     *,
     T: DType,  # noqa: N803
     mode: bytes,
@@ -87,7 +88,7 @@ def quantize_v2_kernel(
     narrow_range: bool,
     axis: int,
     ensure_minimum_range: float,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     along = _along(input, min_range, max_range, axis)
     if np.any(max_range < min_range):
         raise InvalidArgumentError("input_max_range must be larger than input_min_range.")
@@ -146,16 +147,16 @@ def _scale(low: Any, high: Any, least: int, most: int) -> Any:
 
 @dequantize.kernel
 def dequantize_kernel(
-    input: Any,
-    min_range: Any,
-    max_range: Any,
+    input: Array,
+    min_range: Array,
+    max_range: Array,
     *,
     T: DType,  # noqa: N803
     mode: bytes,
     narrow_range: bool,
     axis: int,
     dtype: DType,
-) -> Any:
+) -> Array:
     along = _along(input, min_range, max_range, axis)
     low, high = np.reshape(min_range, along), np.reshape(max_range, along)
     limits = np.iinfo(T.array_dtype)

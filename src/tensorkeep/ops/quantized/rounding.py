@@ -8,9 +8,11 @@ import ml_dtypes
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit, emit_tensors
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.dimensions import at_least, merge_sizes, normalized_axis, size_at
+from tensorkeep.ops.shared.kernel_types import Array, Gradients, Value
 from tensorkeep.ops.shared.shape_rules import SCALAR, merged, same, with_rank
 from tensorkeep.shapes import Shape
 
@@ -46,20 +48,21 @@ _HALF: Final = np.float32(0.5)
 
 @fake_quant_with_min_max_args.kernel
 def fake_quant_with_min_max_args_kernel(
-    inputs: Any, *, min: float, max: float, num_bits: int, narrow_range: bool
-) -> Any:
+    inputs: Array, *, min: float, max: float, num_bits: int, narrow_range: bool
+) -> Array:
     if min >= max:
         raise InvalidArgumentError(f"min has to be smaller than max, was: {min} >= {max}")
     low, high, scale, inverse = _nudged(np.float32(min), np.float32(max), num_bits, narrow_range)
     zero = np.floor(-low * inverse + _HALF)
     clamped = np.maximum(np.minimum(inputs, high), low) - low
-    return np.floor(clamped * inverse - zero + _HALF) * scale
+    result: Array = np.floor(clamped * inverse - zero + _HALF) * scale
+    return result
 
 
 @fake_quant_with_min_max_args.gradient
-def fake_quant_with_min_max_args_gradient_rule(op: Operation, dy: Any) -> Any:
+def fake_quant_with_min_max_args_gradient_rule(op: Operation, dy: Tensor) -> Gradients:
     attrs = {name: op.attr(name) for name in ("min", "max", "num_bits", "narrow_range")}
-    return get_op("FakeQuantWithMinMaxArgsGradient")(dy, op.inputs[0], **attrs)
+    return emit("FakeQuantWithMinMaxArgsGradient", dy, op.inputs[0], **attrs)
 
 
 fake_quant_with_min_max_args_gradient = op(
@@ -71,12 +74,13 @@ not_differentiable(fake_quant_with_min_max_args_gradient)
 
 @fake_quant_with_min_max_args_gradient.kernel
 def fake_quant_with_min_max_args_gradient_kernel(
-    gradients: Any, inputs: Any, *, min: float, max: float, num_bits: int, narrow_range: bool
-) -> Any:
+    gradients: Array, inputs: Array, *, min: float, max: float, num_bits: int, narrow_range: bool
+) -> Array:
     if np.shape(gradients) != np.shape(inputs):
         raise InvalidArgumentError("gradient and input must be the same size")
     low, high, _, _ = _nudged(np.float32(min), np.float32(max), num_bits, narrow_range)
-    return gradients * ((inputs >= low) & (inputs <= high)).astype(np.float32)
+    result: Array = gradients * ((inputs >= low) & (inputs <= high)).astype(np.float32)
+    return result
 
 
 fake_quant_with_min_max_vars = op(
@@ -92,7 +96,9 @@ def fake_quant_with_min_max_vars_shape(inputs: Tensor, min: Tensor, max: Tensor)
 
 
 @fake_quant_with_min_max_vars.kernel
-def fake_quant_with_min_max_vars_kernel(inputs: Any, min: Any, max: Any, *, num_bits: int, narrow_range: bool) -> Any:
+def fake_quant_with_min_max_vars_kernel(
+    inputs: Array, min: Array, max: Array, *, num_bits: int, narrow_range: bool
+) -> Array:
     if np.ndim(min) or np.ndim(max):
         raise InvalidArgumentError("min and max must be scalars")
     if min == 0 and max == 0:
@@ -100,7 +106,8 @@ def fake_quant_with_min_max_vars_kernel(inputs: Any, min: Any, max: Any, *, num_
     low, high, scale, inverse = _nudged(min, max, num_bits, narrow_range)
     zero = np.floor(-low * inverse + _HALF)
     clamped = np.maximum(np.minimum(inputs, high), low) - low
-    return np.floor(clamped / scale - zero + _HALF) * scale
+    result: Array = np.floor(clamped / scale - zero + _HALF) * scale
+    return result
 
 
 _VARS: Final = (
@@ -121,8 +128,8 @@ def fake_quant_with_min_max_vars_gradient_shape(
 
 @fake_quant_with_min_max_vars_gradient.kernel
 def fake_quant_with_min_max_vars_gradient_kernel(
-    gradients: Any, inputs: Any, min: Any, max: Any, *, num_bits: int, narrow_range: bool
-) -> tuple[Any, Any, Any]:
+    gradients: Array, inputs: Array, min: Array, max: Array, *, num_bits: int, narrow_range: bool
+) -> tuple[Value, Value, Value]:
     if np.shape(gradients) != np.shape(inputs) or np.ndim(min) or np.ndim(max):
         raise InvalidArgumentError("gradient and input must be the same size, min and max scalars")
     if min == 0 and max == 0:
@@ -148,8 +155,8 @@ def fake_quant_with_min_max_vars_per_channel_shape(inputs: Tensor, min: Tensor, 
 
 @fake_quant_with_min_max_vars_per_channel.kernel
 def fake_quant_with_min_max_vars_per_channel_kernel(
-    inputs: Any, min: Any, max: Any, *, num_bits: int, narrow_range: bool
-) -> Any:
+    inputs: Array, min: Array, max: Array, *, num_bits: int, narrow_range: bool
+) -> Array:
     _check_channels(inputs, min, max)
     idle = (min == 0) & (max == 0)
     low, high, scale, inverse = _nudged(min, max, num_bits, narrow_range)
@@ -178,8 +185,8 @@ def fake_quant_with_min_max_vars_per_channel_gradient_shape(
 
 @fake_quant_with_min_max_vars_per_channel_gradient.kernel
 def fake_quant_with_min_max_vars_per_channel_gradient_kernel(
-    gradients: Any, inputs: Any, min: Any, max: Any, *, num_bits: int, narrow_range: bool
-) -> tuple[Any, Any, Any]:
+    gradients: Array, inputs: Array, min: Array, max: Array, *, num_bits: int, narrow_range: bool
+) -> tuple[Value, Value, Value]:
     if np.shape(gradients) != np.shape(inputs):
         raise InvalidArgumentError("gradient and input must be the same size")
     _check_channels(inputs, min, max)
@@ -193,9 +200,9 @@ def fake_quant_with_min_max_vars_per_channel_gradient_kernel(
 
 
 def _fake_gradient(name: str) -> Any:
-    def fake_quant_gradient(op: Operation, dy: Any) -> Any:
+    def fake_quant_gradient(op: Operation, dy: Tensor) -> Gradients:
         attrs = {attr: op.attr(attr) for attr in ("num_bits", "narrow_range")}
-        return list(get_op(name)(dy, *op.inputs, **attrs))
+        return list(emit_tensors(name, dy, *op.inputs, **attrs))
 
     return fake_quant_gradient
 
@@ -232,14 +239,14 @@ quantize_and_dequantize.shape(same)
 
 @quantize_and_dequantize.kernel
 def quantize_and_dequantize_kernel(
-    input: Any, *, signed_input: bool, num_bits: int, range_given: bool, input_min: float, input_max: float
-) -> Any:
+    input: Array, *, signed_input: bool, num_bits: int, range_given: bool, input_min: float, input_max: float
+) -> Array:
     low, high = input.dtype.type(input_min), input.dtype.type(input_max)
     return _there_and_back(input, low, high, signed_input, num_bits, range_given, b"HALF_TO_EVEN", False, -1)
 
 
 @quantize_and_dequantize.gradient
-def quantize_and_dequantize_gradient(op: Operation, dy: Any) -> Any:
+def quantize_and_dequantize_gradient(op: Operation, dy: Tensor) -> Gradients:
     return dy
 
 
@@ -268,9 +275,9 @@ def quantize_and_dequantize_v2_shape(input: Tensor, input_min: Tensor, input_max
 @quantize_and_dequantize_v2.kernel
 @quantize_and_dequantize_v4.kernel
 def quantize_and_dequantize_v2_kernel(
-    input: Any,
-    input_min: Any,
-    input_max: Any,
+    input: Array,
+    input_min: Array,
+    input_max: Array,
     *,
     signed_input: bool,
     num_bits: int,
@@ -278,7 +285,7 @@ def quantize_and_dequantize_v2_kernel(
     round_mode: bytes,
     narrow_range: bool,
     axis: int,
-) -> Any:
+) -> Array:
     return _there_and_back(
         input, input_min, input_max, signed_input, num_bits, range_given, round_mode, narrow_range, axis
     )
@@ -304,16 +311,16 @@ def quantize_and_dequantize_v3_shape(
 
 @quantize_and_dequantize_v3.kernel
 def quantize_and_dequantize_v3_kernel(
-    input: Any,
-    input_min: Any,
-    input_max: Any,
-    num_bits: Any,
+    input: Array,
+    input_min: Array,
+    input_max: Array,
+    num_bits: Array,
     *,
     signed_input: bool,
     range_given: bool,
     narrow_range: bool,
     axis: int,
-) -> Any:
+) -> Array:
     if np.ndim(num_bits):
         raise InvalidArgumentError(f"num_bits must be a scalar, got shape {list(num_bits.shape)}")
     bits = int(num_bits)
@@ -323,16 +330,16 @@ def quantize_and_dequantize_v3_kernel(
 
 
 def _there_and_back(
-    input: Any,
-    low: Any,
-    high: Any,
+    input: Array,
+    low: Array,
+    high: Array,
     signed: bool,
     num_bits: int,
     range_given: bool,
     round_mode: bytes,
     narrow: bool,
     axis: int,
-) -> Any:
+) -> Array:
     """The input scaled to whole numbers of so many bits, rounded, and scaled back; all in the input's own type."""
     if not 0 < num_bits <= (62 if signed else 63):
         raise InvalidArgumentError(f"num_bits is out of range: {num_bits} with signed_input {signed}")
@@ -358,7 +365,8 @@ def _there_and_back(
     clamped = np.maximum(np.minimum(input, high), low) if range_given else input
     scaled = clamped * scale
     rounded = np.rint(scaled) if round_mode == b"HALF_TO_EVEN" else np.floor(scaled + dtype.type(0.5))
-    return (rounded * inverse).astype(dtype, copy=False)
+    result: Array = (rounded * inverse).astype(dtype, copy=False)
+    return result
 
 
 def _steps(low: Any, high: Any, signed: bool, bits: int, narrow: bool, dtype: Any) -> tuple[Any, Any, Any, Any]:
@@ -383,12 +391,12 @@ def _largest(dtype: Any) -> Any:
 
 
 @quantize_and_dequantize_v2.gradient
-def quantize_and_dequantize_v2_gradient(op: Operation, dy: Any) -> Any:
+def quantize_and_dequantize_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     return [dy, None, None]
 
 
 @quantize_and_dequantize_v3.gradient
-def quantize_and_dequantize_v3_gradient(op: Operation, dy: Any) -> Any:
+def quantize_and_dequantize_v3_gradient(op: Operation, dy: Tensor) -> Gradients:
     return [dy, None, None, None]
 
 
@@ -401,8 +409,8 @@ quantize_and_dequantize_v4_grad = op(
 
 
 @quantize_and_dequantize_v4.gradient
-def quantize_and_dequantize_v4_gradient(op: Operation, dy: Any) -> Any:
-    return list(get_op("QuantizeAndDequantizeV4Grad")(dy, *op.inputs, axis=op.attr("axis")))
+def quantize_and_dequantize_v4_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return list(emit_tensors("QuantizeAndDequantizeV4Grad", dy, *op.inputs, axis=op.attr("axis")))
 
 
 @quantize_and_dequantize_v4_grad.shape
@@ -419,8 +427,8 @@ def quantize_and_dequantize_v4_grad_shape(
 
 @quantize_and_dequantize_v4_grad.kernel
 def quantize_and_dequantize_v4_grad_kernel(
-    gradients: Any, input: Any, input_min: Any, input_max: Any, *, axis: int
-) -> tuple[Any, Any, Any]:
+    gradients: Array, input: Array, input_min: Array, input_max: Array, *, axis: int
+) -> tuple[Array, Array, Array]:
     if np.shape(gradients) != np.shape(input):
         raise InvalidArgumentError("gradient and input must be the same size")
     wanted = () if axis == -1 else (input.shape[normalized_axis(axis, np.ndim(input))],)

@@ -10,12 +10,14 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
+import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.shared.dimensions import merge_sizes, size_at
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import broadcast, same, with_rank
 from tensorkeep.shapes import Shape
 
@@ -52,7 +54,7 @@ def _check_shapes(x: Tensor, scales: Tensor, zero_points: Tensor, axis: int) -> 
         merge_sizes(size, size_at(x.static_shape, axis))
 
 
-def along_axis(x: Any, scales: Any, zero_points: Any, axis: int) -> tuple[Any, Any]:
+def along_axis(x: Array, scales: Array, zero_points: Array, axis: int) -> tuple[Any, Any]:
     """Scales and zero points in a shape in which they stand beside the tensor, after checks."""
     rank = np.ndim(x)
     if not -1 <= axis < max(rank, 1):
@@ -73,11 +75,12 @@ def _check_positive(*scales: Any) -> None:
             raise InvalidArgumentError(f"scales must be all positive, got {np.asarray(each).tolist()}")
 
 
-def _into(values: Any, scales: Any, zero_points: Any, least: int, most: int, dtype: Any) -> Any:
+def _into(values: Array, scales: Array, zero_points: Any, least: int, most: int, dtype: Any) -> Array:
     """Numbers as whole ones: times the inverse scale, rounded half up, within the limits."""
     inverse = _FLOAT(1) / scales
     whole = np.floor(values * inverse + zero_points.astype(_FLOAT) + _FLOAT(0.5))
-    return np.clip(whole.astype(np.float64), least, most).astype(dtype)
+    result: Array = np.clip(whole.astype(np.float64), least, most).astype(dtype)
+    return result
 
 
 # ---------------------------------------------------------------------------------------------- There, back, elsewhere
@@ -105,24 +108,25 @@ def uniform_quantize_shape(input: Tensor, scales: Tensor, zero_points: Tensor, *
 
 @uniform_quantize.kernel
 def uniform_quantize_kernel(
-    input: Any,
-    scales: Any,
-    zero_points: Any,
+    input: Array,
+    scales: Array,
+    zero_points: Array,
     *,
     Tout: DType,  # noqa: N803
     quantization_axis: int,
     quantization_min_val: int,
     quantization_max_val: int,
-) -> Any:
+) -> Array:
     scales, zeros = along_axis(input, scales, zero_points, quantization_axis)
     return _into(input, scales, zeros, quantization_min_val, quantization_max_val, Tout.array_dtype)
 
 
 @uniform_dequantize.kernel
-def uniform_dequantize_kernel(input: Any, scales: Any, zero_points: Any, *, quantization_axis: int) -> Any:
+def uniform_dequantize_kernel(input: Array, scales: Array, zero_points: Array, *, quantization_axis: int) -> Array:
     _check_positive(scales)
     scales, zeros = along_axis(input, scales, zero_points, quantization_axis)
-    return (input.astype(np.int32) - zeros).astype(_FLOAT) * scales
+    result: Array = (input.astype(np.int32) - zeros).astype(_FLOAT) * scales
+    return result
 
 
 uniform_requantize = op(
@@ -152,18 +156,18 @@ def uniform_requantize_shape(
 
 @uniform_requantize.kernel
 def uniform_requantize_kernel(
-    input: Any,
-    input_scales: Any,
-    input_zero_points: Any,
-    output_scales: Any,
-    output_zero_points: Any,
+    input: Array,
+    input_scales: Array,
+    input_zero_points: Array,
+    output_scales: Array,
+    output_zero_points: Array,
     *,
     Tout: DType,  # noqa: N803
     input_quantization_axis: int,
     output_quantization_axis: int,
     output_quantization_min_val: int,
     output_quantization_max_val: int,
-) -> Any:
+) -> Array:
     axes = {input_quantization_axis, output_quantization_axis}
     if -1 not in axes and len(axes) > 1:
         raise InvalidArgumentError(
@@ -178,7 +182,9 @@ def uniform_requantize_kernel(
     return requantized(numbers, scales, new_scales, new_zeros, limits, Tout.array_dtype)
 
 
-def requantized(numbers: Any, scales: Any, new_scales: Any, new_zeros: Any, limits: tuple[int, int], dtype: Any) -> Any:
+def requantized(
+    numbers: Array, scales: Array, new_scales: Array, new_zeros: Array, limits: tuple[int, int], dtype: npt.DTypeLike
+) -> Array:
     """Whole numbers of one scale as those of another: times a whole multiplier of 31 bits, and shifted, half up."""
     effective = scales.astype(np.float64) / new_scales.astype(np.float64)
     fraction, exponent = np.frexp(effective.astype(np.float64))
@@ -188,7 +194,8 @@ def requantized(numbers: Any, scales: Any, new_scales: Any, new_zeros: Any, limi
     total_shift = (31 - exponent).astype(np.int64)
     rounding = np.int64(1) << np.maximum(total_shift - 1, 0)
     found = ((numbers * multiplier) + rounding) >> total_shift
-    return np.clip(found + new_zeros, limits[0], limits[1]).astype(dtype)
+    result: Array = np.clip(found + new_zeros, limits[0], limits[1]).astype(dtype)
+    return result
 
 
 uniform_quantized_clip_by_value = op(
@@ -209,13 +216,14 @@ def uniform_quantized_clip_by_value_shape(
 
 @uniform_quantized_clip_by_value.kernel
 def uniform_quantized_clip_by_value_kernel(
-    operand: Any, min: Any, max: Any, scales: Any, zero_points: Any, *, quantization_axis: int
-) -> Any:
+    operand: Array, min: Array, max: Array, scales: Array, zero_points: Array, *, quantization_axis: int
+) -> Array:
     along_axis(operand, scales, zero_points, quantization_axis)
     if np.shape(min) != np.shape(scales) or np.shape(max) != np.shape(scales):
         raise InvalidArgumentError(f"min and max must have the shape of scales, {list(np.shape(scales))}")
     shape = [] if quantization_axis == -1 else [-1 if i == quantization_axis else 1 for i in range(operand.ndim)]
-    return np.minimum(np.maximum(operand, np.reshape(min, shape)), np.reshape(max, shape))
+    result: Array = np.minimum(np.maximum(operand, np.reshape(min, shape)), np.reshape(max, shape))
+    return result
 
 
 # ---------------------------------------------------------------------------------------------- Sums and products
@@ -237,21 +245,21 @@ def uniform_quantized_add_shape(lhs: Tensor, rhs: Tensor, *parameters: Tensor) -
 
 @uniform_quantized_add.kernel
 def uniform_quantized_add_kernel(
-    lhs: Any,
-    rhs: Any,
-    lhs_scales: Any,
-    lhs_zero_points: Any,
-    rhs_scales: Any,
-    rhs_zero_points: Any,
-    output_scales: Any,
-    output_zero_points: Any,
+    lhs: Array,
+    rhs: Array,
+    lhs_scales: Array,
+    lhs_zero_points: Array,
+    rhs_scales: Array,
+    rhs_zero_points: Array,
+    output_scales: Array,
+    output_zero_points: Array,
     *,
     lhs_quantization_axis: int,
     rhs_quantization_axis: int,
     output_quantization_axis: int,
     output_quantization_min_val: int,
     output_quantization_max_val: int,
-) -> Any:
+) -> Array:
     try:
         whole = np.empty(np.broadcast_shapes(lhs.shape, rhs.shape), bool)
     except ValueError:
@@ -267,7 +275,8 @@ def uniform_quantized_add_kernel(
         own_scales, own_zeros = along_axis(values, given_scales, given_zeros, axis)
         numbers = values.astype(np.int64) - own_zeros
         total = total + requantized(numbers, own_scales, scales, zeros, limits, np.int64)
-    return np.clip(total, limits[0], limits[1]).astype(lhs.dtype)
+    result: Array = np.clip(total, limits[0], limits[1]).astype(lhs.dtype)
+    return result
 
 
 uniform_quantized_dot = op(
@@ -305,14 +314,14 @@ def _product(lhs: Any, rhs: Any) -> Any:
 
 @uniform_quantized_dot.kernel
 def uniform_quantized_dot_kernel(
-    lhs: Any,
-    rhs: Any,
-    lhs_scales: Any,
-    lhs_zero_points: Any,
-    rhs_scales: Any,
-    rhs_zero_points: Any,
-    output_scales: Any,
-    output_zero_points: Any,
+    lhs: Array,
+    rhs: Array,
+    lhs_scales: Array,
+    lhs_zero_points: Array,
+    rhs_scales: Array,
+    rhs_zero_points: Array,
+    output_scales: Array,
+    output_zero_points: Array,
     *,
     Tout: DType,  # noqa: N803
     lhs_quantization_axis: int,
@@ -320,7 +329,7 @@ def uniform_quantized_dot_kernel(
     output_quantization_axis: int,
     output_quantization_min_val: int,
     output_quantization_max_val: int,
-) -> Any:
+) -> Array:
     _check_matrices(lhs, rhs)
     if lhs_quantization_axis != -1 or rhs_quantization_axis not in (-1, 1) or output_quantization_axis not in (-1, 1):
         raise InvalidArgumentError("lhs must be quantised as a whole, rhs and output as a whole or along axis 1")
@@ -337,8 +346,8 @@ def uniform_quantized_dot_kernel(
 
 @uniform_quantized_dot_hybrid.kernel
 def uniform_quantized_dot_hybrid_kernel(
-    lhs: Any, rhs: Any, rhs_scales: Any, rhs_zero_points: Any, *, rhs_quantization_axis: int
-) -> Any:
+    lhs: Array, rhs: Array, rhs_scales: Array, rhs_zero_points: Array, *, rhs_quantization_axis: int
+) -> Array:
     _check_matrices(lhs, rhs)
     if rhs_quantization_axis not in (-1, 1):
         raise InvalidArgumentError(
@@ -348,10 +357,11 @@ def uniform_quantized_dot_hybrid_kernel(
     scales, zeros = along_axis(rhs, rhs_scales, rhs_zero_points, rhs_quantization_axis)
     whole, scale, zero = by_own_range(lhs)
     sums = _product(whole.astype(np.int64) - zero, rhs.astype(np.int64) - zeros)
-    return sums.astype(_FLOAT) * (scale * scales)
+    result: Array = sums.astype(_FLOAT) * (scale * scales)
+    return result
 
 
-def by_own_range(rows: Any) -> tuple[Any, Any, Any]:
+def by_own_range(rows: Array) -> tuple[Any, Any, Any]:
     """Numbers as whole ones of 8 bits, each row over the range it has, which holds zero; scales and zero points."""
     low = np.minimum(0.0, np.min(rows, axis=1, keepdims=True, initial=0.0)).astype(np.float64)
     high = np.maximum(0.0, np.max(rows, axis=1, keepdims=True, initial=0.0)).astype(np.float64)

@@ -20,6 +20,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op, takes_attributes
 from tensorkeep.ops.quantized.uniform import along_axis, attributes_of, by_own_range, requantized
 from tensorkeep.ops.shared.dimensions import unknown_of_rank
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.proto.convolution_dimensions import UniformQuantizedConvolutionDimensionNumbersAttr
 from tensorkeep.proto.messages import parse
 from tensorkeep.runtime.allocation import check_allocation
@@ -276,14 +277,14 @@ def uniform_quantized_convolution_shape(lhs: Tensor, rhs: Tensor, *parameters: T
     *_WINDOW_NAMES,
 )
 def uniform_quantized_convolution_kernel(
-    lhs: Any,
-    rhs: Any,
-    lhs_scales: Any,
-    lhs_zero_points: Any,
-    rhs_scales: Any,
-    rhs_zero_points: Any,
-    output_scales: Any,
-    output_zero_points: Any,
+    lhs: Array,
+    rhs: Array,
+    lhs_scales: Array,
+    lhs_zero_points: Array,
+    rhs_scales: Array,
+    rhs_zero_points: Array,
+    output_scales: Array,
+    output_zero_points: Array,
     *,
     Tout: DType,  # noqa: N803
     lhs_quantization_axis: int,
@@ -292,7 +293,7 @@ def uniform_quantized_convolution_kernel(
     output_quantization_min_val: int,
     output_quantization_max_val: int,
     **windows: Any,
-) -> Any:
+) -> Array:
     geometry = _geometry(lhs.shape, rhs.shape, **windows)
     if lhs_quantization_axis != -1 or output_quantization_axis not in (-1, geometry.output_order[1]):
         raise InvalidArgumentError(
@@ -315,14 +316,15 @@ def uniform_quantized_convolution_kernel(
     limits = (output_quantization_min_val, output_quantization_max_val)
     new_scales, new_zeros = (_beside_features(given, rhs.ndim) for given in (output_scales, output_zero_points))
     output = requantized(sums, both, new_scales, new_zeros, limits, Tout.array_dtype)
-    return output.transpose(np.argsort(geometry.output_order))
+    result: Array = output.transpose(np.argsort(geometry.output_order))
+    return result
 
 
 @uniform_quantized_convolution_hybrid.kernel
 @takes_attributes("rhs_quantization_axis", *_WINDOW_NAMES)
 def uniform_quantized_convolution_hybrid_kernel(
-    lhs: Any, rhs: Any, rhs_scales: Any, rhs_zero_points: Any, *, rhs_quantization_axis: int, **windows: Any
-) -> Any:
+    lhs: Array, rhs: Array, rhs_scales: Array, rhs_zero_points: Array, *, rhs_quantization_axis: int, **windows: Any
+) -> Array:
     geometry = _geometry(lhs.shape, rhs.shape, **windows)
     _check_scales(rhs, rhs_scales, rhs_zero_points, rhs_quantization_axis, geometry)
     images = lhs.transpose(geometry.lhs_order)
@@ -331,7 +333,8 @@ def uniform_quantized_convolution_hybrid_kernel(
     sums = _convolved(_spread(numbers, 0, geometry), _centered_filters(rhs, rhs_zero_points, geometry), geometry)
     own_scales = _per_output(scale.reshape(-1), sums.shape, geometry)
     output = sums.astype(np.float32) * own_scales * _beside_features(rhs_scales, rhs.ndim)
-    return output.transpose(np.argsort(geometry.output_order))
+    result: Array = output.transpose(np.argsort(geometry.output_order))
+    return result
 
 
 def _centered_filters(rhs: Any, zero_points: Any, geometry: _Geometry) -> Any:

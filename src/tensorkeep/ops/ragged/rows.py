@@ -11,13 +11,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
-
-Array = npt.NDArray[Any]
 
 
 class RaggedVariant:
@@ -49,7 +47,7 @@ class RaggedVariant:
         return f"RaggedVariant({len(self.nested_splits)} splits, values of shape {list(self.values.shape)})"
 
 
-def checked_splits(splits: Any, count: int | None = None, what: str = "row splits") -> Array:
+def checked_splits(splits: Array, count: int | None = None, what: str = "row splits") -> Array:
     """Splits that begin with 0, never fall, and end with the number of values; an error if they are others."""
     array = np.asarray(splits)
     if array.ndim != 1 or array.size == 0:
@@ -63,7 +61,7 @@ def checked_splits(splits: Any, count: int | None = None, what: str = "row split
     return array
 
 
-def ranges(starts: Any, lengths: Any) -> Array:
+def ranges(starts: Array, lengths: Array) -> Array:
     """The numbers from each start on, as many as its length, one range after the other."""
     lengths = np.asarray(lengths, np.int64)
     total = int(lengths.sum())
@@ -73,14 +71,14 @@ def ranges(starts: Any, lengths: Any) -> Array:
     return found
 
 
-def splits_of(lengths: Any, dtype: np.dtype[Any]) -> Array:
+def splits_of(lengths: Array | Sequence[int], dtype: np.dtype[Any]) -> Array:
     """The splits of rows of these lengths."""
     found = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=found[1:])
     return found.astype(dtype)
 
 
-def rows_of(splits: Any) -> Array:
+def rows_of(splits: Array) -> Array:
     """The row of each value."""
     return np.repeat(np.arange(len(splits) - 1), np.diff(splits))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError
@@ -14,6 +13,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.ragged.rows import checked_splits, ranges, rows_of, splits_of
 from tensorkeep.ops.shared.expressions import reshape, shape_of
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged_size, with_rank, with_rank_at_least
 from tensorkeep.ops.sparse.feature_columns import (
     Column,
@@ -27,8 +27,6 @@ from tensorkeep.ops.sparse.feature_columns import (
 )
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 VECTOR = Shape((None,))
 
@@ -55,7 +53,7 @@ def ragged_tensor_to_sparse_shape(rt_nested_splits: list[Tensor], rt_dense_value
 
 
 @ragged_tensor_to_sparse.kernel
-def ragged_tensor_to_sparse_kernel(rt_nested_splits: list[Any], rt_dense_values: Any) -> tuple[Any, Any, Any]:
+def ragged_tensor_to_sparse_kernel(rt_nested_splits: list[Array], rt_dense_values: Array) -> tuple[Array, Array, Array]:
     _check_nested(rt_nested_splits, rt_dense_values)
     inner = rt_dense_values.shape[1:]
     count, size = len(rt_dense_values), int(np.prod(inner, dtype=np.int64))
@@ -82,7 +80,7 @@ def _check_nested(nested: list[Any], values: Any) -> None:
 
 
 @ragged_tensor_to_sparse.gradient
-def ragged_tensor_to_sparse_gradient(op: Operation, indices: Any, values: Any, shape: Any) -> Any:
+def ragged_tensor_to_sparse_gradient(op: Operation, indices: Tensor, values: Tensor, shape: Tensor) -> Gradients:
     flat = op.inputs[-1]
     return [*[None] * (len(op.inputs) - 1), reshape(values, shape_of(flat))]
 
@@ -186,13 +184,13 @@ def _told(shape: Any) -> Shape:
 
 @ragged_tensor_to_tensor.kernel
 def ragged_tensor_to_tensor_kernel(
-    shape: Any,
-    values: Any,
-    default_value: Any,
-    row_partition_tensors: list[Any],
+    shape: Array,
+    values: Array,
+    default_value: Array,
+    row_partition_tensors: list[Array],
     *,
     row_partition_types: tuple[bytes, ...],
-) -> Any:
+) -> Array:
     rank = _ragged_rank(row_partition_types)
     if len(row_partition_types) != len(row_partition_tensors):
         raise InvalidArgumentError("Expected as many row partition tensors as types")
@@ -282,7 +280,7 @@ def ragged_range_shape(starts: Tensor, limits: Tensor, deltas: Tensor) -> tuple[
 
 
 @ragged_range.kernel
-def ragged_range_kernel(starts: Any, limits: Any, deltas: Any, *, Tsplits: DType) -> tuple[Any, Any]:  # noqa: N803
+def ragged_range_kernel(starts: Array, limits: Array, deltas: Array, *, Tsplits: DType) -> tuple[Array, Array]:  # noqa: N803
     inputs = [np.asarray(item) for item in (starts, limits, deltas)]
     sizes = {item.size for item in inputs if item.ndim}
     if any(item.ndim > 1 for item in inputs) or len(sizes) > 1:
@@ -364,9 +362,9 @@ def _check_ragged_rank(rank: int, of_params: int, wanted: int) -> None:
 
 @ragged_gather.kernel
 def ragged_gather_kernel(
-    params_nested_splits: list[Any],
-    params_dense_values: Any,
-    indices: Any,
+    params_nested_splits: list[Array],
+    params_dense_values: Array,
+    indices: Array,
     *,
     OUTPUT_RAGGED_RANK: int,  # noqa: N803
 ) -> tuple[list[Any], Any]:
@@ -432,12 +430,12 @@ def ragged_cross_shape(
 
 @ragged_cross.kernel
 def ragged_cross_kernel(
-    ragged_values: list[Any],
-    ragged_row_splits: list[Any],
-    sparse_indices: list[Any],
-    sparse_values: list[Any],
-    sparse_shape: list[Any],
-    dense_inputs: list[Any],
+    ragged_values: list[Array],
+    ragged_row_splits: list[Array],
+    sparse_indices: list[Array],
+    sparse_values: list[Array],
+    sparse_shape: list[Array],
+    dense_inputs: list[Array],
     *,
     input_order: bytes,
     hashed_output: bool,
@@ -445,7 +443,7 @@ def ragged_cross_kernel(
     hash_key: int,
     out_values_type: DType,
     out_row_splits_type: DType,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     if hashed_output != (out_values_type is INT64):
         raise InvalidArgumentError("crosses that are hashed are int64, and others are strings")
     columns: dict[str, list[Column]] = {"R": [], "S": [], "D": []}
@@ -493,7 +491,7 @@ def ragged_fill_empty_rows_shape(
 
 @ragged_fill_empty_rows.kernel
 def ragged_fill_empty_rows_kernel(
-    value_rowids: Any, values: Any, nrows: Any, default_value: Any
+    value_rowids: Array, values: Array, nrows: Array, default_value: Array
 ) -> tuple[Any, Any, Any, Any]:
     _check_fill(value_rowids, values, nrows, default_value)
     count = int(nrows)
@@ -526,7 +524,9 @@ def _check_fill(value_rowids: Any, values: Any, nrows: Any, default_value: Any) 
 
 
 @ragged_fill_empty_rows.gradient
-def ragged_fill_empty_rows_gradient(op: Operation, rows: Any, values: Any, empty: Any, back: Any) -> Any:
+def ragged_fill_empty_rows_gradient(
+    op: Operation, rows: Tensor, values: Tensor, empty: Tensor, back: Tensor
+) -> Gradients:
     grad = ragged_fill_empty_rows_grad(op.outputs[3], values)
     return None, grad.d_values, None, grad.d_default_value
 
@@ -544,7 +544,7 @@ def ragged_fill_empty_rows_grad_shape(reverse_index_map: Tensor, grad_values: Te
 
 
 @ragged_fill_empty_rows_grad.kernel
-def ragged_fill_empty_rows_grad_kernel(reverse_index_map: Any, grad_values: Any) -> tuple[Any, Any]:
+def ragged_fill_empty_rows_grad_kernel(reverse_index_map: Array, grad_values: Array) -> tuple[Array, Array]:
     for name, array in (("reverse_index_map", reverse_index_map), ("grad_values", grad_values)):
         if array.ndim != 1:
             raise InvalidArgumentError(f"{name} must be a vector, saw: {list(array.shape)}")

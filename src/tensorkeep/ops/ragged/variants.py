@@ -13,6 +13,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.ragged.rows import RaggedVariant, checked_splits, split_apart, stacked, variant_array
 from tensorkeep.ops.shared.expressions import constant, shape_of
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -44,7 +45,9 @@ def ragged_tensor_to_variant_shape(
 
 
 @ragged_tensor_to_variant.kernel
-def ragged_tensor_to_variant_kernel(rt_nested_splits: list[Any], rt_dense_values: Any, *, batched_input: bool) -> Any:
+def ragged_tensor_to_variant_kernel(
+    rt_nested_splits: list[Array], rt_dense_values: Array, *, batched_input: bool
+) -> Any:
     values = np.asarray(rt_dense_values)
     counts = [*(len(splits) - 1 for splits in rt_nested_splits[1:]), len(values) if values.ndim else 0]
     for splits, count in zip(rt_nested_splits, counts, strict=bool(rt_nested_splits)):
@@ -58,7 +61,7 @@ def ragged_tensor_to_variant_kernel(rt_nested_splits: list[Any], rt_dense_values
 
 
 @ragged_tensor_to_variant.gradient
-def ragged_tensor_to_variant_gradient_rule(op: Operation, encoded: Any) -> Any:
+def ragged_tensor_to_variant_gradient_rule(op: Operation, encoded: Tensor) -> Gradients:
     flat, count = op.inputs[-1], len(op.inputs) - 1
     splits = op.inputs[0] if count else constant(0, name="RaggedTensorToVariantGradient/row_splits")
     grad = ragged_tensor_to_variant_gradient(encoded, splits, shape_of(flat), Tvalues=flat.dtype)
@@ -110,7 +113,7 @@ def _the_variants(encoded: Any, rank: int, dtype: DType) -> list[RaggedVariant]:
 
 @ragged_tensor_from_variant.kernel
 def ragged_tensor_from_variant_kernel(
-    encoded_ragged: Any,
+    encoded_ragged: RaggedVariant | Array,
     *,
     input_ragged_rank: int,
     output_ragged_rank: int,
@@ -135,7 +138,7 @@ def ragged_tensor_from_variant_kernel(
 
 
 @ragged_tensor_from_variant.gradient
-def ragged_tensor_from_variant_gradient(op: Operation, *grads: Any) -> Any:
+def ragged_tensor_from_variant_gradient(op: Operation, *grads: Tensor) -> Gradients:
     rank = op.inputs[0].static_shape.rank
     if rank is not None and rank > 1:
         raise InvalidArgumentError(
@@ -163,11 +166,11 @@ def ragged_tensor_to_variant_gradient_shape(
 @ragged_tensor_to_variant_gradient.kernel
 def ragged_tensor_to_variant_gradient_kernel(
     encoded_ragged_grad: Any,
-    row_splits: Any,
-    dense_values_shape: Any,
+    row_splits: Array,
+    dense_values_shape: Array,
     *,
     Tvalues: DType,  # noqa: N803
-) -> Any:
+) -> Array:
     shape = tuple(np.asarray(dense_values_shape).tolist())
     items = [encoded_ragged_grad] if isinstance(encoded_ragged_grad, RaggedVariant) else list(encoded_ragged_grad)
     parts = [item.values for item in items]

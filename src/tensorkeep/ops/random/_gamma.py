@@ -5,10 +5,12 @@ function, by its power series where the sample is small and by its continued fra
 from __future__ import annotations
 
 import math
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
+
+from tensorkeep.ops.shared.kernel_types import Array
 
 Doubles = npt.NDArray[np.float64]
 
@@ -18,7 +20,7 @@ _SERIES_STEPS: Final = 20_000
 _FRACTION_STEPS: Final = 20_000
 
 
-def gamma_sample_derivative(alpha: Any, sample: Any) -> Any:
+def gamma_sample_derivative(alpha: Array, sample: Array) -> Array:
     """RandomGammaGrad: d sample / d alpha, element by element."""
     dtype = np.result_type(alpha, sample)
     a, x = np.broadcast_arrays(np.asarray(alpha, np.float64), np.asarray(sample, np.float64))

@@ -7,14 +7,12 @@ and a height.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.ops.random.philox import unit_singles
-
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 
 class Picker:

@@ -15,12 +15,12 @@ from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.random._picking import Picker
 from tensorkeep.ops.random.philox import PhiloxGenerator, by_c_library, long_integers, unit_doubles
 from tensorkeep.ops.random.sampling import stream_of
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
 
-Array = npt.NDArray[Any]
 Draw = Callable[[PhiloxGenerator, int], Iterator[Array]]
 
 _WORDS_PER_SAMPLE: Final = 2048  # what an execution sets aside for each sample
@@ -125,7 +125,7 @@ def _sampler(name: str, draw: Draw, chance: Callable[[Array, int], Array]) -> Op
     @spec.stateful_kernel
     def candidate_sampler_kernel(
         ctx: KernelContext,
-        true_classes: Any,
+        true_classes: Array,
         *,
         num_true: int,
         num_sampled: int,
@@ -133,7 +133,7 @@ def _sampler(name: str, draw: Draw, chance: Callable[[Array, int], Array]) -> Op
         range_max: int,
         seed: int,
         seed2: int,
-    ) -> Any:
+    ) -> tuple[Array, ...]:
         classes = _check_true_classes(true_classes, num_true, range_max)
         if unique and num_sampled > range_max:
             raise InvalidArgumentError("Sampler's range is too small.")
@@ -166,7 +166,7 @@ fixed_unigram_candidate_sampler.shape(_sampler_shape)
 @fixed_unigram_candidate_sampler.stateful_kernel
 def fixed_unigram_candidate_sampler_kernel(
     ctx: KernelContext,
-    true_classes: Any,
+    true_classes: Array,
     *,
     num_true: int,
     num_sampled: int,
@@ -180,7 +180,7 @@ def fixed_unigram_candidate_sampler_kernel(
     unigrams: tuple[float, ...],
     seed: int,
     seed2: int,
-) -> Any:
+) -> tuple[Array, ...]:
     if bool(vocab_file) == bool(unigrams):
         wanted = "only provide one of vocab_file and unigrams" if unigrams else "provide either vocab_file or unigrams"
         raise InvalidArgumentError(f"Must {wanted}.")
@@ -217,7 +217,7 @@ all_candidate_sampler.shape(_sampler_shape)
 
 
 @all_candidate_sampler.kernel
-def all_candidate_sampler_kernel(true_classes: Any, *, num_true: int, num_sampled: int) -> Any:
+def all_candidate_sampler_kernel(true_classes: Array, *, num_true: int, num_sampled: int) -> tuple[Array, Array, Array]:
     classes = _check_true_classes(true_classes, num_true, num_sampled)
     ones = np.ones(num_sampled, np.float32)
     return np.arange(num_sampled, dtype=np.int64), np.ones(classes.shape, np.float32), ones
@@ -242,7 +242,9 @@ def compute_accidental_hits_shape(
 
 
 @compute_accidental_hits.kernel
-def compute_accidental_hits_kernel(true_classes: Any, sampled_candidates: Any, *, num_true: int) -> Any:
+def compute_accidental_hits_kernel(
+    true_classes: Array, sampled_candidates: Array, *, num_true: int
+) -> tuple[Array, Array, Array]:
     classes, samples = np.asarray(true_classes), np.asarray(sampled_candidates)
     if classes.ndim != 2 or classes.shape[1] != num_true:
         raise InvalidArgumentError("true_candidates must be a batch_size * num_true matrix")

@@ -45,6 +45,7 @@ from tensorkeep.ops.random.philox import (
     unit_halves,
     unit_singles,
 )
+from tensorkeep.ops.shared.kernel_types import Array
 
 __all__ = [
     "binomial",
@@ -66,7 +67,6 @@ __all__ = [
     "uniform_integers",
 ]
 
-Array = npt.NDArray[Any]
 Indices = npt.NDArray[np.intp]
 Conversion = Callable[[Words], Array]
 

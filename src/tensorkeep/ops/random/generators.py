@@ -21,6 +21,7 @@ from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.random import distributions as distributions
 from tensorkeep.ops.random.philox import AUTO_SELECT, BLOCKS_PER_OUTPUT, PHILOX, THREEFRY, PhiloxGenerator
 from tensorkeep.ops.random.sampling import check_scalars, sizes_of, stated_shape
+from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.ops.state.variables import initialized_variable_of
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.resources import VariableResource
@@ -84,7 +85,7 @@ def _skipped(resource: Any, algorithm: Any, delta: Any) -> Any:
 
 
 @rng_skip.kernel
-def rng_skip_kernel(resource: Any, algorithm: Any, delta: Any) -> tuple[()]:
+def rng_skip_kernel(resource: Handle, algorithm: Array, delta: Array) -> tuple[()]:
     _skipped(resource, algorithm, delta)
     return ()
 
@@ -96,8 +97,9 @@ def rng_read_and_skip_shape(resource: Tensor, alg: Tensor, delta: Tensor) -> Sha
 
 
 @rng_read_and_skip.kernel
-def rng_read_and_skip_kernel(resource: Any, alg: Any, delta: Any) -> Any:
-    return _skipped(resource, alg, delta)[:_STATE].copy()
+def rng_read_and_skip_kernel(resource: Handle, alg: Array, delta: Array) -> Array:
+    result: Array = _skipped(resource, alg, delta)[:_STATE].copy()
+    return result
 
 
 # ---------------------------------------------------------------------------------------------------- Of a shape only
@@ -119,10 +121,11 @@ def _of_shape(name: str, draw: Callable[..., Any], dtype: str) -> OpSpec:
     spec.shape(_stateful_shape)
 
     @spec.kernel
-    def stateful_random_kernel(resource: Any, algorithm: Any, shape: Any, *, dtype: DType) -> Any:
+    def stateful_random_kernel(resource: Any, algorithm: Array, shape: Array, *, dtype: DType) -> Array:
         _check_algorithm(algorithm)
         sizes = sizes_of(shape)
-        return draw(_moved(resource, prod(sizes))[1], sizes, dtype.array_dtype)
+        result: Array = draw(_moved(resource, prod(sizes))[1], sizes, dtype.array_dtype)
+        return result
 
     return spec
 
@@ -177,8 +180,8 @@ def stateful_uniform_int_shape(
 
 @stateful_uniform_int.kernel
 def stateful_uniform_int_kernel(
-    resource: Any, algorithm: Any, shape: Any, minval: Any, maxval: Any, *, dtype: DType
-) -> Any:
+    resource: Handle, algorithm: Array, shape: Array, minval: Array, maxval: Array, *, dtype: DType
+) -> Array:
     for name, bound in (("minval", minval), ("maxval", maxval)):
         if np.ndim(bound):
             raise InvalidArgumentError(f"{name} must be 0-D, got shape {list(np.shape(bound))}")
@@ -191,7 +194,8 @@ def stateful_uniform_int_kernel(
         return distributions.uniform_integers(generator, sizes, int(minval), int(maxval), dtype)
 
     kinds = _of_kinds("StatefulUniformInt", draw, _INTEGERS[:2])
-    return kinds(_moved(resource, prod(sizes))[1], sizes, dtype.array_dtype)
+    result: Array = kinds(_moved(resource, prod(sizes))[1], sizes, dtype.array_dtype)
+    return result
 
 
 stateful_random_binomial = op(
@@ -206,8 +210,8 @@ stateful_random_binomial.shape(_stateful_shape)
 
 @stateful_random_binomial.kernel
 def stateful_random_binomial_kernel(
-    resource: Any, algorithm: Any, shape: Any, counts: Any, probs: Any, *, dtype: DType
-) -> Any:
+    resource: Handle, algorithm: Array, shape: Array, counts: Array, probs: Array, *, dtype: DType
+) -> Array:
     counts, probs = np.asarray(counts), np.asarray(probs)
     parameters = distributions.broadcast_parameters(counts=counts, probs=probs)
     _check_algorithm(algorithm, can_choose=False)
@@ -231,7 +235,7 @@ def non_deterministic_ints_shape(shape: Tensor) -> Shape:
 
 
 @non_deterministic_ints.kernel
-def non_deterministic_ints_kernel(shape: Any, *, dtype: DType) -> Any:
+def non_deterministic_ints_kernel(shape: Array, *, dtype: DType) -> Array:
     sizes, kind = sizes_of(shape), np.dtype(dtype.array_dtype)
     if kind.name not in _INTEGERS:
         raise InvalidArgumentError(

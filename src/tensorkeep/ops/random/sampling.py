@@ -8,13 +8,12 @@ from random import SystemRandom
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.random.philox import PhiloxGenerator, PhiloxStream
 from tensorkeep.ops.shared.expressions import (
     concat,
@@ -34,11 +33,10 @@ from tensorkeep.ops.shared.expressions import (
     times,
     unbroadcast,
 )
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape, checked_shape
-
-Array = npt.NDArray[Any]
 
 
 def stated_shape(shape: Tensor) -> Shape:
@@ -104,16 +102,16 @@ def keyed_generator(key: Array, counter: Array, alg: Array) -> PhiloxGenerator:
     return PhiloxGenerator.of_key_and_counter(key, counter, int(alg))
 
 
-def gamma_gradient(alpha: Tensor, sample: Tensor, grad: Any, sample_dimensions: Tensor) -> Any:
+def gamma_gradient(alpha: Tensor, sample: Tensor, grad: Tensor, sample_dimensions: Tensor) -> Tensor:
     """The gradient of gamma samples by `alpha`, of which each element made the samples along the first dimensions."""
     leading = ones([sample_dimensions], INT32)
     wide = reshape(alpha, concat([leading, shape_of(alpha)]))
-    partial = get_op("RandomGammaGrad")(wide, sample)
+    partial = emit("RandomGammaGrad", wide, sample)
     product = times(grad, partial)
     return reduce_sum(product, span(0, sample_dimensions))
 
 
-def truncated_normal_gradients(parameters: Sequence[Tensor], sample: Tensor, grad: Any, sizes: Tensor) -> list[Any]:
+def truncated_normal_gradients(parameters: Sequence[Tensor], sample: Tensor, grad: Tensor, sizes: Tensor) -> list[Any]:
     """The gradients of truncated normal samples by mean, deviation, minimum and maximum, which broadcast.
 
     By implicit differentiation (Figurnov and others, 2018), with TensorFlow's precaution against the logarithm of zero.
@@ -123,19 +121,19 @@ def truncated_normal_gradients(parameters: Sequence[Tensor], sample: Tensor, gra
     below = _normal_distribution(low)
     chance = over(minus(_normal_distribution(at), below), minus(_normal_distribution(high), below))
     limits = np.finfo(mean.dtype.array_dtype)
-    chance = get_op("Minimum")(chance, constant(float(1 - limits.eps), mean.dtype))
-    chance = get_op("Maximum")(chance, constant(float(limits.tiny), mean.dtype))
-    half, square = constant(0.5, mean.dtype), get_op("Square")
+    chance = emit("Minimum", chance, constant(float(1 - limits.eps), mean.dtype))
+    chance = emit("Maximum", chance, constant(float(limits.tiny), mean.dtype))
+    half = constant(0.5, mean.dtype)
 
     def of_bound(bound: Tensor, weight: Tensor) -> Tensor:
-        exponent = times(half, minus(square(at), square(bound)))
-        return get_op("Exp")(plus(exponent, weight))  # type: ignore[no-any-return]
+        exponent = times(half, minus(emit("Square", at), emit("Square", bound)))
+        return emit("Exp", plus(exponent, weight))
 
     partials = [
         ones_like(at),
         at,
-        of_bound(low, get_op("Log1p")(negated(chance))),
-        of_bound(high, get_op("Log")(chance)),
+        of_bound(low, emit("Log1p", negated(chance))),
+        of_bound(high, emit("Log", chance)),
     ]
     samples = span(0, minus(first_size(shape_of(sizes)), rank_of(plus(low, high))))
     totals = [reduce_sum(times(grad, partial), samples) for partial in partials]
@@ -146,11 +144,11 @@ def _normal_distribution(x: Tensor) -> Tensor:
     """The chance that a standard normal number is below x, by whichever of erf and erfc is exact there."""
     root = constant(0.5 * 2.0**0.5, x.dtype)
     scaled = times(x, root)
-    distance, select = get_op("Abs")(scaled), get_op("SelectV2")
-    tail = get_op("Erfc")(distance)
-    outer = select(get_op("Greater")(scaled, constant(0, x.dtype)), minus(constant(2, x.dtype), tail), tail)
-    inner = plus(constant(1, x.dtype), get_op("Erf")(scaled))
-    return times(constant(0.5, x.dtype), select(get_op("Less")(distance, root), inner, outer))
+    distance = emit("Abs", scaled)
+    tail = emit("Erfc", distance)
+    outer = emit("SelectV2", emit("Greater", scaled, constant(0, x.dtype)), minus(constant(2, x.dtype), tail), tail)
+    inner = plus(constant(1, x.dtype), emit("Erf", scaled))
+    return times(constant(0.5, x.dtype), emit("SelectV2", emit("Less", distance, root), inner, outer))
 
 
 def concatenated(shape: Shape, parameter: Tensor) -> Shape:

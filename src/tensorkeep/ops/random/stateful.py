@@ -26,6 +26,7 @@ from tensorkeep.ops.random.sampling import (
     stream_of,
 )
 from tensorkeep.ops.shared.expressions import first_size, shape_of
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import broadcast, same, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
@@ -45,9 +46,10 @@ def _of_shape(name: str, draw: Callable[..., Any]) -> OpSpec:
     spec.shape(stated_shape)
 
     @spec.stateful_kernel
-    def random_kernel(ctx: KernelContext, shape: Any, *, seed: int, seed2: int, dtype: DType) -> Any:
+    def random_kernel(ctx: KernelContext, shape: Array, *, seed: int, seed2: int, dtype: DType) -> Array:
         sizes = sizes_of(shape)
-        return draw(stream_of(ctx, seed, seed2).reserve_outputs(prod(sizes)), sizes, dtype.array_dtype)
+        result: Array = draw(stream_of(ctx, seed, seed2).reserve_outputs(prod(sizes)), sizes, dtype.array_dtype)
+        return result
 
     not_differentiable(spec)
     return spec
@@ -76,14 +78,14 @@ def random_uniform_int_shape(shape: Tensor, minval: Tensor, maxval: Tensor) -> S
 @random_uniform_int.stateful_kernel
 def random_uniform_int_kernel(
     ctx: KernelContext,
-    shape: Any,
-    minval: Any,
-    maxval: Any,
+    shape: Array,
+    minval: Array,
+    maxval: Array,
     *,
     seed: int,
     seed2: int,
     Tout: DType,  # noqa: N803
-) -> Any:
+) -> Array:
     for name, bound in (("minval", minval), ("maxval", maxval)):
         if np.ndim(bound):
             raise InvalidArgumentError(f"{name} must be 0-D, got shape {list(np.shape(bound))}")
@@ -118,8 +120,16 @@ def parameterized_truncated_normal_shape(shape: Tensor, *parameters: Tensor) -> 
 
 @parameterized_truncated_normal.stateful_kernel
 def parameterized_truncated_normal_kernel(
-    ctx: KernelContext, shape: Any, means: Any, stdevs: Any, minvals: Any, maxvals: Any, *, seed: int, seed2: int
-) -> Any:
+    ctx: KernelContext,
+    shape: Array,
+    means: Array,
+    stdevs: Array,
+    minvals: Array,
+    maxvals: Array,
+    *,
+    seed: int,
+    seed2: int,
+) -> Array:
     sizes = sizes_of(shape)
     parameters = [np.asarray(parameter) for parameter in (means, stdevs, minvals, maxvals)]
     if sizes and not prod(sizes):
@@ -134,7 +144,7 @@ random_shuffle.shape(same)
 
 
 @random_shuffle.stateful_kernel
-def random_shuffle_kernel(ctx: KernelContext, value: Any, *, seed: int, seed2: int) -> Any:
+def random_shuffle_kernel(ctx: KernelContext, value: Array, *, seed: int, seed2: int) -> Array:
     value = np.asarray(value)
     generator = stream_of(ctx, seed, seed2).reserve(distributions.shuffle_blocks(value.shape))
     return distributions.shuffle(generator, value)
@@ -162,14 +172,14 @@ def multinomial_shape(logits: Tensor, num_samples: Tensor) -> Shape:
 
 @multinomial.stateful_kernel
 def multinomial_kernel(
-    ctx: KernelContext, logits: Any, num_samples: Any, *, seed: int, seed2: int, output_dtype: DType
-) -> Any:
+    ctx: KernelContext, logits: Array, num_samples: Array, *, seed: int, seed2: int, output_dtype: DType
+) -> Array:
     logits, samples = checked_logits(logits, num_samples)
     generator = stream_of(ctx, seed, seed2).reserve(distributions.multinomial_blocks(len(logits), samples))
     return distributions.multinomial(generator, logits, samples, output_dtype.array_dtype, threads=processors())
 
 
-def checked_logits(logits: Any, num_samples: Any) -> tuple[Any, int]:
+def checked_logits(logits: Array, num_samples: Array) -> tuple[Any, int]:
     """The inputs of a multinomial op: a matrix with at least one column, and how many samples of each row."""
     if logits.dtype.kind in "iu":
         raise InvalidArgumentError(f"logits must be numbers with a fraction: there is no kernel for {logits.dtype}")
@@ -202,7 +212,7 @@ def random_gamma_shape(shape: Tensor, alpha: Tensor) -> Shape:
 
 
 @random_gamma.stateful_kernel
-def random_gamma_kernel(ctx: KernelContext, shape: Any, alpha: Any, *, seed: int, seed2: int) -> Any:
+def random_gamma_kernel(ctx: KernelContext, shape: Array, alpha: Array, *, seed: int, seed2: int) -> Array:
     sizes, alpha = sizes_of(shape), np.asarray(alpha)
     check_allocation((*sizes, alpha.size), np.float64)
     generator = stream_of(ctx, seed, seed2).reserve_outputs(prod(sizes) * alpha.size)
@@ -210,7 +220,7 @@ def random_gamma_kernel(ctx: KernelContext, shape: Any, alpha: Any, *, seed: int
 
 
 @random_gamma.gradient
-def random_gamma_gradient(op: Operation, dy: Any) -> Any:
+def random_gamma_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         sample_dimensions = first_size(shape_of(op.inputs[0]))
         return None, gamma_gradient(op.inputs[1], op.outputs[0], dy, sample_dimensions)
@@ -225,7 +235,7 @@ def _poisson_shape(shape: Tensor, rate: Tensor) -> Shape:
     return concatenated(stated_shape(shape), rate)
 
 
-def _poisson(ctx: KernelContext, shape: Any, rate: Any, seed: int, seed2: int, dtype: DType) -> Any:
+def _poisson(ctx: KernelContext, shape: Array, rate: Array, seed: int, seed2: int, dtype: DType) -> Array:
     sizes, rate = sizes_of(shape), np.asarray(rate)
     check_allocation((*sizes, rate.size), np.float64)
     generator = stream_of(ctx, seed, seed2).reserve_outputs(prod(sizes) * rate.size)
@@ -245,7 +255,9 @@ random_poisson.shape(_poisson_shape)
 
 
 @random_poisson.stateful_kernel
-def random_poisson_kernel(ctx: KernelContext, shape: Any, rate: Any, *, seed: int, seed2: int, dtype: DType) -> Any:
+def random_poisson_kernel(
+    ctx: KernelContext, shape: Array, rate: Array, *, seed: int, seed2: int, dtype: DType
+) -> Array:
     return _poisson(ctx, shape, rate, seed, seed2, dtype)
 
 
@@ -262,7 +274,9 @@ random_poisson_v2.shape(_poisson_shape)
 
 
 @random_poisson_v2.stateful_kernel
-def random_poisson_v2_kernel(ctx: KernelContext, shape: Any, rate: Any, *, seed: int, seed2: int, dtype: DType) -> Any:
+def random_poisson_v2_kernel(
+    ctx: KernelContext, shape: Array, rate: Array, *, seed: int, seed2: int, dtype: DType
+) -> Array:
     return _poisson(ctx, shape, rate, seed, seed2, dtype)
 
 

@@ -28,6 +28,7 @@ from tensorkeep.ops.random.sampling import (
 )
 from tensorkeep.ops.random.stateful import checked_logits, multinomial_shape
 from tensorkeep.ops.shared.expressions import first_size, minus, rank_of, shape_of
+from tensorkeep.ops.shared.kernel_types import Array, Gradients, Value
 from tensorkeep.ops.shared.shape_rules import broadcast_shapes
 from tensorkeep.shapes import Shape
 
@@ -50,7 +51,7 @@ def get_key_counter_shape(seed: Tensor) -> tuple[Shape, Shape]:
 
 
 @get_key_counter.kernel
-def get_key_counter_kernel(seed: Any) -> Any:
+def get_key_counter_kernel(seed: Array) -> tuple[Array, Array]:
     return key_and_counter(seed)
 
 
@@ -67,7 +68,7 @@ def get_key_counter_alg_shape(seed: Tensor) -> tuple[Shape, Shape, Shape]:
 
 
 @get_key_counter_alg.kernel
-def get_key_counter_alg_kernel(seed: Any) -> Any:
+def get_key_counter_alg_kernel(seed: Array) -> tuple[Value, Value, Value]:
     return *key_and_counter(seed), np.int32(PHILOX)
 
 
@@ -80,7 +81,7 @@ def get_alg_shape() -> Shape:
 
 
 @get_alg.kernel
-def get_alg_kernel() -> Any:
+def get_alg_kernel() -> np.int32:
     return np.int32(PHILOX)
 
 
@@ -117,8 +118,9 @@ def _seeded(name: str, draw: Callable[..., Any], types: str, seeds: str = "{int3
     spec.shape(_seeded_shape)
 
     @spec.kernel
-    def stateless_random_kernel(shape: Any, seed: Any, *, dtype: DType) -> Any:
-        return draw(seeded_generator(seed), sizes_of(shape), dtype.array_dtype)
+    def stateless_random_kernel(shape: Array, seed: Array, *, dtype: DType) -> Array:
+        result: Array = draw(seeded_generator(seed), sizes_of(shape), dtype.array_dtype)
+        return result
 
     not_differentiable(spec)
     return spec
@@ -134,8 +136,9 @@ def _keyed(name: str, draw: Callable[..., Any], types: str) -> OpSpec:
     spec.shape(_keyed_shape)
 
     @spec.kernel
-    def stateless_random_v2_kernel(shape: Any, key: Any, counter: Any, alg: Any, *, dtype: DType) -> Any:
-        return draw(keyed_generator(key, counter, alg), sizes_of(shape), dtype.array_dtype)
+    def stateless_random_v2_kernel(shape: Array, key: Array, counter: Array, alg: Array, *, dtype: DType) -> Array:
+        result: Array = draw(keyed_generator(key, counter, alg), sizes_of(shape), dtype.array_dtype)
+        return result
 
     not_differentiable(spec)
     return spec
@@ -175,7 +178,7 @@ def stateless_uniform_int_shape(shape: Tensor, seed: Tensor, minval: Tensor, max
 
 
 @stateless_uniform_int.kernel
-def stateless_uniform_int_kernel(shape: Any, seed: Any, minval: Any, maxval: Any, *, dtype: DType) -> Any:
+def stateless_uniform_int_kernel(shape: Array, seed: Array, minval: Array, maxval: Array, *, dtype: DType) -> Array:
     return _integers(seeded_generator(seed), shape, minval, maxval, dtype)
 
 
@@ -197,12 +200,12 @@ def stateless_uniform_int_v2_shape(
 
 @stateless_uniform_int_v2.kernel
 def stateless_uniform_int_v2_kernel(
-    shape: Any, key: Any, counter: Any, alg: Any, minval: Any, maxval: Any, *, dtype: DType
-) -> Any:
+    shape: Array, key: Array, counter: Array, alg: Array, minval: Array, maxval: Array, *, dtype: DType
+) -> Array:
     return _integers(keyed_generator(key, counter, alg), shape, minval, maxval, dtype)
 
 
-def _integers(generator: PhiloxGenerator, shape: Any, minval: Any, maxval: Any, dtype: DType) -> Any:
+def _integers(generator: PhiloxGenerator, shape: Array, minval: Array, maxval: Array, dtype: DType) -> Array:
     for name, bound in (("minval", minval), ("maxval", maxval)):
         if np.ndim(bound):
             raise InvalidArgumentError(f"{name} must be 0-D, got shape {list(np.shape(bound))}")
@@ -226,7 +229,7 @@ def stateless_multinomial_shape(logits: Tensor, num_samples: Tensor, seed: Tenso
 
 
 @stateless_multinomial.kernel
-def stateless_multinomial_kernel(logits: Any, num_samples: Any, seed: Any, *, output_dtype: DType) -> Any:
+def stateless_multinomial_kernel(logits: Array, num_samples: Array, seed: Array, *, output_dtype: DType) -> Array:
     logits, samples = checked_logits(logits, num_samples)
     generator = seeded_generator(seed)
     return distributions.multinomial(generator, logits, samples, output_dtype.array_dtype, threads=processors())
@@ -243,7 +246,7 @@ stateless_binomial.shape(_seeded_shape)
 
 
 @stateless_binomial.kernel
-def stateless_binomial_kernel(shape: Any, seed: Any, counts: Any, probs: Any, *, dtype: DType) -> Any:
+def stateless_binomial_kernel(shape: Array, seed: Array, counts: Array, probs: Array, *, dtype: DType) -> Array:
     counts, probs = np.asarray(counts), np.asarray(probs)
     parameters = distributions.broadcast_parameters(counts=counts, probs=probs)
     samples = distributions.sample_shape(sizes_of(shape), parameters)
@@ -268,8 +271,8 @@ def stateless_parameterized_truncated_normal_shape(shape: Tensor, seed: Tensor, 
 
 @stateless_parameterized_truncated_normal.kernel
 def stateless_parameterized_truncated_normal_kernel(
-    shape: Any, seed: Any, means: Any, stddevs: Any, minvals: Any, maxvals: Any
-) -> Any:
+    shape: Array, seed: Array, means: Array, stddevs: Array, minvals: Array, maxvals: Array
+) -> Array:
     parameters = [np.asarray(parameter) for parameter in (means, stddevs, minvals, maxvals)]
     names = ("means", "stddevs", "minvals", "maxvals")
     together = distributions.broadcast_parameters(**dict(zip(names, parameters, strict=True)))
@@ -280,7 +283,7 @@ def stateless_parameterized_truncated_normal_kernel(
 
 
 @stateless_parameterized_truncated_normal.gradient
-def stateless_parameterized_truncated_normal_gradient(op: Operation, dy: Any) -> Any:
+def stateless_parameterized_truncated_normal_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         return None, None, *truncated_normal_gradients(op.inputs[2:], op.outputs[0], dy, op.inputs[0])
 
@@ -296,7 +299,7 @@ stateless_poisson.shape(_seeded_shape)
 
 
 @stateless_poisson.kernel
-def stateless_poisson_kernel(shape: Any, seed: Any, lam: Any, *, dtype: DType) -> Any:
+def stateless_poisson_kernel(shape: Array, seed: Array, lam: Array, *, dtype: DType) -> Array:
     lam = np.asarray(lam)
     samples = distributions.sample_shape(sizes_of(shape), lam.shape)
     return distributions.poisson(seeded_generator(seed), samples, lam, dtype.array_dtype)
@@ -312,14 +315,14 @@ stateless_gamma_v2.shape(_seeded_shape)
 
 
 @stateless_gamma_v2.kernel
-def stateless_gamma_v2_kernel(shape: Any, seed: Any, alpha: Any) -> Any:
+def stateless_gamma_v2_kernel(shape: Array, seed: Array, alpha: Array) -> Array:
     alpha = np.asarray(alpha)
     samples = distributions.sample_shape(sizes_of(shape), alpha.shape)
     return distributions.gamma(seeded_generator(seed), samples, alpha)
 
 
 @stateless_gamma_v2.gradient
-def stateless_gamma_v2_gradient(op: Operation, dy: Any) -> Any:
+def stateless_gamma_v2_gradient(op: Operation, dy: Tensor) -> Gradients:
     return None, None, _gamma_gradient(op, op.inputs[2], dy)
 
 
@@ -333,14 +336,14 @@ stateless_gamma_v3.shape(_keyed_shape)
 
 
 @stateless_gamma_v3.kernel
-def stateless_gamma_v3_kernel(shape: Any, key: Any, counter: Any, alg: Any, alpha: Any) -> Any:
+def stateless_gamma_v3_kernel(shape: Array, key: Array, counter: Array, alg: Array, alpha: Array) -> Array:
     alpha = np.asarray(alpha)
     samples = distributions.sample_shape(sizes_of(shape), alpha.shape)
     return distributions.gamma(keyed_generator(key, counter, alg), samples, alpha)
 
 
 @stateless_gamma_v3.gradient
-def stateless_gamma_v3_gradient(op: Operation, dy: Any) -> Any:
+def stateless_gamma_v3_gradient(op: Operation, dy: Tensor) -> Gradients:
     return None, None, None, None, _gamma_gradient(op, op.inputs[4], dy)
 
 
@@ -360,7 +363,7 @@ def stateless_shuffle_shape(value: Tensor, key: Tensor, counter: Tensor, alg: Te
 
 
 @stateless_shuffle.kernel
-def stateless_shuffle_kernel(value: Any, key: Any, counter: Any, alg: Any) -> Any:
+def stateless_shuffle_kernel(value: Array, key: Array, counter: Array, alg: Array) -> Array:
     return distributions.shuffle(keyed_generator(key, counter, alg), np.asarray(value))
 
 

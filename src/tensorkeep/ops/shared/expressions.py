@@ -8,32 +8,34 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final, TypeVar
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import BOOL, FLOAT32, INT32, STRING, VARIANT, DType, dtype_of_array
+from tensorkeep.graph.arguments import TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import add as add_operation
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.arrays.constants import const
+from tensorkeep.ops.shared.kernel_types import Array, Gradient
 from tensorkeep.proto.tensors import tensor_of_array
 
-Array = npt.NDArray[Any]
+Flow = TypeVar("Flow", Tensor, IndexedSlices)
 
-_SMALL: Final = 1000  # elements; what TensorFlow makes a constant rather than a Fill
+_SMALL: Final = 1000  # elements; what TensorFlow makes a constant rather than a Fill (`zeros` in array_ops.py)
 
 
 # ---------------------------------------------------------------------------------------------------- Constants
 
 
-def constant(value: Any, dtype: DType | None = None, name: str = "Const", shape: Sequence[int] | None = None) -> Tensor:
+def constant(
+    value: TensorLike, dtype: DType | None = None, name: str = "Const", shape: Sequence[int] | None = None
+) -> Tensor:
     """A constant; of all whole numbers int32 unless told otherwise. With `shape`, one value fills it."""
     array = np.asarray(value, None if dtype is None else dtype.array_dtype)
     if dtype is None:
@@ -44,41 +46,42 @@ def constant(value: Any, dtype: DType | None = None, name: str = "Const", shape:
     return add_operation(const, [], {"value": proto, "dtype": dtype}, name, current_graph()).outputs[0]
 
 
-def zeros(shape: Any, dtype: DType, name: str = "zeros") -> Tensor:
+def zeros(shape: Tensor | Sequence[int | Tensor], dtype: DType, name: str = "zeros") -> Tensor:
     """Zeros of a shape that is a tensor, or a list of sizes some of which may be tensors."""
     return _filled(0, shape, dtype, name)
 
 
-def ones(shape: Any, dtype: DType, name: str = "ones") -> Tensor:
+def ones(shape: Tensor | Sequence[int | Tensor], dtype: DType, name: str = "ones") -> Tensor:
     return _filled(1, shape, dtype, name)
 
 
-def _filled(value: int, shape: Any, dtype: DType, name: str) -> Tensor:
-    element: Any = b"" if dtype is STRING else bool(value) if dtype is BOOL else value
+def _filled(value: int, shape: Tensor | Sequence[int | Tensor], dtype: DType, name: str) -> Tensor:
+    element: bytes | int = b"" if dtype is STRING else bool(value) if dtype is BOOL else value
     with name_scope(name) as scope:
         if not isinstance(shape, Tensor):
-            if not any(isinstance(size, Tensor) for size in shape):
-                if prod(shape) < _SMALL:
-                    return constant(element, dtype, scope, shape)
-                shape = constant(np.array(shape, np.int32), INT32, "shape_as_tensor")
+            known = [size for size in shape if not isinstance(size, Tensor)]
+            if len(known) == len(shape):
+                if prod(known) < _SMALL:
+                    return constant(element, dtype, scope, known)
+                shape = constant(np.array(known, np.int32), INT32, "shape_as_tensor")
             else:
                 sizes = [
                     size if isinstance(size, Tensor) else constant(size, name=str(i)) for i, size in enumerate(shape)
                 ]
-                shape = get_op("Pack")(sizes, axis=0, name="packed")
+                shape = emit("Pack", sizes, axis=0, name="packed")
         if shape.static_shape.rank in (0, None):
-            shape = get_op("Reshape")(shape, [-1], name="Reshape")
-        return get_op("Fill")(shape, constant(element, dtype), name=scope)  # type: ignore[no-any-return]
+            shape = emit("Reshape", shape, [-1], name="Reshape")
+        return emit("Fill", shape, constant(element, dtype), name=scope)
 
 
-def zeros_like(x: Any, name: str = "zeros_like") -> Tensor:
+def zeros_like(x: TensorLike, name: str = "zeros_like") -> Tensor:
     with name_scope(name) as scope:
         if not isinstance(x, IndexedSlices):
             x = convert(x, name="tensor")
         shape = x.static_shape if isinstance(x, Tensor) else plain_shape(x.shape)
         if shape.is_fully_known and x.dtype.base_dtype is not VARIANT:
             return zeros(shape.as_tuple(), x.dtype.base_dtype, scope)
-        return get_op("ZerosLike")(x, name=scope)  # type: ignore[no-any-return]
+        return emit("ZerosLike", x, name=scope)
 
 
 def ones_like(x: Tensor, dtype: DType | None = None, name: str = "ones_like") -> Tensor:
@@ -95,7 +98,7 @@ def ones_like(x: Tensor, dtype: DType | None = None, name: str = "ones_like") ->
 # ---------------------------------------------------------------------------------------------------- Shapes
 
 
-def shape_of(x: Any, name: str = "Shape", out_type: DType = INT32) -> Tensor:
+def shape_of(x: Tensor | IndexedSlices, name: str = "Shape", out_type: DType = INT32) -> Tensor:
     """The sizes of a tensor: a constant if they are known."""
     if isinstance(x, IndexedSlices):
         assert x.dense_shape is not None
@@ -104,7 +107,7 @@ def shape_of(x: Any, name: str = "Shape", out_type: DType = INT32) -> Tensor:
     with name_scope(name) as scope:
         if known.is_fully_known:
             return constant(np.array(known.as_tuple(), out_type.array_dtype), out_type, scope)
-        return get_op("Shape")(x, out_type=out_type, name=scope)  # type: ignore[no-any-return]
+        return emit("Shape", x, out_type=out_type, name=scope)
 
 
 def size_of(x: Tensor, name: str = "Size", out_type: DType = INT32) -> Tensor:
@@ -112,42 +115,42 @@ def size_of(x: Tensor, name: str = "Size", out_type: DType = INT32) -> Tensor:
     with name_scope(name) as scope:
         if known.is_fully_known:
             return constant(prod(known.as_tuple()), out_type, scope)
-        return get_op("Size")(x, out_type=out_type, name=scope)  # type: ignore[no-any-return]
+        return emit("Size", x, out_type=out_type, name=scope)
 
 
 def rank_of(x: Tensor, name: str = "Rank") -> Tensor:
     rank = x.static_shape.rank
     with name_scope(name) as scope:
-        return get_op("Rank")(x, name=scope) if rank is None else constant(rank, INT32, scope)
+        return emit("Rank", x, name=scope) if rank is None else constant(rank, INT32, scope)
 
 
-def reshape(x: Any, shape: Any, name: str = "Reshape") -> Tensor:
-    return get_op("Reshape")(x, shape, name=name)  # type: ignore[no-any-return]
+def reshape(x: TensorLike, shape: TensorLike, name: str = "Reshape") -> Tensor:
+    return emit("Reshape", x, shape, name=name)
 
 
 def first_size(shape: Tensor) -> Tensor:
     """`shape[0]`."""
     with name_scope("strided_slice") as scope:
         ends = [constant(np.array([at], np.int32), INT32, "stack") for at in (0, 1, 1)]
-        return get_op("StridedSlice")(shape, *ends, shrink_axis_mask=1, name=scope)  # type: ignore[no-any-return]
+        return emit("StridedSlice", shape, *ends, shrink_axis_mask=1, name=scope)
 
 
 def gather(params: Tensor, indices: Tensor) -> Tensor:
-    return get_op("GatherV2")(params, indices, 0)  # type: ignore[no-any-return]
+    return emit("GatherV2", params, indices, 0)
 
 
-def concat(values: Sequence[Any], axis: int = 0) -> Tensor:
-    return get_op("ConcatV2")(values, axis, name="concat")  # type: ignore[no-any-return]
+def concat(values: Sequence[TensorLike], axis: int = 0) -> Tensor:
+    return emit("ConcatV2", values, axis, name="concat")
 
 
-def span(start: int, limit: Any, name: str = "range") -> Tensor:
+def span(start: int, limit: Tensor | int, name: str = "range") -> Tensor:
     """`range(start, limit)`."""
     with name_scope(name) as scope:
         first = constant(start, name="start")
         last = limit if isinstance(limit, Tensor) else constant(limit, name="limit")
         step = constant(1, name="delta")
         dtype = last.dtype.base_dtype
-        return get_op("Range")(cast(first, dtype), last, cast(step, dtype), name=scope)  # type: ignore[no-any-return]
+        return emit("Range", cast(first, dtype), last, cast(step, dtype), name=scope)
 
 
 def every_axis(x: Tensor) -> Tensor:
@@ -156,9 +159,9 @@ def every_axis(x: Tensor) -> Tensor:
     return constant(np.arange(rank, dtype=np.int32), INT32) if rank else span(0, rank_of(x))
 
 
-def reduced_shape(input_shape: Any, axes: Tensor) -> Any:
+def reduced_shape(input_shape: Tensor, axes: Tensor) -> Array | Tensor:
     """The sizes of a reduction's result that keeps its dimensions: an array if they are known, else a tensor."""
-    known_shape = constant_value(input_shape) if isinstance(input_shape, Tensor) else np.array(input_shape)
+    known_shape = constant_value(input_shape)
     known_axes = constant_value(axes) if known_shape is not None else None
     if known_shape is not None and known_axes is not None:
         sizes = known_shape.astype(np.int32)
@@ -174,60 +177,66 @@ def stitched_shape(input_shape: Tensor, axes: Tensor) -> Tensor:
     axes_shape = shape_of(wrapped)
     whole = span(0, rank)
     sizes = [input_shape, ones(axes_shape, input_shape.dtype.base_dtype)]
-    return get_op("DynamicStitch")([whole, wrapped], sizes)  # type: ignore[no-any-return]
+    return emit("DynamicStitch", [whole, wrapped], sizes)
 
 
 # ---------------------------------------------------------------------------------------------------- Operators
 
 
-def plain(op: str, x: Any, y: Any, name: str) -> Tensor:
+def plain(op: str, x: TensorLike, y: TensorLike, name: str) -> Tensor:
     """A binary operator whose left side is a tensor."""
-    return get_op(op)(x, y, name=name)  # type: ignore[no-any-return]
+    return emit(op, x, y, name=name)
 
 
-def reflected(op: str, x: Any, y: Tensor, name: str) -> Tensor:
+def reflected(op: str, x: TensorLike, y: Tensor | IndexedSlices, name: str) -> Tensor:
     """A binary operator whose left side is a number: it takes the type of the right one."""
     with name_scope(name) as scope:
-        return get_op(op)(constant(x, y.dtype.base_dtype, "x"), y, name=scope)  # type: ignore[no-any-return]
+        return emit(op, constant(x, y.dtype.base_dtype, "x"), y, name=scope)
 
 
-def times(x: Any, y: Any) -> Tensor:
+def _operated(op: str, x: TensorLike, y: TensorLike, name: str) -> Tensor:
+    if isinstance(x, int | float):
+        return reflected(op, x, y if isinstance(y, Tensor | IndexedSlices) else convert(y), name)
+    return plain(op, x, y, name)
+
+
+def times(x: TensorLike, y: TensorLike) -> Tensor:
     """`x * y`"""
-    return plain("Mul", x, y, "mul") if not isinstance(x, int | float) else reflected("Mul", x, y, "mul")
+    return _operated("Mul", x, y, "mul")
 
 
-def plus(x: Any, y: Any) -> Tensor:
+def plus(x: TensorLike, y: TensorLike) -> Tensor:
     """`x + y`"""
-    return plain("AddV2", x, y, "add") if not isinstance(x, int | float) else reflected("AddV2", x, y, "add")
+    return _operated("AddV2", x, y, "add")
 
 
-def minus(x: Any, y: Any) -> Tensor:
+def minus(x: TensorLike, y: TensorLike) -> Tensor:
     """`x - y`"""
-    return plain("Sub", x, y, "sub") if not isinstance(x, int | float) else reflected("Sub", x, y, "sub")
+    return _operated("Sub", x, y, "sub")
 
 
-def over(x: Any, y: Any) -> Tensor:
+def over(x: TensorLike, y: TensorLike) -> Tensor:
     """`x / y` of numbers with a fraction"""
     return plain("RealDiv", x, y, "truediv")
 
 
-def negated(x: Any) -> Any:
+def negated(x: Flow) -> Flow:
     """`-x`"""
     if isinstance(x, IndexedSlices):
-        return IndexedSlices(get_op("Neg")(x.values), x.indices, x.dense_shape)
-    return get_op("Neg")(x)
+        return IndexedSlices(emit("Neg", x.values), x.indices, x.dense_shape)
+    return emit("Neg", x)
 
 
-def conj(x: Any) -> Any:
+def conj(x: Flow) -> Flow:
     """The complex conjugate; the tensor itself if it is real."""
     if isinstance(x, Tensor) and (x.dtype.is_complex or x.dtype.base_dtype is VARIANT):
-        return get_op("Conj")(x)
+        return emit("Conj", x)
     return x
 
 
 def cast(x: Tensor, dtype: DType, name: str = "Cast") -> Tensor:
     """The tensor as another type; itself if it is of that type."""
-    return x if x.dtype.base_dtype is dtype else get_op("Cast")(x, DstT=dtype, name=name)
+    return x if x.dtype.base_dtype is dtype else emit("Cast", x, DstT=dtype, name=name)
 
 
 def number(value: float, dtype: DType) -> Tensor:
@@ -248,18 +257,18 @@ def real_dtype(dtype: DType) -> DType:
 # ---------------------------------------------------------------------------------------------------- Broadcasting
 
 
-def reduce_sum(x: Any, axes: Any, keep_dims: bool = False) -> Tensor:
-    return get_op("Sum")(x, axes, keep_dims=keep_dims)  # type: ignore[no-any-return]
+def reduce_sum(x: TensorLike, axes: Tensor | Sequence[int] | int, keep_dims: bool = False) -> Tensor:
+    return emit("Sum", x, axes, keep_dims=keep_dims)
 
 
-def unbroadcast(x: Tensor, y: Tensor, gx: Any, gy: Any) -> tuple[Any, Any]:
+def unbroadcast(x: Tensor, y: Tensor, gx: Gradient, gy: Gradient) -> tuple[Gradient, Gradient]:
     """Gradients of the inputs of an op that broadcast them, summed to the inputs' shapes."""
     if gx is None and gy is None:
         return gx, gy
     x_shape, y_shape = shape_of(x), shape_of(y)
     found = _broadcast_axes(x, y)
     if found is None:
-        x_axes, y_axes = get_op("BroadcastGradientArgs")(x_shape, y_shape)
+        x_axes, y_axes = emit_tensors("BroadcastGradientArgs", x_shape, y_shape)
         return _summed(gx, x_axes, x_shape), _summed(gy, y_axes, y_shape)
     x_rank, y_rank = x.static_shape.rank or 0, y.static_shape.rank or 0
     if found[0] or x_rank < y_rank:
@@ -269,7 +278,7 @@ def unbroadcast(x: Tensor, y: Tensor, gx: Any, gy: Any) -> tuple[Any, Any]:
     return gx, gy
 
 
-def _summed(grad: Any, axes: Any, shape: Tensor) -> Any:
+def _summed(grad: Gradient, axes: Tensor | Sequence[int], shape: Tensor) -> Tensor | None:
     return None if grad is None else reshape(reduce_sum(grad, axes, keep_dims=True), shape)
 
 
@@ -292,9 +301,11 @@ def _broadcast_axes(x: Tensor, y: Tensor) -> tuple[list[int], list[int]] | None:
     return x_axes, y_axes
 
 
-def all_known_and_equal(*tensors: Any) -> bool:
+def all_known_and_equal(*tensors: Gradient) -> bool:
     """Whether the tensors have the same shape, and all of it is known."""
-    if not all(isinstance(tensor, Tensor) for tensor in tensors):
-        return False
-    shapes = [tensor.static_shape for tensor in tensors]
-    return shapes[0].is_fully_known and all(shape.dims == shapes[0].dims for shape in shapes)
+    shapes = [tensor.static_shape for tensor in tensors if isinstance(tensor, Tensor)]
+    return (
+        len(shapes) == len(tensors)
+        and shapes[0].is_fully_known
+        and all(shape.dims == shapes[0].dims for shape in shapes)
+    )

@@ -10,14 +10,15 @@ import numpy as np
 
 from tensorkeep.dtypes import INT16, INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import IndexLike, emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import Dimension
 from tensorkeep.ops.shared.expressions import cast, constant, first_size
+from tensorkeep.ops.shared.kernel_types import Array
 
 _LARGE: Final = 1 << 31
 _WIDTHS: Final = {INT16: 1, INT32: 2, INT64: 3}
@@ -30,7 +31,7 @@ def stack(values: Sequence[Any], axis: int = 0, name: str = "stack") -> Tensor:
             return convert(values, name=name)
         except (TypeError, ValueError):
             pass
-    packed: Tensor = get_op("Pack")(values, axis=axis, name=name)
+    packed: Tensor = emit("Pack", values, axis=axis, name=name)
     return packed
 
 
@@ -41,7 +42,7 @@ def dense(gradient: Any) -> Any:
     if gradient.dense_shape is None:
         raise InvalidArgumentError(f"Tensor conversion requested for IndexedSlices without dense_shape: {gradient!r}")
     rows = first_size(gradient.dense_shape)
-    return get_op("UnsortedSegmentSum")(gradient.values, gradient.indices, rows)
+    return emit("UnsortedSegmentSum", gradient.values, gradient.indices, rows)
 
 
 class _Bounds:
@@ -74,7 +75,7 @@ class _Bounds:
             _check_index(key)
             self.mark("shrink_axis_mask")
             wide = isinstance(key, Tensor) and key.dtype.base_dtype in (INT16, INT64)
-            end = get_op("AddV2")(key, 1, name="add") if isinstance(key, Tensor) else key + 1
+            end = emit("AddV2", key, 1, name="add") if isinstance(key, Tensor) else key + 1
             self.append(key, end, constant(1, key.dtype.base_dtype) if wide else 1)
 
     def _add_slice(self, key: slice) -> None:
@@ -123,7 +124,7 @@ def _packed(parts: list[Any]) -> Tensor:
     return stack(parts)
 
 
-def item(tensor: Tensor, key: Any) -> Tensor:
+def item(tensor: Tensor, key: IndexLike) -> Tensor:
     """`tensor[key]`, where the key is no mask."""
     bounds = _Bounds()
     for part in key if isinstance(key, list | tuple) else [key]:
@@ -135,7 +136,7 @@ def item(tensor: Tensor, key: Any) -> Tensor:
                 packed = [cast(part, INT64) for part in packed]
         else:
             packed = [constant(np.zeros(0, np.int32), INT32)] * 3
-        found: Tensor = get_op("StridedSlice")(tensor, *packed, name=scope, **bounds.masks)
+        found: Tensor = emit("StridedSlice", tensor, *packed, name=scope, **bounds.masks)
         return found
 
 
@@ -145,7 +146,7 @@ _EVALUATED: Final = {
 }
 
 
-def static_value(tensor: Tensor) -> Any:
+def static_value(tensor: Tensor) -> Array | None:
     """The value that TensorFlow's Python knows before running, or None: fewer ops are evaluated than for shapes."""
     pending, seen = [tensor], {tensor}
     while pending:

@@ -8,22 +8,22 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import ShapeLike, TensorLike, emit
 from tensorkeep.graph.building import chosen_name, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.linear_algebra.diagonals import matrix_diag, matrix_set_diag
 from tensorkeep.ops.shared.expressions import concat, constant, minus, ones, rank_of, times, zeros
 
 
-def matrix_transpose(x: Any, conjugate: bool = False, name: str = "matrix_transpose") -> Tensor:
+def matrix_transpose(x: TensorLike, conjugate: bool = False, name: str = "matrix_transpose") -> Tensor:
     """The last two dimensions exchanged."""
     with name_scope(name, graph_of((x,))):
         x = convert(x, name="a")
         rank = x.static_shape.rank
         if rank is None:
             count = rank_of(x)
-            leading = get_op("Range")(0, minus(count, 2), 1)
+            leading = emit("Range", 0, minus(count, 2), 1)
             axes: Any = concat([leading, [minus(count, 1), minus(count, 2)]])
         elif rank < 2:
             raise InvalidArgumentError(
@@ -33,25 +33,30 @@ def matrix_transpose(x: Any, conjugate: bool = False, name: str = "matrix_transp
             axes = np.array([*range(rank - 2), rank - 1, rank - 2], np.int32)
         with name_scope("transpose") as scope:
             op = "ConjugateTranspose" if conjugate and x.dtype.is_complex else "Transpose"
-            return get_op(op)(x, axes, name=scope)  # type: ignore[no-any-return]
+            return emit(op, x, axes, name=scope)
 
 
-def adjoint(x: Any, name: str | None = None) -> Tensor:
+def adjoint(x: TensorLike, name: str | None = None) -> Tensor:
     """The last two dimensions exchanged, and conjugated."""
     with name_scope(chosen_name(name, "adjoint"), graph_of((x,))):
         return matrix_transpose(convert(x, name="matrix"), conjugate=True)
 
 
 def eye(
-    num_rows: Any, num_columns: Any = None, batch_shape: Any = None, *, dtype: DType, name: str | None = None
+    num_rows: Tensor | int,
+    num_columns: Tensor | int | None = None,
+    batch_shape: ShapeLike = None,
+    *,
+    dtype: DType,
+    name: str | None = None,
 ) -> Tensor:
     """Identity matrices, or rectangles with ones on the diagonal."""
     with name_scope(chosen_name(name, "eye"), graph_of((num_rows, num_columns, batch_shape))):
         is_square = num_columns is None
-        batch = [] if batch_shape is None else batch_shape
+        batch: Any = [] if batch_shape is None else batch_shape
         columns = num_rows if num_columns is None else num_columns
         if isinstance(num_rows, Tensor) or isinstance(columns, Tensor):
-            size: Any = get_op("Minimum")(num_rows, columns)
+            size: Any = emit("Minimum", num_rows, columns)
         else:
             is_square, size = num_rows == columns, min(num_rows, columns)
         whole: Any = None
@@ -78,30 +83,35 @@ def _is_empty(batch: Any) -> bool:
 
 def expand(x: Tensor, axis: int) -> Tensor:
     """The tensor with one more dimension, of size 1."""
-    return get_op("ExpandDims")(x, axis)  # type: ignore[no-any-return]
+    return emit("ExpandDims", x, axis)
 
 
-def triangular_solve(matrix: Tensor, rhs: Any, *, lower: bool = True, adjoint: bool = False) -> Tensor:
+def triangular_solve(matrix: Tensor, rhs: TensorLike, *, lower: bool = True, adjoint: bool = False) -> Tensor:
     with name_scope("triangular_solve"):
-        return get_op("MatrixTriangularSolve")(matrix, rhs, lower=lower, adjoint=adjoint)  # type: ignore[no-any-return]
+        return emit("MatrixTriangularSolve", matrix, rhs, lower=lower, adjoint=adjoint)
 
 
-def cholesky_solve(factor: Any, rhs: Any, name: str | None = None) -> Tensor:
+def cholesky_solve(factor: TensorLike, rhs: TensorLike, name: str | None = None) -> Tensor:
     """The solution for a matrix of which this is the Cholesky factor."""
-    solve = get_op("MatrixTriangularSolve")
     with name_scope(chosen_name(name, "cholesky_solve"), graph_of((factor, rhs))):
-        return solve(factor, solve(factor, rhs, adjoint=False, lower=True), adjoint=True, lower=True)  # type: ignore[no-any-return]
+        return emit(
+            "MatrixTriangularSolve",
+            factor,
+            emit("MatrixTriangularSolve", factor, rhs, adjoint=False, lower=True),
+            adjoint=True,
+            lower=True,
+        )
 
 
 def safe_reciprocal(x: Tensor) -> Tensor:
     """1 / x, and 0 at 0."""
-    return times(x, get_op("Reciprocal")(_plus_number(times(x, x), 1e-20)))
+    return times(x, emit("Reciprocal", _plus_number(times(x, x), 1e-20)))
 
 
 def _plus_number(x: Tensor, value: float) -> Tensor:
     """`x + value`"""
     with name_scope("add") as scope:
-        return get_op("AddV2")(x, constant(value, x.dtype.base_dtype, "y"), name=scope)  # type: ignore[no-any-return]
+        return emit("AddV2", x, constant(value, x.dtype.base_dtype, "y"), name=scope)
 
 
 __all__ = [

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -11,16 +9,16 @@ from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 SCALAR = Shape(())
 
 
-def same(x: Tensor, *_: Any) -> Shape:
+def same(x: Tensor, *_: Tensor | list[Tensor]) -> Shape:
     """The shape of the first input."""
     return x.static_shape
 
 
-def scalar(*_: Any) -> Shape:
+def scalar(*_: Tensor | list[Tensor]) -> Shape:
     return SCALAR
 
 
-def unknown(*_: Any) -> Shape:
+def unknown(*_: Tensor | list[Tensor]) -> Shape:
     return UNKNOWN_SHAPE
 
 

@@ -7,7 +7,7 @@ separator, or hashed to a number.
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.sparse.feature_columns import bucketed, crossed, hashed, joined, salted, sparse_columns
 from tensorkeep.shapes import Shape
 
@@ -56,16 +57,16 @@ def sparse_cross_shape(
 
 @sparse_cross.kernel
 def sparse_cross_kernel(
-    indices: list[Any],
-    values: list[Any],
-    shapes: list[Any],
-    dense_inputs: list[Any],
+    indices: list[Array],
+    values: list[Array],
+    shapes: list[Array],
+    dense_inputs: list[Array],
     *,
     hashed_output: bool,
     num_buckets: int,
     hash_key: int,
     out_type: DType,
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     if hashed_output != (out_type is INT64):
         raise InvalidArgumentError("crosses that are hashed are int64, and others are strings")
     places, features, shape = crossed(sparse_columns(indices, values, shapes, dense_inputs))
@@ -76,8 +77,8 @@ def sparse_cross_kernel(
 
 @sparse_cross_v2.kernel
 def sparse_cross_v2_kernel(
-    indices: list[Any], values: list[Any], shapes: list[Any], dense_inputs: list[Any], sep: Any
-) -> tuple[Any, Any, Any]:
+    indices: list[Array], values: list[Array], shapes: list[Array], dense_inputs: list[Array], sep: Array
+) -> tuple[Array, Array, Array]:
     places, features, shape = crossed(sparse_columns(indices, values, shapes, dense_inputs))
     mark: bytes = np.asarray(sep, object).item()
     return places, joined(features, mark), shape
@@ -85,14 +86,14 @@ def sparse_cross_v2_kernel(
 
 @sparse_cross_hashed.kernel
 def sparse_cross_hashed_kernel(
-    indices: list[Any],
-    values: list[Any],
-    shapes: list[Any],
-    dense_inputs: list[Any],
-    num_buckets: Any,
-    strong_hash: Any,
-    salt: Any,
-) -> tuple[Any, Any, Any]:
+    indices: list[Array],
+    values: list[Array],
+    shapes: list[Array],
+    dense_inputs: list[Array],
+    num_buckets: Array,
+    strong_hash: Array,
+    salt: Array,
+) -> tuple[Array, Array, Array]:
     places, features, shape = crossed(sparse_columns(indices, values, shapes, dense_inputs))
     if np.shape(salt) != (2,):
         raise InvalidArgumentError(f"salt must be a vector of two numbers, got shape {list(np.shape(salt))}")

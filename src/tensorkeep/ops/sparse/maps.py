@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -12,9 +12,9 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.parsing.example_bytes import Array
 from tensorkeep.ops.parsing.example_tensors import listed
 from tensorkeep.ops.parsing.stored_tensors import check_increasing, check_loaded, rows_of, stacked
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.ops.sparse.places import check_parts
 from tensorkeep.runtime.context import KernelContext
@@ -79,13 +79,13 @@ def add_sparse_to_tensors_map_shape(sparse_indices: Tensor, sparse_values: Tenso
 @add_sparse_to_tensors_map.stateful_kernel
 def add_sparse_to_tensors_map_kernel(
     ctx: KernelContext,
-    sparse_indices: Any,
-    sparse_values: Any,
-    sparse_shape: Any,
+    sparse_indices: Array,
+    sparse_values: Array,
+    sparse_shape: Array,
     *,
     container: bytes,
     shared_name: bytes,
-) -> Any:
+) -> Array:
     parts = np.asarray(sparse_indices), np.asarray(sparse_values), np.asarray(sparse_shape)
     check_parts(*parts)
     check_increasing(parts[0], parts[2])
@@ -110,13 +110,13 @@ def add_many_sparse_to_tensors_map_shape(sparse_indices: Tensor, sparse_values: 
 @add_many_sparse_to_tensors_map.stateful_kernel
 def add_many_sparse_to_tensors_map_kernel(
     ctx: KernelContext,
-    sparse_indices: Any,
-    sparse_values: Any,
-    sparse_shape: Any,
+    sparse_indices: Array,
+    sparse_values: Array,
+    sparse_shape: Array,
     *,
     container: bytes,
     shared_name: bytes,
-) -> Any:
+) -> Array:
     return _map(ctx, container, shared_name).add(rows_of(sparse_indices, sparse_values, sparse_shape))
 
 
@@ -138,8 +138,8 @@ def take_many_sparse_from_tensors_map_shape(sparse_handles: Tensor) -> tuple[Sha
 
 @take_many_sparse_from_tensors_map.stateful_kernel
 def take_many_sparse_from_tensors_map_kernel(
-    ctx: KernelContext, sparse_handles: Any, *, dtype: DType, container: bytes, shared_name: bytes
-) -> Any:
+    ctx: KernelContext, sparse_handles: Array, *, dtype: DType, container: bytes, shared_name: bytes
+) -> tuple[Array, Array, Array]:
     numbers = np.asarray(sparse_handles)
     if numbers.ndim != 1:
         raise InvalidArgumentError(f"sparse_handles should be a vector but received shape {listed(numbers.shape)}")

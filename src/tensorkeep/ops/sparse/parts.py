@@ -7,11 +7,13 @@ from typing import Any, Final
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.expressions import first_size, gather, shape_of, span
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merge_shapes, merged_size, with_rank
 from tensorkeep.ops.sparse.places import check_inside, check_parts, checked_sizes, order_of, picked
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -34,18 +36,18 @@ def sparse_reorder_shape(input_indices: Tensor, input_values: Tensor, input_shap
 
 
 @sparse_reorder.kernel
-def sparse_reorder_kernel(input_indices: Any, input_values: Any, input_shape: Any) -> tuple[Any, Any]:
+def sparse_reorder_kernel(input_indices: Array, input_values: Array, input_shape: Array) -> tuple[Array, Array]:
     check_parts(input_indices, input_values, input_shape, "input")
     order = order_of(input_indices)
     return (input_indices, input_values) if order is None else (input_indices[order], input_values[order])
 
 
 @sparse_reorder.gradient
-def sparse_reorder_gradient(op: Operation, _: Any, dy: Any) -> Any:
+def sparse_reorder_gradient(op: Operation, _: Tensor, dy: Tensor) -> Gradients:
     indices, _, shape = op.inputs
     numbers = span(0, first_size(shape_of(indices)))
     ordered = reordered(SparseTensor(indices, numbers, shape))
-    backwards = get_op("InvertPermutation")(ordered.values)
+    backwards = emit("InvertPermutation", ordered.values)
     return None, gather(dy, backwards), None
 
 
@@ -55,7 +57,7 @@ def reordered(sparse: SparseTensor, name: str | None = None) -> SparseTensor:
     known = sparse.static_shape
     if known.is_fully_known:
         return SparseTensor(indices, values, np.array(known.as_tuple(), np.int64))
-    return SparseTensor(indices, values, get_op("Identity")(sparse.dense_shape))
+    return SparseTensor(indices, values, emit("Identity", sparse.dense_shape))
 
 
 sparse_reshape = op(
@@ -72,7 +74,7 @@ def sparse_reshape_shape(input_indices: Tensor, input_shape: Tensor, new_shape: 
 
 
 @sparse_reshape.kernel
-def sparse_reshape_kernel(input_indices: Any, input_shape: Any, new_shape: Any) -> tuple[Any, Any]:
+def sparse_reshape_kernel(input_indices: Array, input_shape: Array, new_shape: Array) -> tuple[Array, Array]:
     if input_indices.ndim != 2 or input_shape.ndim != 1 or new_shape.ndim != 1:
         raise InvalidArgumentError(
             f"Input indices should be a matrix and shapes vectors, got {list(input_indices.shape)}, "
@@ -151,8 +153,8 @@ def sparse_concat_shape(
 
 @sparse_concat.kernel
 def sparse_concat_kernel(
-    indices: list[Any], values: list[Any], shapes: list[Any], *, concat_dim: int
-) -> tuple[Any, Any, Any]:
+    indices: list[Array], values: list[Array], shapes: list[Array], *, concat_dim: int
+) -> tuple[Array, Array, Array]:
     for parts in zip(indices, values, shapes, strict=True):
         check_parts(*parts)
     rank = len(shapes[0])
@@ -197,7 +199,7 @@ def sparse_split_shape(
 
 @sparse_split.kernel
 def sparse_split_kernel(
-    split_dim: Any, indices: Any, values: Any, shape: Any, *, num_split: int
+    split_dim: Array, indices: Array, values: Array, shape: Array, *, num_split: int
 ) -> tuple[list[Any], list[Any], list[Any]]:
     check_parts(indices, values, shape)
     if np.size(split_dim) != 1:
@@ -241,7 +243,9 @@ def sparse_slice_shape(
 
 
 @sparse_slice.kernel
-def sparse_slice_kernel(indices: Any, values: Any, shape: Any, start: Any, size: Any) -> tuple[Any, Any, Any]:
+def sparse_slice_kernel(
+    indices: Array, values: Array, shape: Array, start: Array, size: Array
+) -> tuple[Array, Array, Array]:
     check_parts(indices, values, shape)
     checked_sizes(shape)
     if start.shape != shape.shape or size.shape != shape.shape:
@@ -257,7 +261,7 @@ def sparse_slice_kernel(indices: Any, values: Any, shape: Any, start: Any, size:
 
 
 @sparse_slice.gradient
-def sparse_slice_gradient(op: Operation, _: Any, dy: Any, __: Any) -> Any:
+def sparse_slice_gradient(op: Operation, _: Tensor, dy: Tensor, __: Tensor) -> Gradients:
     gradient = sparse_slice_grad(dy, op.inputs[0], op.inputs[3], op.outputs[0])
     gradient.set_shape(op.inputs[1].static_shape)
     return None, gradient, None, None, None
@@ -278,7 +282,9 @@ def sparse_slice_grad_shape(
 
 
 @sparse_slice_grad.kernel
-def sparse_slice_grad_kernel(backprop_val_grad: Any, input_indices: Any, input_start: Any, output_indices: Any) -> Any:
+def sparse_slice_grad_kernel(
+    backprop_val_grad: Array, input_indices: Array, input_start: Array, output_indices: Array
+) -> Array:
     if output_indices.ndim != 2 or input_start.ndim != 1 or output_indices.shape[1] != len(input_start):
         raise InvalidArgumentError(
             f"output_indices {list(output_indices.shape)} and input_start {list(input_start.shape)} do not agree"
@@ -311,7 +317,7 @@ def sparse_fill_empty_rows_shape(
 
 @sparse_fill_empty_rows.kernel
 def sparse_fill_empty_rows_kernel(
-    indices: Any, values: Any, dense_shape: Any, default_value: Any
+    indices: Array, values: Array, dense_shape: Array, default_value: Array
 ) -> tuple[Any, Any, Any, Any]:
     check_parts(indices, values, dense_shape)
     if np.ndim(default_value):
@@ -345,7 +351,7 @@ def sparse_fill_empty_rows_kernel(
 
 
 @sparse_fill_empty_rows.gradient
-def sparse_fill_empty_rows_gradient(op: Operation, _: Any, dy: Any, *__: Any) -> Any:
+def sparse_fill_empty_rows_gradient(op: Operation, _: Tensor, dy: Tensor, *__: Tensor) -> Gradients:
     values, default = sparse_fill_empty_rows_grad(op.outputs[3], dy)
     return None, values, None, default
 
@@ -362,7 +368,7 @@ def sparse_fill_empty_rows_grad_shape(reverse_index_map: Tensor, grad_values: Te
 
 
 @sparse_fill_empty_rows_grad.kernel
-def sparse_fill_empty_rows_grad_kernel(reverse_index_map: Any, grad_values: Any) -> tuple[Any, Any]:
+def sparse_fill_empty_rows_grad_kernel(reverse_index_map: Array, grad_values: Array) -> tuple[Array, Array]:
     if reverse_index_map.ndim != 1 or grad_values.ndim != 1:
         raise InvalidArgumentError("reverse_index_map and grad_values must be vectors")
     if len(reverse_index_map) and not 0 <= reverse_index_map.min() <= reverse_index_map.max() < len(grad_values):

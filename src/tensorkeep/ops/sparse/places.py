@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
-
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 _MOST_PLACES: Final = 1 << 62
 
 
-def check_parts(indices: Any, values: Any, shape: Any, what: str = "") -> None:
+def check_parts(indices: Array, values: Array, shape: Array, what: str = "") -> None:
     """Refuses parts that make no sparse tensor."""
     word = f"{what}_" if what else ""
     if indices.ndim != 2:
@@ -32,7 +31,7 @@ def check_parts(indices: Any, values: Any, shape: Any, what: str = "") -> None:
         )
 
 
-def check_inside(indices: Any, shape: Any) -> None:
+def check_inside(indices: Array, shape: Array) -> None:
     """Refuses an element outside of the shape, and says which one."""
     outside = np.any((indices < 0) | (indices >= shape), axis=1)
     if outside.any():
@@ -43,7 +42,7 @@ def check_inside(indices: Any, shape: Any) -> None:
         )
 
 
-def places(indices: Any, shape: Any) -> Array:
+def places(indices: Array, shape: Array | Sequence[int]) -> Array:
     """One number for each row of coordinates, in their order; the rows must be inside the shape."""
     sizes = [int(size) for size in shape]
     if prod(sizes) < _MOST_PLACES:
@@ -54,13 +53,13 @@ def places(indices: Any, shape: Any) -> Array:
     return numbers.reshape(-1)
 
 
-def joint_places(first: Any, second: Any, shape: Any) -> tuple[Array, Array]:
+def joint_places(first: Array, second: Array, shape: Array) -> tuple[Array, Array]:
     """Such numbers for two sets of coordinates."""
     both = places(np.concatenate([first, second]), shape)
     return both[: len(first)], both[len(first) :]
 
 
-def order_of(indices: Any) -> Array | None:
+def order_of(indices: Array) -> Array | None:
     """The order in which coordinates increase; None if they do."""
     if len(indices) < 2:
         return None
@@ -68,7 +67,7 @@ def order_of(indices: Any) -> Array | None:
     return None if np.array_equal(order, np.arange(len(order))) else order
 
 
-def summed_rows(rows: Any, values: Any, count: int) -> Array:
+def summed_rows(rows: Array, values: Array, count: int) -> Array:
     """The sums of the values that belong to each of so many rows."""
     found = np.zeros((count, *values.shape[1:]), values.dtype)
     if not len(rows):
@@ -81,19 +80,19 @@ def summed_rows(rows: Any, values: Any, count: int) -> Array:
     return found
 
 
-def coordinates(index: Any) -> tuple[Array, ...]:
+def coordinates(index: Array) -> tuple[Array, ...]:
     """Rows of coordinates as an index of NumPy."""
     return tuple(index.T)
 
 
-def checked_sizes(shape: Any) -> tuple[int, ...]:
+def checked_sizes(shape: Array) -> tuple[int, ...]:
     sizes = tuple(int(size) for size in shape)
     if any(size < 0 for size in sizes):
         raise InvalidArgumentError(f"a shape has sizes of 0 or more, got {list(sizes)}")
     return sizes
 
 
-def picked(gradient: Any, wanted: Any, present: Any) -> Any:
+def picked(gradient: Array, wanted: Array, present: Array) -> Array:
     """The gradients of elements among those present; zero for one that is not."""
     if wanted.ndim != 2 or present.ndim != 2 or wanted.shape[1] != present.shape[1]:
         raise InvalidArgumentError(

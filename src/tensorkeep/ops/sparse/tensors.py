@@ -11,11 +11,12 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.linear_algebra.matmul import matmul, transposed
 from tensorkeep.ops.numbers.arithmetic import truncated_quotient
 from tensorkeep.ops.shared.expressions import (
@@ -37,6 +38,7 @@ from tensorkeep.ops.shared.expressions import (
     zeros_like,
 )
 from tensorkeep.ops.shared.indexing import item
+from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.matrix_expressions import expand, matrix_transpose
 from tensorkeep.ops.shared.shape_rules import merge_shapes, merged_size, with_rank
 from tensorkeep.ops.sparse.places import (
@@ -83,8 +85,8 @@ def sparse_to_dense_shape(
 
 @sparse_to_dense.kernel
 def sparse_to_dense_kernel(
-    sparse_indices: Any, output_shape: Any, sparse_values: Any, default_value: Any, *, validate_indices: bool
-) -> Any:
+    sparse_indices: Array, output_shape: Array, sparse_values: Array, default_value: Array, *, validate_indices: bool
+) -> Array:
     """A scalar index is one element of a vector, a vector of indices several."""
     indices, values = np.asarray(sparse_indices), np.asarray(sparse_values)
     if indices.ndim > 2 or np.ndim(output_shape) != 1 or values.ndim > 1 or np.ndim(default_value):
@@ -123,9 +125,9 @@ def _check_increasing(indices: Any, sizes: tuple[int, ...]) -> None:
 
 
 @sparse_to_dense.gradient
-def sparse_to_dense_gradient(op: Operation, dy: Any) -> Any:
+def sparse_to_dense_gradient(op: Operation, dy: Tensor) -> Gradients:
     indices, shape = op.inputs[:2]
-    values = get_op("GatherNd")(dy, indices)
+    values = emit("GatherNd", dy, indices)
     default = minus(reduce_sum(dy, every_axis(dy)), reduce_sum(values, every_axis(values)))
     return zeros_like(indices), zeros_like(shape), values, default
 
@@ -159,8 +161,8 @@ def sparse_tensor_dense_matmul_shape(
 
 @sparse_tensor_dense_matmul.kernel
 def sparse_tensor_dense_matmul_kernel(
-    a_indices: Any, a_values: Any, a_shape: Any, b: Any, *, adjoint_a: bool, adjoint_b: bool
-) -> Any:
+    a_indices: Array, a_values: Array, a_shape: Array, b: Array, *, adjoint_a: bool, adjoint_b: bool
+) -> Array:
     check_parts(a_indices, a_values, a_shape, "a")
     if len(a_shape) != 2 or b.ndim != 2:
         raise InvalidArgumentError(f"Tensors 'a' and 'b' must be matrices, got {a_shape.tolist()} and {list(b.shape)}")
@@ -182,7 +184,7 @@ def sparse_tensor_dense_matmul_kernel(
 
 
 @sparse_tensor_dense_matmul.gradient
-def sparse_tensor_dense_matmul_gradient(op: Operation, dy: Any) -> Any:
+def sparse_tensor_dense_matmul_gradient(op: Operation, dy: Tensor) -> Gradients:
     indices, values, shape, b = op.inputs
     adjoint_a, adjoint_b = op.attr("adjoint_a"), op.attr("adjoint_b")
     b_gradient = sparse_tensor_dense_matmul(indices, values, shape, dy, adjoint_a=not adjoint_a)
@@ -198,7 +200,7 @@ def sparse_tensor_dense_matmul_gradient(op: Operation, dy: Any) -> Any:
     else:
         pair = (expand(left, -1), expand(right, -2 if adjoint_b else -1))
         product = matmul(*pair, adjoint_a=True, adjoint_b=adjoint_b)
-    return None, get_op("Squeeze")(product, squeeze_dims=[-2, -1]), None, b_gradient
+    return None, emit("Squeeze", product, squeeze_dims=[-2, -1]), None, b_gradient
 
 
 sparse_tensor_dense_add = op(
@@ -214,7 +216,7 @@ def sparse_tensor_dense_add_shape(a_indices: Tensor, a_values: Tensor, a_shape: 
 
 
 @sparse_tensor_dense_add.kernel
-def sparse_tensor_dense_add_kernel(a_indices: Any, a_values: Any, a_shape: Any, b: Any) -> Any:
+def sparse_tensor_dense_add_kernel(a_indices: Array, a_values: Array, a_shape: Array, b: Array) -> Array:
     check_parts(a_indices, a_values, a_shape, "a")
     if tuple(a_shape.tolist()) != b.shape:
         raise InvalidArgumentError(
@@ -227,8 +229,8 @@ def sparse_tensor_dense_add_kernel(a_indices: Any, a_values: Any, a_shape: Any, 
 
 
 @sparse_tensor_dense_add.gradient
-def sparse_tensor_dense_add_gradient(op: Operation, dy: Any) -> Any:
-    return None, get_op("GatherNd")(dy, op.inputs[0]), None, dy
+def sparse_tensor_dense_add_gradient(op: Operation, dy: Tensor) -> Gradients:
+    return None, emit("GatherNd", dy, op.inputs[0]), None, dy
 
 
 def _with_dense(name: str) -> OpSpec:
@@ -261,40 +263,43 @@ sparse_dense_cwise_div = _with_dense("SparseDenseCwiseDiv")
 
 
 @sparse_dense_cwise_add.kernel
-def sparse_dense_cwise_add_kernel(sp_indices: Any, sp_values: Any, sp_shape: Any, dense: Any) -> Any:
-    return sp_values + _at_places(sp_indices, sp_values, sp_shape, dense)
+def sparse_dense_cwise_add_kernel(sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Array:
+    result: Array = sp_values + _at_places(sp_indices, sp_values, sp_shape, dense)
+    return result
 
 
 @sparse_dense_cwise_mul.kernel
-def sparse_dense_cwise_mul_kernel(sp_indices: Any, sp_values: Any, sp_shape: Any, dense: Any) -> Any:
-    return sp_values * _at_places(sp_indices, sp_values, sp_shape, dense)
+def sparse_dense_cwise_mul_kernel(sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Array:
+    result: Array = sp_values * _at_places(sp_indices, sp_values, sp_shape, dense)
+    return result
 
 
 @sparse_dense_cwise_div.kernel
-def sparse_dense_cwise_div_kernel(sp_indices: Any, sp_values: Any, sp_shape: Any, dense: Any) -> Any:
+def sparse_dense_cwise_div_kernel(sp_indices: Array, sp_values: Array, sp_shape: Array, dense: Array) -> Array:
     there = _at_places(sp_indices, sp_values, sp_shape, dense)
     if sp_values.dtype.kind not in "iu":
-        return sp_values / there
+        result: Array = sp_values / there
+        return result
     return truncated_quotient(sp_values, there)
 
 
 @sparse_dense_cwise_add.gradient
-def sparse_dense_cwise_add_gradient(op: Operation, dy: Any) -> Any:
+def sparse_dense_cwise_add_gradient(op: Operation, dy: Tensor) -> Gradients:
     raise NotImplementedError("Gradient for SparseDenseCwiseAdd is not implemented.")
 
 
 @sparse_dense_cwise_mul.gradient
-def sparse_dense_cwise_mul_gradient(op: Operation, dy: Any) -> Any:
+def sparse_dense_cwise_mul_gradient(op: Operation, dy: Tensor) -> Gradients:
     there, scaled, shape = _dense_elements(op)
     dx = times(dy, there)
     return None, dx, None, _as_dense_gradient(op, times(dy, op.inputs[1]), scaled, shape)
 
 
 @sparse_dense_cwise_div.gradient
-def sparse_dense_cwise_div_gradient(op: Operation, dy: Any) -> Any:
+def sparse_dense_cwise_div_gradient(op: Operation, dy: Tensor) -> Gradients:
     there, scaled, shape = _dense_elements(op)
     dx = over(dy, there)
-    part = over(negated(op.inputs[1]), get_op("Square")(there))
+    part = over(negated(op.inputs[1]), emit("Square", there))
     return None, dx, None, _as_dense_gradient(op, times(dy, part), scaled, shape)
 
 
@@ -304,19 +309,19 @@ def _dense_elements(op: Operation) -> tuple[Tensor, Tensor, Tensor]:
     y_shape = cast(shape_of(y), INT64)
     more = expand(minus(size_of(shape), size_of(y_shape)), 0)
     with name_scope("ones") as scope:
-        ones = get_op("Fill")(more, constant(1, INT64), name=scope)
+        ones = emit("Fill", more, constant(1, INT64), name=scope)
     whole = concat([ones, y_shape])
     scaling = plain("FloorDiv", shape, whole, "floordiv")
     scaled = plain("FloorDiv", indices, scaling, "floordiv")
-    scaled = get_op("Slice")(scaled, concat([[0], more]), [-1, -1])
-    return get_op("GatherNd")(y, scaled), scaled, y_shape
+    scaled = emit("Slice", scaled, concat([[0], more]), [-1, -1])
+    return emit("GatherNd", y, scaled), scaled, y_shape
 
 
 def _as_dense_gradient(op: Operation, values: Tensor, indices: Tensor, shape: Tensor) -> Tensor:
     nothing = zeros_like(op.inputs[3])
     with name_scope("SparseTensor"):
         pass  # the name of a scope that TensorFlow opens here
-    return sparse_tensor_dense_add(indices, values, shape, nothing)  # type: ignore[no-any-return]
+    return emit(sparse_tensor_dense_add, indices, values, shape, nothing)
 
 
 # ---------------------------------------------------------------------------------------------------- Two sparse ones
@@ -364,8 +369,8 @@ def _union(
 
 @sparse_add.kernel
 def sparse_add_kernel(
-    a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any, b_shape: Any, thresh: Any
-) -> tuple[Any, Any, Any]:
+    a_indices: Array, a_values: Array, a_shape: Array, b_indices: Array, b_values: Array, b_shape: Array, thresh: Array
+) -> tuple[Array, Array, Array]:
     if np.ndim(thresh):
         raise InvalidArgumentError(f"The magnitude threshold must be a scalar: got shape {list(np.shape(thresh))}")
     indices, a, b = _union(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
@@ -377,7 +382,7 @@ def sparse_add_kernel(
 
 
 @sparse_add.gradient
-def sparse_add_gradient(op: Operation, _: Any, dy: Any, __: Any) -> Any:
+def sparse_add_gradient(op: Operation, _: Tensor, dy: Tensor, __: Tensor) -> Gradients:
     a, b = sparse_add_grad(dy, op.inputs[0], op.inputs[3], op.outputs[0])
     a.set_shape(op.inputs[1].static_shape)
     b.set_shape(op.inputs[4].static_shape)
@@ -400,7 +405,9 @@ def sparse_add_grad_shape(
 
 
 @sparse_add_grad.kernel
-def sparse_add_grad_kernel(backprop_val_grad: Any, a_indices: Any, b_indices: Any, sum_indices: Any) -> tuple[Any, Any]:
+def sparse_add_grad_kernel(
+    backprop_val_grad: Array, a_indices: Array, b_indices: Array, sum_indices: Array
+) -> tuple[Array, Array]:
     a = picked(backprop_val_grad, a_indices, sum_indices)
     return a, picked(backprop_val_grad, b_indices, sum_indices)
 
@@ -423,7 +430,7 @@ def _larger_or_smaller(name: str, types: str) -> OpSpec:
         return Shape((None, None)), _VECTOR
 
     @spec.gradient
-    def no_gradient(op: Operation, *_: Any) -> Any:
+    def no_gradient(op: Operation, *_: Tensor) -> Gradients:
         raise NotImplementedError(f"Gradient for {name} is not implemented.")
 
     return spec
@@ -435,16 +442,16 @@ sparse_sparse_minimum = _larger_or_smaller("SparseSparseMinimum", "T: numbertype
 
 @sparse_sparse_maximum.kernel
 def sparse_sparse_maximum_kernel(
-    a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any, b_shape: Any
-) -> tuple[Any, Any]:
+    a_indices: Array, a_values: Array, a_shape: Array, b_indices: Array, b_values: Array, b_shape: Array
+) -> tuple[Array, Array]:
     indices, a, b = _union(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
     return indices, np.maximum(a, b)
 
 
 @sparse_sparse_minimum.kernel
 def sparse_sparse_minimum_kernel(
-    a_indices: Any, a_values: Any, a_shape: Any, b_indices: Any, b_values: Any, b_shape: Any
-) -> tuple[Any, Any]:
+    a_indices: Array, a_values: Array, a_shape: Array, b_indices: Array, b_values: Array, b_shape: Array
+) -> tuple[Array, Array]:
     indices, a, b = _union(a_indices, a_values, a_shape, b_indices, b_values, b_shape)
     return indices, np.minimum(a, b)
 
@@ -518,7 +525,7 @@ def _sums(elements: Any, starts: Any) -> Any:
     return np.add.reduceat(elements, starts, dtype=elements.dtype)
 
 
-def _dense_of(rows: Any, values: Any, sizes: Any) -> Any:
+def _dense_of(rows: Any, values: Any, sizes: Any) -> Array:
     check_allocation(sizes.tolist(), values.dtype)
     dense = np.zeros(sizes.tolist(), values.dtype)
     if dense.ndim:
@@ -536,40 +543,40 @@ sparse_reduce_max_sparse = _reduction("SparseReduceMaxSparse", "T: realnumbertyp
 
 @sparse_reduce_sum.kernel
 def sparse_reduce_sum_kernel(
-    input_indices: Any, input_values: Any, input_shape: Any, reduction_axes: Any, *, keep_dims: bool
-) -> Any:
+    input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
+) -> Array:
     return _dense_of(*_grouped(input_indices, input_values, input_shape, reduction_axes, keep_dims, _sums))
 
 
 @sparse_reduce_max.kernel
 def sparse_reduce_max_kernel(
-    input_indices: Any, input_values: Any, input_shape: Any, reduction_axes: Any, *, keep_dims: bool
-) -> Any:
+    input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
+) -> Array:
     parts = _grouped(input_indices, input_values, input_shape, reduction_axes, keep_dims, np.maximum.reduceat)
     return _dense_of(*parts)
 
 
 @sparse_reduce_sum_sparse.kernel
 def sparse_reduce_sum_sparse_kernel(
-    input_indices: Any, input_values: Any, input_shape: Any, reduction_axes: Any, *, keep_dims: bool
-) -> tuple[Any, Any, Any]:
+    input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
+) -> tuple[Array, Array, Array]:
     return _grouped(input_indices, input_values, input_shape, reduction_axes, keep_dims, _sums)
 
 
 @sparse_reduce_max_sparse.kernel
 def sparse_reduce_max_sparse_kernel(
-    input_indices: Any, input_values: Any, input_shape: Any, reduction_axes: Any, *, keep_dims: bool
-) -> tuple[Any, Any, Any]:
+    input_indices: Array, input_values: Array, input_shape: Array, reduction_axes: Array, *, keep_dims: bool
+) -> tuple[Array, Array, Array]:
     return _grouped(input_indices, input_values, input_shape, reduction_axes, keep_dims, np.maximum.reduceat)
 
 
 @sparse_reduce_sum.gradient
-def sparse_reduce_sum_gradient(op: Operation, dy: Any) -> Any:
+def sparse_reduce_sum_gradient(op: Operation, dy: Tensor) -> Gradients:
     indices, _, shape, axes = op.inputs
     kept = reduced_shape(shape, axes)
     spread = reshape(dy, kept)
     scale = plain("FloorDiv", shape, _as_int64(kept), "floordiv")
-    return None, get_op("GatherNd")(spread, plain("FloorDiv", indices, scale, "floordiv")), None, None
+    return None, emit("GatherNd", spread, plain("FloorDiv", indices, scale, "floordiv")), None, None
 
 
 def _as_int64(sizes: Any) -> Tensor:
@@ -592,7 +599,7 @@ def sparse_softmax_shape(sp_indices: Tensor, sp_values: Tensor, sp_shape: Tensor
 
 
 @sparse_softmax.kernel
-def sparse_softmax_kernel(sp_indices: Any, sp_values: Any, sp_shape: Any) -> Any:
+def sparse_softmax_kernel(sp_indices: Array, sp_values: Array, sp_shape: Array) -> Array:
     check_parts(sp_indices, sp_values, sp_shape, "sp")
     if len(sp_shape) < 2:
         raise InvalidArgumentError(f"Input should have rank >= 2, but got: {len(sp_shape)}")
@@ -607,11 +614,12 @@ def sparse_softmax_kernel(sp_indices: Any, sp_values: Any, sp_shape: Any) -> Any
     wide = sp_values.astype(np.float32) if _halved(sp_values) else sp_values
     largest = np.maximum.reduceat(wide[order], starts)[which]
     powers = np.exp(wide - largest)
-    return (powers / np.add.reduceat(powers[order], starts)[which]).astype(sp_values.dtype)
+    result: Array = (powers / np.add.reduceat(powers[order], starts)[which]).astype(sp_values.dtype)
+    return result
 
 
 @sparse_softmax.gradient
-def sparse_softmax_gradient(op: Operation, dy: Any) -> Any:
+def sparse_softmax_gradient(op: Operation, dy: Tensor) -> Gradients:
     indices, _, shape = op.inputs
     y = op.outputs[0]
     SparseTensor(indices, y, shape)

@@ -8,13 +8,11 @@ from threading import RLock
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, UnimplementedError
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.text.hashes import old_hashes
-
-Array = npt.NDArray[Any]
 
 
 class Table:

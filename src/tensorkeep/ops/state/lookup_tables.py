@@ -12,6 +12,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import HandleShape, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.shared.families import two_generations
+from tensorkeep.ops.shared.kernel_types import Array, Handle
 from tensorkeep.ops.shared.shape_rules import with_rank, with_rank_at_least
 from tensorkeep.ops.state.lookup_table_values import DenseTable, StaticTable, Table, TextColumns
 from tensorkeep.runtime.context import KernelContext
@@ -175,7 +176,7 @@ def mutable_dense_hash_table_shape(empty_key: Tensor) -> Shape:
 @mutable_dense_hash_table.stateful_kernel
 def mutable_dense_hash_table_kernel(
     ctx: KernelContext,
-    empty_key: Any,
+    empty_key: Array,
     *,
     container: bytes,
     shared_name: bytes,
@@ -209,8 +210,8 @@ def mutable_dense_hash_table_v2_shape(
 @mutable_dense_hash_table_v2.stateful_kernel
 def mutable_dense_hash_table_v2_kernel(
     ctx: KernelContext,
-    empty_key: Any,
-    deleted_key: Any,
+    empty_key: Array,
+    deleted_key: Array,
     *,
     container: bytes,
     shared_name: bytes,
@@ -235,8 +236,8 @@ anonymous_mutable_dense_hash_table.shape(mutable_dense_hash_table_v2_shape)
 
 @anonymous_mutable_dense_hash_table.kernel
 def anonymous_mutable_dense_hash_table_kernel(
-    empty_key: Any,
-    deleted_key: Any,
+    empty_key: Array,
+    deleted_key: Array,
     *,
     value_dtype: DType,
     value_shape: Shape,
@@ -309,7 +310,7 @@ def find_v2_shape(
 
 @find.kernel
 @find_v2.kernel
-def find_kernel(table_handle: Any, keys: Any, default_value: Any, *, Tin: DType, Tout: DType) -> Any:  # noqa: N803
+def find_kernel(table_handle: Handle, keys: Array, default_value: Array, *, Tin: DType, Tout: DType) -> Array:  # noqa: N803
     table = _checked(table_handle, Tin, Tout)
     return table.find(np.asarray(keys), np.asarray(default_value))
 
@@ -328,7 +329,7 @@ def insert_shape(table_handle: Tensor, keys: Tensor, values: Tensor) -> tuple[()
 
 @insert.kernel
 @insert_v2.kernel
-def insert_kernel(table_handle: Any, keys: Any, values: Any, *, Tin: DType, Tout: DType) -> tuple[()]:  # noqa: N803
+def insert_kernel(table_handle: Handle, keys: Array, values: Array, *, Tin: DType, Tout: DType) -> tuple[()]:  # noqa: N803
     _checked(table_handle, Tin, Tout).insert(np.asarray(keys), np.asarray(values))
     return ()
 
@@ -344,7 +345,7 @@ def remove_v2_shape(table_handle: Tensor, keys: Tensor) -> tuple[()]:
 
 
 @remove_v2.kernel
-def remove_v2_kernel(table_handle: Any, keys: Any, *, Tin: DType) -> tuple[()]:  # noqa: N803
+def remove_v2_kernel(table_handle: Handle, keys: Array, *, Tin: DType) -> tuple[()]:  # noqa: N803
     table = _table(table_handle)
     _checked(table, Tin, table.value_dtype).remove(np.asarray(keys))
     return ()
@@ -362,7 +363,7 @@ def size_shape(table_handle: Tensor) -> Shape:
 
 @size.kernel
 @size_v2.kernel
-def size_kernel(table_handle: Any) -> Any:
+def size_kernel(table_handle: Handle) -> np.int64:
     return np.int64(len(_table(table_handle)))
 
 
@@ -386,7 +387,7 @@ def export_v2_shape(table_handle: Tensor, *, Tkeys: DType, Tvalues: DType) -> tu
 
 @export.kernel
 @export_v2.kernel
-def export_kernel(table_handle: Any, *, Tkeys: DType, Tvalues: DType) -> Any:  # noqa: N803
+def export_kernel(table_handle: Handle, *, Tkeys: DType, Tvalues: DType) -> tuple[Array, Array]:  # noqa: N803
     return _checked(table_handle, Tkeys, Tvalues).export()
 
 
@@ -404,7 +405,7 @@ def import_shape(table_handle: Tensor, keys: Tensor, values: Tensor) -> tuple[()
 
 @import_.kernel
 @import_v2.kernel
-def import_kernel(table_handle: Any, keys: Any, values: Any, *, Tin: DType, Tout: DType) -> tuple[()]:  # noqa: N803
+def import_kernel(table_handle: Handle, keys: Array, values: Array, *, Tin: DType, Tout: DType) -> tuple[()]:  # noqa: N803
     _checked(table_handle, Tin, Tout).replace(np.asarray(keys), np.asarray(values))
     return ()
 
@@ -434,9 +435,9 @@ def _static(value: Any) -> StaticTable:
 @initialize.kernel
 @initialize_v2.kernel
 def initialize_kernel(
-    table_handle: Any,
-    keys: Any,
-    values: Any,
+    table_handle: Handle,
+    keys: Array,
+    values: Array,
     *,
     Tkey: DType,  # noqa: N803
     Tval: DType,  # noqa: N803
@@ -474,8 +475,8 @@ def initialize_from_file_shape(table_handle: Tensor, filename: Tensor) -> tuple[
 @initialize_from_file_v2.stateful_kernel
 def initialize_from_file_kernel(
     ctx: KernelContext,
-    table_handle: Any,
-    filename: Any,
+    table_handle: Handle,
+    filename: Array,
     *,
     key_index: int,
     value_index: int,

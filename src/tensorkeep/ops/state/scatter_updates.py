@@ -12,18 +12,17 @@ from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import merge_shapes, with_rank_at_least
 from tensorkeep.ops.state.variables import check_indices, element_shape, initialized_variable_of, shape_text
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import Shape
 
-Array = npt.NDArray[Any]
 Combine = Callable[..., Any]
 
 
@@ -187,7 +186,7 @@ def _reference_scatter(name: str, combine: Combine | None, types: str, locking: 
         return ref.static_shape
 
     @spec.kernel
-    def scatter_kernel(ref: Any, indices: Any, updates: Any) -> VariableResource:
+    def scatter_kernel(ref: Any, indices: Array, updates: Array) -> VariableResource:
         variable = initialized_variable_of(ref)
         _scatter(variable, indices, updates, combine)
         return variable
@@ -209,7 +208,7 @@ def _resource_scatter(name: str, combine: Combine | None, types: str = "numberty
         return ()
 
     @spec.kernel
-    def resource_scatter_kernel(resource: Any, indices: Any, updates: Any) -> tuple[()]:
+    def resource_scatter_kernel(resource: Any, indices: Array, updates: Array) -> tuple[()]:
         _scatter(initialized_variable_of(resource), indices, updates, combine)
         return ()
 
@@ -231,7 +230,7 @@ def _reference_scatter_nd(name: str, combine: Combine | None, types: str, lockin
         return ref.static_shape
 
     @spec.kernel
-    def scatter_nd_kernel(ref: Any, indices: Any, updates: Any, *, bad_indices_policy: bytes) -> VariableResource:
+    def scatter_nd_kernel(ref: Any, indices: Array, updates: Array, *, bad_indices_policy: bytes) -> VariableResource:
         variable = initialized_variable_of(ref)
         _scatter_nd(variable, indices, updates, combine, bad_indices_policy)
         return variable
@@ -255,7 +254,7 @@ def _resource_scatter_nd(name: str, combine: Combine | None) -> OpSpec:
         return ()
 
     @spec.kernel
-    def resource_scatter_nd_kernel(ref: Any, indices: Any, updates: Any, *, bad_indices_policy: bytes) -> tuple[()]:
+    def resource_scatter_nd_kernel(ref: Any, indices: Array, updates: Array, *, bad_indices_policy: bytes) -> tuple[()]:
         _scatter_nd(initialized_variable_of(ref), indices, updates, combine, bad_indices_policy)
         return ()
 

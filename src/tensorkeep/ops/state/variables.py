@@ -10,35 +10,34 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InternalError, InvalidArgumentError, NotFoundError, OutOfRangeError
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.graph import HandleShape, Operation, Tensor, held_behind, held_shape
-from tensorkeep.graph.registry.opspec import OpSpec, get_op, not_differentiable, op
+from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.ops.shared.expressions import constant, size_of
+from tensorkeep.ops.shared.kernel_types import Array, Gradients, Handle
 from tensorkeep.ops.shared.shape_rules import SCALAR, merge_shapes, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.runtime.context import KernelContext
+from tensorkeep.runtime.deferred import Deferred
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
-
 
 # ---------------------------------------------------------------------------------------------------- What all share
 
 
-def variable_of(value: Any) -> VariableResource:
+def variable_of(value: Handle) -> VariableResource:
     """The variable that a handle or reference leads to."""
     if not isinstance(value, VariableResource):
         raise InvalidArgumentError(f"expected a variable, got a {type(value).__name__}")
     return value
 
 
-def initialized_variable_of(value: Any) -> VariableResource:
+def initialized_variable_of(value: Handle) -> VariableResource:
     """The same, which must have a value; an error as TensorFlow has it for ops that look a resource up."""
     variable = variable_of(value)
     if not variable.is_initialized and not variable.is_ref:
@@ -145,7 +144,7 @@ def destroy_temporary_variable_shape(ref: Tensor) -> Shape:
 
 
 @destroy_temporary_variable.kernel
-def destroy_temporary_variable_kernel(ref: Any, *, var_name: bytes) -> Any:
+def destroy_temporary_variable_kernel(ref: Handle, *, var_name: bytes) -> Array:
     doomed = variable_of(ref)
     if doomed.name != var_name.decode():
         raise NotFoundError(f'there is no temporary variable "{var_name.decode()}" in this run')
@@ -165,7 +164,7 @@ def is_variable_initialized_shape(ref: Tensor) -> Shape:
 
 
 @is_variable_initialized.kernel
-def is_variable_initialized_kernel(ref: Any) -> Any:
+def is_variable_initialized_kernel(ref: Handle) -> np.bool_:
     return np.bool_(variable_of(ref).is_initialized)
 
 
@@ -187,7 +186,7 @@ assign.kernel_takes_deferred = True
 
 
 @assign.kernel
-def assign_kernel(ref: Any, value: Any, *, validate_shape: bool) -> VariableResource:
+def assign_kernel(ref: Handle, value: Array | Deferred, *, validate_shape: bool) -> VariableResource:
     target = ref if type(ref) is VariableResource else variable_of(ref)
     with target.lock:
         if validate_shape and (sizes := target.value_shape) != value.shape:
@@ -210,7 +209,7 @@ def _update_op(name: str, combine: Callable[..., Any]) -> OpSpec:
         return merge_shapes(ref.static_shape, value.static_shape)
 
     @spec.kernel
-    def update_kernel(ref: Any, value: Any) -> VariableResource:
+    def update_kernel(ref: Any, value: Array) -> VariableResource:
         target = variable_of(ref)
         with target.lock:
             before, after = target.places()
@@ -236,7 +235,7 @@ def count_up_to_shape(ref: Tensor) -> Shape:
 
 
 @count_up_to.kernel
-def count_up_to_kernel(ref: Any, *, limit: int) -> Any:
+def count_up_to_kernel(ref: Handle, *, limit: int) -> Array:
     target = initialized_variable_of(ref)
     with target.lock:
         before = target.read()
@@ -287,7 +286,7 @@ def var_is_initialized_shape(resource: Tensor) -> Shape:
 
 
 @var_is_initialized.kernel
-def var_is_initialized_kernel(resource: Any) -> Any:
+def var_is_initialized_kernel(resource: Handle) -> np.bool_:
     return np.bool_(variable_of(resource).is_initialized)
 
 
@@ -300,7 +299,7 @@ def read_variable_shape(resource: Tensor, *, dtype: DType) -> Shape:
 
 
 @read_variable.kernel
-def read_variable_kernel(resource: Any, *, dtype: DType) -> Any:
+def read_variable_kernel(resource: Handle, *, dtype: DType) -> Array:
     source = variable_of(resource)
     if source.dtype is not dtype:
         raise InvalidArgumentError(
@@ -310,7 +309,7 @@ def read_variable_kernel(resource: Any, *, dtype: DType) -> Any:
 
 
 @read_variable.gradient
-def read_variable_gradient(op: Operation, dy: Any) -> Any:
+def read_variable_gradient(op: Operation, dy: Tensor) -> Gradients:
     return dy
 
 
@@ -331,7 +330,9 @@ assign_variable.kernel_takes_deferred = True
 
 
 @assign_variable.kernel
-def assign_variable_kernel(resource: Any, value: Any, *, dtype: DType, validate_shape: bool) -> tuple[()]:
+def assign_variable_kernel(
+    resource: Handle, value: Array | Deferred, *, dtype: DType, validate_shape: bool
+) -> tuple[()]:
     target = variable_of(resource)
     if target.dtype is not dtype:
         raise InvalidArgumentError(
@@ -353,7 +354,7 @@ def _resource_update_op(name: str, combine: Callable[..., Any]) -> OpSpec:
     spec.shape(_assigned_shape)
 
     @spec.kernel
-    def resource_update_kernel(resource: Any, value: Any) -> tuple[()]:
+    def resource_update_kernel(resource: Any, value: Array) -> tuple[()]:
         target = variable_of(resource)
         with target.lock:
             before, after = target.places()
@@ -376,9 +377,8 @@ destroy_resource = op("DestroyResourceOp(resource: resource)", "ignore_lookup_er
 
 
 @destroy_resource.stateful_kernel
-def destroy_resource_kernel(ctx: KernelContext, resource: Any, *, ignore_lookup_error: bool) -> tuple[()]:
-    exists = not isinstance(resource, VariableResource) or resource.is_initialized
-    if not exists and not ignore_lookup_error:
+def destroy_resource_kernel(ctx: KernelContext, resource: Handle, *, ignore_lookup_error: bool) -> tuple[()]:
+    if isinstance(resource, VariableResource) and not resource.is_initialized and not ignore_lookup_error:
         raise NotFoundError(f"Container localhost does not exist. (Could not find resource: localhost/{resource.name})")
     for (container, name), found in ctx.resources.items():
         if found is resource:
@@ -392,7 +392,7 @@ disable_copy_on_read = op("DisableCopyOnRead(resource: resource)", "stateful")
 
 
 @disable_copy_on_read.kernel
-def disable_copy_on_read_kernel(resource: Any) -> tuple[()]:
+def disable_copy_on_read_kernel(resource: Handle) -> tuple[()]:
     return ()  # a read never copies
 
 
@@ -408,7 +408,7 @@ def variable_shape_shape(input: Tensor) -> Shape:
 
 
 @variable_shape.kernel
-def variable_shape_kernel(input: Any, *, out_type: DType) -> Any:
+def variable_shape_kernel(input: Handle, *, out_type: DType) -> Array:
     return np.array(initialized_variable_of(input).read().shape, out_type.array_dtype)
 
 
@@ -453,7 +453,7 @@ def resource_gather_shape(resource: Tensor, indices: Tensor, *, batch_dims: int,
 
 
 @resource_gather.kernel
-def resource_gather_kernel(resource: Any, indices: Any, *, batch_dims: int) -> Any:
+def resource_gather_kernel(resource: Handle, indices: Array, *, batch_dims: int) -> Array:
     params, places = initialized_variable_of(resource).read(), np.asarray(indices)
     if params.ndim <= batch_dims:
         raise InvalidArgumentError("params must be at least 1 dimensional")
@@ -467,11 +467,12 @@ def resource_gather_kernel(resource: Any, indices: Any, *, batch_dims: int) -> A
             f"first {batch_dims} dimensions"
         )
     rows = params.reshape(-1, *params.shape[batch_dims:]) if params.size else np.empty((0, 0), params.dtype)
-    result = places.shape + params.shape[batch_dims + 1 :]
+    sizes = places.shape + params.shape[batch_dims + 1 :]
     if not places.size or not params.size:
-        return np.empty(result, params.dtype)
+        return np.empty(sizes, params.dtype)
     flat = places.reshape(len(rows), -1)
-    return rows[np.arange(len(rows))[:, None], flat].reshape(result)
+    result: Array = rows[np.arange(len(rows))[:, None], flat].reshape(sizes)
+    return result
 
 
 def check_indices(indices: Array, size: int) -> None:
@@ -483,13 +484,13 @@ def check_indices(indices: Array, size: int) -> None:
 
 
 @resource_gather.gradient
-def resource_gather_gradient(op: Operation, dy: Any) -> Any:
+def resource_gather_gradient(op: Operation, dy: Tensor) -> Gradients:
     handle, indices = op.inputs
     params_shape = _shape_of_variable(handle)
-    size = get_op("ExpandDims")(size_of(indices), 0)
-    values_shape = get_op("ConcatV2")([size, _tail(params_shape)], 0, name="concat")
-    values = get_op("Reshape")(dy, values_shape)
-    flat = get_op("Reshape")(indices, size)
+    size = emit("ExpandDims", size_of(indices), 0)
+    values_shape = emit("ConcatV2", [size, _tail(params_shape)], 0, name="concat")
+    values = emit("Reshape", dy, values_shape)
+    flat = emit("Reshape", indices, size)
     return IndexedSlices(values, flat, params_shape), None
 
 
@@ -506,7 +507,7 @@ def _tail(shape: Tensor) -> Tensor:
     """A vector without its first element: `shape[1:]`."""
     with name_scope("strided_slice") as scope:
         ends = [constant(np.array([at], np.int32), name="stack") for at in (1, 0, 1)]
-        rest: Tensor = get_op("StridedSlice")(shape, *ends, end_mask=1, name=scope)
+        rest: Tensor = emit("StridedSlice", shape, *ends, end_mask=1, name=scope)
     return rest
 
 
@@ -534,7 +535,7 @@ def resource_gather_nd_shape(resource: Tensor, indices: Tensor, *, dtype: DType)
 
 
 @resource_gather_nd.stateful_kernel
-def resource_gather_nd_kernel(ctx: KernelContext, resource: Any, indices: Any) -> Any:
+def resource_gather_nd_kernel(ctx: KernelContext, resource: Handle, indices: Array) -> Array:
     params, places = initialized_variable_of(resource).read(), np.asarray(indices)
     if places.ndim < 1 or places.shape[-1] > params.ndim:
         raise InvalidArgumentError(
@@ -556,13 +557,13 @@ def resource_gather_nd_kernel(ctx: KernelContext, resource: Any, indices: Any) -
 
 
 @resource_gather_nd.gradient
-def resource_gather_nd_gradient(op: Operation, dy: Any) -> Any:
+def resource_gather_nd_gradient(op: Operation, dy: Tensor) -> Gradients:
     handle, indices = op.inputs
     shape = variable_shape(handle, out_type=indices.dtype)
     dims = indices.static_shape.dims
     if dims is not None and len(dims) == 2 and dims[-1] == 1:
-        return IndexedSlices(dy, get_op("Squeeze")(indices, squeeze_dims=[-1]), shape), None
-    return get_op("ScatterNd")(indices, dy, shape), None
+        return IndexedSlices(dy, emit("Squeeze", indices, squeeze_dims=[-1]), shape), None
+    return emit("ScatterNd", indices, dy, shape), None
 
 
 __all__ = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from typing import Any
 
 import numpy as np
 
@@ -11,6 +10,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.ragged.rows import checked_splits, splits_of
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.shapes import Shape
 
@@ -34,8 +34,8 @@ def string_ngrams_shape(data: Tensor, data_splits: Tensor) -> tuple[Shape, Shape
 
 @string_ngrams.kernel
 def string_ngrams_kernel(
-    data: Any,
-    data_splits: Any,
+    data: Array,
+    data_splits: Array,
     *,
     separator: bytes,
     ngram_widths: tuple[int, ...],
@@ -43,7 +43,7 @@ def string_ngrams_kernel(
     right_pad: bytes,
     pad_width: int,
     preserve_short_sequences: bool,
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     if any(width <= 0 for width in ngram_widths):
         raise InvalidArgumentError(f"ngram_widths must contain positive values, got {list(ngram_widths)}")
     if data_splits.size:

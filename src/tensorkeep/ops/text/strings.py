@@ -10,7 +10,6 @@ from math import prod
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import BOOL, COMPLEX64, COMPLEX128, STRING, DType
 from tensorkeep.errors import InvalidArgumentError, OutOfRangeError
@@ -18,6 +17,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.random.sampling import check_scalars
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import broadcast, same, with_rank, with_rank_at_least
 from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.ops.shared.value_text import formatted
@@ -25,8 +25,6 @@ from tensorkeep.ops.text._google_re2 import expression, rewriting
 from tensorkeep.ops.text.hashes import fingerprints, keyed_hashes, old_hashes
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 
 def _mapped(function: Callable[[bytes], bytes], input: Any) -> Array:
@@ -61,7 +59,7 @@ def string_join_shape(inputs: list[Tensor]) -> Shape:
 
 
 @string_join.kernel
-def string_join_kernel(inputs: list[Any], *, separator: bytes) -> Any:
+def string_join_kernel(inputs: list[Array], *, separator: bytes) -> Array:
     arrays = [np.asarray(array) for array in inputs]
     shapes = {array.shape for array in arrays if array.ndim}
     if len(shapes) > 1:
@@ -109,7 +107,7 @@ def _axes(axes: Any, rank: int) -> list[int]:
 
 
 @reduce_join.kernel
-def reduce_join_kernel(inputs: Any, reduction_indices: Any, *, keep_dims: bool, separator: bytes) -> Any:
+def reduce_join_kernel(inputs: Array, reduction_indices: Array, *, keep_dims: bool, separator: bytes) -> Array:
     array = np.asarray(inputs)
     reduced = _axes(reduction_indices, array.ndim)
     kept = [axis for axis in range(array.ndim) if axis not in reduced]
@@ -149,7 +147,7 @@ def unsorted_segment_join_shape(inputs: Tensor, segment_ids: Tensor, num_segment
 
 
 @unsorted_segment_join.kernel
-def unsorted_segment_join_kernel(inputs: Any, segment_ids: Any, num_segments: Any, *, separator: bytes) -> Any:
+def unsorted_segment_join_kernel(inputs: Array, segment_ids: Array, num_segments: Array, *, separator: bytes) -> Array:
     data, ids = np.asarray(inputs), np.asarray(segment_ids)
     if np.ndim(num_segments):
         raise InvalidArgumentError("Number of segments must be a scalar")
@@ -187,7 +185,7 @@ def string_format_shape(inputs: list[Tensor]) -> Shape:
 
 
 @string_format.kernel
-def string_format_kernel(inputs: list[Any], *, template: bytes, placeholder: bytes, summarize: int) -> Any:
+def string_format_kernel(inputs: list[Array], *, template: bytes, placeholder: bytes, summarize: int) -> Array:
     pieces = template.split(placeholder) if placeholder else [template]
     if len(pieces) != len(inputs) + 1:
         raise InvalidArgumentError(
@@ -216,7 +214,7 @@ def string_split_shape(input: Tensor, delimiter: Tensor) -> tuple[Shape, Shape, 
 
 
 @string_split.kernel
-def string_split_kernel(input: Any, delimiter: Any, *, skip_empty: bool) -> Any:
+def string_split_kernel(input: Array, delimiter: Array, *, skip_empty: bool) -> tuple[Array, Array, Array]:
     array = np.asarray(input)
     if array.ndim != 1:
         raise InvalidArgumentError(f"input must be a vector, got shape: {list(array.shape)}")
@@ -249,7 +247,7 @@ string_split_v2.shape(string_split_shape)
 
 
 @string_split_v2.kernel
-def string_split_v2_kernel(input: Any, sep: Any, *, maxsplit: int) -> Any:
+def string_split_v2_kernel(input: Array, sep: Array, *, maxsplit: int) -> tuple[Array, Array, Array]:
     array, marks = np.asarray(input), np.asarray(sep)
     if array.ndim != 1:
         raise InvalidArgumentError(f"input must be a vector, got shape: {list(array.shape)}")
@@ -285,7 +283,7 @@ def _cased(name: str, for_bytes: Callable[[bytes], bytes], for_text: Callable[[s
         return for_text(item.decode("utf-8", "replace")).encode()
 
     @spec.kernel
-    def case_kernel(input: Any, *, encoding: bytes) -> Any:
+    def case_kernel(input: Array, *, encoding: bytes) -> Array:
         if encoding not in (b"", b"utf-8"):
             raise InvalidArgumentError(
                 f"only utf-8 or '' (no encoding) is supported, received {encoding.decode(errors='replace')}"
@@ -303,7 +301,7 @@ string_strip.shape(same)
 
 
 @string_strip.kernel
-def string_strip_kernel(input: Any) -> Any:
+def string_strip_kernel(input: Array) -> Array:
     return _mapped(bytes.strip, input)
 
 
@@ -318,7 +316,7 @@ def _characters(text: bytes) -> int:
 
 
 @string_length.kernel
-def string_length_kernel(input: Any, *, unit: bytes) -> Any:
+def string_length_kernel(input: Array, *, unit: bytes) -> Array:
     array = np.asarray(input)
     count = len if unit == b"BYTE" else _characters
     return np.fromiter(map(count, array.reshape(-1).tolist()), np.int32, array.size).reshape(array.shape)
@@ -342,7 +340,7 @@ def substr_shape(input: Tensor, pos: Tensor, len: Tensor) -> Shape:
 
 
 @substr.kernel
-def substr_kernel(input: Any, pos: Any, len: Any, *, unit: bytes) -> Any:
+def substr_kernel(input: Array, pos: Array, len: Array, *, unit: bytes) -> Array:
     texts, starts, counts = np.asarray(input), np.asarray(pos), np.asarray(len)
     if starts.shape != counts.shape:
         raise InvalidArgumentError(
@@ -383,7 +381,7 @@ static_regex_full_match.shape(same)
 
 
 @static_regex_full_match.kernel
-def static_regex_full_match_kernel(input: Any, *, pattern: bytes) -> Any:
+def static_regex_full_match_kernel(input: Array, *, pattern: bytes) -> Array:
     array = np.asarray(input)
     matches = expression(pattern).matches
     return np.fromiter(map(matches, array.reshape(-1).tolist()), np.bool_, array.size).reshape(array.shape)
@@ -399,7 +397,7 @@ def regex_full_match_shape(input: Tensor, pattern: Tensor) -> Shape:
 
 
 @regex_full_match.kernel
-def regex_full_match_kernel(input: Any, pattern: Any) -> Any:
+def regex_full_match_kernel(input: Array, pattern: Array) -> Array:
     return static_regex_full_match_kernel(input, pattern=_text(pattern, "Pattern"))
 
 
@@ -413,7 +411,7 @@ static_regex_replace.shape(same)
 
 
 @static_regex_replace.kernel
-def static_regex_replace_kernel(input: Any, *, pattern: bytes, rewrite: bytes, replace_global: bool) -> Any:
+def static_regex_replace_kernel(input: Array, *, pattern: bytes, rewrite: bytes, replace_global: bool) -> Array:
     compiled, rewritten = expression(pattern), rewriting(rewrite)
     return _mapped(lambda item: compiled.replaced(item, rewritten, replace_global), input)
 
@@ -430,7 +428,7 @@ def regex_replace_shape(input: Tensor, pattern: Tensor, rewrite: Tensor) -> Shap
 
 
 @regex_replace.kernel
-def regex_replace_kernel(input: Any, pattern: Any, rewrite: Any, *, replace_global: bool) -> Any:
+def regex_replace_kernel(input: Array, pattern: Array, rewrite: Array, *, replace_global: bool) -> Array:
     told, wanted = _text(pattern, "Pattern"), _text(rewrite, "Rewrite")
     return static_regex_replace_kernel(input, pattern=told, rewrite=wanted, replace_global=replace_global)
 
@@ -455,7 +453,7 @@ _FILLED: Final = re.compile(rb"%([ +#0-]?)(\d*)")
 
 @as_string.kernel
 def as_string_kernel(
-    input: Any,
+    input: Array,
     *,
     T: DType,  # noqa: N803
     precision: int,
@@ -463,7 +461,7 @@ def as_string_kernel(
     shortest: bool,
     width: int,
     fill: bytes,
-) -> Any:
+) -> Array:
     array = np.asarray(input)
     has_fraction = T.is_floating or T.is_complex
     if not has_fraction and T is not STRING:
@@ -518,7 +516,7 @@ _WHOLE: Final = re.compile(rb"[+-]?\d+")
 
 
 @string_to_number.kernel
-def string_to_number_kernel(string_tensor: Any, *, out_type: DType) -> Any:
+def string_to_number_kernel(string_tensor: Array, *, out_type: DType) -> Array:
     array = np.asarray(string_tensor)
     dtype = out_type.array_dtype
     items = array.reshape(-1).tolist()
@@ -559,7 +557,7 @@ string_to_hash_bucket_fast.shape(same)
 
 
 @string_to_hash_bucket_fast.kernel
-def string_to_hash_bucket_fast_kernel(input: Any, *, num_buckets: int) -> Any:
+def string_to_hash_bucket_fast_kernel(input: Array, *, num_buckets: int) -> Array:
     return (fingerprints(np.asarray(input)) % np.uint64(num_buckets)).astype(np.int64)
 
 
@@ -578,7 +576,7 @@ def fingerprint_shape(data: Tensor, method: Tensor) -> Shape:
 
 
 @fingerprint.kernel
-def fingerprint_kernel(data: Any, method: Any) -> Any:
+def fingerprint_kernel(data: Array, method: Array) -> Array:
     """Of the bytes of each row; of a row of several strings, of the bytes of their fingerprints."""
     if np.ndim(method) or np.asarray(method).item() != b"farmhash64":
         raise InvalidArgumentError(f"Unsupported method: {method}; only farmhash64 is known")
@@ -603,7 +601,7 @@ string_to_hash_bucket_strong.shape(same)
 
 
 @string_to_hash_bucket_strong.kernel
-def string_to_hash_bucket_strong_kernel(input: Any, *, num_buckets: int, key: tuple[int, ...]) -> Any:
+def string_to_hash_bucket_strong_kernel(input: Array, *, num_buckets: int, key: tuple[int, ...]) -> Array:
     if len(key) != 2:
         raise InvalidArgumentError("Key must have 2 elements")
     return (keyed_hashes(np.asarray(input), key) % np.uint64(num_buckets)).astype(np.int64)
@@ -614,7 +612,7 @@ string_to_hash_bucket.shape(same)
 
 
 @string_to_hash_bucket.kernel
-def string_to_hash_bucket_kernel(string_tensor: Any, *, num_buckets: int) -> Any:
+def string_to_hash_bucket_kernel(string_tensor: Array, *, num_buckets: int) -> Array:
     return (old_hashes(np.asarray(string_tensor)) % np.uint64(num_buckets)).astype(np.int64)
 
 
@@ -625,7 +623,7 @@ encode_base64.shape(same)
 
 
 @encode_base64.kernel
-def encode_base64_kernel(input: Any, *, pad: bool) -> Any:
+def encode_base64_kernel(input: Array, *, pad: bool) -> Array:
     return _mapped(urlsafe_b64encode if pad else lambda item: urlsafe_b64encode(item).rstrip(b"="), input)
 
 
@@ -636,7 +634,7 @@ _BASE64: Final = re.compile(rb"[A-Za-z0-9_-]*={0,2}")
 
 
 @decode_base64.kernel
-def decode_base64_kernel(input: Any) -> Any:
+def decode_base64_kernel(input: Array) -> Array:
     return _mapped(_decoded, input)
 
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.ragged.rows import checked_splits, splits_of
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import same, with_rank
 from tensorkeep.ops.text._encodings import Decoded, check_replacement, codec_of, decode_all, encode, is_character
 from tensorkeep.ops.text._unicode_scripts import scripts
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 _ERRORS = (
     "errors: {'strict', 'replace', 'ignore'} = 'replace'",
@@ -78,14 +74,14 @@ def unicode_decode_with_offsets_shape(input: Tensor) -> tuple[Shape, Shape, Shap
 
 @unicode_decode_with_offsets.kernel
 def unicode_decode_with_offsets_kernel(
-    input: Any,
+    input: Array,
     *,
     input_encoding: bytes,
     errors: bytes,
     replacement_char: int,
     replace_control_characters: bool,
     Tsplits: DType,  # noqa: N803
-) -> tuple[Any, Any, Any]:
+) -> tuple[Array, Array, Array]:
     codec, replacement = codec_of(input_encoding), check_replacement(replacement_char)
     code_points: list[int] = []
     starts: list[int] = []
@@ -102,14 +98,14 @@ def unicode_decode_with_offsets_kernel(
 
 @unicode_decode.kernel
 def unicode_decode_kernel(
-    input: Any,
+    input: Array,
     *,
     input_encoding: bytes,
     errors: bytes,
     replacement_char: int,
     replace_control_characters: bool,
     Tsplits: DType,  # noqa: N803
-) -> tuple[Any, Any]:
+) -> tuple[Array, Array]:
     splits, code_points, _ = unicode_decode_with_offsets_kernel(
         input,
         input_encoding=input_encoding,
@@ -143,8 +139,8 @@ def unicode_encode_shape(input_values: Tensor, input_splits: Tensor) -> Shape:
 
 @unicode_encode.kernel
 def unicode_encode_kernel(
-    input_values: Any, input_splits: Any, *, errors: bytes, output_encoding: bytes, replacement_char: int
-) -> Any:
+    input_values: Array, input_splits: Array, *, errors: bytes, output_encoding: bytes, replacement_char: int
+) -> Array:
     replacement = check_replacement(replacement_char)
     splits = checked_splits(input_splits, len(input_values), "input_splits").tolist()
     found = []
@@ -174,14 +170,14 @@ unicode_transcode.shape(same)
 
 @unicode_transcode.kernel
 def unicode_transcode_kernel(
-    input: Any,
+    input: Array,
     *,
     input_encoding: bytes,
     output_encoding: bytes,
     errors: bytes,
     replacement_char: int,
     replace_control_characters: bool,
-) -> Any:
+) -> Array:
     codec, replacement = codec_of(input_encoding), check_replacement(replacement_char)
     texts = np.asarray(input, object)
     output = np.empty(texts.size, object)
@@ -202,5 +198,5 @@ unicode_script.shape(same)
 
 
 @unicode_script.kernel
-def unicode_script_kernel(input: Any) -> Any:
+def unicode_script_kernel(input: Array) -> Array:
     return scripts(np.asarray(input))

@@ -13,6 +13,7 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
+from tensorkeep.ops.shared.kernel_types import Array, Handle, Value
 from tensorkeep.ops.shared.shape_rules import SCALAR, merged, with_rank
 from tensorkeep.ops.training._trees import Ensemble, QuantileStreams
 from tensorkeep.runtime.context import KernelContext
@@ -42,7 +43,7 @@ def handle_shape() -> Shape:
 
 
 @ensemble_handle.stateful_kernel
-def ensemble_handle_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> Any:
+def ensemble_handle_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> Ensemble:
     name = shared_name.decode() or ctx.name
     return ctx.resources.get_or_create(container.decode(), name, Ensemble, lambda: Ensemble(name))
 
@@ -59,7 +60,7 @@ def is_ensemble_initialized_shape(tree_ensemble_handle: Tensor) -> Shape:
 
 
 @is_ensemble_initialized.kernel
-def is_ensemble_initialized_kernel(tree_ensemble_handle: Any) -> Any:
+def is_ensemble_initialized_kernel(tree_ensemble_handle: Handle) -> np.bool_:
     return np.bool_(_handle(tree_ensemble_handle, Ensemble).stamp is not None)
 
 
@@ -79,7 +80,9 @@ def loaded_ensemble_shape(
 
 
 @create_ensemble.kernel
-def create_ensemble_kernel(tree_ensemble_handle: Any, stamp_token: Any, tree_ensemble_serialized: Any) -> tuple[()]:
+def create_ensemble_kernel(
+    tree_ensemble_handle: Handle, stamp_token: Array, tree_ensemble_serialized: Array
+) -> tuple[()]:
     """An ensemble that exists stays as it is, as in TensorFlow."""
     ensemble = _handle(tree_ensemble_handle, Ensemble)
     with ensemble.lock:
@@ -90,7 +93,7 @@ def create_ensemble_kernel(tree_ensemble_handle: Any, stamp_token: Any, tree_ens
 
 @deserialize_ensemble.kernel
 def deserialize_ensemble_kernel(
-    tree_ensemble_handle: Any, stamp_token: Any, tree_ensemble_serialized: Any
+    tree_ensemble_handle: Handle, stamp_token: Array, tree_ensemble_serialized: Array
 ) -> tuple[()]:
     ensemble = _handle(tree_ensemble_handle, Ensemble)
     ensemble.load(int(stamp_token), np.asarray(tree_ensemble_serialized).item())
@@ -111,7 +114,7 @@ def serialize_ensemble_shape(tree_ensemble_handle: Tensor) -> tuple[Shape, Shape
 
 
 @serialize_ensemble.kernel
-def serialize_ensemble_kernel(tree_ensemble_handle: Any) -> tuple[Any, Any]:
+def serialize_ensemble_kernel(tree_ensemble_handle: Handle) -> tuple[Value, Value]:
     ensemble = _handle(tree_ensemble_handle, Ensemble).checked()
     return np.int64(ensemble.stamp), np.array(ensemble.serialized, object)
 
@@ -130,7 +133,7 @@ def get_ensemble_states_shape(tree_ensemble_handle: Tensor) -> tuple[Shape, Shap
 
 
 @get_ensemble_states.kernel
-def get_ensemble_states_kernel(tree_ensemble_handle: Any) -> tuple[Any, ...]:
+def get_ensemble_states_kernel(tree_ensemble_handle: Handle) -> tuple[Value, Value, Value, Value, Value]:
     ensemble = _handle(tree_ensemble_handle, Ensemble).checked()
     trees, growing = ensemble.message.tree_metadata, ensemble.message.growing_metadata
     count = len(ensemble.trees)
@@ -171,15 +174,16 @@ def _batch(features: list[Tensor]) -> int | None:
 
 
 @predict.kernel
-def predict_kernel(tree_ensemble_handle: Any, bucketized_features: list[Any], *, logits_dimension: int) -> Any:
+def predict_kernel(tree_ensemble_handle: Handle, bucketized_features: list[Array], *, logits_dimension: int) -> Array:
     ensemble = _handle(tree_ensemble_handle, Ensemble).checked()
-    return ensemble.logits(_checked_features(bucketized_features), logits_dimension)
+    result: Array = ensemble.logits(_checked_features(bucketized_features), logits_dimension)
+    return result
 
 
 @example_debug_outputs.kernel
 def example_debug_outputs_kernel(
-    tree_ensemble_handle: Any, bucketized_features: list[Any], *, logits_dimension: int
-) -> Any:
+    tree_ensemble_handle: Handle, bucketized_features: list[Array], *, logits_dimension: int
+) -> Array:
     if logits_dimension != 1:
         raise UnimplementedError(f"only logits of one dimension are explained, not of {logits_dimension}")
     ensemble = _handle(tree_ensemble_handle, Ensemble).checked()
@@ -217,7 +221,7 @@ def bucketize_shape(float_values: list[Tensor], bucket_boundaries: list[Tensor])
 
 
 @bucketize.kernel
-def bucketize_kernel(float_values: list[Any], bucket_boundaries: list[Any]) -> Any:
+def bucketize_kernel(float_values: list[Array], bucket_boundaries: list[Array]) -> list[Array]:
     buckets = []
     for values, boundaries in zip(float_values, bucket_boundaries, strict=True):
         # A number above the last boundary is in the last bucket.
@@ -232,7 +236,7 @@ streams_handle.shape(handle_shape)
 
 
 @streams_handle.stateful_kernel
-def streams_handle_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> Any:
+def streams_handle_kernel(ctx: KernelContext, *, container: bytes, shared_name: bytes) -> QuantileStreams:
     name = shared_name.decode() or ctx.name
     return ctx.resources.get_or_create(container.decode(), name, QuantileStreams, lambda: QuantileStreams(name))
 
@@ -246,7 +250,7 @@ are_streams_initialized.shape(is_ensemble_initialized_shape)
 
 
 @are_streams_initialized.kernel
-def are_streams_initialized_kernel(quantile_stream_resource_handle: Any) -> Any:
+def are_streams_initialized_kernel(quantile_stream_resource_handle: Handle) -> np.bool_:
     return np.bool_(_handle(quantile_stream_resource_handle, QuantileStreams).boundaries is not None)
 
 
@@ -266,7 +270,7 @@ def create_streams_shape(quantile_stream_resource_handle: Tensor, epsilon: Tenso
 
 
 @create_streams.kernel
-def create_streams_kernel(quantile_stream_resource_handle: Any, epsilon: Any, num_streams: Any) -> tuple[()]:
+def create_streams_kernel(quantile_stream_resource_handle: Handle, epsilon: Array, num_streams: Array) -> tuple[()]:
     if np.ndim(epsilon) or np.ndim(num_streams) or not epsilon > 0 or num_streams < 0:
         raise InvalidArgumentError(
             f"epsilon must be a number above zero and num_streams one not below, got {epsilon} and {num_streams}"
@@ -292,7 +296,7 @@ def deserialize_streams_shape(quantile_stream_resource_handle: Tensor, bucket_bo
 
 
 @deserialize_streams.kernel
-def deserialize_streams_kernel(quantile_stream_resource_handle: Any, bucket_boundaries: list[Any]) -> tuple[()]:
+def deserialize_streams_kernel(quantile_stream_resource_handle: Handle, bucket_boundaries: list[Array]) -> tuple[()]:
     streams = _handle(quantile_stream_resource_handle, QuantileStreams)
     with streams.lock:
         if len(streams.checked()) != len(bucket_boundaries):
@@ -318,7 +322,7 @@ def get_bucket_boundaries_shape(quantile_stream_resource_handle: Tensor, *, num_
 
 
 @get_bucket_boundaries.kernel
-def get_bucket_boundaries_kernel(quantile_stream_resource_handle: Any, *, num_features: int) -> Any:
+def get_bucket_boundaries_kernel(quantile_stream_resource_handle: Handle, *, num_features: int) -> list[Array]:
     boundaries = _handle(quantile_stream_resource_handle, QuantileStreams).checked()
     if len(boundaries) != num_features:
         raise InvalidArgumentError(f"{num_features} features are asked for, and {len(boundaries)} streams are there")

@@ -16,18 +16,17 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor, held_behind
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
 from tensorkeep.native.rules import adagrad, adam, adam_rate, ftrl, gradient_descent
 from tensorkeep.native.updates import fused_update
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import SCALAR
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
-Array: TypeAlias = npt.NDArray[Any]
 Rule: TypeAlias = Callable[..., None]
 
 _BLOCK: Final = 1 << 17  # elements: a handful of float32 blocks stay in the cache, and calls cost little beside them
@@ -277,7 +276,7 @@ _ALL: Final = "Ref RefSparse Resource ResourceSparse"
 _update_ops("GradientDescent", "var | alpha, delta", gradient_descent, kinds="Ref Resource")
 
 
-def proximal_gradient_descent(var: Array, grad: Array, *, alpha: Any, l1: Any, l2: Any) -> None:
+def proximal_gradient_descent(var: Array, grad: Array, *, alpha: Array, l1: Array, l2: Array) -> None:
     _proximal(var, var - grad * alpha, alpha, l1, l2)
 
 
@@ -292,7 +291,7 @@ def _proximal(var: Array, stepped: Array, rate: Any, l1: Any, l2: Any) -> None:
 _update_ops("ProximalGradientDescent", "var | alpha, l1, l2, delta, indices", proximal_gradient_descent, kinds=_ALL)
 
 
-def momentum_step(var: Array, accum: Array, grad: Array, *, lr: Any, momentum: Any, use_nesterov: bool) -> None:
+def momentum_step(var: Array, accum: Array, grad: Array, *, lr: Array, momentum: Array, use_nesterov: bool) -> None:
     accum *= momentum
     accum += grad
     if use_nesterov:
@@ -306,7 +305,7 @@ _update_ops(
 )
 
 
-def keras_momentum(var: Array, accum: Array, grad: Array, *, lr: Any, momentum: Any, use_nesterov: bool) -> None:
+def keras_momentum(var: Array, accum: Array, grad: Array, *, lr: Array, momentum: Array, use_nesterov: bool) -> None:
     accum *= momentum
     accum -= grad * lr
     if use_nesterov:
@@ -327,7 +326,7 @@ _update_ops(
 _update_ops("Adagrad", "var, accum | lr, grad, indices", adagrad, "update_slots: bool = true", kinds=_ALL)
 
 
-def adagrad_v2(var: Array, accum: Array, grad: Array, *, lr: Any, epsilon: Any, update_slots: bool) -> None:
+def adagrad_v2(var: Array, accum: Array, grad: Array, *, lr: Array, epsilon: Array, update_slots: bool) -> None:
     if update_slots:
         accum += grad * grad
     var -= grad * lr / (np.sqrt(accum) + epsilon)
@@ -337,7 +336,7 @@ _update_ops("AdagradV2", "var, accum | lr, epsilon, grad, indices", adagrad_v2, 
 
 
 def adagrad_dual_averaging(
-    var: Array, total: Array, squares: Array, grad: Array, *, lr: Any, l1: Any, l2: Any, global_step: Any
+    var: Array, total: Array, squares: Array, grad: Array, *, lr: Array, l1: Array, l2: Array, global_step: Array
 ) -> None:
     step = var.dtype.type(global_step)
     total += grad
@@ -354,7 +353,7 @@ _update_ops(
 )
 
 
-def proximal_adagrad(var: Array, accum: Array, grad: Array, *, lr: Any, l1: Any, l2: Any) -> None:
+def proximal_adagrad(var: Array, accum: Array, grad: Array, *, lr: Array, l1: Array, l2: Array) -> None:
     accum += grad * grad
     rate = lr / np.sqrt(accum)
     _proximal(var, var - grad * rate, rate, l1, l2)
@@ -363,7 +362,9 @@ def proximal_adagrad(var: Array, accum: Array, grad: Array, *, lr: Any, l1: Any,
 _update_ops("ProximalAdagrad", "var, accum | lr, l1, l2, grad, indices", proximal_adagrad, kinds=_ALL)
 
 
-def adadelta(var: Array, accum: Array, accum_update: Array, grad: Array, *, lr: Any, rho: Any, epsilon: Any) -> None:
+def adadelta(
+    var: Array, accum: Array, accum_update: Array, grad: Array, *, lr: Array, rho: Array, epsilon: Array
+) -> None:
     rest = var.dtype.type(1) - rho
     accum *= rho
     accum += grad * grad * rest
@@ -392,12 +393,12 @@ def adam_with_amsgrad(
     vhat: Array,
     grad: Array,
     *,
-    beta1_power: Any,
-    beta2_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
+    beta1_power: Array,
+    beta2_power: Array,
+    lr: Array,
+    beta1: Array,
+    beta2: Array,
+    epsilon: Array,
 ) -> None:
     one = var.dtype.type(1)
     m += (grad - m) * (one - beta1)
@@ -416,7 +417,16 @@ _update_ops(
 
 
 def adamax(
-    var: Array, m: Array, v: Array, grad: Array, *, beta1_power: Any, lr: Any, beta1: Any, beta2: Any, epsilon: Any
+    var: Array,
+    m: Array,
+    v: Array,
+    grad: Array,
+    *,
+    beta1_power: Array,
+    lr: Array,
+    beta1: Array,
+    beta2: Array,
+    epsilon: Array,
 ) -> None:
     one = var.dtype.type(1)
     m += (grad - m) * (one - beta1)
@@ -427,7 +437,9 @@ def adamax(
 _update_ops("AdaMax", "var, m, v | beta1_power, lr, beta1, beta2, epsilon, grad", adamax, kinds="Ref Resource")
 
 
-def rmsprop(var: Array, ms: Array, mom: Array, grad: Array, *, lr: Any, rho: Any, momentum: Any, epsilon: Any) -> None:
+def rmsprop(
+    var: Array, ms: Array, mom: Array, grad: Array, *, lr: Array, rho: Array, momentum: Array, epsilon: Array
+) -> None:
     ms += (grad * grad - ms) * (var.dtype.type(1) - rho)
     mom *= momentum
     mom += grad * lr / np.sqrt(ms + epsilon)
@@ -438,7 +450,7 @@ _update_ops("RMSProp", "var, ms, mom | lr, rho, momentum, epsilon, grad, indices
 
 
 def centered_rmsprop(
-    var: Array, mg: Array, ms: Array, mom: Array, grad: Array, *, lr: Any, rho: Any, momentum: Any, epsilon: Any
+    var: Array, mg: Array, ms: Array, mom: Array, grad: Array, *, lr: Array, rho: Array, momentum: Array, epsilon: Array
 ) -> None:
     rest = var.dtype.type(1) - rho
     ms += (grad * grad - ms) * rest
@@ -469,7 +481,7 @@ _update_ops(
 )
 
 
-def power_sign(var: Array, m: Array, grad: Array, *, lr: Any, logbase: Any, sign_decay: Any, beta: Any) -> None:
+def power_sign(var: Array, m: Array, grad: Array, *, lr: Array, logbase: Array, sign_decay: Array, beta: Array) -> None:
     m *= beta
     m += grad * (var.dtype.type(1) - beta)
     var -= lr * np.exp(logbase * sign_decay * np.sign(grad) * np.sign(m)) * grad
@@ -478,7 +490,7 @@ def power_sign(var: Array, m: Array, grad: Array, *, lr: Any, logbase: Any, sign
 _update_ops("PowerSign", "var, m | lr, logbase, sign_decay, beta, grad", power_sign, kinds="Ref Resource")
 
 
-def add_sign(var: Array, m: Array, grad: Array, *, lr: Any, alpha: Any, sign_decay: Any, beta: Any) -> None:
+def add_sign(var: Array, m: Array, grad: Array, *, lr: Array, alpha: Array, sign_decay: Array, beta: Array) -> None:
     m *= beta
     m += grad * (var.dtype.type(1) - beta)
     var -= lr * (alpha + sign_decay * np.sign(grad) * np.sign(m)) * grad

@@ -237,8 +237,8 @@ def _assert_ranks(
         data = [_prefix(said.message), wanted, *ranks, "Received shape: ", _dynamic_shape(x)]
     for rank in ranks:
         assert_type(rank, INT32)
-    known = [static_value(rank) for rank in ranks]
-    if all(rank is not None for rank in known):
+    known = [value for rank in ranks if (value := static_value(rank)) is not None]
+    if len(known) == len(ranks):
         if any(rank.ndim for rank in known):
             raise InvalidArgumentError("Rank must be a scalar.")
         found = x.static_shape.rank

@@ -143,8 +143,8 @@ def logdet(matrix: TensorLike, name: str | None = None) -> Tensor:
 
 
 def eye(
-    num_rows: TensorLike,
-    num_columns: TensorLike | None = None,
+    num_rows: Tensor | int,
+    num_columns: Tensor | int | None = None,
     batch_shape: ShapeLike = None,
     dtype: DTypeLike = FLOAT32,
     name: str | None = None,

@@ -190,6 +190,7 @@ class _Framing:
             count = maximum(constant(0, length.dtype.base_dtype), 1 + (samples - length) // step)
         with name_scope("gcd"):
             divisor = static_value(constant(gcd(*self._known), length.dtype.base_dtype))
+            assert divisor is not None
         per_frame, per_hop = length // divisor, step // divisor
         pieces = samples // divisor
         cut = concat([outer, [pieces * divisor], inner], 0)

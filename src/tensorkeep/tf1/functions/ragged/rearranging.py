@@ -180,7 +180,7 @@ def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
     """The ragged tensor backwards along some of its axes."""
     with scope_of(name, "Reverse", tensor, axis):
         known = static_value(axis) if isinstance(axis, Tensor) else axis
-        axes = known.tolist() if hasattr(known, "tolist") else known
+        axes = known.tolist() if known is not None and hasattr(known, "tolist") else known
         if not isinstance(axes, list | tuple) or not all(isinstance(item, int) for item in axes):
             raise WrongTypeError(
                 "`axis` must be a list of int or a constant tensorwhen reversing axes in a ragged tensor"
