@@ -8,11 +8,13 @@ from typing import Any
 
 from tensorkeep.dtypes import BOOL, INT32, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike, TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.ops.ragged.tensors import ragged_gather, ragged_range
 from tensorkeep.ops.shared.indexing import static_value
+from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.tf1.functions.arrays import shapes, slicing
 from tensorkeep.tf1.functions.arrays.shapes import either, reshape, scope_of, transpose
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -24,7 +26,10 @@ from tensorkeep.tf1.functions.numbers.reductions import count_nonzero
 from tensorkeep.tf1.functions.numbers.segments import unsorted_segment_sum
 from tensorkeep.tf1.functions.ragged.factories import map_flat_values
 from tensorkeep.tf1.functions.ragged.ragged_tensor import (
+    RaggedLike,
     RaggedTensor,
+    Values,
+    as_ragged,
     as_ragged_or_tensor,
     match_row_splits,
     nrows,
@@ -33,11 +38,11 @@ from tensorkeep.tf1.functions.ragged.ragged_tensor import (
 from tensorkeep.tf1.functions.ragged.row_partition import integers, row_splits_to_segment_ids
 
 
-def lengths_to_splits(lengths: Any) -> Tensor:
+def lengths_to_splits(lengths: TensorLike) -> Tensor:
     return shapes.concat([[0], cumsum(lengths)], axis=-1)
 
 
-def repeat_ranges(params: Any, splits: Any, repeats: Any) -> Tensor:
+def repeat_ranges(params: TensorLike, splits: Tensor, repeats: Tensor) -> Tensor:
     """The rows that splits part, each as often as `repeats` says."""
     checks = [
         [
@@ -74,13 +79,13 @@ def assert_splits_match(nested: Sequence[Sequence[Tensor]]) -> list[Any]:
 
 
 def gather(
-    params: Any,
-    indices: Any,
-    validate_indices: Any = None,
+    params: RaggedLike,
+    indices: RaggedLike,
+    validate_indices: bool | None = None,
     name: str | None = None,
-    axis: Any = 0,
+    axis: int | None = 0,
     batch_dims: int = 0,
-) -> Any:
+) -> Values:
     """Rows, by their numbers; either may be ragged."""
     with scope_of(name, "RaggedGather", params, indices):
         params = as_ragged_or_tensor(params, name="params")
@@ -93,7 +98,8 @@ def gather(
         axis = positive_axis(batch_dims if axis is None else axis, params.shape.rank, ndims_name="rank(params)")
         if axis < batch_dims:
             raise InvalidArgumentError("axis must be greater than or equal to batch_dims")
-        return _gather(params, indices, axis, batch_dims)
+        found: Values = _gather(params, indices, axis, batch_dims)
+        return found
 
 
 def _gather(params: Any, indices: Any, axis: int, batch_dims: int) -> Any:
@@ -197,18 +203,20 @@ def _with_rank(tensor: Tensor, rank: int) -> Tensor:
 # ---------------------------------------------------------------------------------------------------- Joining
 
 
-def concat(values: Any, axis: Any, name: str | None = None) -> Any:
+def concat(values: Sequence[RaggedLike], axis: int, name: str | None = None) -> Values:
     """Ragged tensors one after the other."""
     values = list(values) if isinstance(values, list | tuple) else [values]
     with scope_of(name, "RaggedConcat", *values):
-        return _joined(values, axis, stacks=False)
+        found: Values = _joined(values, axis, stacks=False)
+        return found
 
 
-def stack(values: Any, axis: int = 0, name: str | None = None) -> Any:
+def stack(values: Sequence[RaggedLike], axis: int = 0, name: str | None = None) -> Values:
     """Tensors, ragged or not, as the rows of one that is ragged."""
     values = list(values) if isinstance(values, list | tuple) else [values]
     with scope_of(name, "RaggedConcat", *values):
-        return _joined(values, axis, stacks=True)
+        found: Values = _joined(values, axis, stacks=True)
+        return found
 
 
 def _joined(values: list[Any], axis: Any, stacks: bool) -> Any:
@@ -272,10 +280,10 @@ def _joined_columns(rows: list[RaggedTensor], stacks: bool) -> RaggedTensor:
     with control_dependencies(checks):
         joined = _joined_rows(rows, stacks=False)
         numbers = reshape(range_of(height * count), [count, -1])
-        turned = gather(joined, reshape(transpose(numbers), [-1]), axis=0)
+        turned: Any = gather(joined, reshape(transpose(numbers), [-1]), axis=0)
         if stacks:
             splits = range_of(0, height * count + 1, count)
-            values: Any = turned
+            values = turned
         else:
             splits, values = turned.row_splits[::count], turned.values
         for row in rows:
@@ -298,7 +306,7 @@ def _with_ragged_rank(tensor: Any, rank: int, dtype: DType) -> Any:
 # ------------------------------------------------------------------------------------------------- Stretching
 
 
-def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any = None) -> Any:
+def expand_dims(input: RaggedLike, axis: int | None = None, name: str | None = None, dim: int | None = None) -> Values:
     """With one dimension more, of size one."""
     axis = either("axis", axis, "dim", dim)
     with scope_of(name, "RaggedExpandDims", input):
@@ -306,7 +314,8 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
         if not isinstance(input, RaggedTensor):
             return shapes.expand_dims(input, axis)
         rank = input.shape.rank
-        axis = positive_axis(axis, None if rank is None else rank + 1, ndims_name="rank(input)")
+        chosen: Any = axis
+        axis = positive_axis(chosen, None if rank is None else rank + 1, ndims_name="rank(input)")
         if axis == 0:
             return RaggedTensor.from_uniform_row_length(input, input.nrows(), nrows=1, validate=False)
         if axis == 1:
@@ -316,7 +325,7 @@ def expand_dims(input: Any, axis: Any = None, name: str | None = None, dim: Any 
         return input.with_values(shapes.expand_dims(input.values, axis - 1))
 
 
-def tile(input: Any, multiples: Any, name: str | None = None) -> Any:
+def tile(input: RaggedLike, multiples: TensorLike, name: str | None = None) -> Values:
     """The same again and again, along each axis as often as `multiples` says."""
     with scope_of(name, "RaggedTile", input, multiples):
         input = as_ragged_or_tensor(input, name="input")
@@ -364,12 +373,12 @@ def _tiled_splits(ragged: RaggedTensor, multiples: Tensor, known: Any) -> list[T
     return found
 
 
-def size(input: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+def size(input: RaggedTensor | RaggedTensorValue, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """How many values there are."""
     return shapes.size(input.flat_values, name=name, out_type=INT32 if out_type is None else out_type)
 
 
-def rank(input: Any, name: str | None = None) -> Tensor:
+def rank(input: RaggedTensor | RaggedTensorValue, name: str | None = None) -> Tensor:
     """How many dimensions there are."""
     with scope_of(name, "RaggedRank", input):
         found: Tensor = input.ragged_rank + shapes.rank(input.flat_values)
@@ -379,7 +388,7 @@ def rank(input: Any, name: str | None = None) -> Tensor:
 # ------------------------------------------------------------------------------------------------------ Masks
 
 
-def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
+def boolean_mask(data: RaggedLike, mask: RaggedLike, name: str | None = None) -> Values:
     """The values, or rows, where a mask holds; with the rows that the mask has."""
     with scope_of(name, "RaggedMask", data, mask):
         data = as_ragged_or_tensor(data, name="data")
@@ -399,7 +408,8 @@ def boolean_mask(data: Any, mask: Any, name: str | None = None) -> Any:
             depth = min(data.ragged_rank, mask.shape.rank - 1)
             rows = RaggedTensor.from_tensor(mask, ragged_rank=depth, row_splits_dtype=data.row_splits.dtype)
             return boolean_mask(data, rows)
-        return _masked_dense(data, mask, dtype)
+        found: Values = _masked_dense(data, mask, dtype)
+        return found
 
 
 def _masked_by_ragged(data: Any, mask: RaggedTensor, dtype: DType) -> RaggedTensor:
@@ -413,7 +423,7 @@ def _masked_by_ragged(data: Any, mask: RaggedTensor, dtype: DType) -> RaggedTens
             if rest.shape.rank is not None and rest.shape.rank > 2:
                 splits.append(rest.row_splits)
             else:
-                splits.append(lengths_to_splits(_row_sums(map_flat_values(cast, rest, dtype=dtype))))
+                splits.append(lengths_to_splits(_row_sums(as_ragged(map_flat_values(cast, rest, dtype=dtype)))))
             rest, data = rest.values, data.values
         return RaggedTensor.from_nested_row_splits(boolean_mask(data, rest), splits, validate=False)
 
@@ -440,13 +450,15 @@ def _masked_dense(data: Tensor, mask: Tensor, dtype: DType) -> Any:
     return found
 
 
-def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None) -> Any:
+def where(
+    condition: RaggedLike, x: RaggedLike | None = None, y: RaggedLike | None = None, name: str | None = None
+) -> Values:
     """The one value or the other; without values, the coordinates of where the condition holds."""
     if (x is None) != (y is None):
         raise InvalidArgumentError("x and y must be either both None or both non-None")
     with scope_of("RaggedWhere", "RaggedWhere", condition, x, y):
         condition = as_ragged_or_tensor(condition, name="condition")
-        if x is None:
+        if x is None or y is None:
             return _coordinates(condition)
         x, y = as_ragged_or_tensor(x, name="x"), as_ragged_or_tensor(y, name="y")
         match_row_splits(condition, x, y)
@@ -455,7 +467,7 @@ def where(condition: Any, x: Any = None, y: Any = None, name: str | None = None)
         if isinstance(condition, RaggedTensor):
             raise InvalidArgumentError("Input shapes do not match.")
         condition.shape.assert_has_rank(1)
-        both = concat([x, y], axis=0)
+        both = as_ragged(concat([x, y], axis=0))
         dtype = both.row_splits.dtype
         first, second = nrows(x, dtype), nrows(y, dtype)
         return gather(both, shapes.where(condition, range_of(first), first + range_of(second)), axis=0)

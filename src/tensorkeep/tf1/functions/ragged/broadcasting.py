@@ -22,7 +22,10 @@ from tensorkeep.tf1.functions.numbers.elementwise import range as range_of
 from tensorkeep.tf1.functions.numbers.reductions import reduce_all, reduce_sum
 from tensorkeep.tf1.functions.ragged.arrays import assert_splits_match, lengths_to_splits, repeat_ranges, tile
 from tensorkeep.tf1.functions.ragged.ragged_tensor import (
+    RaggedLike,
     RaggedTensor,
+    Values,
+    as_ragged,
     as_ragged_or_tensor,
     is_ragged,
     match_row_splits,
@@ -37,7 +40,7 @@ class RaggedShape:
     Of the dimensions that rows part there is a size each, or a vector of lengths; of the others one vector of sizes.
     """
 
-    def __init__(self, parted: Sequence[Any], inner: Any, dtype: DType | None = None) -> None:
+    def __init__(self, parted: Sequence[Any], inner: Tensor, dtype: DType | None = None) -> None:
         with scope_of(None, "RaggedTensorDynamicShape", *parted, inner):
             sizes = [convert(size, name=f"partitioned_dimension_size_{i}") for i, size in enumerate(parted)]
             rest = convert(inner, name="inner_dim_sizes")
@@ -57,7 +60,7 @@ class RaggedShape:
             self.inner: Tensor = cast(rest, dtype)
 
     @classmethod
-    def of(cls, tensor: Any, dtype: DType | None = None) -> RaggedShape:
+    def of(cls, tensor: Values, dtype: DType | None = None) -> RaggedShape:
         """The shape of a tensor, ragged or not."""
         with scope_of(None, "RaggedTensorDynamicShapeFromTensor", tensor):
             if not isinstance(tensor, RaggedTensor):
@@ -94,7 +97,7 @@ class RaggedShape:
             return RaggedShape((*(1,) * more, *self.parted), self.inner, self.dtype)
         return RaggedShape([], shapes.concat([shapes.ones([more], self.dtype), self.inner], axis=0), self.dtype)
 
-    def stretched(self, axis: int, lengths: Any) -> RaggedShape:
+    def stretched(self, axis: int, lengths: TensorLike) -> RaggedShape:
         """The shape with one dimension as large as another's; an error when it runs if that cannot be."""
         lengths = integers(lengths, "lengths", self.dtype)
         is_one = lengths.static_shape.rank == 0
@@ -165,7 +168,7 @@ def broadcast_shapes(x: RaggedShape, y: RaggedShape) -> RaggedShape:
     return x
 
 
-def broadcast_to(tensor: Any, shape: RaggedShape) -> Any:
+def broadcast_to(tensor: Values, shape: RaggedShape) -> Values:
     """A tensor, ragged or not, with the rows of a shape; the inner dimensions are left to the op."""
     if not shape.parted:
         if isinstance(tensor, RaggedTensor):
@@ -225,16 +228,15 @@ def _tiled_axis(tensor: Any, axis: int, repeats: Tensor, dtype: DType) -> Ragged
 # ------------------------------------------------------------------------------------------------- Element-wise
 
 
-def unary(op: Callable[..., Any], x: Any, *args: Any, **kwargs: Any) -> RaggedTensor:
+def unary(op: Callable[..., Any], x: RaggedLike, *args: object, **kwargs: object) -> RaggedTensor:
     """An element-wise function of one ragged tensor."""
-    x = as_ragged_or_tensor(x)
-    values = x.values
+    rows = as_ragged(x)
+    values = rows.values
     inner = unary(op, values, *args, **kwargs) if isinstance(values, RaggedTensor) else op(values, *args, **kwargs)
-    found: RaggedTensor = x.with_values(inner)
-    return found
+    return rows.with_values(inner)
 
 
-def binary(op: Callable[..., Any], x: Any, y: Any, *args: Any, **kwargs: Any) -> RaggedTensor:
+def binary(op: Callable[..., Any], x: RaggedLike, y: RaggedLike, *args: object, **kwargs: object) -> RaggedTensor:
     """An element-wise function of two tensors, of which one or both are ragged."""
     is_x, is_y = is_ragged(x), is_ragged(y)
     x = as_ragged_or_tensor(x, preferred_dtype=y.dtype if isinstance(y, RaggedTensor) else None)
@@ -249,8 +251,7 @@ def binary(op: Callable[..., Any], x: Any, y: Any, *args: Any, **kwargs: Any) ->
     with control_dependencies(checks):
         flat = (part.flat_values if isinstance(part, RaggedTensor) else part for part in (x, y))
         result = op(*flat, *args, **kwargs)
-    found: RaggedTensor = (x if isinstance(x, RaggedTensor) else y).with_flat_values(result)
-    return found
+    return as_ragged(x if isinstance(x, RaggedTensor) else y).with_flat_values(result)
 
 
 def _need_stretching(x: Any, y: Any, is_x: bool, is_y: bool) -> bool:

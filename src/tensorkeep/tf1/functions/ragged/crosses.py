@@ -19,18 +19,18 @@ from tensorkeep.tf1.functions.control.assertions import assert_equal, assert_les
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.functions.ragged.arrays import gather
 from tensorkeep.tf1.functions.ragged.broadcasting import unary
-from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor, as_ragged_or_tensor
+from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedLike, RaggedTensor, as_ragged_or_tensor
 
 _DEFAULT_KEY: Final = 0xDECAFCAFFE
 
 
-def cross(inputs: Any, name: str | None = None) -> RaggedTensor:
+def cross(inputs: Sequence[RaggedLike], name: str | None = None) -> RaggedTensor:
     """For each row all combinations of one feature of each column, joined by `_X_`."""
     return _crossed(inputs, False, 0, None, name)
 
 
 def cross_hashed(
-    inputs: Any, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+    inputs: Sequence[RaggedLike], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> RaggedTensor:
     """For each row all combinations of one feature of each column, as numbers of buckets."""
     return _crossed(inputs, True, num_buckets, hash_key, name)
@@ -86,25 +86,27 @@ def _is_sparse(value: Any) -> bool:
     return isinstance(value, SparseTensor) or (hasattr(value, "dense_shape") and hasattr(value, "indices"))
 
 
-def stack_dynamic_partitions(data: Any, partitions: Any, num_partitions: Any, name: str | None = None) -> RaggedTensor:
+def stack_dynamic_partitions(
+    data: RaggedLike, partitions: RaggedLike, num_partitions: Tensor | int, name: str | None = None
+) -> RaggedTensor:
     """The elements of each partition as a row."""
     with scope_of(name, "SegmentStack", data, partitions, num_partitions):
         data = as_ragged_or_tensor(data, name="data")
         dtype = data.row_splits.dtype if isinstance(data, RaggedTensor) else None
-        partitions = as_ragged_or_tensor(partitions, preferred_dtype=dtype, name="partitions")
-        count = convert(num_partitions, name="num_partitions", preferred_dtype=partitions.dtype)
+        parts: Any = as_ragged_or_tensor(partitions, preferred_dtype=dtype, name="partitions")
+        count = convert(num_partitions, name="num_partitions", preferred_dtype=parts.dtype)
         if dtype is not None:
-            partitions = _cast(partitions, dtype)
-        count = cast(count, partitions.dtype)
-        rank = partitions.shape.rank
+            parts = _cast(parts, dtype)
+        count = cast(count, parts.dtype)
+        rank = parts.shape.rank
         if rank is None:
             raise InvalidArgumentError("partitions must have known rank.")
         count.shape.assert_has_rank(0)
-        partitions.shape.assert_is_compatible_with(data.shape[:rank])
+        parts.shape.assert_is_compatible_with(data.shape[:rank])
         if rank == 0:
-            values, rows = shapes.stack([data]), shapes.stack([partitions])
+            values, rows = shapes.stack([data]), shapes.stack([parts])
             return RaggedTensor.from_value_rowids(values, rows, count, validate=False)
-        return _stacked(data, partitions, count) if rank == 1 else _stacked_rows(data, partitions, count, rank)
+        return _stacked(data, parts, count) if rank == 1 else _stacked_rows(data, parts, count, rank)
 
 
 def _cast(partitions: Any, dtype: Any) -> Any:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, FLOAT64, INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import Array, DTypeLike, Scalar, ShapeLike, TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
@@ -36,20 +37,29 @@ from tensorkeep.tf1.functions.numbers.elementwise import (
 )
 from tensorkeep.tf1.functions.numbers.elementwise import range as range_of
 from tensorkeep.tf1.functions.numbers.reductions import reduce_all, reduce_any, reduce_max, reduce_sum
-from tensorkeep.tf1.functions.ragged.ragged_tensor import RAGGED_SOURCES, RaggedTensor, as_ragged_or_tensor, is_ragged
+from tensorkeep.tf1.functions.ragged.ragged_tensor import (
+    RAGGED_SOURCES,
+    RaggedTensor,
+    Values,
+    as_ragged_or_tensor,
+    is_ragged,
+)
 from tensorkeep.tf1.functions.ragged.row_partition import RowPartition, integers
 
 # ---------------------------------------------------------------------------------------------------- Of lists
 
+NestedList: TypeAlias = "Scalar | Array | Sequence[NestedList]"
+"""Values in lists of any depth, not all of one length."""
+
 
 def constant(
-    pylist: Any,
-    dtype: Any = None,
+    pylist: NestedList,
+    dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
-    inner_shape: Any = None,
+    inner_shape: ShapeLike = None,
     name: str | None = None,
-    row_splits_dtype: Any = INT64,
-) -> Any:
+    row_splits_dtype: DTypeLike = INT64,
+) -> Values:
     """The ragged constant of nested lists."""
 
     def make_ragged(values: Any, row_splits: list[int]) -> RaggedTensor:
@@ -60,18 +70,19 @@ def constant(
         return dense_constant(items, None if dtype is None else DType.of(dtype), shape, name)
 
     with scope_of(name, "RaggedConstant"):
-        return _nested(make_ragged, make_inner, pylist, ragged_rank, inner_shape)
+        found: Values = _nested(make_ragged, make_inner, pylist, ragged_rank, inner_shape)
+    return found
 
 
 def constant_value(
-    pylist: Any,
-    dtype: Any = None,
+    pylist: NestedList,
+    dtype: DTypeLike | None = None,
     ragged_rank: int | None = None,
-    inner_shape: Any = None,
-    row_splits_dtype: Any = "int64",
-) -> Any:
+    inner_shape: ShapeLike = None,
+    row_splits_dtype: DTypeLike = "int64",
+) -> RaggedTensorValue | Array:
     """The value of nested lists, as it is fed to a ragged tensor."""
-    wanted = dtype.array_dtype if isinstance(dtype, DType) else dtype
+    wanted: Any = dtype.array_dtype if isinstance(dtype, DType) else dtype
     splits_dtype = DType.of(row_splits_dtype).array_dtype
 
     def make_inner(items: Any, shape: Any, name: str) -> Any:
@@ -81,7 +92,8 @@ def constant_value(
     def make_ragged(values: Any, row_splits: list[int]) -> RaggedTensorValue:
         return RaggedTensorValue(values, np.array(row_splits, splits_dtype))
 
-    return _nested(make_ragged, make_inner, pylist, ragged_rank, inner_shape)
+    found: RaggedTensorValue | Array = _nested(make_ragged, make_inner, pylist, ragged_rank, inner_shape)
+    return found
 
 
 def _nested(
@@ -181,12 +193,12 @@ def _inner_shape(pylist: Any, ragged_rank: int) -> tuple[int, ...]:
         raise InvalidArgumentError("inner values have inconsistent shape") from None
 
 
-def placeholder(dtype: Any, ragged_rank: int, value_shape: Any = None, name: str | None = None) -> Any:
+def placeholder(dtype: DTypeLike, ragged_rank: int, value_shape: ShapeLike = None, name: str | None = None) -> Values:
     """A ragged tensor that must be fed."""
     if ragged_rank == 0:
         return dense_placeholder(dtype, value_shape, name)
     with scope_of(name, "RaggedPlaceholder"):
-        result: Any = dense_placeholder(dtype, TensorShape([None]).concatenate(value_shape), "flat_values")
+        result: Values = dense_placeholder(dtype, TensorShape([None]).concatenate(value_shape), "flat_values")
         for i in reversed(builtins.range(ragged_rank)):
             splits = dense_placeholder(INT64, [None], f"row_splits_{i}")
             result = RaggedTensor.from_row_splits(result, splits, validate=False)
@@ -197,12 +209,12 @@ def placeholder(dtype: Any, ragged_rank: int, value_shape: Any = None, name: str
 
 
 def range(
-    starts: Any,
-    limits: Any = None,
-    deltas: Any = 1,
-    dtype: Any = None,
+    starts: TensorLike,
+    limits: TensorLike | None = None,
+    deltas: TensorLike = 1,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
-    row_splits_dtype: Any = INT64,
+    row_splits_dtype: DTypeLike = INT64,
 ) -> RaggedTensor:
     """A row of numbers, one after the other, for each start and limit."""
     splits_dtype = DType.of(row_splits_dtype)
@@ -224,14 +236,15 @@ def range(
 # ------------------------------------------------------------------------------------------------ Of functions
 
 
-def map_flat_values(op: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
+def map_flat_values(op: Callable[..., Any], *args: object, **kwargs: object) -> Values:
     """Applies a function to the values of ragged tensors, and gives the result their rows."""
     partitions: list[Sequence[RowPartition]] = []
     counts: set[int] = set()
     flat_args = _flat(args, partitions, counts)
     flat_kwargs = _flat(kwargs, partitions, counts)
     if not partitions:
-        return op(*args, **kwargs)
+        plain: Tensor = op(*args, **kwargs)
+        return plain
     if len(counts) > 1:
         raise InvalidArgumentError(
             f"Input RaggedTensors' flat_values must all have the same outer-dimension size.  Got sizes: {counts}"

@@ -53,7 +53,7 @@ def _rank_without_leading_ones(value: Tensor) -> Any:
 
 
 @ragged_gather.gradient
-def ragged_gather_gradient(op: Operation, *grads: Any) -> list[Any]:
+def ragged_gather_gradient(op: Operation, *grads: Tensor) -> list[Any]:
     """What comes to the values of a row goes to where that row was taken from."""
     *nested, flat, indices = op.inputs
     splits = nested[0]
@@ -61,5 +61,5 @@ def ragged_gather_gradient(op: Operation, *grads: Any) -> list[Any]:
         splits = slicing.gather(inner, splits)
     rows = reshape(indices, [-1])
     starts = slicing.gather(splits, rows)
-    places = ragged_range(starts, slicing.gather(splits[1:], rows)).values
+    places = ragged_range(starts, slicing.gather(splits[1:], rows)).flat_values
     return [*[None] * len(nested), IndexedSlices(grads[-1], places, shape_of(flat)), None]

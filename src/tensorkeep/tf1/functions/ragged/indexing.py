@@ -7,6 +7,7 @@ from typing import Any
 
 from tensorkeep.dtypes import BOOL
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import IndexLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -19,14 +20,15 @@ from tensorkeep.tf1.functions.control.control_flow import cond
 from tensorkeep.tf1.functions.numbers.elementwise import cast, maximum, minimum
 from tensorkeep.tf1.functions.ragged.arrays import gather
 from tensorkeep.tf1.functions.ragged.factories import range as ragged_range
-from tensorkeep.tf1.functions.ragged.ragged_tensor import RAGGED_OPERATORS, RaggedTensor
+from tensorkeep.tf1.functions.ragged.ragged_tensor import RAGGED_OPERATORS, RaggedTensor, Values
 
 
-def ragged_getitem(ragged: RaggedTensor, key: Any) -> Any:
+def ragged_getitem(ragged: RaggedTensor, key: IndexLike) -> Values:
     """A part of a ragged tensor."""
     keys = list(key) if isinstance(key, list | tuple) else [key]
     with scope_of(None, "RaggedGetItem", ragged, *_tensors(key)):
-        return _item(ragged, keys)
+        found: Values = _item(ragged, keys)
+        return found
 
 
 def _tensors(key: Any) -> Iterator[Tensor]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tensorkeep.dtypes import BOOL, INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import AxisLike, TensorLike
 from tensorkeep.graph.building import control_dependencies
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.shared.indexing import static_value
@@ -23,7 +24,10 @@ from tensorkeep.tf1.functions.ragged.broadcasting import binary, unary
 from tensorkeep.tf1.functions.ragged.factories import map_flat_values
 from tensorkeep.tf1.functions.ragged.factories import range as ragged_range
 from tensorkeep.tf1.functions.ragged.ragged_tensor import (
+    RaggedLike,
     RaggedTensor,
+    Values,
+    as_ragged,
     as_ragged_or_tensor,
     match_row_splits,
     positive_axis,
@@ -33,10 +37,13 @@ from tensorkeep.tf1.functions.ragged.row_partition import RowPartition, row_spli
 Function = Callable[..., Any]
 
 
-def aggregated(op: Function, data: Any, ids: Any, count: Any, more: dict[str, Any], name: str | None = None) -> Any:
+def aggregated(
+    op: Function, data: Values, ids: TensorLike, count: TensorLike, more: dict[str, Any], name: str | None = None
+) -> Values:
     """A function of the elements of each segment; the rows of ragged data are added up column by column."""
     if not isinstance(data, RaggedTensor) and not isinstance(ids, RaggedTensor):
-        return op(data, ids, count, name=name, **more)
+        plain: Tensor = op(data, ids, count, name=name, **more)
+        return plain
     with scope_of(name, "RaggedSegment", data, ids, count):
         data = as_ragged_or_tensor(data, name="data")
         ids = as_ragged_or_tensor(ids, name="segment_ids")
@@ -51,6 +58,7 @@ def aggregated(op: Function, data: Any, ids: Any, count: Any, more: dict[str, An
             message = "segment_ids.shape must be a prefix of data.shape"
             with control_dependencies([assert_equal(ids.row_splits, data.row_splits, message=message)]):
                 return aggregated(op, data.values, ids.values, count, more)
+        data = as_ragged(data)
         lengths = data.row_splits[1:] - data.row_splits[:-1]
         out_lengths = maximum(segments.unsorted_segment_max(lengths, ids, count), 0)
         splits = shapes.concat([shapes.zeros([1], out_lengths.dtype), cumsum(out_lengths)], axis=0)
@@ -61,36 +69,44 @@ def aggregated(op: Function, data: Any, ids: Any, count: Any, more: dict[str, An
 
 
 def reduced(
-    reduce: Function, segment: Function, ragged: Any, axis: Any, keepdims: Any, name: str | None, **more: Any
-) -> Any:
+    reduce: Function,
+    segment: Function,
+    ragged: RaggedLike,
+    axis: AxisLike,
+    keepdims: bool | None,
+    name: str | None,
+    **more: object,
+) -> Values:
     """A ragged tensor reduced along axes."""
     if not isinstance(ragged, RaggedTensor):
-        return reduce(ragged, axis, keepdims=keepdims, name=name, **more)
-    axis = _known_axis(axis)
-    if axis is None:
-        result = reduce(ragged.flat_values, None, keepdims=keepdims, name=name, **more)
+        plain: Tensor = reduce(ragged, axis, keepdims=keepdims, name=name, **more)
+        return plain
+    known: Any = _known_axis(axis)
+    if known is None:
+        result: Values = reduce(ragged.flat_values, None, keepdims=keepdims, name=name, **more)
         if keepdims:
             for _ in range((ragged.shape.rank or 1) - 1):
-                result = shapes.expand_dims(result, axis=0)
+                result = expand_dims_of(result, 0)
         return result
     with scope_of(name, "RaggedReduce", ragged):
-        if isinstance(axis, tuple | list):
-            if not axis:
+        if isinstance(known, tuple | list):
+            if not known:
                 return ragged
-            if len(axis) > 1:
+            if len(known) > 1:
                 rank = ragged.shape.rank
-                axes = sorted(positive_axis(a, rank, f"axis[{i}]", "rank(input_tensor)") for i, a in enumerate(axis))
+                axes = sorted(positive_axis(a, rank, f"axis[{i}]", "rank(input_tensor)") for i, a in enumerate(known))
                 inner = reduced(reduce, segment, ragged, axes[-1], keepdims, None, **more)
                 return reduced(reduce, segment, inner, axes[:-1], keepdims, None, **more)
-            axis = axis[0]
-        axis = positive_axis(axis, ragged.shape.rank, ndims_name="rank(input_tensor)")
-        if axis > 1:
-            return ragged.with_values(reduced(reduce, segment, ragged.values, axis - 1, keepdims, None, **more))
-        result = aggregated(segment, ragged.values, *(_columns(ragged) if axis == 0 else _rows(ragged)), more)
-        return expand_dims_of(result, axis) if keepdims else result
+            known = known[0]
+        at = positive_axis(known, ragged.shape.rank, ndims_name="rank(input_tensor)")
+        if at > 1:
+            return ragged.with_values(reduced(reduce, segment, ragged.values, at - 1, keepdims, None, **more))
+        result = aggregated(segment, ragged.values, *(_columns(ragged) if at == 0 else _rows(ragged)), more)
+        return expand_dims_of(result, at) if keepdims else result
 
 
-def expand_dims_of(tensor: Any, axis: int) -> Any:
+def expand_dims_of(tensor: Values, axis: int) -> Values:
+    """With one dimension more, of size one."""
     return expand_dims(tensor, axis) if isinstance(tensor, RaggedTensor) else shapes.expand_dims(tensor, axis=axis)
 
 
@@ -129,7 +145,9 @@ reduce_min = _reduction(reductions.reduce_min, segments.unsorted_segment_min, "M
 reduce_max = _reduction(reductions.reduce_max, segments.unsorted_segment_max, "Max")
 
 
-def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None) -> Any:
+def reduce_mean(
+    input_tensor: RaggedLike, axis: AxisLike = None, keepdims: bool | None = None, name: str | None = None
+) -> Values:
     with scope_of(name, "RaggedReduceMean", input_tensor):
         total = reduce_sum(input_tensor, axis, keepdims)
         if isinstance(input_tensor, RaggedTensor):
@@ -141,10 +159,13 @@ def reduce_mean(input_tensor: Any, axis: Any = None, keepdims: Any = None, name:
         if isinstance(total, RaggedTensor):
             mean = total.flat_values / count.flat_values
             return RaggedTensor.from_nested_row_splits(mean, total.nested_row_splits, validate=False)
-        return total / count
+        mean_of_all: Tensor = total / count
+        return mean_of_all
 
 
-def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+def reduce_variance(
+    input_tensor: RaggedLike, axis: AxisLike = None, keepdims: bool = False, name: str | None = None
+) -> Values:
     with scope_of(name, "RaggedReduceVariance", input_tensor):
         squares = unary(square, input_tensor)
         mean_of_squares = reduce_mean(squares, axis, keepdims)
@@ -154,27 +175,37 @@ def reduce_variance(input_tensor: Any, axis: Any = None, keepdims: bool = False,
         return binary(maximum, binary(elementwise.subtract, mean_of_squares, unary(square, mean)), 0)
 
 
-def reduce_std(input_tensor: Any, axis: Any = None, keepdims: bool = False, name: str | None = None) -> Any:
+def reduce_std(
+    input_tensor: RaggedLike, axis: AxisLike = None, keepdims: bool = False, name: str | None = None
+) -> Values:
     with scope_of(name, "RaggedReduceStd", input_tensor):
         variance = reduce_variance(input_tensor, axis, keepdims)
         return unary(sqrt, variance) if isinstance(variance, RaggedTensor) else sqrt(variance)
 
 
-def reduce_all(input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None) -> Any:
+def reduce_all(
+    input_tensor: RaggedLike, axis: AxisLike = None, keepdims: bool | None = None, name: str | None = None
+) -> Values:
     with scope_of(name, "RaggedReduceAll", input_tensor):
         numbers = map_flat_values(cast, input_tensor, INT32)
         return map_flat_values(cast, reduce_prod(numbers, axis, keepdims), BOOL)
 
 
-def reduce_any(input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None) -> Any:
+def reduce_any(
+    input_tensor: RaggedLike, axis: AxisLike = None, keepdims: bool | None = None, name: str | None = None
+) -> Values:
     with scope_of(name, "RaggedReduceAny", input_tensor):
         numbers = map_flat_values(cast, input_tensor, INT32)
         return map_flat_values(cast, reduce_sum(numbers, axis, keepdims), BOOL)
 
 
 def reduce_join(
-    inputs: Any, axis: Any = None, keepdims: Any = None, separator: str = "", name: str | None = None
-) -> Any:
+    inputs: RaggedLike,
+    axis: AxisLike = None,
+    keepdims: bool | None = None,
+    separator: str = "",
+    name: str | None = None,
+) -> Values:
     """The strings of ragged tensors joined along axes."""
     name = name or "RaggedSegmentJoin"
     return reduced(dense_join, unsorted_segment_join, inputs, axis, keepdims, name, separator=separator)
@@ -194,15 +225,15 @@ segment_min = _segment(segments.unsorted_segment_min, "Min")
 segment_max = _segment(segments.unsorted_segment_max, "Max")
 
 
-def add_n(inputs: Any, name: str | None = None) -> Any:
+def add_n(inputs: Sequence[RaggedLike], name: str | None = None) -> RaggedTensor:
     """The sum of ragged tensors of one shape."""
     with scope_of(name, "RaggedAddN", *inputs):
-        return map_flat_values(elementwise.add_n, inputs)
+        return as_ragged(map_flat_values(elementwise.add_n, inputs))
 
 
 def running_sum(
-    x: RaggedTensor, axis: Any = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
-) -> Any:
+    x: RaggedTensor, axis: int = 0, exclusive: bool = False, reverse: bool = False, name: str | None = None
+) -> RaggedTensor:
     """The sum of the elements so far along an axis."""
     with scope_of(name, "RaggedCumSum", x):
         axis = positive_axis(axis, x.shape.rank, ndims_name="rank")
@@ -212,7 +243,7 @@ def running_sum(
         if axis == x.ragged_rank:
             return x.with_flat_values(_row_sums(x._nested_row_partitions[-1], x.flat_values, exclusive, reverse))
         inner = axis - x.ragged_rank
-        return map_flat_values(lambda flat: cumsum(flat, inner, exclusive, reverse), x)
+        return as_ragged(map_flat_values(lambda flat: cumsum(flat, inner, exclusive, reverse), x))
 
 
 def _row_sums(rows: RowPartition, flat: Tensor, exclusive: bool, reverse: bool) -> Tensor:

@@ -6,8 +6,11 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike
 from tensorkeep.graph.building import control_dependencies
+from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Operation, Tensor
+from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.tf1.functions.arrays import slicing
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims, fill, ones_like, scope_of, size, squeeze
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -20,25 +23,32 @@ from tensorkeep.tf1.functions.numbers.elementwise import cast, maximum, sqrt
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
 from tensorkeep.tf1.functions.ragged.factories import map_flat_values
 from tensorkeep.tf1.functions.ragged.ragged_math import reduce_max, segment_sum
-from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor, as_ragged_or_tensor, is_ragged
+from tensorkeep.tf1.functions.ragged.ragged_tensor import (
+    RaggedLike,
+    RaggedTensor,
+    Values,
+    as_ragged,
+    as_ragged_or_tensor,
+    is_ragged,
+)
 
 # --------------------------------------------------------------------------------------------------- Matrices
 
 
 def matmul(
-    a: Any,
-    b: Any,
+    a: RaggedLike,
+    b: RaggedLike,
     transpose_a: bool = False,
     transpose_b: bool = False,
     adjoint_a: bool = False,
     adjoint_b: bool = False,
     a_is_sparse: bool = False,
     b_is_sparse: bool = False,
-    output_type: Any = None,
+    output_type: DTypeLike | None = None,
     grad_a: bool = False,
     grad_b: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Values:
     """The products of matrices, which may have other sizes in every batch, but may not be ragged in themselves."""
     for first, second, what in ((transpose_a, adjoint_a, "a"), (transpose_b, adjoint_b, "b")):
         if first and second:
@@ -53,7 +63,8 @@ def matmul(
         "output_type": output_type,
     }
     with scope_of(name, "RaggedMatMul", a, b):
-        return _product(as_ragged_or_tensor(a, name="a"), as_ragged_or_tensor(b, name="b"), options)
+        found: Values = _product(as_ragged_or_tensor(a, name="a"), as_ragged_or_tensor(b, name="b"), options)
+        return found
 
 
 def _product(a: Any, b: Any, options: dict[str, Any]) -> Any:
@@ -137,7 +148,9 @@ def _area(matrices: RaggedTensor) -> Tensor:
 # --------------------------------------------------------------------------------------------------- Tables
 
 
-def embedding_lookup(params: Any, ids: Any, *args: Any, name: str | None = None, **options: Any) -> RaggedTensor:
+def embedding_lookup(
+    params: TensorLike, ids: RaggedTensor, *args: Any, name: str | None = None, **options: Any
+) -> RaggedTensor:
     """The rows of a table that ids name."""
     if params is None:
         raise InvalidArgumentError("params must be specified.")
@@ -149,48 +162,59 @@ def embedding_lookup(params: Any, ids: Any, *args: Any, name: str | None = None,
             "indices, either of type `int32` or `int64`."
         )
     with scope_of(name, "embedding_lookup_ragged"):
-        found: RaggedTensor = map_flat_values(
-            lambda flat: lookups.embedding_lookup(params, flat, *args, **options), ids
-        )
-        return found
+        return as_ragged(map_flat_values(lambda flat: lookups.embedding_lookup(params, flat, *args, **options), ids))
 
 
-def embedding_lookup_sparse(params: Any, sp_ids: Any, sp_weights: Any, *args: Any, **options: Any) -> Tensor:
+def embedding_lookup_sparse(
+    params: TensorLike, sp_ids: RaggedTensor, sp_weights: RaggedTensor | SparseTensor | None, *args: Any, **options: Any
+) -> Tensor:
     """For each row of ids the sum, mean, or sum divided by the root of the squares, of their rows of a table."""
-    weights = sp_weights.to_sparse() if is_ragged(sp_weights) else sp_weights
+    weights = sp_weights.to_sparse() if isinstance(sp_weights, RaggedTensor) else sp_weights
     return lookups.embedding_lookup_sparse(params, sp_ids.to_sparse(), weights, *args, **options)
 
 
 def safe_embedding_lookup_sparse(
-    embedding_weights: Any, sparse_ids: Any, sparse_weights: Any = None, *args: Any, **options: Any
+    embedding_weights: TensorLike,
+    sparse_ids: RaggedTensor,
+    sparse_weights: RaggedTensor | SparseTensor | None = None,
+    *args: Any,
+    **options: Any,
 ) -> Tensor:
     """As `embedding_lookup_sparse`, for ids some of which are invalid, and rows that have none."""
-    weights = sparse_weights.to_sparse() if is_ragged(sparse_weights) else sparse_weights
+    weights = sparse_weights.to_sparse() if isinstance(sparse_weights, RaggedTensor) else sparse_weights
     return lookups.safe_embedding_lookup_sparse(embedding_weights, sparse_ids.to_sparse(), weights, *args, **options)
 
 
 # --------------------------------------------------------------------------------------------------- Segments
 
 
-def segment_mean(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+def segment_mean(
+    data: RaggedTensor, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Values:
     """The mean of the rows of each segment, column by column."""
     with scope_of(name, "RaggedSegmentMean", data, segment_ids, num_segments):
         total, count = _totals(data, segment_ids, num_segments)
-        if is_ragged(total):
+        if isinstance(total, RaggedTensor) and isinstance(count, RaggedTensor):
             return total.with_flat_values(total.flat_values / count.flat_values)
-        return total / count
+        mean: Any = total
+        means: Values = mean / count
+        return means
 
 
-def segment_sqrt_n(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
+def segment_sqrt_n(
+    data: RaggedTensor, segment_ids: TensorLike, num_segments: TensorLike, name: str | None = None
+) -> Values:
     """The sum of the rows of each segment, divided by the root of how many they are, column by column."""
     with scope_of(name, "RaggedSegmentSqrtN", data, segment_ids, num_segments):
         total, count = _totals(data, segment_ids, num_segments)
-        if is_ragged(total):
+        if isinstance(total, RaggedTensor) and isinstance(count, RaggedTensor):
             return total.with_flat_values(total.flat_values / sqrt(count.flat_values))
-        return total / sqrt(count)
+        whole: Any = total
+        scaled: Values = whole / sqrt(count)
+        return scaled
 
 
-def _totals(data: Any, segment_ids: Any, num_segments: Any) -> tuple[Any, Any]:
+def _totals(data: RaggedTensor, segment_ids: TensorLike, num_segments: TensorLike) -> tuple[Values, Values]:
     total = segment_sum(data, segment_ids, num_segments)
     ones = RaggedTensor.from_nested_row_splits(ones_like(data.flat_values), data.nested_row_splits, validate=False)
     return total, segment_sum(ones, segment_ids, num_segments)
@@ -200,25 +224,24 @@ def _totals(data: Any, segment_ids: Any, num_segments: Any) -> tuple[Any, Any]:
 
 
 def dropout(
-    x: Any,
-    keep_prob: Any = None,
-    noise_shape: Any = None,
+    x: RaggedLike,
+    keep_prob: Tensor | float | None = None,
+    noise_shape: ShapeLike = None,
     seed: int | None = None,
     name: str | None = None,
-    rate: Any = None,
+    rate: Tensor | float | None = None,
 ) -> RaggedTensor:
     """The ragged tensor with values set to zero at random, and the others scaled up to keep the sum."""
     if noise_shape is not None:
         raise InvalidArgumentError("noise_shape is not supported yet for RaggedTensor x")
     with scope_of(name, "RaggedNNDropout", x, rate):
-        x = as_ragged_or_tensor(x, name="x")
-        found: RaggedTensor = x.with_flat_values(
-            activations.dropout(x.flat_values, keep_prob=keep_prob, seed=seed, rate=rate)
-        )
-        return found
+        rows = as_ragged(x, name="x")
+        return rows.with_flat_values(activations.dropout(rows.flat_values, keep_prob=keep_prob, seed=seed, rate=rate))
 
 
-def assert_type(tensor: Any, tf_type: Any, message: str | None = None, name: str | None = None) -> Operation:
+def assert_type(
+    tensor: RaggedTensor | RaggedTensorValue, tf_type: DTypeLike, message: str | None = None, name: str | None = None
+) -> Operation:
     """Checks the type of the values."""
     return assertions.assert_type(tensor.flat_values, tf_type, message=message, name=name)
 

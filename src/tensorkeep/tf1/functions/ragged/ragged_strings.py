@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from tensorkeep.dtypes import INT32, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -19,7 +20,13 @@ from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.parsing import strings
 from tensorkeep.tf1.functions.ragged.arrays import expand_dims
 from tensorkeep.tf1.functions.ragged.factories import map_flat_values
-from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor, as_ragged_or_tensor
+from tensorkeep.tf1.functions.ragged.ragged_tensor import (
+    RaggedLike,
+    RaggedTensor,
+    Values,
+    as_ragged,
+    as_ragged_or_tensor,
+)
 
 
 def _rows_of(sparse: SparseTensor) -> RaggedTensor:
@@ -31,7 +38,7 @@ def _rows_of(sparse: SparseTensor) -> RaggedTensor:
 # --------------------------------------------------------------------------------------------------- Splitting
 
 
-def bytes_split(input: Any, name: str | None = None) -> Any:
+def bytes_split(input: RaggedLike, name: str | None = None) -> Values:
     """The bytes of each string."""
     with scope_of(name, "StringsByteSplit", input):
         input = as_ragged_or_tensor(input, name="input")
@@ -67,35 +74,37 @@ def _ragged_split(input: Any, sep: Any, maxsplit: int, name: str | None = None) 
 
 
 def strings_split(
-    input: Any = None,
-    sep: Any = None,
+    input: RaggedLike | None = None,
+    sep: TensorLike | None = None,
     maxsplit: int = -1,
     result_type: str = "SparseTensor",
-    source: Any = None,
+    source: RaggedLike | None = None,
     name: str | None = None,
-) -> Any:
+) -> Values | SparseTensor:
     """Strings, each split at `sep` or at white space, as a sparse or as a ragged tensor."""
     input = either("input", input, "source", source)
     with scope_of(name, "StringSplit", input):
-        input = as_ragged_or_tensor(input, STRING, name="input")
-        if input.shape.rank == 0:
-            input = shapes.expand_dims(input, 0)
+        given: Any = input
+        text: Any = as_ragged_or_tensor(given, STRING, name="input")
+        if text.shape.rank == 0:
+            text = shapes.expand_dims(text, 0)
         if result_type == "RaggedTensor":
-            return _ragged_split(input, sep, maxsplit)
+            found: Values | SparseTensor = _ragged_split(text, sep, maxsplit)
+            return found
         _check_result_type(result_type)
-        if input.shape.rank == 1:
-            return _sparse_split(input, sep, maxsplit)
-        return _ragged_split(input, sep, maxsplit).to_sparse()
+        if text.shape.rank == 1:
+            return _sparse_split(text, sep, maxsplit)
+        return as_ragged(_ragged_split(text, sep, maxsplit)).to_sparse()
 
 
 def string_split(
-    source: Any,
-    sep: Any = None,
+    source: TensorLike,
+    sep: TensorLike | None = None,
     skip_empty: bool = True,
-    delimiter: Any = None,
+    delimiter: TensorLike | None = None,
     result_type: str = "SparseTensor",
     name: str | None = None,
-) -> Any:
+) -> Values | SparseTensor:
     """A vector of strings, each split at any of the characters of `sep`, as a sparse or as a ragged tensor."""
     with scope_of(name, "StringSplit", source):
         mark = either("sep", sep, "delimiter", delimiter)
@@ -115,13 +124,13 @@ def _check_result_type(result_type: str) -> None:
 # -------------------------------------------------------------------------------------------------- Characters
 
 
-def unicode_script(input: Any, name: str | None = None) -> Tensor:
+def unicode_script(input: TensorLike, name: str | None = None) -> Tensor:
     """The script of each character, by its number in ICU."""
     return emit(unicode_ops.unicode_script, input, name=name)
 
 
 def unicode_transcode(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     output_encoding: str,
     errors: str = "replace",
@@ -143,8 +152,12 @@ def unicode_transcode(
 
 
 def unicode_encode(
-    input: Any, output_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
-) -> Any:
+    input: RaggedLike,
+    output_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: str | None = None,
+) -> Values:
     """The strings that the characters of the last dimension make."""
     with scope_of(name, "UnicodeEncode", input):
         tensor = as_ragged_or_tensor(input)
@@ -155,7 +168,8 @@ def unicode_encode(
             raise InvalidArgumentError("input_tensor's rank must be at least 1.")
         options = (output_encoding, errors, replacement_char)
         if isinstance(tensor, RaggedTensor):
-            return _encode_rows(tensor, options)
+            found: Values = _encode_rows(tensor, options)
+            return found
         if rank == 2:
             return unicode_encode(RaggedTensor.from_tensor(tensor), *options)
         if rank > 2:
@@ -212,21 +226,22 @@ def _decoding(encoding: str, errors: str, replacement: int, replace_control: boo
 
 
 def unicode_decode(
-    input: Any,
+    input: RaggedLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 65533,
     replace_control_characters: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Values:
     """The characters of each string, as numbers."""
     with scope_of(name, "UnicodeDecode", input):
         attrs = _decoding(input_encoding, errors, replacement_char, replace_control_characters)
-        return _decoded(input, attrs, False)[0]
+        found: Values = _decoded(input, attrs, False)[0]
+        return found
 
 
 def unicode_decode_with_offsets(
-    input: Any,
+    input: TensorLike,
     input_encoding: str,
     errors: str = "replace",
     replacement_char: int = 65533,
@@ -240,8 +255,12 @@ def unicode_decode_with_offsets(
 
 
 def unicode_split(
-    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
-) -> Any:
+    input: TensorLike,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: str | None = None,
+) -> Values:
     """The characters of each string, as strings."""
     with scope_of(name, "UnicodeSplit", input):
         characters, _ = _decoded(input, _decoding(input_encoding, errors, replacement_char), False)
@@ -249,7 +268,11 @@ def unicode_split(
 
 
 def unicode_split_with_offsets(
-    input: Any, input_encoding: str, errors: str = "replace", replacement_char: int = 65533, name: str | None = None
+    input: TensorLike,
+    input_encoding: str,
+    errors: str = "replace",
+    replacement_char: int = 65533,
+    name: str | None = None,
 ) -> tuple[Any, Any]:
     """The characters of each string, as strings, and the bytes that they start at."""
     with scope_of(name, "UnicodeSplitWithOffsets", input):
@@ -261,14 +284,14 @@ def unicode_split_with_offsets(
 
 
 def ngrams(
-    data: Any,
-    ngram_width: Any,
+    data: RaggedLike,
+    ngram_width: int | Sequence[int],
     separator: str = " ",
-    pad_values: Any = None,
+    pad_values: str | bytes | tuple[str, str] | None = None,
     padding_width: int | None = None,
     preserve_short_sequences: bool = False,
     name: str | None = None,
-) -> Any:
+) -> Values:
     """Every so many words that follow each other in a row, joined."""
     with scope_of(name, "StringNGrams", data):
         left, right = _paddings(pad_values)
@@ -320,10 +343,10 @@ def _paddings(pad_values: Any) -> tuple[Any, Any]:
     return left, right
 
 
-def string_join(inputs: Any, separator: str = "", name: str | None = None) -> Any:
+def string_join(inputs: Sequence[RaggedLike], separator: str = "", name: str | None = None) -> RaggedTensor:
     """Ragged tensors of strings of one shape, joined element by element."""
     with scope_of(name, "RaggedStringJoin", *inputs):
-        return map_flat_values(strings.string_join, inputs, separator)
+        return as_ragged(map_flat_values(strings.string_join, inputs, separator))
 
 
 __all__ = [

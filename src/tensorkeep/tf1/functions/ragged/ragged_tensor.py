@@ -8,7 +8,7 @@ from typing import Any, Final, TypeAlias, Union
 
 from tensorkeep.dtypes import INT32, INT64, VARIANT, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, Feeds, SessionLike, ShapeLike, TensorLike, emit
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import EXTENSIONS, Graph, Operation, Tensor
@@ -30,6 +30,8 @@ from tensorkeep.tf1.functions.ragged import row_partition
 from tensorkeep.tf1.functions.ragged.row_partition import RowPartition, check_flag
 
 Values: TypeAlias = Union[Tensor, "RaggedTensor"]
+RaggedLike: TypeAlias = "TensorLike | RaggedTensorValue"
+"""What a tensor, or a ragged one, is made of."""
 
 RAGGED_OPERATORS: Final[dict[str, Callable[..., Any]]] = {}
 """What Python's operators do with ragged tensors, filled in by the modules that know: "add", "radd", "getitem", …"""
@@ -85,7 +87,12 @@ class RaggedTensor:
 
     @classmethod
     def from_value_rowids(
-        cls, values: Any, value_rowids: Any, nrows: Any = None, name: str | None = None, validate: bool = True
+        cls,
+        values: RaggedLike,
+        value_rowids: TensorLike,
+        nrows: TensorLike | None = None,
+        name: str | None = None,
+        validate: bool = True,
     ) -> RaggedTensor:
         """Rows by the row of each value."""
         check_flag(validate)
@@ -95,7 +102,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_splits(
-        cls, values: Any, row_splits: Any, name: str | None = None, validate: bool = True
+        cls, values: RaggedLike, row_splits: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Rows by where they end, after a zero."""
         check_flag(validate)
@@ -105,7 +112,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_lengths(
-        cls, values: Any, row_lengths: Any, name: str | None = None, validate: bool = True
+        cls, values: RaggedLike, row_lengths: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Rows by their lengths."""
         check_flag(validate)
@@ -115,7 +122,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_starts(
-        cls, values: Any, row_starts: Any, name: str | None = None, validate: bool = True
+        cls, values: RaggedLike, row_starts: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Rows by where they begin."""
         check_flag(validate)
@@ -126,7 +133,7 @@ class RaggedTensor:
 
     @classmethod
     def from_row_limits(
-        cls, values: Any, row_limits: Any, name: str | None = None, validate: bool = True
+        cls, values: RaggedLike, row_limits: TensorLike, name: str | None = None, validate: bool = True
     ) -> RaggedTensor:
         """Rows by where they end."""
         check_flag(validate)
@@ -137,7 +144,12 @@ class RaggedTensor:
 
     @classmethod
     def from_uniform_row_length(
-        cls, values: Any, uniform_row_length: Any, nrows: Any = None, validate: bool = True, name: str | None = None
+        cls,
+        values: RaggedLike,
+        uniform_row_length: TensorLike,
+        nrows: TensorLike | None = None,
+        validate: bool = True,
+        name: str | None = None,
     ) -> RaggedTensor:
         """Rows that all have one length."""
         check_flag(validate)
@@ -152,9 +164,9 @@ class RaggedTensor:
     @classmethod
     def from_nested_value_rowids(
         cls,
-        flat_values: Any,
-        nested_value_rowids: Any,
-        nested_nrows: Any = None,
+        flat_values: RaggedLike,
+        nested_value_rowids: Sequence[TensorLike],
+        nested_nrows: Sequence[TensorLike | None] | None = None,
         name: str | None = None,
         validate: bool = True,
     ) -> RaggedTensor:
@@ -169,54 +181,66 @@ class RaggedTensor:
                 f"len(nested_nrows) = {len(counts)} vs. len(nested_values_rowids) = {len(nested_value_rowids)}."
             )
         with scope_of(name, "RaggedFromNestedValueRowIds", flat_values, *nested_value_rowids, *counts):
-            result = flat_values
+            result: Any = flat_values
             for ids, count in reversed(list(zip(nested_value_rowids, counts, strict=True))):
                 result = cls.from_value_rowids(result, ids, count, validate=validate)
-            return result  # type: ignore[no-any-return]
+            found: RaggedTensor = result
+            return found
 
     @classmethod
     def from_nested_row_splits(
-        cls, flat_values: Any, nested_row_splits: Any, name: str | None = None, validate: bool = True
+        cls,
+        flat_values: RaggedLike,
+        nested_row_splits: Sequence[TensorLike],
+        name: str | None = None,
+        validate: bool = True,
     ) -> RaggedTensor:
         """Rows of rows, by splits, from the outermost dimension to the innermost."""
         check_flag(validate)
         _check_list("nested_row_splits", nested_row_splits)
         with scope_of(name, "RaggedFromNestedRowSplits", flat_values, *nested_row_splits):
-            result = flat_values
+            result: Any = flat_values
             for splits in reversed(list(nested_row_splits)):
                 result = cls.from_row_splits(result, splits, validate=validate)
-            return result  # type: ignore[no-any-return]
+            found: RaggedTensor = result
+            return found
 
     @classmethod
     def from_nested_row_lengths(
-        cls, flat_values: Any, nested_row_lengths: Any, name: str | None = None, validate: bool = True
+        cls,
+        flat_values: RaggedLike,
+        nested_row_lengths: Sequence[TensorLike],
+        name: str | None = None,
+        validate: bool = True,
     ) -> RaggedTensor:
         """Rows of rows, by lengths, from the outermost dimension to the innermost."""
         check_flag(validate)
         _check_list("nested_row_lengths", nested_row_lengths)
         with scope_of(name, "RaggedFromNestedRowlengths", flat_values, *nested_row_lengths):
-            result = flat_values
+            result: Any = flat_values
             for lengths in reversed(list(nested_row_lengths)):
                 result = cls.from_row_lengths(result, lengths, validate=validate)
-            return result  # type: ignore[no-any-return]
+            found: RaggedTensor = result
+            return found
 
     @classmethod
-    def _from_nested_row_partitions(cls, flat_values: Any, partitions: Sequence[RowPartition]) -> Any:
+    def _from_nested_row_partitions(cls, flat_values: Any, partitions: Sequence[RowPartition]) -> Values:
         with scope_of(None, "RaggedFromNestedRowPartitions", flat_values, *(part.splits for part in partitions)):
-            result = flat_values
+            result: Any = flat_values
             for parted in reversed(partitions):
                 result = cls._from_row_partition(result, parted, validate=False)
-            return result
+            found: Values = result
+            return found
 
     @classmethod
     def from_tensor(
         cls,
-        tensor: Any,
-        lengths: Any = None,
-        padding: Any = None,
+        tensor: TensorLike,
+        lengths: TensorLike | None = None,
+        padding: TensorLike | None = None,
         ragged_rank: int = 1,
         name: str | None = None,
-        row_splits_dtype: Any = INT64,
+        row_splits_dtype: DTypeLike = INT64,
     ) -> RaggedTensor:
         """The rows of a dense tensor, cut to lengths, or without the padding at their ends."""
         made: RaggedTensor = RAGGED_SOURCES["from_tensor"](
@@ -225,7 +249,9 @@ class RaggedTensor:
         return made
 
     @classmethod
-    def from_sparse(cls, st_input: Any, name: str | None = None, row_splits_dtype: Any = INT64) -> RaggedTensor:
+    def from_sparse(
+        cls, st_input: SparseTensor, name: str | None = None, row_splits_dtype: DTypeLike = INT64
+    ) -> RaggedTensor:
         """The rows of a sparse matrix, each of which must be filled from its beginning."""
         made: RaggedTensor = RAGGED_SOURCES["from_sparse"](st_input, name, row_splits_dtype)
         return made
@@ -275,7 +301,7 @@ class RaggedTensor:
         return len(self._nested_row_partitions)
 
     @property
-    def values(self) -> Any:
+    def values(self) -> Values:
         return self._values
 
     @property
@@ -312,7 +338,7 @@ class RaggedTensor:
                 rest = rest._values
             return tuple(found)
 
-    def nrows(self, out_type: Any = None, name: str | None = None) -> Tensor:
+    def nrows(self, out_type: DTypeLike | None = None, name: str | None = None) -> Tensor:
         with scope_of(name, "RaggedNRows", self):
             count = self._row_partition.nrows()
             return count if out_type is None else cast(count, out_type)
@@ -325,7 +351,7 @@ class RaggedTensor:
         with scope_of(name, "RaggedRowLimits", self):
             return self.row_splits[1:]
 
-    def row_lengths(self, axis: int = 1, name: str | None = None) -> Any:
+    def row_lengths(self, axis: int = 1, name: str | None = None) -> Values:
         """The lengths of the rows; of an inner axis, ragged."""
         if axis in (0, 1):
             return self._row_partition.row_lengths() if axis else self._row_partition.nrows()
@@ -345,7 +371,9 @@ class RaggedTensor:
         with scope_of(name, "RaggedNestedRowLengths", self):
             return tuple(parted.row_lengths() for parted in self._nested_row_partitions)
 
-    def bounding_shape(self, axis: Any = None, name: str | None = None, out_type: Any = None) -> Tensor:
+    def bounding_shape(
+        self, axis: int | None = None, name: str | None = None, out_type: DTypeLike | None = None
+    ) -> Tensor:
         """The shape of the smallest dense tensor that holds it."""
         own = self._row_partition.dtype
         dtype = own if out_type is None else DType.of(out_type)
@@ -367,7 +395,7 @@ class RaggedTensor:
 
     # ------------------------------------------------------------------------------------------------ Changed
 
-    def with_values(self, new_values: Any) -> RaggedTensor:
+    def with_values(self, new_values: RaggedLike) -> RaggedTensor:
         """The same rows of other values."""
         values = as_values(new_values)
         values.shape.with_rank_at_least(1)
@@ -379,13 +407,13 @@ class RaggedTensor:
             )
         return RaggedTensor(values, self._row_partition, internal=True)
 
-    def with_flat_values(self, new_values: Any) -> RaggedTensor:
+    def with_flat_values(self, new_values: RaggedLike) -> RaggedTensor:
         """The same rows, in all dimensions that are ragged, of other values."""
         if isinstance(self._values, RaggedTensor):
             return self.with_values(self._values.with_flat_values(new_values))
         return self.with_values(as_values(new_values))
 
-    def with_row_splits_dtype(self, dtype: Any) -> RaggedTensor:
+    def with_row_splits_dtype(self, dtype: DTypeLike) -> RaggedTensor:
         dtype = DType.of(dtype)
         if dtype not in (INT32, INT64):
             raise InvalidArgumentError(f"Argument `row_splits` dtype must be int32 or int64. Received {dtype}.")
@@ -395,7 +423,7 @@ class RaggedTensor:
         values = values.with_row_splits_dtype(dtype) if isinstance(values, RaggedTensor) else values
         return RaggedTensor(values, self._row_partition.with_dtype(dtype), internal=True)
 
-    def merge_dims(self, outer_axis: int, inner_axis: int) -> Any:
+    def merge_dims(self, outer_axis: int, inner_axis: int) -> Values:
         """Several dimensions as one."""
         rank = self.shape.rank
         outer_axis = positive_axis(outer_axis, rank, "outer_axis", "rank(self)")
@@ -406,7 +434,9 @@ class RaggedTensor:
             )
         return merge_dims(self, outer_axis, inner_axis)
 
-    def to_tensor(self, default_value: Any = None, name: str | None = None, shape: Any = None) -> Tensor:
+    def to_tensor(
+        self, default_value: TensorLike | None = None, name: str | None = None, shape: ShapeLike = None
+    ) -> Tensor:
         """The dense tensor, with a default value where rows are shorter than the longest."""
         with scope_of(name, "RaggedToTensor", self, default_value, shape):
             if default_value is not None:
@@ -451,7 +481,7 @@ class RaggedTensor:
         parts = (self.flat_values, *self.nested_row_splits)
         return list(dict.fromkeys(op for part in parts for op in part.consumers()))
 
-    def eval(self, feed_dict: Any = None, session: Any = None) -> RaggedTensorValue:
+    def eval(self, feed_dict: Feeds | None = None, session: SessionLike | None = None) -> RaggedTensorValue:
         """The value, from `session` or from the session in force."""
         if "eval" not in EXTENSIONS:
             raise FailedPreconditionError("eval() needs a session: call session.run(...) instead")
@@ -483,18 +513,18 @@ class RaggedTensor:
 # ------------------------------------------------------------------------------------------------ What it needs
 
 
-def is_ragged(value: Any) -> bool:
+def is_ragged(value: object) -> bool:
     return isinstance(value, RaggedTensor | RaggedTensorValue)
 
 
-def as_values(value: Any) -> Any:
+def as_values(value: RaggedLike) -> Values:
     """What rows can be made of: a tensor, or a ragged one."""
     return value if isinstance(value, Tensor | RaggedTensor) else as_ragged_or_tensor(value, name="values")
 
 
 def as_ragged_or_tensor(
-    value: Any, dtype: DType | None = None, preferred_dtype: DType | None = None, name: str | None = None
-) -> Any:
+    value: RaggedLike, dtype: DType | None = None, preferred_dtype: DType | None = None, name: str | None = None
+) -> Values:
     """A value as a tensor, or as a ragged one if it is ragged."""
     if isinstance(value, RaggedTensor):
         if dtype is not None and dtype.base_dtype is not value.dtype.base_dtype:
@@ -510,7 +540,14 @@ def as_ragged_or_tensor(
     return convert(value, dtype, name, preferred_dtype=preferred_dtype)
 
 
-def match_row_splits(*tensors: Any) -> DType:
+def as_ragged(value: RaggedLike, name: str | None = None) -> RaggedTensor:
+    """A ragged tensor, or the value of one, as a ragged tensor."""
+    found = as_ragged_or_tensor(value, name=name)
+    assert isinstance(found, RaggedTensor)
+    return found
+
+
+def match_row_splits(*tensors: object) -> DType:
     """The type of the splits of ragged tensors, which must have the same."""
     found = {tensor.row_splits.dtype for tensor in tensors if isinstance(tensor, RaggedTensor)}
     if len(found) > 1:
@@ -521,7 +558,7 @@ def match_row_splits(*tensors: Any) -> DType:
     return found.pop() if found else INT64
 
 
-def nrows(tensor: Any, out_type: DType = INT32) -> Tensor:
+def nrows(tensor: Values, out_type: DType = INT32) -> Tensor:
     """How many rows there are."""
     if isinstance(tensor, RaggedTensor):
         return tensor.nrows(out_type)
@@ -577,7 +614,7 @@ def _partition_parts(ragged: RaggedTensor) -> tuple[list[str], list[Tensor]]:
     return [kind for kind, _ in pairs], [part for _, part in pairs]
 
 
-def merge_dims(value: Any, outer_axis: int, inner_axis: int) -> Any:
+def merge_dims(value: Values, outer_axis: int, inner_axis: int) -> Values:
     """Several dimensions of a tensor, ragged or not, as one."""
     if outer_axis == inner_axis:
         return value
@@ -623,10 +660,12 @@ def _parts(ragged: Any) -> tuple[Any, ...]:
 
 
 def _rebuilt(parts: list[Any]) -> RaggedTensorValue:
-    *nested, value = parts
+    *nested, flat = parts
+    value: Any = flat
     for splits in reversed(nested):
         value = RaggedTensorValue(value, splits)
-    return value  # type: ignore[no-any-return]
+    rebuilt: RaggedTensorValue = value
+    return rebuilt
 
 
 def _expand(ragged: RaggedTensor) -> tuple[Sequence[Any], Callable[[list[Any]], Any]]:

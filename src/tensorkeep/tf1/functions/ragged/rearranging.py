@@ -6,9 +6,11 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import AxisLike, DTypeLike, TensorLike
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.shared.indexing import static_value
+from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.tf1.functions.arrays import shapes, slicing
 from tensorkeep.tf1.functions.arrays.shapes import either, scope_of
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -21,7 +23,10 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_all
 from tensorkeep.tf1.functions.ragged import arrays
 from tensorkeep.tf1.functions.ragged.crosses import stack_dynamic_partitions
 from tensorkeep.tf1.functions.ragged.ragged_tensor import (
+    RaggedLike,
     RaggedTensor,
+    Values,
+    as_ragged,
     as_ragged_or_tensor,
     is_ragged,
     match_row_splits,
@@ -31,14 +36,14 @@ from tensorkeep.tf1.functions.ragged.ragged_tensor import (
 # --------------------------------------------------------------------------------------------------- Picking
 
 
-def batch_gather(params: Any, indices: Any, name: str | None = None) -> Any:
+def batch_gather(params: RaggedLike, indices: RaggedLike, name: str | None = None) -> Values:
     """The elements of each row at the indices of that row."""
     return arrays.gather(params, indices, axis=None, batch_dims=-1, name=name)
 
 
 def gather_nd(
-    params: Any, indices: Any, name: str | None = None, batch_dims: Any = 0, bad_indices_policy: str = ""
-) -> Any:
+    params: RaggedLike, indices: RaggedLike, name: str | None = None, batch_dims: int = 0, bad_indices_policy: str = ""
+) -> Values:
     """The elements, or rows, at coordinates: the last dimension of the indices."""
     if not isinstance(batch_dims, int) or batch_dims != 0:
         raise InvalidArgumentError("batch_dims != 0 is not supported for ragged gather yet.")
@@ -52,14 +57,16 @@ def gather_nd(
         if not rank:
             problem = "be statically known" if rank is None else "must be at least 1"
             raise InvalidArgumentError(f"indices.rank {problem}.")
-        if is_ragged(indices) and rank == indices.ragged_rank + 1:
+        if isinstance(indices, RaggedTensor) and rank == indices.ragged_rank + 1:
             raise InvalidArgumentError("The innermost dimension of indices may not be ragged")
         count = indices.shape.as_list()[-1]
         if count is None:
             raise InvalidArgumentError("indices.shape[-1] must be statically known.")
         if rank > 2:
-            return _at_nested(params, indices, rank)
-        return _at(params, indices, rank, count)
+            nested: Values = _at_nested(params, indices, rank)
+            return nested
+        found: Values = _at(params, indices, rank, count)
+        return found
 
 
 def _at_nested(params: Any, indices: Any, rank: int) -> Any:
@@ -75,7 +82,7 @@ def _at_nested(params: Any, indices: Any, rank: int) -> Any:
     return found
 
 
-def _at(params: RaggedTensor, indices: Tensor, rank: int, count: int) -> Any:
+def _at(params: Any, indices: Any, rank: int, count: int) -> Any:
     """Picked by a vector of coordinates, or by a list of such."""
     if count == 0:
         dimensions = params.ragged_rank + shapes.rank(params.flat_values)
@@ -88,7 +95,7 @@ def _at(params: RaggedTensor, indices: Tensor, rank: int, count: int) -> Any:
     indices = cast(indices, params.row_splits.dtype)
     places = slicing.gather(params.row_splits, indices[..., 0])
     places = places + indices[..., 1]
-    values = params.values
+    values: Any = params.values
     for axis in range(2, count):
         if not is_ragged(values):
             places = shapes.expand_dims(places, axis=1)
@@ -102,7 +109,9 @@ def _at(params: RaggedTensor, indices: Tensor, rank: int, count: int) -> Any:
 # --------------------------------------------------------------------------------------------------- Parting
 
 
-def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str | None = None) -> list[Any]:
+def dynamic_partition(
+    data: RaggedLike, partitions: RaggedLike, num_partitions: int, name: str | None = None
+) -> list[Any]:
     """The rows of each part, of which `partitions` names one for every row."""
     if not isinstance(num_partitions, int) or num_partitions < 0:
         raise WrongTypeError("num_partitions must be a non-negative integer")
@@ -110,21 +119,23 @@ def dynamic_partition(data: Any, partitions: Any, num_partitions: int, name: str
     return [parts[index] for index in range(num_partitions)]
 
 
-def split(value: Any, num_or_size_splits: Any, axis: int = 0, num: int | None = None, name: str = "split") -> list[Any]:
+def split(
+    value: RaggedLike, num_or_size_splits: TensorLike, axis: int = 0, num: int | None = None, name: str = "split"
+) -> list[Any]:
     """The ragged tensor cut along an axis that is not ragged, into equal parts or parts of given sizes."""
     with scope_of(None if name == "split" else name, "RaggedSplit"):
-        value = as_ragged_or_tensor(value, name="value")
+        whole_value: Any = as_ragged_or_tensor(value, name="value")
         if isinstance(num_or_size_splits, int) and num_or_size_splits == 1:
-            return [value]
+            return [whole_value]
         message = "`num_or_size_splits` must be an `int` or 1-D list or `Tensor` of integers."
         assert_integer(convert(num_or_size_splits), message=message)
-        axis = positive_axis(axis, value.shape.ndims)
-        length = _uniform_size(value, axis)
+        axis = positive_axis(axis, whole_value.shape.ndims)
+        length = _uniform_size(whole_value, axis)
         sizes, count = _part_sizes(num_or_size_splits, num, length)
         ends = shapes.concat([[0], cumsum(sizes)], axis=0)
         ends = with_dependencies(_split_checks(num_or_size_splits, sizes, count, length, ends), ends)
         whole = (slice(None),) * axis
-        return [value[(*whole, slice(ends[index], ends[index + 1]))] for index in range(count)]
+        return [whole_value[(*whole, slice(ends[index], ends[index + 1]))] for index in range(count)]
 
 
 def _uniform_size(value: RaggedTensor, axis: int) -> Any:
@@ -176,31 +187,31 @@ def _split_checks(wanted: Any, sizes: Tensor, count: int, length: Any, ends: Ten
 # --------------------------------------------------------------------------------------------------- Turning
 
 
-def reverse(tensor: Any, axis: Any, name: str | None = None) -> Any:
+def reverse(tensor: RaggedLike, axis: AxisLike, name: str | None = None) -> Values:
     """The ragged tensor backwards along some of its axes."""
     with scope_of(name, "Reverse", tensor, axis):
-        known = static_value(axis) if isinstance(axis, Tensor) else axis
-        axes = known.tolist() if known is not None and hasattr(known, "tolist") else known
+        known: Any = static_value(axis) if isinstance(axis, Tensor) else axis
+        axes = known.tolist() if hasattr(known, "tolist") else known
         if not isinstance(axes, list | tuple) or not all(isinstance(item, int) for item in axes):
             raise WrongTypeError(
                 "`axis` must be a list of int or a constant tensorwhen reversing axes in a ragged tensor"
             )
         tensor = as_ragged_or_tensor(tensor, name="tensor")
         rank = tensor.shape.ndims
-        axes = [positive_axis(item, rank, f"axis[{i}]", "rank(tensor)") for i, item in enumerate(axes)]
-        slices = [slice(None)] * (max(axes) + 1 if axes else 0)
-        for item in axes:
+        chosen = [positive_axis(item, rank, f"axis[{i}]", "rank(tensor)") for i, item in enumerate(axes)]
+        slices = [slice(None)] * (max(chosen) + 1 if chosen else 0)
+        for item in chosen:
             slices[item] = slice(None, None, -1)
         return tensor[tuple(slices)]
 
 
 def one_hot(
-    indices: Any,
-    depth: Any,
-    on_value: Any = None,
-    off_value: Any = None,
+    indices: RaggedTensor | RaggedTensorValue,
+    depth: TensorLike,
+    on_value: TensorLike | None = None,
+    off_value: TensorLike | None = None,
     axis: int | None = None,
-    dtype: Any = None,
+    dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> RaggedTensor:
     """Each index as a vector that has one value there and another elsewhere."""
@@ -211,33 +222,29 @@ def one_hot(
             )
         axis -= indices.ragged_rank
     with scope_of(name, "RaggedOneHot", indices, depth, on_value, off_value, axis):
-        indices = as_ragged_or_tensor(indices, name="indices")
-        found: RaggedTensor = indices.with_flat_values(
-            shapes.one_hot(indices.flat_values, depth, on_value, off_value, axis, dtype, name)
-        )
-        return found
+        rows = as_ragged(indices, name="indices")
+        return rows.with_flat_values(shapes.one_hot(rows.flat_values, depth, on_value, off_value, axis, dtype, name))
 
 
-def bitcast(input: Any, type: Any, name: str | None = None) -> RaggedTensor:
+def bitcast(input: RaggedLike, type: DTypeLike, name: str | None = None) -> RaggedTensor:
     """The bits of the values as those of another type."""
     dtype = DType.of(type)
     with scope_of(name, "Bitcast", input):
-        input = as_ragged_or_tensor(input, name="input")
-        rank = input.flat_values.static_shape.rank
-        if input.dtype.size < dtype.size and (rank is None or rank < 2):
+        rows = as_ragged(input, name="input")
+        rank = rows.flat_values.static_shape.rank
+        if rows.dtype.size < dtype.size and (rank is None or rank < 2):
             raise InvalidArgumentError(
                 "`input.flat_values` is required to have rank >= 2 when input.dtype.size < type.size. Actual rank: "
                 f"{rank}"
             )
-        found: RaggedTensor = input.with_flat_values(shapes.bitcast(input.flat_values, dtype))
-        return found
+        return rows.with_flat_values(shapes.bitcast(rows.flat_values, dtype))
 
 
-def squeeze(input: Any, axis: Any = None, name: str | None = None, squeeze_dims: Any = None) -> Any:
+def squeeze(input: RaggedLike, axis: AxisLike = None, name: str | None = None, squeeze_dims: AxisLike = None) -> Values:
     """The ragged tensor without axes of size 1."""
     axis = either("axis", axis, "squeeze_dims", squeeze_dims)
     with scope_of(name, "RaggedSqueeze", input):
-        input = as_ragged_or_tensor(input)
+        input = as_ragged(input)
         if axis is None:
             raise InvalidArgumentError("Ragged.squeeze must have an axis argument.")
         given = [axis] if isinstance(axis, int) else axis

@@ -10,9 +10,9 @@ import numpy as np
 
 from tensorkeep.dtypes import INT32, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import DTypeLike, TensorLike, emit
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.ops.shared.indexing import static_value
 from tensorkeep.tf1.functions import operators  # noqa: F401 - so that tensors have operators
 from tensorkeep.tf1.functions.arrays.counting import bincount
@@ -160,7 +160,7 @@ def _whole_number(tensor: Tensor | None) -> int | None:
     return None if known is None else int(known)
 
 
-def check_flag(validate: Any) -> None:
+def check_flag(validate: bool) -> None:
     if not isinstance(validate, bool):
         raise WrongTypeError(f"Argument `validate` must have type bool. Received {validate}.")
 
@@ -179,7 +179,7 @@ def _partition(value: Any, name: str, dtype_hint: DType | None) -> Tensor:
 convert_row_partition = _partition
 
 
-def assert_increasing(tensor: Tensor, message: str) -> Any:
+def assert_increasing(tensor: Tensor, message: str) -> Operation:
     return assert_non_negative(tensor[1:] - tensor[:-1], message=message)
 
 
@@ -190,7 +190,7 @@ def _assert_zero(tensor: Tensor, message: str) -> Any:
 # ---------------------------------------------------------------------------------------------------- Making
 
 
-def from_row_splits(row_splits: Any, validate: bool = True, dtype_hint: DType | None = None) -> RowPartition:
+def from_row_splits(row_splits: TensorLike, validate: bool = True, dtype_hint: DType | None = None) -> RowPartition:
     check_flag(validate)
     if isinstance(row_splits, list | tuple) and not row_splits:
         raise InvalidArgumentError("row_splits tensor may not be empty.")
@@ -208,7 +208,7 @@ def from_row_splits(row_splits: Any, validate: bool = True, dtype_hint: DType | 
         return RowPartition(splits)
 
 
-def from_row_lengths(row_lengths: Any, validate: bool = True, dtype_hint: DType | None = None) -> RowPartition:
+def from_row_lengths(row_lengths: TensorLike, validate: bool = True, dtype_hint: DType | None = None) -> RowPartition:
     check_flag(validate)
     with scope_of(None, "RowPartitionFromRowLengths", row_lengths):
         lengths = _partition(row_lengths, "row_lengths", dtype_hint)
@@ -222,7 +222,7 @@ def from_row_lengths(row_lengths: Any, validate: bool = True, dtype_hint: DType 
 
 
 def from_value_rowids(
-    value_rowids: Any, nrows: Any = None, validate: bool = True, dtype_hint: DType | None = None
+    value_rowids: TensorLike, nrows: TensorLike | None = None, validate: bool = True, dtype_hint: DType | None = None
 ) -> RowPartition:
     check_flag(validate)
     with scope_of(None, "RowPartitionFromValueRowIds", value_rowids, nrows):
@@ -270,7 +270,7 @@ def _row_count(ids: Tensor, nrows: Any) -> Tensor:
 
 
 def from_row_starts(
-    row_starts: Any, nvals: Any, validate: bool = True, dtype_hint: DType | None = None
+    row_starts: TensorLike, nvals: TensorLike, validate: bool = True, dtype_hint: DType | None = None
 ) -> RowPartition:
     check_flag(validate)
     with scope_of(None, "RowPartitionFromRowStarts", row_starts):
@@ -289,7 +289,7 @@ def from_row_starts(
         return RowPartition(concat([starts, [count]], axis=0), value_count=count)
 
 
-def from_row_limits(row_limits: Any, validate: bool = True, dtype_hint: DType | None = None) -> RowPartition:
+def from_row_limits(row_limits: TensorLike, validate: bool = True, dtype_hint: DType | None = None) -> RowPartition:
     check_flag(validate)
     with scope_of(None, "RowPartitionFromRowLimits", row_limits):
         limits = _partition(row_limits, "row_limits", dtype_hint)
@@ -307,9 +307,9 @@ def from_row_limits(row_limits: Any, validate: bool = True, dtype_hint: DType | 
 
 
 def from_uniform_row_length(
-    uniform_row_length: Any,
-    nvals: Any = None,
-    nrows: Any = None,
+    uniform_row_length: TensorLike,
+    nvals: TensorLike | None = None,
+    nrows: TensorLike | None = None,
     validate: bool = True,
     dtype_hint: DType | None = None,
 ) -> RowPartition:
@@ -379,7 +379,7 @@ def _uniform_checks(length: Tensor, rows: Any, values: Any, known: tuple[int | N
 # ------------------------------------------------------------------------------------------- Splits and rows
 
 
-def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: Any = None) -> Tensor:
+def row_splits_to_segment_ids(splits: TensorLike, name: str | None = None, out_type: DTypeLike | None = None) -> Tensor:
     """The row of each value, of rows that splits part."""
     with scope_of(name, "RaggedSplitsToSegmentIds", splits):
         splits = convert(splits, name="splits", preferred_dtype=INT64)
@@ -395,7 +395,10 @@ def row_splits_to_segment_ids(splits: Any, name: str | None = None, out_type: An
 
 
 def segment_ids_to_row_splits(
-    segment_ids: Any, num_segments: Any = None, out_type: Any = None, name: str | None = None
+    segment_ids: TensorLike,
+    num_segments: TensorLike | None = None,
+    out_type: DTypeLike | None = None,
+    name: str | None = None,
 ) -> Tensor:
     """The splits that part values into the rows that their ids name."""
     given = next((part.dtype for part in (segment_ids, num_segments) if isinstance(part, Tensor)), INT64)
@@ -414,7 +417,7 @@ def segment_ids_to_row_splits(
         return splits
 
 
-def integers(value: Any, name: str, dtype: DType = INT32) -> Tensor:
+def integers(value: TensorLike, name: str, dtype: DType = INT32) -> Tensor:
     """Whole numbers as a tensor of a type."""
     tensor = convert(value, name=name, preferred_dtype=dtype)
     if not tensor.dtype.is_integer:
