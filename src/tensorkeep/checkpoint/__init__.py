@@ -4,6 +4,7 @@ Reading begins with `finding`, which gives a `reader` for what lies under a name
 
     bundle/     V2 checkpoints, the tensor bundle: an index, which is a table, and data files
     finding/    from what a person types to an open checkpoint
+    layouts/    how checkpoints lie on disk: one file each, and a table of them
     objects/    object-based checkpoints (TensorFlow 2)
     restore/    the restore doctor: what a program wants beside what a checkpoint holds
     slices/     parts of tensors: the boxes that they are stored in, how these fit together

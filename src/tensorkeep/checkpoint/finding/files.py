@@ -10,9 +10,7 @@ import posixpath
 import re
 import warnings
 from collections.abc import Iterable, Sequence
-from typing import Final
 
-from tensorkeep.checkpoint.bundle.reader import BundleReader
 from tensorkeep.checkpoint.finding.file_names import (
     INDEX_SUFFIX,
     index_path,
@@ -26,11 +24,18 @@ from tensorkeep.checkpoint.finding.file_names import (
     shard_path,
     shard_pattern,
 )
-from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state
+from tensorkeep.checkpoint.layouts.bundles import BUNDLES
+from tensorkeep.checkpoint.layouts.slice_files import (
+    SLICE_FILES,
+    names_beside,
+    numbered_pattern,
+    shard_counts,
+    shards_there,
+)
+from tensorkeep.checkpoint.layouts.table import layout_of
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.checkpoint.saving import CheckpointFormat
-from tensorkeep.checkpoint.slices.slice_files import SliceFileReader
-from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError, TensorKeepError
+from tensorkeep.errors import MissingFileError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, is_temporary, path_text
 from tensorkeep.io.files.local import LOCAL
 
@@ -44,28 +49,36 @@ __all__ = [
     "what_else_is_there",
 ]
 
-_MOST_REPORTED: Final = 1000
-
 
 def open_prefix(given: str, options: ReadOptions, fs: FileSystem, *, stacklevel: int = 2) -> CheckpointReader:
     """Opens the checkpoint that goes by a prefix, a pattern, a path that was saved to, or the name of a file of it.
 
     `stacklevel` says to whom a warning is addressed, as for `warnings.warn`.
     """
-    if fs.exists(index_path(given)):
-        return BundleReader(given, fs=fs, options=options)
+    path = _meant(given, fs, stacklevel + 1)
+    layout = layout_of(path, fs)
+    if layout is not None:
+        return layout.open(path, options, fs)
+    try:
+        return SLICE_FILES.open(path, options, fs)  # which says what there might have been
+    except MissingFileError as error:
+        raise MissingFileError(f"{error.message}{what_else_is_there(path, fs)}") from None
+
+
+def _meant(given: str, fs: FileSystem, stacklevel: int) -> str:
+    """The checkpoint that somebody means who gives the name of one of its files, with a warning; else what is given."""
     prefix = prefix_of_file(given)
+    if BUNDLES.matches(given, fs):
+        return given
     if prefix is not None and checkpoint_exists(prefix, fs=fs):
         warnings.warn(f'"{given}" is one file of a checkpoint; opening "{prefix}"', stacklevel=stacklevel)
-        return open_prefix(prefix, options, fs)
-    if fs.exists(given):
-        shard = parse_shard_path(given)
-        if shard is None or shard[2] == 1:
-            return _open_slice_file(given, options, fs)
-        pattern = shard_pattern(shard[0], shard[2])
-        warnings.warn(f'"{given}" is one file of a checkpoint; opening "{pattern}"', stacklevel=stacklevel)
-        return _open_slice_files(pattern, options, fs)
-    return _open_slice_files(given, options, fs)
+        return _meant(prefix, fs, stacklevel + 1)
+    shard = parse_shard_path(given) if fs.exists(given) else None
+    if shard is None or shard[2] == 1:
+        return given
+    pattern = shard_pattern(shard[0], shard[2])
+    warnings.warn(f'"{given}" is one file of a checkpoint; opening "{pattern}"', stacklevel=stacklevel)
+    return pattern
 
 
 def checkpoint_exists(prefix: PathLike, *, fs: FileSystem = LOCAL) -> bool:
@@ -76,7 +89,7 @@ def checkpoint_exists(prefix: PathLike, *, fs: FileSystem = LOCAL) -> bool:
 def checkpoint_or_parts_exist(path: PathLike, *, fs: FileSystem = LOCAL) -> bool:
     """The same, also of the path that a V1 checkpoint in several files was saved to, which is the name of none."""
     text = path_text(path)
-    return checkpoint_exists(text, fs=fs) or bool(_shard_counts(text, fs))
+    return checkpoint_exists(text, fs=fs) or bool(shard_counts(text, fs))
 
 
 def checkpoint_modified(prefix: PathLike, *, fs: FileSystem = LOCAL) -> float | None:
@@ -135,7 +148,7 @@ def what_else_is_there(path: str, fs: FileSystem) -> str:
         inside = [posixpath.basename(prefix) for prefix in checkpoints_in(path, fs) if fs.exists(index_path(prefix))]
         return f"; it is a folder, which holds {_first_few(inside)}" if inside else "; it is a folder"
     folder, base = posixpath.split(path)
-    names = _names_beside(path, fs)
+    names = names_beside(path, fs)
     if names is None:
         return f'; there is no folder "{folder}"'
     prefixes = [name.removesuffix(".index") for name in names if name.endswith(".index")]
@@ -149,16 +162,16 @@ def _first_few(names: Sequence[str]) -> str:
 
 def _bundle_files(prefix: str, fs: FileSystem) -> list[str]:
     folder, base = posixpath.split(prefix)
-    found = [(name, parse_data_path(name)) for name in _names_beside(prefix, fs) or ()]
+    found = [(name, parse_data_path(name)) for name in names_beside(prefix, fs) or ()]
     data = [posixpath.join(folder, name) for name, parsed in found if parsed and parsed[0] == base]
     return [index_path(prefix), *data]
 
 
 def _slice_files(prefix: str, fs: FileSystem) -> list[str]:
-    pattern = _numbered_pattern(prefix, fs)
+    pattern = numbered_pattern(prefix, fs)
     if pattern is None:
         return [prefix]
-    return [shard_path(pattern[0], number, pattern[1]) for number in sorted(_shards_there(*pattern, fs))]
+    return [shard_path(pattern[0], number, pattern[1]) for number in sorted(shards_there(*pattern, fs))]
 
 
 def _marking_file(prefix: str, fs: FileSystem) -> str | None:
@@ -166,7 +179,7 @@ def _marking_file(prefix: str, fs: FileSystem) -> str | None:
     if fs.exists(index_path(prefix)):
         return index_path(prefix)
     base = parse_open_pattern(prefix)
-    patterns = [parse_shard_pattern(prefix)] if base is None else [(base, count) for count in _shard_counts(base, fs)]
+    patterns = [parse_shard_pattern(prefix)] if base is None else [(base, count) for count in shard_counts(base, fs)]
     paths = [prefix if pattern is None else shard_path(pattern[0], 0, pattern[1]) for pattern in patterns]
     return next((path for path in paths if fs.exists(path) and not fs.is_directory(prefix)), None)
 
@@ -187,78 +200,3 @@ def _marked_checkpoint(path: str) -> str | None:
 def _by_numbers(name: str) -> list[tuple[int, str]]:
     """A key by which model-9 comes before model-10."""
     return [(int(part), "") if part.isdecimal() else (-1, part) for part in re.split(r"([0-9]+)", name)]
-
-
-def _open_slice_file(path: str, options: ReadOptions, fs: FileSystem) -> CheckpointReader:
-    """A V1 checkpoint in one file. A state file is often given in place of the checkpoint that it names."""
-    try:
-        return SliceFileReader(path, fs=fs, options=options)
-    except DataLossError:
-        named = _named_latest(path, fs)
-        if named is None:
-            raise
-    raise DataLossError(f'"{path}" is no checkpoint, but a state file; the latest one that it names is "{named}"')
-
-
-def _named_latest(path: str, fs: FileSystem) -> str | None:
-    """What a state file names; None if it is no state file."""
-    folder, name = posixpath.split(path)
-    try:
-        state = read_checkpoint_state(folder or ".", name, fs=fs)
-    except TensorKeepError:
-        return None
-    return None if state is None else state.latest
-
-
-def _open_slice_files(given: str, options: ReadOptions, fs: FileSystem) -> CheckpointReader:
-    """A V1 checkpoint in several files, given by its pattern or by the path that was saved to."""
-    found = _numbered_pattern(given, fs) or _only_pattern(given, given, fs)
-    if found is not None:
-        base, count = found
-        there = _shards_there(base, count, fs)
-        if there:
-            # Files that are missing are reported; but a name alone must not make us look for millions of them.
-            numbers = sorted(there.union(range(min(count, _MOST_REPORTED))))
-            files = [shard_path(base, number, count) for number in numbers]
-            return SliceFileReader(shard_pattern(base, count), files, fs=fs, options=options)
-    raise MissingFileError(
-        f'"{given}" holds no checkpoint: neither "{index_path(given)}" (V2) nor "{given}" (V1) nor '
-        f'"{shard_path(given, 0, 1)}" or the like (V1 in several files) exists{what_else_is_there(given, fs)}'
-    )
-
-
-def _numbered_pattern(given: str, fs: FileSystem) -> tuple[str, int] | None:
-    """Path and number of files of a V1 checkpoint given by a pattern, which may leave the number open."""
-    base = parse_open_pattern(given)
-    return parse_shard_pattern(given) if base is None else _only_pattern(given, base, fs)
-
-
-def _only_pattern(given: str, path: str, fs: FileSystem) -> tuple[str, int] | None:
-    """Path and number of files of the V1 checkpoint that was saved to a path; NotFoundError if there are several."""
-    counts = _shard_counts(path, fs)
-    if len(counts) > 1:
-        names = ", ".join(f'"{shard_pattern(path, count)}"' for count in counts)
-        raise NotFoundError(f'"{given}" could mean any of {names}; say which')
-    return (path, counts[0]) if counts else None
-
-
-def _shard_counts(path: str, fs: FileSystem) -> list[int]:
-    """How many files V1 checkpoints saved to that path have, going by the names there are."""
-    base = posixpath.basename(path)
-    parsed = (parse_shard_path(name) for name in _names_beside(path, fs) or ())
-    return sorted({found[2] for found in parsed if found and found[0] == base})
-
-
-def _shards_there(path: str, count: int, fs: FileSystem) -> set[int]:
-    """The numbers of those files of a V1 checkpoint in several that exist."""
-    base = posixpath.basename(path)
-    parsed = (parse_shard_path(name) for name in _names_beside(path, fs) or ())
-    return {found[1] for found in parsed if found and (found[0], found[2]) == (base, count) and found[1] < count}
-
-
-def _names_beside(path: str, fs: FileSystem) -> Sequence[str] | None:
-    """The names in the folder of a path; None if there is no such folder."""
-    try:
-        return fs.list(posixpath.dirname(path))
-    except MissingFileError:
-        return None

@@ -13,6 +13,7 @@ from tensorkeep.checkpoint.finding.files import open_prefix
 from tensorkeep.checkpoint.finding.held_readers import held
 from tensorkeep.checkpoint.finding.latest import latest_checkpoint
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE, read_checkpoint_state
+from tensorkeep.checkpoint.layouts.table import layout_of
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Part
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
@@ -37,7 +38,7 @@ def open_checkpoint(
     given = path_text(path)
     if not isinstance(options, ReadOptions):
         raise InvalidArgumentError(f"options: expected ReadOptions, got {type(options).__name__}")
-    if fs.is_directory(given) and not fs.exists(index_path(given)):
+    if fs.is_directory(given) and layout_of(given, fs) is None:
         return _open_latest(given, options, fs)
     return open_prefix(given, options, fs, stacklevel=3)
 

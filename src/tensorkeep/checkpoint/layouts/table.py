@@ -1,0 +1,20 @@
+"""All layouts, and which of them a path has."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tensorkeep.checkpoint.layouts.bundles import BUNDLES
+from tensorkeep.checkpoint.layouts.layout import CheckpointLayout
+from tensorkeep.checkpoint.layouts.slice_files import SLICE_FILES
+from tensorkeep.io.files.filesystem import FileSystem
+
+__all__ = ["LAYOUTS", "layout_of"]
+
+LAYOUTS: Final[tuple[CheckpointLayout, ...]] = (BUNDLES, SLICE_FILES)
+"""In the order in which they are asked whether a path is theirs: any file at all may be a slice file."""
+
+
+def layout_of(path: str, fs: FileSystem) -> CheckpointLayout | None:
+    """The layout of the checkpoint at a path; None if none matches."""
+    return next((layout for layout in LAYOUTS if layout.matches(path, fs)), None)
