@@ -1,4 +1,4 @@
-"""Checkpoints: arrays by name in files, in TensorFlow's two formats.
+"""Checkpoints: arrays by name in files, in TensorFlow's two formats, and Orbax's.
 
 Reading begins with `finding`, which gives a `reader` for what lies under a name; writing begins with `saving`.
 
@@ -6,6 +6,7 @@ Reading begins with `finding`, which gives a `reader` for what lies under a name
     finding/    from what a person types to an open checkpoint
     layouts/    how checkpoints lie on disk: one file each, and a table of them
     objects/    object-based checkpoints (TensorFlow 2)
+    orbax/      checkpoints of Orbax, which JAX programs save
     restore/    the restore doctor: what a program wants beside what a checkpoint holds
     slices/     parts of tensors: the boxes that they are stored in, how these fit together
     casting     numbers in another type, and a count of what is lost on the way

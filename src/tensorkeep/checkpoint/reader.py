@@ -115,9 +115,12 @@ class CheckpointReader(Mapping[str, TensorInfo]):
     """The prefix or pattern that was opened."""
 
     format: str
-    """"V1" or "V2"."""
+    """"V1", "V2", or "Orbax"."""
 
     options: ReadOptions
+
+    remarks: Sequence[str] = ()
+    """What is to be known of the names, in sentences: which are left out, or could not be told."""
 
     @property
     @abstractmethod

@@ -10,6 +10,7 @@ from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.finding.file_names import index_path, prefix_of_file
 from tensorkeep.checkpoint.finding.files import checkpoint_or_parts_exist, checkpoints_in
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.layouts.table import layout_of
 from tensorkeep.checkpoint.objects.variable_names import VariableNames, variable_names
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.saving import CheckpointFormat, Piece, SaveOptions, ShardBySize, save_checkpoint
@@ -94,7 +95,8 @@ class BundleFormat:
         if any(fs.exists(index_path(prefix)) for prefix in (path, prefix_of_file(path)) if prefix):
             return True
         if fs.is_directory(path):
-            return not contains_saved_model(path, fs) and bool(checkpoints_in(path, fs))
+            is_checkpoint = layout_of(path, fs) is not None or bool(checkpoints_in(path, fs))
+            return is_checkpoint and not contains_saved_model(path, fs)
         return not fs.exists(path) and checkpoint_or_parts_exist(path, fs=fs)
 
     def open_source(self, path: str, fs: FileSystem) -> TensorSource:

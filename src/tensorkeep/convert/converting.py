@@ -128,6 +128,7 @@ def convert(
         return _convert_model(given, path, from_format, to_format, rules, options, fs)
     with closing(_by_variable(from_format.open_source(given, fs), rules, to_format)) as opened:
         _tell_of_records(opened, fs)
+        _tell_of_remarks(opened)
         applied = _applied(opened, rules, options.only)
         made = {name: Made(item.dtype, item.shape, item.chunks) for name, item in applied.tensors.items()}
         refuse(f'cannot convert "{given}" to "{path}"', applied.problems + to_format.problems(made))
@@ -209,6 +210,12 @@ def _tell_of_records(opened: TensorSource, fs: FileSystem) -> None:
             f"converted: put them into the checkpoint first, with `tensorkeep ev repair {opened.path} TARGET`",
             stacklevel=3,
         )
+
+
+def _tell_of_remarks(opened: TensorSource) -> None:
+    """Warns of what a checkpoint holds beside tensors, which is not converted."""
+    for remark in opened.reader.remarks if isinstance(opened, CheckpointTensors) else ():
+        warnings.warn(f'"{opened.path}": {remark}', stacklevel=3)
 
 
 def _by_variable(opened: TensorSource, rules: Sequence[str | AnyRule], to_format: Format | None) -> TensorSource:

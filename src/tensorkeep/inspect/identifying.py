@@ -20,6 +20,7 @@ from tensorkeep.checkpoint.finding.files import checkpoint_or_parts_exist, check
 from tensorkeep.checkpoint.finding.latest import latest_checkpoint
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE
+from tensorkeep.checkpoint.layouts.table import layout_of
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect.folders import is_plain_checkpoint, stored_problems, table_sizes
 from tensorkeep.inspect.listing import CheckpointListing, file_size, list_checkpoint
@@ -76,7 +77,7 @@ def identify(path: PathLike, *, fs: FileSystem = LOCAL) -> Identification:
     given = path_text(path)
     if fs.is_directory(given) and contains_saved_model(given, fs):
         return _saved_model(given, fs)
-    if fs.exists(index_path(given)):
+    if fs.exists(index_path(given)) or (fs.is_directory(given) and layout_of(given, fs) is not None):
         return _checkpoint(given, fs)
     if fs.is_directory(given):
         return _folder(given, fs)

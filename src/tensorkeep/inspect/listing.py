@@ -62,7 +62,7 @@ class CheckpointListing:
     path: str
     """The prefix, or the pattern of several files."""
     format: str
-    """"V1" or "V2"; of another file of tensors, what `tensorkeep.convert` calls its format."""
+    """"V1", "V2" or "Orbax"; of another file of tensors, what `tensorkeep.convert` calls its format."""
     files: Mapping[str, int | None]
     """The paths of its files, with their sizes; None for one that is missing."""
     tensors: tuple[StoredTensor, ...]

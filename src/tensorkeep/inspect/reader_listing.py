@@ -23,7 +23,7 @@ def list_with_reader(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointLis
         infos = reader.infos()
         tensors = [_stored(name, infos[name], places) for name, places in reader.places()]
         files = {path: file_size(path, fs) for path in reader.files}
-        return CheckpointListing(reader.path, reader.format, files, tuple(tensors))
+        return CheckpointListing(reader.path, reader.format, files, tuple(tensors), tuple(reader.remarks))
 
 
 def list_variables(listing: CheckpointListing, *, fs: FileSystem = LOCAL) -> CheckpointListing:
