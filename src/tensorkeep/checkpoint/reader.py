@@ -327,6 +327,15 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         """What tells a checkpoint from another one in its place."""
         return None
 
+    @property
+    def index_size(self) -> int:
+        """How many bytes that file has that says where tensors lie; 0 if there is none."""
+        return 0
+
+    def index_bytes(self) -> memoryview | None:
+        """The bytes of the file that says where tensors lie, as it is open; None if there is no such file."""
+        return None
+
     def _repr_html_(self) -> str:
         """What a notebook shows: the first tensors with their types and shapes."""
         names = self.intact_names

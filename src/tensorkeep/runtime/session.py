@@ -25,6 +25,7 @@ from tensorkeep.runtime.placement import Devices, check_placement
 from tensorkeep.runtime.program import as_strings
 from tensorkeep.runtime.programs import Programs
 from tensorkeep.runtime.resources import ResourceManager
+from tensorkeep.shapes import Shape
 
 _EVERYTHING: Final = frozenset(Capability) - {Capability.CALLS_PYTHON}
 
@@ -127,17 +128,30 @@ class Session:
         with limited(self.limits):
             return _results(programs, plan, keys, values)
 
-    def make_callable(self, fetches: Any, feed_list: Sequence[Any] = ()) -> Callable[..., Any]:
-        """A function of the values of `feed_list` that computes `fetches`."""
+    def make_callable(
+        self, fetches: Any, feed_list: Sequence[Any] = (), *, checked: Sequence[tuple[DType, Shape]] = ()
+    ) -> Callable[..., Any]:
+        """A function of the values of `feed_list` that computes `fetches`.
+
+        `checked` has for each of them the type and shape that its value is an array of, if the caller has seen to it.
+        Where a tensor asks for no more than that, the value is not looked at again.
+        """
         plan = FetchPlan(fetches, self._graph)
         keys = tuple(map(self._feedable, feed_list))
         if len(set(keys)) < len(keys):
             raise InvalidArgumentError(f"a tensor is to be fed twice: {', '.join(key.name for key in keys)}")
 
+        known = dict(zip(keys, checked, strict=True)) if checked else {}
+        unchecked = {at: key for at, key in enumerate(keys) if not _takes_all(key, known.get(key))}
+
         def call(*values: Any) -> Any:
             if len(values) != len(keys):
                 raise InvalidArgumentError(f"this callable takes {len(keys)} values to feed, got {len(values)}")
-            arrays = [_feed_value(key, value) for key, value in zip(keys, values, strict=True)]
+            arrays: Sequence[Any] = values
+            if unchecked:
+                arrays = list(values)
+                for at, key in unchecked.items():
+                    arrays[at] = _feed_value(key, values[at])
             return self._computed(self._programs, plan, keys, arrays)
 
         return call
@@ -235,6 +249,18 @@ def _feed_value(tensor: Tensor, value: Any) -> Any:
             f"Cannot feed value of shape {array.shape} for Tensor {tensor.name}, which has shape {tensor.shape}"
         )
     return array
+
+
+def _takes_all(tensor: Tensor, checked: tuple[DType, Shape] | None) -> bool:
+    """Whether every array of a type and shape is a value of the tensor; not of something that is not known."""
+    if checked is None or checked[0] is not tensor.dtype.base_dtype:
+        return False
+    dims, known = tensor.static_shape.dims, checked[1].dims
+    if dims is None or known is None:
+        return dims is None
+    return len(dims) == len(known) and all(
+        size is None or size == given for size, given in zip(dims, known, strict=True)
+    )
 
 
 def _as_array(value: Any, dtype: DType) -> Any:

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.errors import DataLossError
 from tensorkeep.ops.text.hashes import fingerprints
 from tensorkeep.saved_model.files.fingerprint import (
@@ -79,7 +80,8 @@ def test_another_process_gives_functions_other_numbers_and_the_program_the_same_
 
 
 def checked(folder: Any, action: OnFingerprint = OnFingerprint.WARN) -> Any:
-    return checked_fingerprint(folder, read_saved_model(folder), action)
+    with open_checkpoint(folder) as variables:
+        return checked_fingerprint(folder, read_saved_model(folder), variables, action)
 
 
 def test_a_model_without_a_fingerprint_has_none() -> None:

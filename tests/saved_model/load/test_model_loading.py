@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.io.files.filesystem import atomic_write
 from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.runtime import session as session_module
 from tensorkeep.runtime.composite_values import RaggedTensorValue
 from tensorkeep.saved_model.edit.message_edits import (
     drop_signature,
@@ -32,7 +34,9 @@ from tensorkeep.saved_model.edit.message_edits import (
 from tensorkeep.saved_model.edit.meta_graph_pruning import prune_to_signatures
 from tensorkeep.saved_model.export.graph_exporting import from_function
 from tensorkeep.saved_model.files.constants import INIT_OP_SIGNATURE_KEY
+from tensorkeep.saved_model.files.fingerprint import write_fingerprint
 from tensorkeep.saved_model.files.layout import meta_graph_with_tags, read_saved_model
+from tensorkeep.testing.filesystems import FileSystemWrapper
 from tests.saved_model.handmade import graph_model, object_meta_graph, object_model
 from tests.saved_model.models import build_model, store
 from tests.support.golden import decode, expected, golden
@@ -310,3 +314,63 @@ def test_an_edited_model_keeps_the_signature_that_names_what_runs_first(change: 
     assert after.signature_def[INIT_OP_SIGNATURE_KEY].outputs[INIT_OP_SIGNATURE_KEY].name in {
         node.name for node in after.graph_def.node
     }
+
+
+class OpenedFiles(FileSystemWrapper):
+    """Notes the path of every file that is opened to be read."""
+
+    def __init__(self, inner: MemoryFileSystem) -> None:
+        super().__init__(inner)
+        self.paths: list[str] = []
+
+    def _look(self, action: str, path: str, act: Callable[[], Any]) -> Any:
+        if action == "open":
+            self.paths.append(path)
+        return super()._look(action, path, act)
+
+
+@pytest.mark.parametrize("on_fingerprint", [tk.OnFingerprint.WARN, tk.OnFingerprint.RAISE])
+def test_the_index_of_the_variables_is_opened_once(on_fingerprint: tk.OnFingerprint) -> None:
+    memory = store()
+    build_model(memory)
+    write_fingerprint(read_saved_model("m", memory), "m", fs=memory)
+    files = OpenedFiles(memory)
+    with tk.load_saved_model("m", "serve", on_fingerprint=on_fingerprint, fs=files) as model:
+        np.testing.assert_array_equal(model.signatures["serving_default"](x=[[1, 1]], scale=1)["y"], [[5, 7, 9]])
+        np.testing.assert_array_equal(model.variables["w"], [[1, 2, 3], [4, 5, 6]])
+    assert files.paths.count("m/variables/variables.index") == 1
+    assert files.paths.count("m/variables/variables.data-00000-of-00001") == 1
+
+
+def test_an_input_that_its_signature_checked_is_not_looked_at_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    memory = store()
+    build_model(memory)
+    looks: list[str] = []
+    feed_value = session_module._feed_value
+    monkeypatch.setattr(
+        session_module, "_feed_value", lambda tensor, value: looks.append(tensor.name) or feed_value(tensor, value)
+    )
+    with tk.load_saved_model("m", "serve", fs=memory) as model:
+        signature = model.signatures["serving_default"]
+        signature(x=[[1, 1]], scale=1)
+        looks.clear()
+        signature(x=[[1, 1]], scale=1)
+        model.signatures["word"](word=["red"])
+    assert looks == []
+
+
+def test_an_input_is_checked_by_the_graph_where_that_asks_for_more_than_the_signature() -> None:
+    memory = store()
+    build_model(memory)
+    stored = read_saved_model("m", memory)
+    for meta_graph in stored.meta_graphs:
+        for key in meta_graph.signature_def:
+            for info in meta_graph.signature_def[key].inputs.values():
+                info.tensor_shape.Clear()
+                info.tensor_shape.unknown_rank = True
+    atomic_write(memory, "m/saved_model.pb", stored.SerializeToString())
+    with (
+        tk.load_saved_model("m", "serve", fs=memory) as model,
+        pytest.raises(InvalidArgumentError, match=r"Cannot feed value of shape \(1, 3\) for Tensor x:0"),
+    ):
+        model.signatures["serving_default"](x=[[1, 1, 1]], scale=1)

@@ -67,7 +67,14 @@ class BundleReader(CheckpointReader):
         return (local_path(self.path, self._fs), self.options)
 
     def _identity(self) -> object:
-        return crc32c(self._file.read(0, self._file.size))
+        return crc32c(self.index_bytes())
+
+    @property
+    def index_size(self) -> int:
+        return self._file.size
+
+    def index_bytes(self) -> memoryview:
+        return self._file.read(0, self._file.size)
 
     # The mapping
 

@@ -8,6 +8,7 @@ from typing import Final
 from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import DataLossError, MissingFileError, TensorKeepError
 from tensorkeep.graph.rewriting.pruning import needed_nodes, source_of
 from tensorkeep.io.files.filesystem import FileSystem
@@ -19,9 +20,19 @@ from tensorkeep.saved_model.load.table_fills import initial_operations
 _RESTORES: Final = frozenset(("Restore", "RestoreSlice", "RestoreV2"))
 
 
-def require_complete(meta_graph: MetaGraphDef, directory: str, fs: FileSystem) -> None:
-    """Raises unless the files of a meta graph are there and long enough; says all that is wrong. Reads no values."""
-    report([*variable_problems(meta_graph, directory, fs), *asset_problems(meta_graph, directory, fs)], directory)
+def open_complete(meta_graph: MetaGraphDef, directory: str, fs: FileSystem) -> CheckpointReader | None:
+    """The stored variables of a meta graph, open; None if it has none. Reads no values.
+
+    Raises unless its files are there and long enough, and says all that is wrong.
+    """
+    reader, problems = _opened_variables(meta_graph, directory, fs)
+    try:
+        report([*problems, *asset_problems(meta_graph, directory, fs)], directory)
+    except BaseException:
+        if reader is not None:
+            reader.close()
+        raise
+    return reader
 
 
 def report(problems: list[TensorKeepError], directory: str) -> None:
@@ -36,15 +47,29 @@ def report(problems: list[TensorKeepError], directory: str) -> None:
 
 def variable_problems(meta_graph: MetaGraphDef, directory: str, fs: FileSystem) -> list[TensorKeepError]:
     """What is missing of the values of variables."""
+    reader, problems = _opened_variables(meta_graph, directory, fs)
+    if reader is not None:
+        reader.close()
+    return problems
+
+
+def _opened_variables(
+    meta_graph: MetaGraphDef, directory: str, fs: FileSystem
+) -> tuple[CheckpointReader | None, list[TensorKeepError]]:
+    """The stored variables, open if there are any that can be opened, and what is missing of them."""
     prefix = variables_path(directory)
     if not checkpoint_exists(prefix, fs=fs):
         problem = MissingFileError(f'"{index_path(prefix)}" is missing: it says where the values of variables are')
-        return [problem] if _needs_values(meta_graph) else []
+        return None, [problem] if _needs_values(meta_graph) else []
     try:
-        with open_checkpoint(prefix, fs=fs) as reader:
-            return reader.file_problems()
+        reader = open_checkpoint(prefix, fs=fs)
     except DataLossError as error:
-        return [error]
+        return None, [error]
+    try:
+        return reader, reader.file_problems()
+    except BaseException:
+        reader.close()
+        raise
 
 
 def _needs_values(meta_graph: MetaGraphDef) -> bool:
@@ -88,4 +113,4 @@ def _started(meta_graph: MetaGraphDef) -> Iterator[str]:
             yield from tensor_names(info)
 
 
-__all__ = ["asset_problems", "report", "require_complete", "variable_problems"]
+__all__ = ["asset_problems", "open_complete", "report", "variable_problems"]

@@ -19,6 +19,7 @@ from typing import Final
 from uuid import UUID
 
 from tensorkeep.checkpoint.finding.file_names import index_path
+from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write
 from tensorkeep.io.files.local import LOCAL
@@ -56,6 +57,12 @@ def checkpoint_hash(directory: PathLike, fs: FileSystem = LOCAL) -> int | None:
     return fingerprint64(read_file(path, fs)) if fs.exists(path) else None
 
 
+def hash_of_variables(variables: CheckpointReader | None) -> int | None:
+    """The same of variables that are open."""
+    index = None if variables is None else variables.index_bytes()
+    return None if index is None else fingerprint64(bytes(index))
+
+
 def model_checksum(model: SavedModel) -> int | None:
     """The hash of a model's message in canonical form; None if it has parts that only a later version knows."""
     data = canonical_bytes(model)
@@ -63,15 +70,19 @@ def model_checksum(model: SavedModel) -> int | None:
 
 
 def checked_fingerprint(
-    directory: PathLike, model: SavedModel, action: OnFingerprint = OnFingerprint.WARN, fs: FileSystem = LOCAL
+    directory: PathLike,
+    model: SavedModel,
+    variables: CheckpointReader | None,
+    action: OnFingerprint = OnFingerprint.WARN,
+    fs: FileSystem = LOCAL,
 ) -> FingerprintDef | None:
-    """The fingerprint, compared with the model."""
+    """The fingerprint, compared with the model, whose variables are open if it has any."""
     found = read_fingerprint(directory, fs)
     if found is None or action is OnFingerprint.IGNORE:
         return found
     problems = []
-    if found.checkpoint_hash and (action is OnFingerprint.RAISE or _index_size(directory, fs) <= _LARGEST):
-        problems += _differing("variables", checkpoint_hash(directory, fs), found.checkpoint_hash)
+    if found.checkpoint_hash and (action is OnFingerprint.RAISE or _index_size(variables) <= _LARGEST):
+        problems += _differing("variables", hash_of_variables(variables), found.checkpoint_hash)
     if action is OnFingerprint.RAISE and found.version.producer == _PRODUCER:
         problems += _differing("graph", model_checksum(model), found.saved_model_checksum)
     if problems:
@@ -120,15 +131,8 @@ def _differing(what: str, actual: int | None, expected: int) -> list[str]:
     return [f"the hash of its {what} is {actual}, expected {expected}"]
 
 
-def _index_size(directory: PathLike, fs: FileSystem) -> int:
-    path = index_path(variables_path(directory))
-    if not fs.exists(path):
-        return 0
-    file = fs.open(path)
-    try:
-        return file.size
-    finally:
-        file.close()
+def _index_size(variables: CheckpointReader | None) -> int:
+    return 0 if variables is None else variables.index_size
 
 
 __all__ = [
@@ -136,6 +140,7 @@ __all__ = [
     "checked_fingerprint",
     "checkpoint_hash",
     "fingerprint_of",
+    "hash_of_variables",
     "model_checksum",
     "read_fingerprint",
     "write_fingerprint",

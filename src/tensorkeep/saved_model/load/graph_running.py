@@ -13,14 +13,15 @@ from typing import Any
 
 import numpy.typing as npt
 
-from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.embedding.restore.finding_deltas import check_goes_over_model
+from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.rewriting.freezing import VariableNode, variables_of
 from tensorkeep.graph.rewriting.pruning import extract_sub_graph, needed_nodes, source_of
 from tensorkeep.io.files.filesystem import PathLike
+from tensorkeep.ops.files.checkpoint_access import CheckpointAccess
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.resources import VariableResource
@@ -48,7 +49,7 @@ class GraphRunner:
         feeds = [_tensor(session.graph, name) for names in spec.input_tensors.values() for name in names]
         fetches = [_tensor(session.graph, name) for names in spec.output_tensors.values() for name in names]
         self._check(fetches, (), feeds)
-        run = session.make_callable(fetches, feeds)
+        run = session.make_callable(fetches, feeds, checked=spec.flat_inputs)
         return lambda arrays: run(*arrays)
 
     @property
@@ -96,19 +97,24 @@ class GraphRunner:
         session = self._around.open_session(graph, None)
         saver = meta_graph.saver_def
         prefix = self._around.variables_prefix
-        if saver.restore_op_name and checkpoint_exists(prefix, fs=self._around.fs):
-            self._run(session, saver.restore_op_name, {saver.filename_tensor_name: prefix})
+        variables = self._around.reader()
+        if saver.restore_op_name and variables is not None:
+            opened = SurveyedCheckpoint(variables)
+            access = CheckpointAccess(open=lambda path: opened if path == prefix else None, checks_first=False)
+            self._run(session, saver.restore_op_name, {saver.filename_tensor_name: prefix}, access)
         if inits := initial_operations(meta_graph):
             paths = {asset.tensor_info.name: self._around.asset_path(asset) for asset in asset_files(meta_graph)}
             for init in inits:
                 self._run(session, init, paths)
         return session
 
-    def _run(self, session: Session, operation: str, feeds: Mapping[str, str]) -> None:
+    def _run(
+        self, session: Session, operation: str, feeds: Mapping[str, str], access: CheckpointAccess | None = None
+    ) -> None:
         op = session.graph.operation(operation.partition(":")[0])
         fed = {_tensor(session.graph, name): value for name, value in feeds.items()}
         self._check((), (op,), tuple(fed))
-        session.run(op, fed)
+        session.run(op, fed, checkpoints=access)
 
     def _check(self, fetches: Sequence[Tensor], targets: Sequence[Operation], feeds: Sequence[Tensor]) -> None:
         plan = make_plan(fetches, targets, feeds)

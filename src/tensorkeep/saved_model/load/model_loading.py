@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import ExitStack
 from typing import Final
 
 import tensorkeep.ops.every  # noqa: F401 - a model may use any op
@@ -12,7 +13,7 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import MetaGraphDef, SavedModel
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
-from tensorkeep.saved_model.files.completeness import require_complete
+from tensorkeep.saved_model.files.completeness import open_complete
 from tensorkeep.saved_model.files.constants import SERVING
 from tensorkeep.saved_model.files.fingerprint import OnFingerprint, checked_fingerprint
 from tensorkeep.saved_model.files.layout import meta_graph_with_tags, read_saved_model
@@ -45,13 +46,18 @@ def load_saved_model(
     permissions = Permissions.of(allow)
     model = read_saved_model(directory, fs)
     meta_graph = chosen_meta_graph(model, tags, path_text(directory))
-    require_complete(meta_graph, path_text(directory), fs)
-    fingerprint = checked_fingerprint(directory, model, on_fingerprint, fs)
-    surroundings = ModelSurroundings(
-        meta_graph, path_text(directory), fs, permissions, FunctionLibrary(meta_graph.graph_def), limits
-    )
-    tag_sets = tuple(frozenset(item.meta_info_def.tags) for item in model.meta_graphs)
-    return LoadedModel(surroundings, tag_sets, fingerprint)
+    variables = open_complete(meta_graph, path_text(directory), fs)
+    with ExitStack() as failing:
+        if variables is not None:
+            failing.callback(variables.close)
+        fingerprint = checked_fingerprint(directory, model, variables, on_fingerprint, fs)
+        surroundings = ModelSurroundings(
+            meta_graph, path_text(directory), fs, permissions, FunctionLibrary(meta_graph.graph_def), variables, limits
+        )
+        tag_sets = tuple(frozenset(item.meta_info_def.tags) for item in model.meta_graphs)
+        loaded = LoadedModel(surroundings, tag_sets, fingerprint)
+        failing.pop_all()
+    return loaded
 
 
 def chosen_meta_graph(model: SavedModel, tags: Iterable[str] | str | None, directory: str) -> MetaGraphDef:

@@ -6,13 +6,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from tensorkeep.dtypes import dtype_in_graph
+from tensorkeep.dtypes import DType, dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.proto.messages import SignatureDef, TensorInfo
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.saved_model.files.structures import CompositeSpec, decode_type_spec, sparse_spec
 from tensorkeep.saved_model.load.tensor_values import TensorSpec, fits_exactly, fitted
+from tensorkeep.shapes import Shape
 
 Spec: TypeAlias = TensorSpec | CompositeSpec
 Run: TypeAlias = Callable[[list[Any]], Sequence[Any]]
@@ -29,6 +30,16 @@ class SignatureSpec:
     input_tensors: Mapping[str, tuple[str, ...]]
     output_tensors: Mapping[str, tuple[str, ...]]
     defaults: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def flat_inputs(self) -> list[tuple[DType, Shape]]:
+        """The type and shape that each tensor of the inputs is checked for, in the order of `input_tensors`."""
+        specs = [
+            component
+            for spec in self.inputs.values()
+            for component in (spec.components if isinstance(spec, CompositeSpec) else (spec,))
+        ]
+        return [(spec.dtype, spec.shape) for spec in specs]
 
 
 def signature_spec(name: str, proto: SignatureDef) -> SignatureSpec:

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from threading import RLock
 from typing import Final
 
-from tensorkeep.checkpoint.finding.file_names import index_path
-from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.graph.graph import Graph
@@ -32,12 +30,13 @@ class ModelSurroundings:
     fs: FileSystem
     permissions: Permissions
     library: FunctionLibrary
+    variables: CheckpointReader | None = None
+    """The stored variables, as they were opened when the model was loaded; None if it has none."""
     limits: Limits = NO_LIMITS
     resources: ResourceManager = field(default_factory=ResourceManager)
     lock: RLock = field(default_factory=RLock)
     is_closed: bool = False
     _sessions: list[Session] = field(default_factory=list)
-    _reader: CheckpointReader | None = None
 
     @property
     def variables_prefix(self) -> str:
@@ -68,11 +67,8 @@ class ModelSurroundings:
 
     def reader(self) -> CheckpointReader | None:
         """The stored variables; None if the model has none. Stays open as long as the model."""
-        with self.lock:
-            self.require_open()
-            if self._reader is None and self.fs.exists(index_path(self.variables_prefix)):
-                self._reader = open_checkpoint(self.variables_prefix, fs=self.fs)
-            return self._reader
+        self.require_open()
+        return self.variables
 
     def require_open(self) -> None:
         if self.is_closed:
@@ -85,9 +81,8 @@ class ModelSurroundings:
                 session.close()
             self._sessions.clear()
             self.resources.clear()
-            if self._reader is not None:
-                self._reader.close()
-                self._reader = None
+            if self.variables is not None:
+                self.variables.close()
 
 
 __all__ = ["ModelSurroundings"]

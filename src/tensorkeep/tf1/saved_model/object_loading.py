@@ -11,9 +11,9 @@ import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
-from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY, index_path
-from tensorkeep.checkpoint.finding.opening import open_checkpoint
+from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE, ObjectGraph
+from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError, WrongTypeError
 from tensorkeep.graph.building import current_graph
@@ -25,7 +25,7 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, NameAttrList, SavedConcreteFunction
 from tensorkeep.proto.tensors import array_of_tensor
-from tensorkeep.saved_model.files.completeness import require_complete
+from tensorkeep.saved_model.files.completeness import open_complete
 from tensorkeep.saved_model.files.layout import asset_files, asset_path, read_saved_model, variables_path
 from tensorkeep.saved_model.files.structures import CompositeSpec, decode_structure
 from tensorkeep.saved_model.load.function_library import FunctionLibrary
@@ -120,9 +120,9 @@ def load_objects(
             f'"{folder}" is a model of TensorFlow 1, without objects: load it with tf.saved_model.load(session, tags, '
             "export_dir), or use tensorkeep.load_saved_model"
         )
-    require_complete(meta_graph, folder, fs)
+    stored = _stored_objects(open_complete(meta_graph, folder, fs))
     try:
-        root = _Loader(meta_graph, folder, fs).value(0)
+        root = _Loader(meta_graph, folder, stored).value(0)
     except RecursionError:
         raise DataLossError(f'"{folder}": its objects lead to each other in a chain that is too long') from None
     if not isinstance(root, RestoredObject):
@@ -130,27 +130,26 @@ def load_objects(
     return root
 
 
+def _stored_objects(variables: CheckpointReader | None) -> ObjectGraph | None:
+    """The objects that variables of a model were saved for, as far as that is stored. Closes the variables."""
+    if variables is None:
+        return None
+    with variables:
+        return ObjectGraph.read(variables) if OBJECT_GRAPH_KEY in variables else None
+
+
 class _Loader:
-    def __init__(self, meta_graph: MetaGraphDef, folder: str, fs: FileSystem) -> None:
+    def __init__(self, meta_graph: MetaGraphDef, folder: str, stored: ObjectGraph | None) -> None:
         self._meta_graph = meta_graph
         self._folder = folder
         self._objects = SavedObjects(meta_graph.object_graph_def)
         self._library = FunctionLibrary(meta_graph.graph_def)
         self._graph = current_graph()
         self._names = _import_functions(self._graph, self._library)
-        self._keys = self._stored_keys(fs)
+        self._keys: dict[int, Mapping[str, str]] = {} if stored is None else self._objects.stored_keys(stored)
         self._made: dict[int, Any] = {}
         self._handles: dict[int, Tensor] = {}
         self._making: set[int] = set()
-
-    def _stored_keys(self, fs: FileSystem) -> dict[int, Mapping[str, str]]:
-        prefix = variables_path(self._folder)
-        if not fs.exists(index_path(prefix)):
-            return {}
-        with open_checkpoint(prefix, fs=fs) as reader:
-            if OBJECT_GRAPH_KEY not in reader:
-                return {}
-            return self._objects.stored_keys(ObjectGraph.read(reader))
 
     # ------------------------------------------------------------------------------------------------- objects
 
