@@ -10,7 +10,7 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.building import current_graph
@@ -48,7 +48,7 @@ class BuilderStateError(FailedPreconditionError, AssertionError):
 class ModelSaver(Protocol):
     """What saves the variables of a model: `tensorkeep.v1.train.Saver` does."""
 
-    def save(self, sess: Any, save_path: str, *, write_meta_graph: bool, write_state: bool) -> Any: ...
+    def save(self, sess: Session, save_path: str, *, write_meta_graph: bool, write_state: bool) -> object: ...
 
     def export_meta_graph(self, *, clear_devices: bool, strip_default_attrs: bool) -> MetaGraphDef: ...
 
@@ -61,7 +61,7 @@ class DefaultSaver:
         self._graph = graph
         self._saver: Saver | None = recipe.make(graph)
 
-    def save(self, sess: Any, save_path: str, *, write_meta_graph: bool, write_state: bool) -> None:
+    def save(self, sess: Session, save_path: str, *, write_meta_graph: bool, write_state: bool) -> None:
         if self._saver is not None:
             self._saver.save(sess, save_path, state_file=None, graph_file=GraphFile(is_written=write_meta_graph))
 

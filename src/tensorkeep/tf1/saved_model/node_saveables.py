@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
-from tensorkeep.graph.graph import Graph, Tensor
-from tensorkeep.graph.registry.opspec import get_op
+from tensorkeep.graph.arguments import emit, emit_operation
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.rewriting.freezing import VariableNode
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 
@@ -23,12 +22,15 @@ class NodeSaveable(SaveableObject):
     def _value(self) -> Tensor:
         if not self._node.is_resource:
             return self._handle
-        read: Tensor = get_op("ReadVariableOp")(self._handle, dtype=self._node.dtype)
-        return read
+        return emit("ReadVariableOp", self._handle, dtype=self._node.dtype)
 
-    def restore(self, restored_tensors: Sequence[Any], restored_shapes: Sequence[Any] | None) -> Any:
+    def restore(
+        self, restored_tensors: Sequence[Tensor], restored_shapes: Sequence[Tensor] | None
+    ) -> Operation | Tensor:
         (value,) = restored_tensors
-        return get_op("AssignVariableOp" if self._node.is_resource else "Assign")(self._handle, value)
+        if self._node.is_resource:
+            return emit_operation("AssignVariableOp", self._handle, value)
+        return emit("Assign", self._handle, value)
 
 
 __all__ = ["NodeSaveable"]

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from tensorkeep.dtypes import STRING
+from tensorkeep.graph.arguments import TensorLike, emit, emit_operation
 from tensorkeep.graph.building import unique_name
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.ops.arrays.constants import placeholder
 from tensorkeep.shapes import Shape
 from tensorkeep.tf1.training.objects.trackable import AutoTrackable
@@ -17,8 +15,8 @@ from tensorkeep.tf1.training.objects.trackable import AutoTrackable
 class Asset(AutoTrackable):
     """A file that is copied into a model with the object that has it. `asset_path` is its path, as a tensor."""
 
-    def __init__(self, path: Any) -> None:
-        self._path: Tensor = convert(path, STRING, "asset_path")
+    def __init__(self, path: TensorLike) -> None:
+        self._path = convert(path, STRING, "asset_path")
 
     @property
     def asset_path(self) -> Tensor:
@@ -31,12 +29,11 @@ def asset_stand_in() -> tuple[Tensor, Operation, Tensor]:
     Loaders give paths only to what runs when they load a model.
     """
     scalar = Shape(())
-    given: Tensor = placeholder(dtype=STRING, shape=scalar, name="asset_path_initializer")
+    given = emit(placeholder, dtype=STRING, shape=scalar, name="asset_path_initializer")
     name = unique_name("Variable", mark_as_used=False)
-    handle = get_op("VarHandleOp")(dtype=STRING, shape=scalar, shared_name=name, name="Variable")
-    kept: Operation = get_op("AssignVariableOp")(handle, given, name=f"{handle.op.name}/Assign")
-    path: Tensor = get_op("ReadVariableOp")(handle, dtype=STRING)
-    return given, kept, path
+    handle = emit("VarHandleOp", dtype=STRING, shape=scalar, shared_name=name, name="Variable")
+    kept = emit_operation("AssignVariableOp", handle, given, name=f"{handle.op.name}/Assign")
+    return given, kept, emit("ReadVariableOp", handle, dtype=STRING)
 
 
 __all__ = ["Asset", "asset_stand_in"]

@@ -16,17 +16,18 @@ from typing import Any
 
 from tensorkeep.dtypes import INT32, RESOURCE, STRING
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import emit, emit_operation, emit_tensors
 from tensorkeep.graph.building import building
 from tensorkeep.graph.collections import add_to_collection
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef, shape_to_proto
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.rewriting.freezing import VariableNode
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.io.files.directories import StagedDirectory
-from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
+from tensorkeep.io.files.filesystem import Durability, PathLike, atomic_write, path_text
 from tensorkeep.metagraph.exporting import export_meta_graph
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, SavedModel, serialize
+from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.edit.object_signatures import refresh_object_signature
 from tensorkeep.saved_model.files.assets import copy_assets
 from tensorkeep.saved_model.files.constants import (
@@ -63,11 +64,11 @@ Signatures = Function | ConcreteFunction | Mapping[str, Function | ConcreteFunct
 
 
 def save_objects_as_model(
-    root: Any,
+    root: AutoTrackable,
     directory: PathLike,
     signatures: Signatures = None,
     *,
-    session: Any,
+    session: Session,
     options: SaveOptions = SaveOptions(),
     durability: Durability = Durability.DISK,
 ) -> str:
@@ -81,8 +82,7 @@ def save_objects_as_model(
         raise InvalidArgumentError(
             f"Expected an AutoTrackable object for export, got {root!r}: a Module, or what is made of one"
         )
-    graph: Graph = session.graph
-    fs: FileSystem = session.surroundings.filesystem
+    graph, fs = session.graph, session.surroundings.filesystem
     objects = ObjectTree(root, graph)
     chosen = {key: _concrete(item, graph, key) for key, item in _chosen(root, signatures, graph).items()}
     captured = capture(objects, _all_functions(objects, chosen), session)
@@ -185,7 +185,7 @@ def _meta_graph(
     signatures: Mapping[str, ConcreteFunction],
     captured: Captured,
     names: Mapping[Tensor, str],
-    session: Any,
+    session: Session,
 ) -> MetaGraphDef:
     functions = _all_functions(objects, signatures)
     with building(Graph()) as graph:
@@ -196,7 +196,7 @@ def _meta_graph(
         calls = {key: _call(signatures[key], key, tensors) for key in sorted(signatures)}
         fills, given = _fill_tables(graph, captured, tensors, names)
         given = {**{tensor: path for tensor, (path, _, _) in kept.items()}, **given}
-        start: Operation = get_op("NoOp")(name="NoOp")
+        start = emit_operation("NoOp", name="NoOp")
         start.add_control_inputs([*(keep for _, keep, _ in kept.values()), *fills])
         add_to_collection(graph, MAIN_OP_KEY, start)
         keys = objects.keys()
@@ -242,15 +242,15 @@ def _copy_functions(graph: Graph, library: Mapping[str, FunctionDef], wanted: Se
                 argument.handle_data.add(dtype=dtype.number, shape=shape_to_proto(shape))
 
 
-def _stand_ins(objects: ObjectTree, captured: Captured, session: Any) -> dict[Tensor, Tensor]:
+def _stand_ins(objects: ObjectTree, captured: Captured, session: Session) -> dict[Tensor, Tensor]:
     """In the graph being built, what stands for variables and for values that functions use."""
     found: dict[Tensor, Tensor] = {}
     for handle, number in captured.variables.items():
         variable = objects.items[number]
         shape = plain_shape(variable.shape)
         name = handle.op.name
-        found[handle] = get_op("VarHandleOp")(dtype=variable.dtype, shape=shape, shared_name=name, name=name)
-        get_op("ReadVariableOp")(found[handle], dtype=variable.dtype, name=f"{name}/Read/ReadVariableOp")
+        found[handle] = emit("VarHandleOp", dtype=variable.dtype, shape=shape, shared_name=name, name=name)
+        emit("ReadVariableOp", found[handle], dtype=variable.dtype, name=f"{name}/Read/ReadVariableOp")
     found.update({handle: table.stand_in() for handle, table in captured.tables.items()})
     values = session.run(list(captured.values)) if captured.values else []
     for tensor, value in zip(captured.values, values, strict=True):
@@ -272,8 +272,8 @@ def _fill_tables(
             given[table.handle] = placeholder(STRING, [], name="asset_path_initializer")
             arguments.append(given[table.handle])
         reference = FunctionRef(table.functions["_initialize"].signature.name)
-        made = get_op("StatefulPartitionedCall")(arguments, f=reference, Tout=[INT32])
-        fills.append(made[0].op if isinstance(made, list | tuple) else made.op)
+        made = emit_tensors("StatefulPartitionedCall", arguments, f=reference, Tout=[INT32])
+        fills.append(made[0].op)
     return fills, given
 
 
@@ -292,11 +292,10 @@ def _call(
         name: placeholder(tensor.dtype, tensor.shape, name=f"{clean}_{name}")
         for name, tensor in zip(concrete.parameters, concrete.inputs, strict=True)
     }
-    spec = get_op("StatefulPartitionedCall" if concrete.definition.signature.is_stateful else "PartitionedCall")
+    call = "StatefulPartitionedCall" if concrete.definition.signature.is_stateful else "PartitionedCall"
     arguments = [*inputs.values(), *(tensors[tensor] for tensor in concrete.captured)]
     dtypes = [tensor.dtype.base_dtype for tensor in concrete.outputs]
-    made = spec(arguments, f=FunctionRef(concrete.name), Tout=dtypes)
-    results: Sequence[Tensor] = made if isinstance(made, list | tuple) else [made]
+    results = emit_tensors(call, arguments, f=FunctionRef(concrete.name), Tout=dtypes)
     for output, traced in zip(results, concrete.outputs, strict=True):
         output.set_shape(traced.shape)
     return inputs, dict(zip(names, results, strict=True))

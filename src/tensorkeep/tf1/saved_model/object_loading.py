@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NoReturn
 
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE, ObjectGraph
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import emit_tensors
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, add_to_collection
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.graph.messages.attrs import shape_of_proto
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import FunctionDef, MetaGraphDef, NameAttrList, SavedConcreteFunction
@@ -62,7 +62,7 @@ class CompositeFunction:
     def __init__(self, name: str) -> None:
         self.name = name
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, *args: object, **kwargs: object) -> NoReturn:
         raise UnimplementedError(
             f"function '{self.name}' takes or gives sparse, ragged or other tensors of several parts; use "
             "tensorkeep.load_saved_model"
@@ -76,7 +76,7 @@ class Signatures(dict[str, ConcreteFunction | CompositeFunction]):
 class RestoredFunction(Function):
     """A function of a model: what it was traced for before it was saved, and nothing else."""
 
-    def get_concrete_function(self, *args: Any, **kwargs: Any) -> ConcreteFunction:
+    def get_concrete_function(self, *args: object, **kwargs: object) -> ConcreteFunction:
         known = list(self.traces(outermost_graph(current_graph())).values())
         if not args and not kwargs and len(known) == 1:
             return known[0]
@@ -203,8 +203,7 @@ class _Loader:
         dtype, shape = dtype_in_graph(saved.dtype), shape_of_proto(saved.shape)
 
         def restored() -> Tensor:
-            found = get_op("RestoreV2")(variables_path(self._folder), [key], [""], dtypes=[dtype])
-            tensor: Tensor = found[0] if isinstance(found, list | tuple) else found
+            (tensor,) = emit_tensors("RestoreV2", variables_path(self._folder), [key], [""], dtypes=[dtype])
             tensor.set_shape(shape)
             return tensor
 

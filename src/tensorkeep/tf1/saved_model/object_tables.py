@@ -16,13 +16,14 @@ from typing import Any, Final
 
 from tensorkeep.dtypes import INT32, RESOURCE
 from tensorkeep.errors import UnimplementedError
+from tensorkeep.graph.arguments import emit, emit_operation
 from tensorkeep.graph.building import building
 from tensorkeep.graph.function_graph import FunctionGraph
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.proto.messages import FunctionDef, SavedObjectGraph
+from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.argument_specs import (
     ArgumentSpec,
     encode_structure,
@@ -63,7 +64,7 @@ class SavedTable:
         return _made(self.handle.op)
 
 
-def saved_table(handle: Tensor, session: Any, taken: Sequence[str]) -> SavedTable:
+def saved_table(handle: Tensor, session: Session, taken: Sequence[str]) -> SavedTable:
     """What a table becomes; `taken` are the names of functions that there are."""
     fills = [op for op in handle.consumers() if op.type in _FILLING]
     if len(fills) != 1:
@@ -103,8 +104,7 @@ def _function(name: str, handle: Tensor, build: Callable[[FunctionGraph], Built]
 def _made(op: Operation) -> Tensor:
     shared = op.attr("shared_name") or op.name
     types = {"key_dtype": op.attr("key_dtype"), "value_dtype": op.attr("value_dtype")}
-    made: Tensor = get_op(op.type)(shared_name=shared, name=op.name, **types)
-    return made
+    return emit(op.type, shared_name=shared, name=op.name, **types)
 
 
 def _creation(op: Operation) -> Built:
@@ -120,7 +120,7 @@ def _filling(graph: FunctionGraph, fill: Operation, path: Tensor | None, values:
         given = [constant(value, tensor.dtype) for value, tensor in zip(values, fill.inputs[1:], strict=True)]
     own = {"key_index", "value_index", "vocab_size", "delimiter", "offset"} if path is not None else set()
     attrs = {attr: fill.attr(attr) for attr in own if fill.attr(attr) is not None}
-    made: Operation = get_op(fill.type)(handle, *given, **attrs)
+    made = emit_operation(fill.type, handle, *given, **attrs)
     return [_one()], [made]
 
 

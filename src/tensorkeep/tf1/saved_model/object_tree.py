@@ -11,6 +11,7 @@ from tensorkeep.dtypes import RESOURCE, VARIANT
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.assets import asset_name, asset_path_of, have_same_contents
 from tensorkeep.tf1.functions.control.tracing import ConcreteFunction, Function
 from tensorkeep.tf1.saved_model.object_assets import Asset
@@ -20,7 +21,7 @@ from tensorkeep.tf1.variables.resource import ResourceVariable
 from tensorkeep.tf1.variables.variable import Variable
 
 
-def functions_of(item: Any) -> dict[str, Function | ConcreteFunction]:
+def functions_of(item: object) -> dict[str, Function | ConcreteFunction]:
     """The functions that an object has as attributes, or that its class has, by name."""
     if not isinstance(item, AutoTrackable):
         return {}
@@ -124,7 +125,7 @@ class Captured:
         return names
 
 
-def capture(objects: ObjectTree, functions: Sequence[ConcreteFunction], session: Any) -> Captured:
+def capture(objects: ObjectTree, functions: Sequence[ConcreteFunction], session: Session) -> Captured:
     """What functions use from outside; InvalidArgumentError, with all that is so, if something cannot be saved."""
     variables, assets = objects.variables(), objects.assets()
     values: dict[Tensor, int] = {}

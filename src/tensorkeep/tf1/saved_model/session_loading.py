@@ -6,8 +6,8 @@ paths of the files that the model brings along. In this order: one that initiali
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 
 from tensorkeep.checkpoint.finding.files import checkpoint_exists
 from tensorkeep.errors import InvalidArgumentError
@@ -19,7 +19,7 @@ from tensorkeep.graph.rewriting.default_attrs import add_defaults_in_place
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.metagraph.importing import import_meta_graph, saver_for
-from tensorkeep.proto.messages import MetaGraphDef, SavedModel
+from tensorkeep.proto.messages import MetaGraphDef, SavedModel, SaverDef
 from tensorkeep.runtime.elements import element_of
 from tensorkeep.runtime.session import Session
 from tensorkeep.saved_model.files.assets import LOG
@@ -39,6 +39,25 @@ from tensorkeep.saved_model.files.signature_defs import load_op_from_signature_d
 from tensorkeep.saving.saver import Saver
 from tensorkeep.tf1.training.savers.saver_recipe import SaverRecipe
 
+if TYPE_CHECKING:
+    from typing_extensions import Unpack  # of `typing` from Python 3.11 on
+
+
+class ImportOptions(TypedDict, total=False):
+    """What `import_meta_graph` may be told besides the graph and the scope."""
+
+    clear_devices: bool
+    input_map: Mapping[str, Any] | None
+    unbound_inputs_col_name: str | None
+    restore_collections_predicate: Callable[[str], bool]
+    return_elements: Sequence[str] | None
+
+
+class ModelRestorer(Protocol):
+    """What restores the variables of a model: a saver of the core or of the facade."""
+
+    def restore(self, session: Session, path: str, /) -> object: ...
+
 
 def load(
     session: Session,
@@ -47,7 +66,7 @@ def load(
     import_scope: str | None = None,
     *,
     fs: FileSystem | None = None,
-    **options: Any,
+    **options: Unpack[ImportOptions],
 ) -> MetaGraphDef:
     """Loads the meta graph with these tags, and gives it. `options` are of `import_meta_graph`."""
     loader = SavedModelLoader(directory, fs or session.surroundings.filesystem)
@@ -76,20 +95,20 @@ class SavedModelLoader:
         return found
 
     def load_graph(
-        self, graph: Graph, tags: Iterable[str], import_scope: str | None = None, **options: Any
+        self, graph: Graph, tags: Iterable[str], import_scope: str | None = None, **options: Unpack[ImportOptions]
     ) -> tuple[Saver | None, list[Tensor | Operation] | None]:
         """Adds the nodes to a graph; gives the model's saver, None without variables, and elements asked for."""
         meta_graph = self.get_meta_graph_def_from_tags(tags)
         with building(graph):
             imported = import_meta_graph(meta_graph, graph, import_scope=import_scope, **options)
 
-            def make(saver_def: Any = None, name: str | None = None) -> Saver | None:
+            def make(saver_def: SaverDef | None = None, name: str | None = None) -> Saver | None:
                 return SaverRecipe(saver_def=saver_def, arguments={"name": name}).make(graph)
 
             saver: Saver | None = saver_for(meta_graph, import_scope, imported.variables, make)
         return saver, imported.elements
 
-    def restore_variables(self, session: Session, saver: Any, import_scope: str | None = None) -> None:
+    def restore_variables(self, session: Session, saver: ModelRestorer | None, import_scope: str | None = None) -> None:
         """Restores the variables by a saver of the graph; fine without one if there are none."""
         with building(session.graph):
             saveables = saveable_objects(current_graph(), import_scope)
@@ -114,7 +133,7 @@ class SavedModelLoader:
             session.run([init_op], get_asset_tensors(self.export_dir, meta_graph, import_scope))
 
     def load(
-        self, session: Session, tags: Iterable[str], import_scope: str | None = None, **options: Any
+        self, session: Session, tags: Iterable[str], import_scope: str | None = None, **options: Unpack[ImportOptions]
     ) -> MetaGraphDef:
         """All of it; gives the meta graph of the file, in which the nodes now have their default attributes too.
 
@@ -136,22 +155,29 @@ class SavedModelLoader:
             report([*variable_problems(meta_graph, self.export_dir, self._fs), *assets], self.export_dir)
 
 
-def get_init_op(meta_graph: MetaGraphDef, graph: Graph, import_scope: str | None = None) -> Any | None:
+def get_init_op(meta_graph: MetaGraphDef, graph: Graph, import_scope: str | None = None) -> Tensor | Operation | None:
     """The operation of a graph that initializes a model loaded into it; None if the model names none."""
     if INIT_OP_SIGNATURE_KEY in meta_graph.signature_def:
         signature = meta_graph.signature_def[INIT_OP_SIGNATURE_KEY]
-        return load_op_from_signature_def(signature, INIT_OP_SIGNATURE_KEY, graph, import_scope)
+        found: Tensor | Operation = load_op_from_signature_def(signature, INIT_OP_SIGNATURE_KEY, graph, import_scope)
+        return found
     name = init_op_name(meta_graph)
-    return element_of(graph, prepend_name_scope(name, import_scope)) if name else None
+    return _element(graph, name, import_scope) if name else None
 
 
-def get_train_op(meta_graph: MetaGraphDef, graph: Graph, import_scope: str | None = None) -> Any | None:
+def get_train_op(meta_graph: MetaGraphDef, graph: Graph, import_scope: str | None = None) -> Tensor | Operation | None:
     """The operation that trains a model loaded into a graph; None if the model names none."""
     if TRAIN_OP_SIGNATURE_KEY in meta_graph.signature_def:
         signature = meta_graph.signature_def[TRAIN_OP_SIGNATURE_KEY]
-        return load_op_from_signature_def(signature, TRAIN_OP_SIGNATURE_KEY, graph, import_scope)
+        found: Tensor | Operation = load_op_from_signature_def(signature, TRAIN_OP_SIGNATURE_KEY, graph, import_scope)
+        return found
     names = meta_graph.collection_def[TRAIN_OP_KEY].node_list.value if TRAIN_OP_KEY in meta_graph.collection_def else ()
-    return element_of(graph, prepend_name_scope(names[0], import_scope)) if names else None
+    return _element(graph, names[0], import_scope) if names else None
+
+
+def _element(graph: Graph, name: str, import_scope: str | None) -> Tensor | Operation:
+    element: Tensor | Operation = element_of(graph, prepend_name_scope(name, import_scope))
+    return element
 
 
 __all__ = ["SavedModelLoader", "get_init_op", "get_train_op", "load"]

@@ -7,10 +7,11 @@ from typing import Any
 
 from tensorkeep.dtypes import FLOAT32, INT64, STRING
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.building import chosen_name, control_dependencies, graph_of, name_scope
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import identity, size
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -33,7 +34,7 @@ def scope_for(name: str | None, default: str, values: Sequence[Any]) -> name_sco
     return name_scope(chosen_name(name, default), graph_of(values))
 
 
-def match_filenames_once(pattern: Any, name: str | None = None) -> Any:
+def match_filenames_once(pattern: TensorLike, name: str | None = None) -> Variable:
     """A local variable that holds the names of the files that match, found when it is initialized."""
     with scope_for(name, "matching_filenames", [pattern]) as scope:
         return Variable(
@@ -55,13 +56,12 @@ def limit_epochs(tensor: Tensor, num_epochs: int | None = None, name: str | None
         zero = constant(0, INT64)
         epochs = Variable(zero, name="epochs", trainable=False, collections=[GraphKeys.LOCAL_VARIABLES])
         with control_dependencies([count_up_to(epochs, num_epochs)]):
-            limited: Tensor = identity(tensor, name=scope)
-            return limited
+            return identity(tensor, name=scope)
 
 
 def input_producer(
-    input_tensor: Any,
-    element_shape: Any = None,
+    input_tensor: TensorLike,
+    element_shape: ShapeLike = None,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -69,7 +69,7 @@ def input_producer(
     shared_name: str | None = None,
     summary_name: str | None = None,
     name: str | None = None,
-    cancel_op: Any = None,
+    cancel_op: Operation | None = None,
 ) -> QueueBase:
     """A queue of the rows of a tensor, which a queue runner fills."""
     with scope_for(name, "input_producer", [input_tensor]):
@@ -96,14 +96,14 @@ def input_producer(
 
 
 def string_input_producer(
-    string_tensor: Any,
+    string_tensor: TensorLike,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
     capacity: int = 32,
     shared_name: str | None = None,
     name: str | None = None,
-    cancel_op: Any = None,
+    cancel_op: Operation | None = None,
 ) -> QueueBase:
     """A queue of strings, such as names of files. That there are none is an error."""
     complaint = "string_input_producer requires a non-null input tensor"
@@ -128,7 +128,7 @@ def string_input_producer(
 
 
 def range_input_producer(
-    limit: Any,
+    limit: TensorLike,
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,
@@ -144,7 +144,7 @@ def range_input_producer(
 
 
 def slice_input_producer(
-    tensor_list: Sequence[Any],
+    tensor_list: Sequence[TensorLike],
     num_epochs: int | None = None,
     shuffle: bool = True,
     seed: int | None = None,

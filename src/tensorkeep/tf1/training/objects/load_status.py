@@ -9,8 +9,10 @@ from tensorkeep.checkpoint.finding.files import open_prefix
 from tensorkeep.checkpoint.objects.graph import describe_objects, node_names
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.errors import FailedPreconditionError
+from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.building import device
 from tensorkeep.io.files.filesystem import FileSystem
+from tensorkeep.runtime.session import Session
 from tensorkeep.saving.saver import Saver
 from tensorkeep.tf1.training.objects.object_saver import Restoration, in_graph
 from tensorkeep.tf1.training.objects.trackable import GraphView
@@ -21,7 +23,7 @@ __all__ = ["CheckpointLoadStatus", "InitializationOnlyStatus", "NameBasedSaverSt
 
 _MOST_SHOWN: Final = 10
 
-FindSession = Callable[[Any], Any]
+FindSession = Callable[[SessionLike | None], Session]
 """The session given, or the one in force; FailedPreconditionError if there is none."""
 
 
@@ -29,7 +31,7 @@ class UnmatchedObjectsError(FailedPreconditionError, AssertionError):
     """Objects and checkpoint do not correspond as they were said to."""
 
 
-def _holders(root: Any, view: GraphView) -> list[Any]:
+def _holders(root: object, view: GraphView) -> list[Any]:
     """The objects that hold values."""
     return [item for item in describe_objects(root, view).objects if view.attributes(item)]
 
@@ -114,13 +116,13 @@ class CheckpointLoadStatus:
         """Says that the checkpoint need not be used as a whole; nothing here complains about it unasked."""
         return self
 
-    def run_restore_ops(self, session: Any = None) -> None:
+    def run_restore_ops(self, session: SessionLike | None = None) -> None:
         """Gives the variables their values."""
         self._restoration.extend()
         if self._restoration.needs_session:
             self._restoration.run(self._find_session(session))
 
-    def initialize_or_restore(self, session: Any = None) -> None:
+    def initialize_or_restore(self, session: SessionLike | None = None) -> None:
         """Gives the variables their values, and those that are not in the checkpoint their initial ones."""
         self.run_restore_ops(session)
         initializers = _initializers(self._unmatched())
@@ -135,7 +137,7 @@ class CheckpointLoadStatus:
 class InitializationOnlyStatus:
     """There is no checkpoint: all that can be done is to initialize."""
 
-    def __init__(self, root: Any, view: GraphView, find_session: FindSession) -> None:
+    def __init__(self, root: object, view: GraphView, find_session: FindSession) -> None:
         self._root = root
         self._view = view
         self._find_session = find_session
@@ -149,12 +151,12 @@ class InitializationOnlyStatus:
     def expect_partial(self) -> InitializationOnlyStatus:
         return self
 
-    def run_restore_ops(self, session: Any = None) -> None:
+    def run_restore_ops(self, session: SessionLike | None = None) -> None:
         raise UnmatchedObjectsError(
             "No checkpoint specified, so no restore ops are available (save_path=None to Saver.restore)."
         )
 
-    def initialize_or_restore(self, session: Any = None) -> None:
+    def initialize_or_restore(self, session: SessionLike | None = None) -> None:
         """Gives the variables their initial values."""
         initializers = _initializers(_holders(self._root, self._view))
         if initializers:
@@ -164,7 +166,7 @@ class InitializationOnlyStatus:
 class NameBasedSaverStatus:
     """The restoring of a checkpoint that a Saver wrote, by the names of the variables."""
 
-    def __init__(self, root: Any, view: GraphView, path: str, find_session: FindSession, fs: FileSystem) -> None:
+    def __init__(self, root: object, view: GraphView, path: str, find_session: FindSession, fs: FileSystem) -> None:
         self._root = root
         self._view = view
         self._path = path
@@ -172,7 +174,7 @@ class NameBasedSaverStatus:
         self._fs = fs
         self._optional: list[Any] = []
 
-    def add_to_optionally_restored(self, var: Any) -> None:
+    def add_to_optionally_restored(self, var: object) -> None:
         """Says that a variable need not be in the checkpoint."""
         self._optional.append(var)
 
@@ -191,7 +193,7 @@ class NameBasedSaverStatus:
     def expect_partial(self) -> NameBasedSaverStatus:
         return self
 
-    def run_restore_ops(self, session: Any = None) -> None:
+    def run_restore_ops(self, session: SessionLike | None = None) -> None:
         """Gives the variables their values. One that need not be there and is not stays as it is."""
         found = self._find_session(session)
         optional = {id(item) for item in self._optional}

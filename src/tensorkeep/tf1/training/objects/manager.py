@@ -11,7 +11,7 @@ import posixpath
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeAlias
 
 import numpy as np
 
@@ -19,6 +19,8 @@ from tensorkeep.checkpoint.finding.file_names import META_SUFFIX
 from tensorkeep.checkpoint.finding.state_file import read_checkpoint_state, write_checkpoint_state
 from tensorkeep.embedding.stored.record_files import delete_records, record_files
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
+from tensorkeep.graph.arguments import Array, SessionLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saving.folder import CheckpointFolder
@@ -26,6 +28,7 @@ from tensorkeep.saving.ledger import files_of
 from tensorkeep.saving.retention import History, KeepActive, Record, RetentionPolicy, checked_metrics
 from tensorkeep.saving.save_order import begin_save
 from tensorkeep.tf1.training.objects.object_checkpoints import Checkpoint, CheckpointOptions
+from tensorkeep.tf1.variables.variable import Variable
 
 __all__ = ["CheckpointManager", "ManagerOptions"]
 
@@ -125,12 +128,16 @@ class StateFileRecorder:
         delete_records(self._fs, [posixpath.join(folder, file) for file in files])
 
 
+Counter: TypeAlias = Variable | Tensor | Array | int | np.integer[Any]
+"""A number, or what holds one or gives it when run."""
+
+
 @dataclass(frozen=True)
 class ManagerOptions:
     """What a manager does besides keeping and deleting."""
 
     name: str = "ckpt"
-    step_counter: Any = None
+    step_counter: Counter | None = None
     """A variable, or anything that is a number, that tells the step."""
     interval: int | None = None
     """How many steps there are at least between two checkpoints; needs a step counter."""
@@ -201,11 +208,11 @@ class CheckpointManager:
 
     def save(
         self,
-        checkpoint_number: Any = None,
+        checkpoint_number: Counter | None = None,
         check_interval: bool = True,
         options: CheckpointOptions | None = None,
         *,
-        session: Any = None,
+        session: SessionLike | None = None,
         metrics: Mapping[str, float] | None = None,
         pinned: bool = False,
     ) -> str | None:
@@ -234,7 +241,7 @@ class CheckpointManager:
         self._latest = path
         return path
 
-    def restore_or_initialize(self, session: Any = None) -> str | None:
+    def restore_or_initialize(self, session: SessionLike | None = None) -> str | None:
         """Restores the latest checkpoint and returns its path; if there is none, initializes and returns None.
 
         Variables are restored if a session is given; without one, as in TensorFlow, operations are added that do it.
@@ -253,7 +260,7 @@ class CheckpointManager:
     def sync(self) -> None:
         """Waits for saves under way; there are none, for each is over when `save` returns."""
 
-    def _step(self, session: Any) -> int | None:
+    def _step(self, session: SessionLike | None) -> int | None:
         """The step, if anybody wants to know it."""
         counter = self._options.step_counter
         if counter is None or (self._options.interval is None and isinstance(self._recorder, StateFileRecorder)):
@@ -264,7 +271,7 @@ class CheckpointManager:
         last = self._last_step
         return last is None or (step != last and step >= last + interval)
 
-    def _count(self, session: Any) -> int:
+    def _count(self, session: SessionLike | None) -> int:
         counter = self._checkpoint.initialized_counter(session)
         if isinstance(counter, np.ndarray):
             counter += 1
@@ -275,7 +282,7 @@ class CheckpointManager:
         found.run(self._count_up)
         return int(found.run(counter))
 
-    def _number(self, value: Any, session: Any) -> int:
+    def _number(self, value: Counter | None, session: SessionLike | None) -> int:
         if isinstance(value, int | np.integer | np.ndarray):
             return int(value)
         return int(self._checkpoint.find_session(session).run(value))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -42,7 +43,7 @@ class Module(AutoTrackable):
         return self._name
 
     @property
-    def name_scope(self) -> Any:
+    def name_scope(self) -> AbstractContextManager[str]:
         """The name scope of the module, to be entered by `with`."""
         return name_scope(self._scope_name)
 

@@ -14,7 +14,7 @@ import inspect
 import posixpath
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, cast
 
 import numpy as np
 
@@ -24,10 +24,12 @@ from tensorkeep.checkpoint.finding.state_file import write_checkpoint_state
 from tensorkeep.checkpoint.objects.graph import reachable
 from tensorkeep.checkpoint.reader import ReadOptions
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, MissingFileError, UnimplementedError
+from tensorkeep.graph.arguments import Array, SessionLike
 from tensorkeep.graph.building import colocate_with, current_graph, device, init_scope, is_building
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
+from tensorkeep.runtime.session import Session
 from tensorkeep.saving.save_order import begin_save
 from tensorkeep.tf1.training.objects.load_status import (
     CheckpointLoadStatus,
@@ -36,7 +38,7 @@ from tensorkeep.tf1.training.objects.load_status import (
 )
 from tensorkeep.tf1.training.objects.object_saver import ObjectSaver, Restoration, in_graph, save_arrays
 from tensorkeep.tf1.training.objects.trackable import AutoTrackable, GraphView, is_trackable, tracked
-from tensorkeep.tf1.variables.variable import Variable
+from tensorkeep.tf1.variables.variable import Changed, Variable
 
 __all__ = ["Checkpoint", "CheckpointOptions", "LoadStatus"]
 
@@ -59,7 +61,7 @@ class CheckpointOptions:
     experimental_write_callbacks: list[Callable[..., Any]] | None = None
     enable_async: bool = False
     experimental_skip_slot_variables: bool = False
-    experimental_sharding_callback: Any = None
+    experimental_sharding_callback: object = None
 
     def __post_init__(self) -> None:
         if self.experimental_sharding_callback is not None:
@@ -85,12 +87,12 @@ class Checkpoint(AutoTrackable):
 
     _tracks_arrays: ClassVar[bool] = True
     _saver: ObjectSaver
-    _root: Any
+    _root: object
     _attached: dict[str, Any]
-    _counter: Any
-    _count_up: Any
+    _counter: Variable | Array | None
+    _count_up: Changed | None
 
-    def __init__(self, root: Any = None, **kwargs: Any) -> None:
+    def __init__(self, root: object = None, **kwargs: object) -> None:
         own_root = self if root is None else tracked(root)
         vars(self).update(_saver=ObjectSaver(), _root=own_root, _attached={}, _counter=None, _count_up=None)
         if root is not None:
@@ -101,7 +103,7 @@ class Checkpoint(AutoTrackable):
             if root is not None:
                 self._attach(name, getattr(self, name))
 
-    def _check_trackable(self, name: str, value: Any) -> None:
+    def _check_trackable(self, name: str, value: object) -> None:
         if not is_trackable(value, self._tracks_arrays):
             raise InvalidArgumentError(
                 "`Checkpoint` was expecting a trackable object (an object derived from `Trackable`), got "
@@ -110,7 +112,7 @@ class Checkpoint(AutoTrackable):
                 "layers, AutoTrackable objects and containers of them can be saved."
             )
 
-    def _attach(self, name: str, value: Any) -> None:
+    def _attach(self, name: str, value: object) -> None:
         existing = self._view(None).children(self._root).get(name)
         if existing is None:
             self._attached[name] = value
@@ -122,14 +124,14 @@ class Checkpoint(AutoTrackable):
     # ------------------------------------------------------------------------------------------------ save
 
     @property
-    def save_counter(self) -> Any:
+    def save_counter(self) -> Variable | Array:
         """How many checkpoints were saved: an integer variable, or an array if there are arrays only."""
         return self._get_counter(self._find_graph(None))
 
     def save(
         self,
         file_prefix: PathLike,
-        session: Any = None,
+        session: SessionLike | None = None,
         options: CheckpointOptions | None = None,
         *,
         fs: FileSystem = LOCAL,
@@ -150,7 +152,7 @@ class Checkpoint(AutoTrackable):
     def write(
         self,
         file_prefix: PathLike,
-        session: Any = None,
+        session: SessionLike | None = None,
         options: CheckpointOptions | None = None,
         *,
         fs: FileSystem = LOCAL,
@@ -158,7 +160,9 @@ class Checkpoint(AutoTrackable):
         """Saves to just that prefix, without counting and without making it the latest."""
         return self.write_to(file_prefix, session, options, fs)
 
-    def write_to(self, file_prefix: PathLike, session: Any, options: CheckpointOptions | None, fs: FileSystem) -> str:
+    def write_to(
+        self, file_prefix: PathLike, session: SessionLike | None, options: CheckpointOptions | None, fs: FileSystem
+    ) -> str:
         """What `write` does."""
         chosen = options or CheckpointOptions()
         prefix = path_text(file_prefix)
@@ -172,20 +176,21 @@ class Checkpoint(AutoTrackable):
         chosen.call_back(path)
         return path
 
-    def count(self, session: Any = None) -> int:
+    def count(self, session: SessionLike | None = None) -> int:
         """Adds one to the counter, and returns it."""
         graph = self._find_graph(session)
         if graph is None:
-            counter = self._get_counter(None)
-            counter += 1
-            return int(counter)
+            array: Any = self._get_counter(None)
+            array += 1
+            return int(array)
         counter = self.initialized_counter(session)
+        assert isinstance(counter, Variable)
         if self._count_up is None:
             with in_graph(graph), colocate_with(counter):
                 vars(self)["_count_up"] = counter.assign_add(1, read_value=True)
         return int(self.find_session(session).run(self._count_up))
 
-    def initialized_counter(self, session: Any = None) -> Any:
+    def initialized_counter(self, session: SessionLike | None = None) -> Variable | Array:
         """The counter, which has a value."""
         is_new = self._counter is None
         counter = self._get_counter(self._find_graph(session))
@@ -193,13 +198,14 @@ class Checkpoint(AutoTrackable):
             self.find_session(session).run(counter.initializer)
         return counter
 
-    def _get_counter(self, graph: Graph | None) -> Any:
+    def _get_counter(self, graph: Graph | None) -> Variable | Array:
         if self._counter is None:
             vars(self)["_counter"] = np.zeros((), np.int64) if graph is None else _counter_in(graph)
             if self._root is self:
                 self._dependencies(self._tracks_arrays)[_COUNTER] = self._counter
             else:
                 self._attached[_COUNTER] = self._counter
+        assert self._counter is not None
         return self._counter
 
     # ------------------------------------------------------------------------------------------------ restore
@@ -255,11 +261,10 @@ class Checkpoint(AutoTrackable):
     def _view(self, graph: Graph | None, slots: bool = True) -> GraphView:
         return GraphView(self._root, graph, self._attached, arrays=self._tracks_arrays, slots=slots)
 
-    def _find_graph(self, session: Any) -> Graph | None:
+    def _find_graph(self, session: SessionLike | None) -> Graph | None:
         """The graph of the objects; None if there are only arrays."""
         if session is not None:
-            graph: Graph = session.graph
-            return graph
+            return session.graph
         view = self._view(current_graph() if is_building() else None)
         objects: Sequence[Any] = reachable(self._root, view)[0]
         for item in objects:
@@ -267,23 +272,22 @@ class Checkpoint(AutoTrackable):
                 return item.graph
         return None if self._tracks_arrays else current_graph()
 
-    def find_session(self, session: Any = None) -> Any:
+    def find_session(self, session: SessionLike | None = None) -> Session:
         """The session given. There is no other here, but there may be one where there are sessions in force."""
         if session is None:
             raise FailedPreconditionError(
                 "Unable to save or restore variables of a graph without a session: give `session`"
             )
-        return session
+        return cast(Session, session)  # what is around one is taken off by who knows of it
 
-    def files(self, session: Any = None, fs: FileSystem = LOCAL) -> FileSystem:
+    def files(self, session: SessionLike | None = None, fs: FileSystem = LOCAL) -> FileSystem:
         """Where checkpoints go: the session's files if there is a graph, else those given."""
         if self._find_graph(session) is None:
             return fs
-        found: FileSystem = self.find_session(session).surroundings.filesystem
-        return found
+        return self.find_session(session).surroundings.filesystem
 
 
-def _counter_in(graph: Graph) -> Any:
+def _counter_in(graph: Graph) -> Variable:
     with in_graph(graph), device("/cpu:0"), init_scope():
         return Variable(0, name=_COUNTER, dtype="int64", trainable=False, use_resource=True)
 

@@ -50,6 +50,7 @@ from tensorkeep.ops.files.checkpoints import (
     sharded_filename,
 )
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
+from tensorkeep.runtime.session import Session
 from tensorkeep.saving.save_order import do_alone
 from tensorkeep.tf1.functions.arrays.shapes import where
 from tensorkeep.tf1.functions.constants import constant
@@ -98,9 +99,9 @@ class ObjectSaver:
 
     # ------------------------------------------------------------------------------------------------ save
 
-    def save(self, session: Any, root: Any, view: ObjectView, prefix: str, place: str | None = None) -> str:
+    def save(self, session: Session, root: object, view: ObjectView, prefix: str, place: str | None = None) -> str:
         """Writes a checkpoint, and returns its prefix. `place` is the device that writes, if not each its own."""
-        fs: FileSystem = session.surroundings.filesystem
+        fs = session.surroundings.filesystem
         with in_graph(session.graph):
             if self._feeds is None:
                 with device("/cpu:0"):
@@ -236,7 +237,7 @@ def _make_folder(fs: FileSystem, prefix: str) -> None:
         fs.make_directory(folder)
 
 
-def save_arrays(root: Any, view: ObjectView, prefix: str, fs: FileSystem) -> str:
+def save_arrays(root: object, view: ObjectView, prefix: str, fs: FileSystem) -> str:
     """Writes a checkpoint of objects none of which is of a graph."""
     described = describe_objects(root, view)
     tensors: dict[str, Any] = {attribute.key: attribute.item for attribute in described.attributes}
@@ -248,7 +249,7 @@ class Restoration:
     """The restoring of one checkpoint into objects, which may be made after it was begun."""
 
     def __init__(
-        self, saver: ObjectSaver, root: Any, view: ObjectView, reader: CheckpointReader, fs: FileSystem
+        self, saver: ObjectSaver, root: object, view: ObjectView, reader: CheckpointReader, fs: FileSystem
     ) -> None:
         self.binding = Binding(parse_object_graph(*stored_objects(reader)))
         self.path = reader.path
@@ -285,7 +286,7 @@ class Restoration:
                 for item in arrays:
                     item.item[...] = reader.read(item.key)
 
-    def run(self, session: Any) -> None:
+    def run(self, session: Session) -> None:
         """Restores the variables; an error names all whose type or shape is another one, and then none is set.
 
         Nor is any if the checkpoint is damaged.

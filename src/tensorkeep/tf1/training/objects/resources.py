@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.dtypes import STRING
+from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import current_graph, device, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.tf1.functions.arrays.shapes import stack
 from tensorkeep.tf1.functions.arrays.slicing import boolean_mask
 from tensorkeep.tf1.functions.constants import constant
@@ -41,5 +41,5 @@ def report_uninitialized_resources(
     with name_scope(name), device("/cpu:0"):
         if not found:
             return constant(np.empty(0, object), STRING)
-        without = get_op("LogicalNot")(stack([resource.is_initialized for resource in found]))
+        without = emit("LogicalNot", stack([resource.is_initialized for resource in found]))
         return boolean_mask(constant([resource.handle.name for resource in found]), without)

@@ -10,9 +10,9 @@ one object of a checkpoint. Elements may be added and replaced later.
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import Any, Final
+from typing import Any, Final, SupportsIndex
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from tensorkeep.proto.messages import TrackableObjectGraph
 from tensorkeep.tf1.layers.base import Layer
 from tensorkeep.tf1.layers.cell_wrappers import DeviceWrapper, DropoutWrapper, ResidualWrapper
 from tensorkeep.tf1.layers.cells import MultiRNNCell
-from tensorkeep.tf1.training.optimizers.base import Optimizer
+from tensorkeep.tf1.training.optimizers.base import Optimizer, Slot
 from tensorkeep.tf1.variables.variable import Variable
 
 __all__ = ["AutoTrackable", "GraphView", "NoDependency", "is_trackable", "tracked"]
@@ -35,7 +35,7 @@ _DEPENDENCIES: Final = "_checkpoint_dependencies"
 class NoDependency:
     """Wraps a value that is assigned to an attribute and shall not be saved."""
 
-    def __init__(self, value: Any) -> None:
+    def __init__(self, value: object) -> None:
         self.value = value
 
 
@@ -60,19 +60,23 @@ class TrackedList(list[Any]):
                 "restoration on object creation. Change the list through the attribute that it was assigned to."
             )
 
-    def append(self, value: Any) -> None:
+    def append(self, value: object) -> None:
         super().append(tracked(value))
 
-    def extend(self, values: Any) -> None:
+    def extend(self, values: Iterable[object]) -> None:
         super().extend(map(tracked, values))
 
-    def insert(self, index: Any, value: Any) -> None:
+    def insert(self, index: SupportsIndex, value: object) -> None:
         super().insert(index, tracked(value))
 
-    def __setitem__(self, index: Any, value: Any) -> None:
-        super().__setitem__(index, [*map(tracked, value)] if isinstance(index, slice) else tracked(value))
+    def __setitem__(self, index: SupportsIndex | slice, value: object) -> None:
+        if isinstance(index, slice):
+            values: Any = value  # several
+            super().__setitem__(index, [*map(tracked, values)])
+        else:
+            super().__setitem__(index, tracked(value))
 
-    def __iadd__(self, values: Any) -> TrackedList:  # type: ignore[misc]
+    def __iadd__(self, values: Iterable[object]) -> TrackedList:  # type: ignore[misc]
         self.extend(values)
         return self
 
@@ -98,14 +102,14 @@ class TrackedDict(dict[Any, Any]):
                 "restoration on object creation. Change the dictionary through the attribute that it was assigned to."
             )
 
-    def __setitem__(self, key: Any, value: Any) -> None:
+    def __setitem__(self, key: Hashable, value: object) -> None:
         super().__setitem__(key, tracked(value))
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         for key, value in dict(*args, **kwargs).items():
             self[key] = value
 
-    def setdefault(self, key: Any, default: Any = None) -> Any:
+    def setdefault(self, key: Hashable, default: object = None) -> object:
         if key not in self:
             self[key] = default
         return self[key]
@@ -127,12 +131,12 @@ def _tracked_kind(kind: Any) -> Any:
     return type(kind.__name__, (kind,), {"__slots__": (), "_is_tracked": True})
 
 
-def tracked(value: Any) -> Any:
+def tracked(value: object) -> object:
     """A value as it is stored in an attribute: a container that can be followed, if it is one."""
     kind: Any = type(value)  # exactly: a class of one's own may have reasons to be
-    if kind is list:
+    if isinstance(value, list) and kind is list:
         return TrackedList(value)
-    if kind is dict or kind is OrderedDict:
+    if isinstance(value, dict) and kind in (dict, OrderedDict):
         return TrackedDict(value)
     if isinstance(value, tuple) and _is_wrapped(value):
         return value
@@ -146,13 +150,13 @@ def _is_wrapped(value: tuple[Any, ...]) -> bool:
     return isinstance(value, TrackedTuple) or hasattr(value, "_is_tracked")
 
 
-def _is_worth_tracking(item: Any) -> bool:
+def _is_worth_tracking(item: object) -> bool:
     if isinstance(item, tuple):
         return any(map(_is_worth_tracking, item))
     return type(item) in (list, dict, OrderedDict) or isinstance(item, NoDependency) or is_trackable(item)
 
 
-def is_trackable(item: Any, arrays: bool = True) -> bool:
+def is_trackable(item: object, arrays: bool = True) -> bool:
     """Whether a checkpoint can hold an object, or what it refers to."""
     if isinstance(item, np.ndarray):
         return arrays
@@ -169,7 +173,7 @@ class AutoTrackable:
     something else that is not; to delete the attribute ends it.
     """
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         stored = tracked(value)
         object.__setattr__(self, name, stored)
         if not isinstance(value, NoDependency):
@@ -197,7 +201,7 @@ class GraphView:
 
     def __init__(
         self,
-        root: Any,
+        root: object,
         graph: Graph | None,
         attached: Mapping[str, Any] | None = None,
         *,
@@ -210,28 +214,28 @@ class GraphView:
         self._arrays = arrays
         self._slots = slots
 
-    def children(self, item: Any) -> dict[str, Any]:
+    def children(self, item: object) -> dict[str, Any]:
         pairs = _references(item, self._graph, self._arrays)
         found = {name: child for name, child in pairs if is_trackable(child, self._arrays)}
         if item is self._root:
             found.update(self._attached)
         return found
 
-    def attributes(self, item: Any) -> Sequence[str]:
+    def attributes(self, item: object) -> Sequence[str]:
         if isinstance(item, Variable | np.ndarray):
             return (VARIABLE_VALUE,)
         return (_TABLE,) if hasattr(type(item), "_saveables") else ()
 
-    def full_name(self, item: Any) -> str:
+    def full_name(self, item: object) -> str:
         if not isinstance(item, Variable):
             return ""
         info = item._get_save_slice_info()
         return (info.full_name if info else None) or item._shared_name
 
-    def slot_names(self, item: Any) -> Sequence[str]:
+    def slot_names(self, item: object) -> Sequence[str]:
         return item.get_slot_names() if self._slots and isinstance(item, Optimizer) else ()
 
-    def slot(self, optimizer: Any, variable: Any, name: str) -> Any | None:
+    def slot(self, optimizer: object, variable: object, name: str) -> Slot | None:
         if not self._slots or not isinstance(optimizer, Optimizer) or not isinstance(variable, Variable):
             return None
         return optimizer.get_slot(variable, name)
@@ -242,7 +246,7 @@ class GraphView:
         return frozenset() if self._slots else frozenset(slot.slot_variable_node_id for slot in slots)
 
 
-def _references(item: Any, graph: Graph | None, arrays: bool) -> Sequence[tuple[str, Any]]:
+def _references(item: object, graph: Graph | None, arrays: bool) -> Sequence[tuple[str, Any]]:
     if isinstance(item, AutoTrackable):
         return list(item._dependencies(arrays).items())
     if isinstance(item, TrackedDict):

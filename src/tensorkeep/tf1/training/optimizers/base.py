@@ -7,11 +7,12 @@ that the rule takes. One that is not overrides what TensorFlow's overrides: `_cr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar, TypeAlias
 
-from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64
+from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, INT64, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit_operation
 from tensorkeep.graph.building import (
     colocate_with,
     control_dependencies,
@@ -35,11 +36,25 @@ from tensorkeep.tf1.training.optimizers.slots import create_slot, create_slot_wi
 from tensorkeep.tf1.variables.assignments import assign_add
 from tensorkeep.tf1.variables.composed import ComposedVariable
 from tensorkeep.tf1.variables.creation import is_embedding_variable, is_resource_variable
+from tensorkeep.tf1.variables.embedding import EmbeddingVariable
 from tensorkeep.tf1.variables.embedding_slots import counts_of
-from tensorkeep.tf1.variables.global_step import get_or_create_global_step
-from tensorkeep.tf1.variables.hash_table import DistributedHashTable, is_hash_table
+from tensorkeep.tf1.variables.global_step import Step, get_or_create_global_step
+from tensorkeep.tf1.variables.hash_table import DistributedHashTable, HashTable
+from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
+from tensorkeep.tf1.variables.resource import BaseResourceVariable
 from tensorkeep.tf1.variables.variable import Variable
+
+Trained: TypeAlias = Variable | HashTable
+"""What an optimizer changes. Tables by key and embedding variables are changed by rows only."""
+Slot: TypeAlias = Variable | HashTable
+VarList: TypeAlias = "Trained | PartitionedVariable | Sequence[Any] | Mapping[str, Trained]"
+"""Variables to train, by themselves, in a list, perhaps nested, or by name."""
+Gradient: TypeAlias = Tensor | IndexedSlices
+Update: TypeAlias = Operation | Tensor | Variable
+"""What changes a variable when it is run."""
+Number: TypeAlias = "TensorLike | Callable[[], TensorLike]"
+"""A learning rate or its like, or a function that gives it when gradients are applied."""
 
 
 class Optimizer:
@@ -54,9 +69,9 @@ class Optimizer:
             raise InvalidArgumentError("Must specify the optimizer name")
         self._use_locking = use_locking
         self._name = name
-        self._slots: dict[str, dict[Any, Any]] = {}
-        self._non_slots: dict[tuple[str, Graph], Any] = {}
-        self._embedding_step: Any = None  # what stamps the keys of embedding variables
+        self._slots: dict[str, dict[Any, Slot]] = {}
+        self._non_slots: dict[tuple[str, Graph], Variable] = {}
+        self._embedding_step: Step | None = None  # what stamps the keys of embedding variables
 
     def get_name(self) -> str:
         return self._name
@@ -69,14 +84,14 @@ class Optimizer:
 
     def minimize(
         self,
-        loss: Any,
-        global_step: Any = None,
-        var_list: Any = None,
+        loss: Tensor,
+        global_step: Step | None = None,
+        var_list: VarList | None = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
         name: str | None = None,
-        grad_loss: Any = None,
+        grad_loss: Tensor | None = None,
     ) -> Operation:
         """An operation that takes one step towards a smaller loss."""
         pairs = self.compute_gradients(
@@ -96,13 +111,13 @@ class Optimizer:
 
     def compute_gradients(
         self,
-        loss: Any,
-        var_list: Any = None,
+        loss: Tensor,
+        var_list: VarList | None = None,
         gate_gradients: int = GATE_OP,
         aggregation_method: int | None = None,
         colocate_gradients_with_ops: bool = False,
-        grad_loss: Any = None,
-    ) -> list[tuple[Any, Any]]:
+        grad_loss: Tensor | None = None,
+    ) -> list[tuple[Gradient | None, Trained]]:
         """Pairs of gradient and variable; the gradient is None where the loss does not depend on the variable."""
         if gate_gradients not in (self.GATE_NONE, self.GATE_OP, self.GATE_GRAPH):
             raise InvalidArgumentError(
@@ -114,7 +129,7 @@ class Optimizer:
             self._assert_valid_dtypes([grad_loss])
         chosen = self._chosen(var_list, loss.graph)
         targets = [
-            variable.handle if is_resource_variable(variable) or is_hash_table(variable) else variable
+            variable.handle if isinstance(variable, BaseResourceVariable | HashTable) else variable
             for variable in chosen
         ]
         found = gradients(
@@ -131,17 +146,20 @@ class Optimizer:
         self._assert_valid_dtypes([variable for gradient, variable in pairs if gradient is not None])
         return pairs
 
-    def _chosen(self, var_list: Any, graph: Graph) -> list[Any]:
+    def _chosen(self, var_list: VarList | None, graph: Graph) -> list[Trained]:
         """The variables to train, with parts in the place of partitioned ones and of those made of others."""
+        listed: Sequence[Any]
         if var_list is None:
-            var_list = get_collection(graph, GraphKeys.TRAINABLE_VARIABLES)
-            var_list += get_collection(graph, GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
+            listed = get_collection(graph, GraphKeys.TRAINABLE_VARIABLES)
+            listed += get_collection(graph, GraphKeys.TRAINABLE_RESOURCE_VARIABLES)
         elif isinstance(var_list, Mapping):
-            var_list = [var_list[key] for key in sorted(var_list)]
-        elif not isinstance(var_list, Sequence):
-            var_list = list(var_list) if isinstance(var_list, PartitionedVariable) else [var_list]
-        flat: list[Any] = []
-        for variable in var_list:
+            listed = [var_list[key] for key in sorted(var_list)]
+        elif isinstance(var_list, Sequence):
+            listed = var_list
+        else:
+            listed = list(var_list) if isinstance(var_list, PartitionedVariable) else [var_list]
+        flat: list[Trained] = []
+        for variable in listed:
             if isinstance(variable, DistributedHashTable):
                 flat.extend(variable.partitions)
                 continue
@@ -151,7 +169,12 @@ class Optimizer:
             raise InvalidArgumentError("No variables to optimize.")
         return flat
 
-    def apply_gradients(self, grads_and_vars: Any, global_step: Any = None, name: str | None = None) -> Operation:
+    def apply_gradients(
+        self,
+        grads_and_vars: Iterable[tuple[Gradient | TensorLike | None, Trained]],
+        global_step: Step | None = None,
+        name: str | None = None,
+    ) -> Operation:
         """An operation that applies gradients to variables, and then counts the step."""
         pairs = [(_as_gradient(gradient), _checked(variable)) for gradient, variable in grads_and_vars]
         if not pairs:
@@ -171,39 +194,39 @@ class Optimizer:
                 if gradient is not None:
                     with name_scope(f"update_{variable.op.name}"), colocate_with(variable):
                         updates.append(self._update(gradient, variable))
-            applied = self._counted(updates, global_step, scope)
+            applied = self._count_step(updates, global_step, scope)
             collected = get_collection_ref(applied.graph, GraphKeys.TRAIN_OP)
             if applied not in collected:
                 collected.append(applied)
             return applied
 
-    def _counted(self, updates: list[Any], global_step: Any, scope: str) -> Operation:
+    def _count_step(self, updates: list[Update], global_step: Step | None, scope: str) -> Operation:
         if global_step is None:
             return self._finish(updates, scope)
         with control_dependencies([self._finish(updates, "update")]), colocate_with(global_step):
-            if is_resource_variable(global_step):
+            if isinstance(global_step, BaseResourceVariable):
                 one = convert(1, global_step.dtype.base_dtype)
-                return get_op("AssignAddVariableOp")(global_step.handle, one, name=scope)  # type: ignore[no-any-return]
+                return emit_operation("AssignAddVariableOp", global_step.handle, one, name=scope)
             return operation_of(assign_add(global_step, 1, name=scope))
 
-    def _update(self, gradient: Any, variable: Any) -> Any:
+    def _update(self, gradient: Gradient, variable: Trained) -> Update:
         """Updates one variable, and holds it to its constraint."""
-        if is_embedding_variable(variable):
+        if isinstance(variable, EmbeddingVariable):
             if variable.constraint is not None:
                 raise FailedConstraintError("Cannot use a constraint function on a sparse variable.")
             return self._apply_embedding(_checked_slices(gradient, variable), variable)
-        if is_hash_table(variable):
+        if isinstance(variable, HashTable):
             slices = _checked_slices(gradient, variable)
             return self._hash_table_apply_sparse_duplicate_indices(slices.values, variable, slices.indices)
-        constraint = getattr(variable, "constraint", None)
+        constraint = variable.constraint
         if isinstance(gradient, IndexedSlices):
-            if constraint is not None and not is_resource_variable(variable):
+            if constraint is not None and not isinstance(variable, BaseResourceVariable):
                 raise FailedConstraintError("Cannot use a constraint function on a sparse variable.")
-            if is_resource_variable(variable):
+            if isinstance(variable, BaseResourceVariable):
                 update = self._resource_apply_sparse_duplicate_indices(gradient.values, variable, gradient.indices)
             else:
                 return self._apply_sparse_duplicate_indices(gradient, variable)
-        elif is_resource_variable(variable):
+        elif isinstance(variable, BaseResourceVariable):
             update = self._resource_apply_dense(gradient, variable)
         else:
             update = self._apply_dense(gradient, variable)
@@ -214,38 +237,44 @@ class Optimizer:
 
     # ------------------------------------------------------------------------------------------ slots
 
-    def get_slot(self, var: Any, name: str) -> Any | None:
+    def get_slot(self, var: Trained, name: str) -> Slot | None:
         """The slot of that name of a variable, or None."""
         return self._slots.get(name, {}).get(var)
 
     def get_slot_names(self) -> list[str]:
         return sorted(self._slots)
 
-    def variables(self) -> list[Any]:
+    def variables(self) -> list[Slot]:
         """All that the optimizer keeps in the graph being built, by name."""
         graph = current_graph()
-        kept = [variable for (_, owner), variable in self._non_slots.items() if owner is graph]
+        kept: list[Slot] = [variable for (_, owner), variable in self._non_slots.items() if owner is graph]
         kept += [slot for slots in self._slots.values() for slot in slots.values() if slot.graph is graph]
         return sorted(kept, key=lambda variable: str(variable.name))
 
-    def _zeros_slot(self, var: Any, slot_name: str, op_name: str) -> Any:
+    def _zeros_slot(self, var: Trained, slot_name: str, op_name: str) -> Slot:
         return self._slot(var, slot_name, lambda: create_zeros_slot(var, op_name))
 
-    def _get_or_make_slot(self, var: Any, val: Tensor, slot_name: str, op_name: str) -> Any:
+    def _get_or_make_slot(self, var: Trained, val: Tensor, slot_name: str, op_name: str) -> Slot:
         return self._slot(var, slot_name, lambda: create_slot(var, val, op_name))
 
     def _get_or_make_slot_with_initializer(
-        self, var: Any, initializer: Any, shape: Any, dtype: Any, slot_name: str, op_name: str
-    ) -> Any:
+        self,
+        var: Trained,
+        initializer: InitializerLike,
+        shape: ShapeLike,
+        dtype: DTypeLike,
+        slot_name: str,
+        op_name: str,
+    ) -> Slot:
         return self._slot(var, slot_name, lambda: create_slot_with_initializer(var, initializer, shape, dtype, op_name))
 
-    def _slot(self, var: Any, slot_name: str, create: Callable[[], Any]) -> Any:
+    def _slot(self, var: Trained, slot_name: str, create: Callable[[], Slot]) -> Slot:
         slots = self._slots.setdefault(slot_name, {})
         if var not in slots:
             slots[var] = create()
         return slots[var]
 
-    def _create_non_slot_variable(self, initial_value: Any, name: str, colocate_with: Any) -> Any:
+    def _create_non_slot_variable(self, initial_value: InitializerLike, name: str, colocate_with: Trained) -> Variable:
         """A variable of the optimizer as a whole, beside one of those it trains."""
         key = (name, colocate_with.graph)
         if key not in self._non_slots:
@@ -255,12 +284,12 @@ class Optimizer:
                 )
         return self._non_slots[key]
 
-    def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Any | None:
+    def _get_non_slot_variable(self, name: str, graph: Graph | None = None) -> Variable | None:
         return self._non_slots.get((name, graph or current_graph()))
 
     # ------------------------------------------------------------------------------------------ to override
 
-    def _valid_dtypes(self) -> set[Any]:
+    def _valid_dtypes(self) -> set[DType]:
         return {FLOAT16, BFLOAT16, FLOAT32, FLOAT64}
 
     def _assert_valid_dtypes(self, tensors: Sequence[Any]) -> None:
@@ -277,48 +306,52 @@ class Optimizer:
     def _prepare(self) -> None:
         """Makes tensors of the optimizer's numbers."""
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
+    def _apply_dense(self, grad: Tensor, var: Variable) -> Update:
         raise NotImplementedError(f"{type(self).__name__} has no update of a reference variable by a dense gradient")
 
-    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
+    def _resource_apply_dense(self, grad: Tensor, handle: BaseResourceVariable) -> Update:
         raise NotImplementedError(f"{type(self).__name__} has no update of a resource variable by a dense gradient")
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Update:
         raise NotImplementedError(f"{type(self).__name__} has no update of a reference variable by slices")
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+    def _resource_apply_sparse(self, grad: Tensor, handle: BaseResourceVariable, indices: Tensor) -> Update:
         raise NotImplementedError(f"{type(self).__name__} has no update of a resource variable by slices")
 
-    def _apply_embedding(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_embedding(self, grad: IndexedSlices, var: EmbeddingVariable) -> Update:
         raise UnimplementedError(
             f'{type(self).__name__} cannot train the embedding variable "{var.op.name}": use the optimizer for '
             "gradient descent, Adagrad, AdagradDecay, Adam, AdamW, AdamAsync or Ftrl"
         )
 
-    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
-        values, indices = deduplicated(grad.values, grad.indices)
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Variable) -> Update:
+        values, indices = sum_equal_indices(grad.values, grad.indices)
         return self._apply_sparse(IndexedSlices(values, indices, grad.dense_shape), var)
 
-    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
-        values, distinct = deduplicated(grad, indices)
+    def _resource_apply_sparse_duplicate_indices(
+        self, grad: Tensor, handle: BaseResourceVariable, indices: Tensor
+    ) -> Update:
+        values, distinct = sum_equal_indices(grad, indices)
         return self._resource_apply_sparse(values, handle, distinct)
 
-    def _hash_table_apply_sparse_duplicate_indices(self, grad: Tensor, hash_table: Any, indices: Tensor) -> Any:
-        values, distinct = deduplicated(grad, indices)
+    def _hash_table_apply_sparse_duplicate_indices(
+        self, grad: Tensor, hash_table: HashTable, indices: Tensor
+    ) -> Update:
+        values, distinct = sum_equal_indices(grad, indices)
         return self._hash_table_apply_sparse(values, hash_table, distinct)
 
-    def _hash_table_apply_sparse(self, grad: Tensor, hash_table: Any, indices: Tensor) -> Any:
+    def _hash_table_apply_sparse(self, grad: Tensor, hash_table: HashTable, indices: Tensor) -> Update:
         raise UnimplementedError(
             f'{type(self).__name__} cannot train the hash table "{hash_table.op.name}": use the optimizer for gradient '
             "descent, Momentum, Adagrad, AdagradDA, Adam, Adadelta, RMSProp, Ftrl, or a proximal one"
         )
 
-    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
+    def _finish(self, update_ops: list[Update], name_scope: str) -> Operation:
         """One operation for all updates."""
         return group(*update_ops, name=name_scope)
 
     @staticmethod
-    def _call_if_callable(param: Any) -> Any:
+    def _call_if_callable(param: Number) -> TensorLike:
         return param() if callable(param) else param
 
 
@@ -342,25 +375,25 @@ class RuleOptimizer(Optimizer):
     _flags: ClassVar[Mapping[str, str]] = {}
     _casts: ClassVar[bool] = True
 
-    def _rule_for(self, var: Any) -> str:
+    def _rule_for(self, var: Trained) -> str:
         return self._rule
 
-    def _number(self, argument: str, var: Any) -> Any:
+    def _number(self, argument: str, var: Trained) -> Tensor:
         """A number of the rule, of the type of the variable."""
-        value = getattr(self, self._number_arguments[argument])
+        value: Tensor = getattr(self, self._number_arguments[argument])
         return cast(value, var.dtype.base_dtype) if self._casts else value
 
-    def _apply(self, prefix: str, var: Any, gradient: Tensor, indices: Tensor | None) -> Any:
+    def _apply(self, prefix: str, var: Trained, gradient: Tensor, indices: Tensor | None) -> Any:
         spec = get_op(prefix + self._rule_for(var))
         is_resource = prefix not in ("Apply", "SparseApply")
-        arguments = []
+        arguments: list[Any] = []
         for arg in spec.schema.inputs:
             if arg.name == "var":
-                arguments.append(var.handle if is_resource else var)
+                arguments.append(_handle(var) if is_resource else var)
             elif arg.name in self._slot_arguments:
                 slot = self.get_slot(var, self._slot_arguments[arg.name])
                 assert slot is not None
-                arguments.append(slot.handle if is_resource else slot)
+                arguments.append(_handle(slot) if is_resource else slot)
             elif arg.name in ("grad", "delta"):
                 arguments.append(gradient)
             elif arg.name == "indices":
@@ -370,7 +403,7 @@ class RuleOptimizer(Optimizer):
         flags = {flag: getattr(self, attribute) for flag, attribute in self._flags.items()}
         return spec(*arguments, use_locking=self._use_locking, **flags)
 
-    def _apply_embedding(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_embedding(self, grad: IndexedSlices, var: EmbeddingVariable) -> Update:
         rule = self._rule_for(var)
         if find_op(f"KvResourceSparseApply{rule}") is None:
             return super()._apply_embedding(grad, var)
@@ -378,45 +411,53 @@ class RuleOptimizer(Optimizer):
         spec = get_op(f"KvResourceSparseApply{rule}" + ("" if counts is None else "WithCounts"))
         arguments = [self._embedding_argument(arg.name, grad, var, counts) for arg in spec.schema.inputs]
         flags = {flag: getattr(self, name) for flag, name in self._flags.items() if flag in spec.schema.attr_by_name}
-        return spec(*arguments, use_locking=self._use_locking, **flags)
+        return emit_operation(spec, *arguments, use_locking=self._use_locking, **flags)
 
-    def _embedding_argument(self, argument: str, grad: IndexedSlices, var: Any, counts: Tensor | None) -> Any:
+    def _embedding_argument(
+        self, argument: str, grad: IndexedSlices, var: EmbeddingVariable, counts: Tensor | None
+    ) -> Tensor | None:
         if argument in ("grad", "indices"):
             return grad.values if argument == "grad" else grad.indices
         if argument == "indices_counts":
             return counts
         if argument == "global_step":
+            assert self._embedding_step is not None  # `apply_gradients` has chosen one
             return cast(self._embedding_step, INT64)
         if argument == "var":
             return var.handle
         slot = self.get_slot(var, self._slot_arguments[argument]) if argument in self._slot_arguments else None
-        return self._number(argument, var) if slot is None else slot.handle
+        return self._number(argument, var) if slot is None else _handle(slot)
 
-    def _hash_table_apply_sparse(self, grad: Tensor, hash_table: Any, indices: Tensor) -> Any:
+    def _hash_table_apply_sparse(self, grad: Tensor, hash_table: HashTable, indices: Tensor) -> Update:
         if find_op(f"TensibleVariableApply{self._rule_for(hash_table)}") is None:
             return super()._hash_table_apply_sparse(grad, hash_table, indices)
-        return self._apply("TensibleVariableApply", hash_table, grad, indices)
+        return operation_of(self._apply("TensibleVariableApply", hash_table, grad, indices))
 
-    def _apply_dense(self, grad: Tensor, var: Any) -> Any:
-        return self._apply("Apply", var, grad, None).op
+    def _apply_dense(self, grad: Tensor, var: Variable) -> Update:
+        return operation_of(self._apply("Apply", var, grad, None))
 
-    def _resource_apply_dense(self, grad: Tensor, handle: Any) -> Any:
-        return self._apply("ResourceApply", handle, grad, None)
+    def _resource_apply_dense(self, grad: Tensor, handle: BaseResourceVariable) -> Update:
+        return operation_of(self._apply("ResourceApply", handle, grad, None))
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        return self._apply("SparseApply", var, grad.values, grad.indices).op
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Update:
+        return operation_of(self._apply("SparseApply", var, grad.values, grad.indices))
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
-        return self._apply("ResourceSparseApply", handle, grad, indices)
+    def _resource_apply_sparse(self, grad: Tensor, handle: BaseResourceVariable, indices: Tensor) -> Update:
+        return operation_of(self._apply("ResourceSparseApply", handle, grad, indices))
 
 
-def deduplicated(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
+def sum_equal_indices(values: Tensor, indices: Tensor) -> tuple[Tensor, Tensor]:
     """Slices with rows of equal index added up."""
     distinct, positions = unique(indices)
     return unsorted_segment_sum(values, positions, shape_of(distinct)[0]), distinct
 
 
-def _checked_slices(gradient: Any, variable: Any) -> IndexedSlices:
+def _handle(variable: Slot) -> Tensor:
+    assert isinstance(variable, BaseResourceVariable | HashTable)  # references are passed as they are
+    return variable.handle
+
+
+def _checked_slices(gradient: Gradient, variable: Trained) -> IndexedSlices:
     if isinstance(gradient, IndexedSlices):
         return gradient
     raise InvalidArgumentError(
@@ -425,7 +466,7 @@ def _checked_slices(gradient: Any, variable: Any) -> IndexedSlices:
     )
 
 
-def _as_gradient(gradient: Any) -> Any:
+def _as_gradient(gradient: Gradient | TensorLike | None) -> Gradient | None:
     if gradient is None or isinstance(gradient, Tensor | IndexedSlices):
         return gradient
     try:
@@ -436,7 +477,7 @@ def _as_gradient(gradient: Any) -> Any:
         ) from None
 
 
-def _checked(variable: Any) -> Any:
-    if isinstance(variable, Variable) or is_hash_table(variable):
+def _checked(variable: Trained) -> Trained:
+    if isinstance(variable, Variable | HashTable):
         return variable
     raise WrongTypeError(f"Trying to optimize unsupported type {type(variable).__name__}: {variable!r}")

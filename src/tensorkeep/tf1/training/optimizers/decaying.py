@@ -17,16 +17,20 @@ from tensorkeep.graph.building import colocate_with, control_dependencies
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import sizes_of
 from tensorkeep.tf1.functions.arrays.shapes import identity, ones_like, reshape, size, stack, where
 from tensorkeep.tf1.functions.arrays.slicing import gather, gather_nd
 from tensorkeep.tf1.functions.control.grouping import group, no_op
 from tensorkeep.tf1.functions.numbers.elementwise import cast, floordiv, maximum, mod, sqrt
-from tensorkeep.tf1.training.optimizers.base import RuleOptimizer
+from tensorkeep.tf1.training.optimizers.base import Number, RuleOptimizer, Trained
 from tensorkeep.tf1.training.optimizers.slots import create_shared_slot
 from tensorkeep.tf1.training.optimizers.standard import AdamOptimizer
 from tensorkeep.tf1.variables.creation import is_embedding_variable, is_resource_variable
+from tensorkeep.tf1.variables.global_step import Step
 from tensorkeep.tf1.variables.hash_table import is_hash_table
 from tensorkeep.tf1.variables.initializers import Constant, Zeros
+from tensorkeep.tf1.variables.reference import RefVariable
+from tensorkeep.tf1.variables.resource import BaseResourceVariable
 
 Stepped: TypeAlias = tuple[Sequence[Any], Callable[[], list[Any]]]
 """The rows of a variable and its slots after a step, and what makes the operations that change something else."""
@@ -87,8 +91,8 @@ class AdagradDecayOptimizer(RowOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        global_step: Any,
+        learning_rate: Number,
+        global_step: Step | int,
         initial_accumulator_value: float = 0.1,
         accumulator_decay_step: int = 100000,
         accumulator_decay_rate: float = 0.9,
@@ -108,7 +112,7 @@ class AdagradDecayOptimizer(RowOptimizer):
         self._decay_step = accumulator_decay_step
         self._decay_rate = accumulator_decay_rate
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Trained]) -> None:
         step_dtype = self._global_step.dtype.base_dtype
         for var in var_list:
             dtype, shape = var.dtype.base_dtype, var.get_shape()
@@ -131,7 +135,7 @@ class AdagradDecayOptimizer(RowOptimizer):
         # The step that is being taken, counted from 1 (adagrad_decay.py, _prepare).
         self._step_tensor = identity(self._global_step) + 1
 
-    def _number(self, argument: str, var: Any) -> Any:
+    def _number(self, argument: str, var: Trained) -> Tensor:
         return self._decay_step_tensor if argument == "decay_step" else super()._number(argument, var)
 
     def _embedding_argument(self, argument: str, grad: IndexedSlices, var: Any, counts: Tensor | None) -> Any:
@@ -145,8 +149,8 @@ class AdagradDecayOptimizer(RowOptimizer):
     def _step(self, rows: Sequence[Any], grad: Tensor, var: Any, indices: Tensor | None) -> Stepped:
         value, accum = rows
         powers = self.get_slot(var, "accumulator_decay_power")
-        assert powers is not None
-        places = _places_of_powers(powers.get_shape().as_list(), indices)
+        assert isinstance(powers, RefVariable | BaseResourceVariable)  # tables by key have ops of their own
+        places = _places_of_powers(sizes_of(powers.get_shape()), indices)
         read = powers.read_value() if places is None else gather_nd(powers, places)
         is_due = floordiv(self._step_tensor, self._decay_step_tensor) > read
         decayed = maximum(accum * self._number("decay_rate", var), self._number("baseline", var))
@@ -189,11 +193,11 @@ class AdamWOptimizer(AdamOptimizer):
 
     def __init__(
         self,
-        weight_decay: Any,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        weight_decay: Number,
+        learning_rate: Number = 0.001,
+        beta1: Number = 0.9,
+        beta2: Number = 0.999,
+        epsilon: Number = 1e-8,
         use_locking: bool = False,
         name: str = "AdamW",
     ) -> None:
@@ -204,10 +208,10 @@ class AdamWOptimizer(AdamOptimizer):
         super()._prepare()
         self._weight_decay_t = convert(self._call_if_callable(self._weight_decay), name="weight_decay")
 
-    def _rule_for(self, var: Any) -> str:
+    def _rule_for(self, var: Trained) -> str:
         return "AdamW" if is_embedding_variable(var) or is_hash_table(var) else "Adam"
 
-    def _number(self, argument: str, var: Any) -> Any:
+    def _number(self, argument: str, var: Trained) -> Tensor:
         if argument == "weight_decay":
             return cast(self._weight_decay_t, var.dtype.base_dtype)
         return super()._number(argument, var)
@@ -257,10 +261,10 @@ class AdamAsyncOptimizer(RowOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: Number = 0.001,
+        beta1: Number = 0.9,
+        beta2: Number = 0.999,
+        epsilon: Number = 1e-8,
         use_locking: bool = False,
         apply_sparse_rmsprop: bool = False,
         name: str = "AdamAsync",
@@ -269,13 +273,14 @@ class AdamAsyncOptimizer(RowOptimizer):
         self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
         self._apply_sparse_rmsprop = apply_sparse_rmsprop
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Trained]) -> None:
         for var in var_list:
             self._zeros_slot(var, "m", self._name)
             self._zeros_slot(var, "v", self._name)
             for name, beta in (("beta1_power", self._beta1), ("beta2_power", self._beta2)):
                 dtype = var.dtype.base_dtype
-                begin = Constant(self._call_if_callable(beta), dtype=dtype)
+                first: Any = self._call_if_callable(beta)  # a number, which `Constant` sees to
+                begin = Constant(first, dtype=dtype)
                 shape = [1] if is_embedding_variable(var) else []  # adam_async.py, _create_slots
                 self._slot(var, name, partial(create_shared_slot, var, begin, shape, dtype, self._name))
 

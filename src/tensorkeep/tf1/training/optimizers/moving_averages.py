@@ -8,10 +8,11 @@ The shadow of "v" is "v/ExponentialMovingAverage". It begins as the variable beg
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
-from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64
+from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, FLOAT64, DType
 from tensorkeep.errors import WrongTypeError
+from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.building import (
     chosen_name,
     colocate_with,
@@ -30,6 +31,8 @@ from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.numbers.elementwise import cast, minimum, pow
 from tensorkeep.tf1.training.optimizers.slots import create_slot, create_zeros_slot
 from tensorkeep.tf1.variables.assignments import assign, assign_sub
+from tensorkeep.tf1.variables.global_step import Step
+from tensorkeep.tf1.variables.hash_table import HashTable
 from tensorkeep.tf1.variables.initializers import Zeros
 from tensorkeep.tf1.variables.listing import global_variables, moving_average_variables, trainable_variables
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
@@ -37,13 +40,16 @@ from tensorkeep.tf1.variables.scope import get_variable_scope
 from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
 from tensorkeep.tf1.variables.variable import Variable, is_variable_initialized
 
+Averaged: TypeAlias = Variable | Tensor
+"""What averages are kept of."""
+
 _AVERAGED: Final = (BFLOAT16, FLOAT16, FLOAT32, FLOAT64)
 _VARIABLE_OPS: Final = ("Variable", "VariableV2", "VarHandleOp")
 
 
 def assign_moving_average(
-    variable: Any, value: Any, decay: Any, zero_debias: bool = True, name: str | None = None
-) -> Any:
+    variable: Variable, value: Averaged, decay: float | Tensor, zero_debias: bool = True, name: str | None = None
+) -> Step:
     """Moves a variable towards a value; gives the variable after that.
 
     With `zero_debias` the variable is taken to have begun with zeros, and what that pulls it down by is made up for:
@@ -59,17 +65,18 @@ def assign_moving_average(
         return assign_sub(variable, (variable - value) * rate, name=scope)
 
 
-def _assign_without_bias(variable: Any, value: Any, rate: Tensor, scope: str) -> Any:
+def _assign_without_bias(variable: Variable, value: Averaged, rate: Tensor, scope: str) -> Step:
     with variable_scope(variable.op.name), colocate_with(variable):
         biased = _unbiasing_variable("biased", variable.get_shape(), variable.dtype.base_dtype)
         local_step = _unbiasing_variable("local_step", [], variable.dtype.base_dtype)
     moved = assign_sub(biased, (biased - value) * rate)
     counted = local_step.assign_add(1)
+    assert not isinstance(counted, Operation)
     factor = 1 - pow(1.0 - rate, counted)
     return assign(variable, moved / factor, name=scope)
 
 
-def _unbiasing_variable(name: str, shape: Any, dtype: Any) -> Any:
+def _unbiasing_variable(name: str, shape: ShapeLike, dtype: DType) -> Variable:
     """A variable of zeros in the open scope; where its name is taken and not to be reused, with a number behind it."""
     scope = get_variable_scope()
     taken = set() if scope.reuse else {variable.op.name for variable in scope.global_variables()}
@@ -77,7 +84,14 @@ def _unbiasing_variable(name: str, shape: Any, dtype: Any) -> Any:
     while f"{scope.name}/{unique}" in taken:
         number += 1
         unique = f"{name}_{number}"
-    return get_variable(unique, shape=shape, dtype=dtype, initializer=Zeros(), trainable=False)
+    made: Any = get_variable(unique, shape=shape, dtype=dtype, initializer=Zeros(), trainable=False)
+    variable: Variable = made  # cut where the scope has a partitioner, which TensorFlow does not mind either
+    return variable
+
+
+def _as_variable(slot: Variable | HashTable) -> Variable:
+    assert isinstance(slot, Variable)  # no averages are kept of tables by key
+    return slot
 
 
 class ExponentialMovingAverage:
@@ -87,19 +101,23 @@ class ExponentialMovingAverage:
     """
 
     def __init__(
-        self, decay: Any, num_updates: Any = None, zero_debias: bool = False, name: str = "ExponentialMovingAverage"
+        self,
+        decay: float | Tensor,
+        num_updates: TensorLike | None = None,
+        zero_debias: bool = False,
+        name: str = "ExponentialMovingAverage",
     ) -> None:
         self._decay = decay
         self._num_updates = num_updates
         self._zero_debias = zero_debias
         self._name = name
-        self._averages: dict[Any, Any] = {}
+        self._averages: dict[Averaged, Variable] = {}
 
     @property
     def name(self) -> str:
         return self._name
 
-    def apply(self, var_list: Iterable[Any] | None = None) -> Operation:
+    def apply(self, var_list: Iterable[Averaged] | None = None) -> Operation:
         """An operation that moves all shadows; those of variables not met before are made."""
         averaged = trainable_variables() if var_list is None else list(var_list)
         whole = [variable.name for variable in averaged if isinstance(variable, PartitionedVariable)]
@@ -127,12 +145,13 @@ class ExponentialMovingAverage:
             ]
             return group(*updates, name=scope)
 
-    def _shadow(self, variable: Any) -> Any:
+    def _shadow(self, variable: Averaged) -> Variable:
         if not isinstance(variable, Variable):
-            return create_zeros_slot(variable, self._name, colocate_with_primary=variable.op.type in _VARIABLE_OPS)
+            is_variable = variable.op.type in _VARIABLE_OPS
+            return _as_variable(create_zeros_slot(variable, self._name, colocate_with_primary=is_variable))
         with device(variable.device):
             initial = cond(is_variable_initialized(variable), variable.read_value, lambda: variable.initial_value)
-        shadow = create_slot(variable, initial, self._name)
+        shadow = _as_variable(create_slot(variable, initial, self._name))
         add_to_collection(current_graph(), GraphKeys.MOVING_AVERAGE_VARIABLES, variable)
         return shadow
 
@@ -144,18 +163,18 @@ class ExponentialMovingAverage:
         found: Tensor = minimum(decay, (1.0 + count) / (10.0 + count))
         return found
 
-    def average(self, var: Any) -> Any | None:
+    def average(self, var: Averaged) -> Variable | None:
         """The shadow of a variable, or None if no average of it is kept."""
         return self._averages.get(var)
 
-    def average_name(self, var: Any) -> str:
+    def average_name(self, var: Averaged) -> str:
         """The name of the shadow of a variable: the one it has, or the one that `apply` would give it here."""
         shadow = self._averages.get(var)
         if shadow is not None:
             return str(shadow.op.name)
         return unique_name(f"{var.op.name}/{self._name}", mark_as_used=False)
 
-    def variables_to_restore(self, moving_avg_variables: Iterable[Any] | None = None) -> dict[str, Any]:
+    def variables_to_restore(self, moving_avg_variables: Iterable[Averaged] | None = None) -> dict[str, Averaged]:
         """What to restore by which name: averaged variables by that of their shadow, all others by their own.
 
         By default those with an average are the trainable ones, and those that an average was made of.

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from tensorkeep.dtypes import INT32, INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Tensor
@@ -34,10 +36,10 @@ from tensorkeep.tf1.functions.random.numbers import random_normal
 
 
 def exponential_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -52,10 +54,10 @@ def exponential_decay(
 
 
 def natural_exp_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -64,10 +66,10 @@ def natural_exp_decay(
 
 
 def inverse_time_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    decay_rate: Any,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    decay_rate: TensorLike,
     staircase: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -83,11 +85,11 @@ def inverse_time_decay(
 
 
 def polynomial_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    end_learning_rate: Any = 0.0001,
-    power: Any = 1.0,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    end_learning_rate: TensorLike = 0.0001,
+    power: TensorLike = 1.0,
     cycle: bool = False,
     name: str | None = None,
 ) -> Tensor:
@@ -105,7 +107,9 @@ def polynomial_decay(
         return add(multiply(rate - end, pow(1 - progress, exponent)), end, name=scope)
 
 
-def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = None) -> Tensor:
+def piecewise_constant(
+    x: TensorLike, boundaries: Sequence[TensorLike], values: Sequence[TensorLike], name: str | None = None
+) -> Tensor:
     """`values[0]` up to the first boundary, then `values[1]`, and so on."""
     limits = [convert(item) for item in boundaries]
     levels = [convert(item) for item in values]
@@ -126,14 +130,26 @@ def piecewise_constant(x: Any, boundaries: Any, values: Any, name: str | None = 
     if len(limits) != len(levels) - 1:
         raise InvalidArgumentError("The length of boundaries should be 1 less than the length of values")
     with name_scope(name or "PiecewiseConstant"):
-        pairs = [(step <= limits[0], lambda: levels[0]), (step > limits[-1], lambda: levels[-1])]
+        pairs: list[tuple[Tensor, Callable[[], Tensor]]] = [
+            (step <= limits[0], lambda: levels[0]),
+            (step > limits[-1], lambda: levels[-1]),
+        ]
         for low, high, level in zip(limits[:-1], limits[1:], levels[1:-1], strict=True):
-            pairs.append(((step > low) & (step <= high), lambda level=level: level))  # type: ignore[misc]
-        return case(pairs, lambda: levels[0], exclusive=True)  # type: ignore[no-any-return]
+            pairs.append(((step > low) & (step <= high), partial(_same, level)))
+        chosen: Tensor = case(pairs, lambda: levels[0], exclusive=True)
+        return chosen
+
+
+def _same(level: Tensor) -> Tensor:
+    return level
 
 
 def cosine_decay(
-    learning_rate: Any, global_step: Any, decay_steps: Any, alpha: Any = 0.0, name: str | None = None
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    alpha: float | Tensor = 0.0,
+    name: str | None = None,
 ) -> Tensor:
     """Half a wave of a cosine, from learning_rate down to alpha * learning_rate."""
     with name_scope(name or "CosineDecay"):
@@ -149,12 +165,12 @@ def _half_wave(progress: Tensor) -> Tensor:
 
 
 def cosine_decay_restarts(
-    learning_rate: Any,
-    global_step: Any,
-    first_decay_steps: Any,
-    t_mul: Any = 2.0,
-    m_mul: Any = 1.0,
-    alpha: Any = 0.0,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    first_decay_steps: TensorLike,
+    t_mul: TensorLike = 2.0,
+    m_mul: TensorLike = 1.0,
+    alpha: TensorLike = 0.0,
     name: str | None = None,
 ) -> Tensor:
     """Cosine decay that starts over, each time `t_mul` times longer and `m_mul` times as high."""
@@ -180,12 +196,12 @@ def cosine_decay_restarts(
 
 
 def linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    num_periods: TensorLike = 0.5,
+    alpha: TensorLike = 0.0,
+    beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Tensor:
     """A line times a cosine."""
@@ -201,14 +217,14 @@ def linear_cosine_decay(
 
 
 def noisy_linear_cosine_decay(
-    learning_rate: Any,
-    global_step: Any,
-    decay_steps: Any,
-    initial_variance: Any = 1.0,
-    variance_decay: Any = 0.55,
-    num_periods: Any = 0.5,
-    alpha: Any = 0.0,
-    beta: Any = 0.001,
+    learning_rate: TensorLike,
+    global_step: TensorLike,
+    decay_steps: TensorLike,
+    initial_variance: TensorLike = 1.0,
+    variance_decay: TensorLike = 0.55,
+    num_periods: TensorLike = 0.5,
+    alpha: TensorLike = 0.0,
+    beta: TensorLike = 0.001,
     name: str | None = None,
 ) -> Tensor:
     """A noisy line times a cosine; the noise shrinks with the step."""

@@ -3,22 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
+from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, TensorLike, emit_operation
 from tensorkeep.graph.building import colocate_with, control_dependencies, device, init_scope
 from tensorkeep.graph.composites import IndexedSlices
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.tf1.functions.arrays.shapes import fill, identity, ones, ones_like
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.constants import constant
 from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.numbers.elementwise import cast, maximum, sqrt
-from tensorkeep.tf1.training.optimizers.base import Optimizer, RuleOptimizer
+from tensorkeep.tf1.training.optimizers.base import Number, Optimizer, RuleOptimizer, Trained, Update
 from tensorkeep.tf1.variables.assignments import assign, assign_sub, scatter_add
+from tensorkeep.tf1.variables.global_step import Step
 from tensorkeep.tf1.variables.initializers import Constant, Ones
+from tensorkeep.tf1.variables.options import InitializerLike
+from tensorkeep.tf1.variables.partitioned import PartitionInfo
+from tensorkeep.tf1.variables.reference import RefVariable
+from tensorkeep.tf1.variables.resource import BaseResourceVariable
+from tensorkeep.tf1.variables.variable import Variable
+
+AddRows: TypeAlias = Callable[[Variable, Tensor, Tensor], Step]
+"""Adds rows to those of a slot, by their indices; gives what the slot is then."""
 
 
 class GradientDescentOptimizer(RuleOptimizer):
@@ -27,7 +37,7 @@ class GradientDescentOptimizer(RuleOptimizer):
     _rule = "GradientDescent"
     _number_arguments = {"alpha": "_learning_rate_tensor"}  # noqa: RUF012 - class data, not to be changed
 
-    def __init__(self, learning_rate: Any, use_locking: bool = False, name: str = "GradientDescent") -> None:
+    def __init__(self, learning_rate: Number, use_locking: bool = False, name: str = "GradientDescent") -> None:
         super().__init__(use_locking, name)
         self._learning_rate = learning_rate
         self._learning_rate_tensor: Any = None
@@ -35,14 +45,17 @@ class GradientDescentOptimizer(RuleOptimizer):
     def _prepare(self) -> None:
         self._learning_rate_tensor = convert(self._call_if_callable(self._learning_rate), name="learning_rate")
 
-    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Any) -> Any:
+    def _apply_sparse_duplicate_indices(self, grad: IndexedSlices, var: Variable) -> Update:
         rate = cast(self._learning_rate_tensor, var.dtype.base_dtype)
         delta = IndexedSlices(grad.values * rate, grad.indices, grad.dense_shape)
+        assert isinstance(var, RefVariable)
         return var.scatter_sub(delta, use_locking=self._use_locking)
 
-    def _resource_apply_sparse_duplicate_indices(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
+    def _resource_apply_sparse_duplicate_indices(
+        self, grad: Tensor, handle: BaseResourceVariable, indices: Tensor
+    ) -> Update:
         step = -grad * cast(self._learning_rate_tensor, grad.dtype.base_dtype)
-        return get_op("ResourceScatterAdd")(handle.handle, indices, step)
+        return emit_operation("ResourceScatterAdd", handle.handle, indices, step)
 
 
 class ProximalGradientDescentOptimizer(RuleOptimizer):
@@ -58,7 +71,7 @@ class ProximalGradientDescentOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike,
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,
         use_locking: bool = False,
@@ -89,8 +102,8 @@ class MomentumOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        momentum: Any,
+        learning_rate: Number,
+        momentum: Number,
         use_locking: bool = False,
         name: str = "Momentum",
         use_nesterov: bool = False,
@@ -100,7 +113,7 @@ class MomentumOptimizer(RuleOptimizer):
         self._momentum = momentum
         self._use_nesterov = use_nesterov
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Trained]) -> None:
         for var in var_list:
             self._zeros_slot(var, "momentum", self._name)
 
@@ -118,7 +131,7 @@ class AdagradOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: Number,
         initial_accumulator_value: float = 0.1,
         use_locking: bool = False,
         name: str = "Adagrad",
@@ -129,16 +142,16 @@ class AdagradOptimizer(RuleOptimizer):
         self._learning_rate = learning_rate
         self._initial_accumulator_value = initial_accumulator_value
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Trained]) -> None:
         for var in var_list:
             dtype = var.dtype.base_dtype
             if var.get_shape().is_fully_known:
-                initializer: Any = Constant(self._initial_accumulator_value, dtype=dtype)
+                initializer: InitializerLike = Constant(self._initial_accumulator_value, dtype=dtype)
             else:
                 initializer = self._filled(var, dtype)
             self._get_or_make_slot_with_initializer(var, initializer, var.get_shape(), dtype, "accumulator", self._name)
 
-    def _filled(self, var: Any, dtype: Any) -> Callable[[], Tensor]:
+    def _filled(self, var: Trained, dtype: DType) -> Callable[[], Tensor]:
         return lambda: cast(fill(shape_of(var), self._initial_accumulator_value), dtype)
 
     def _prepare(self) -> None:
@@ -159,7 +172,7 @@ class ProximalAdagradOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,
@@ -174,7 +187,7 @@ class ProximalAdagradOptimizer(RuleOptimizer):
         self._l1_regularization_strength = l1_regularization_strength
         self._l2_regularization_strength = l2_regularization_strength
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Trained]) -> None:
         for var in var_list:
             with colocate_with(var):
                 value = constant(self._initial_accumulator_value, var.dtype.base_dtype, var.get_shape())
@@ -206,8 +219,8 @@ class AdagradDAOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        global_step: Any,
+        learning_rate: TensorLike,
+        global_step: Step,
         initial_gradient_squared_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
         l2_regularization_strength: float = 0.0,
@@ -226,7 +239,7 @@ class AdagradDAOptimizer(RuleOptimizer):
         self._l2_regularization_strength = l2_regularization_strength
         self._global_step = global_step
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Trained]) -> None:
         for var in var_list:
             with colocate_with(var):
                 sums = constant(0.0, var.dtype.base_dtype, var.get_shape())
@@ -239,12 +252,12 @@ class AdagradDAOptimizer(RuleOptimizer):
         with colocate_with(self._learning_rate_tensor):
             self._step_on_worker = identity(self._global_step) + 1
 
-    def _apply(self, prefix: str, var: Any, gradient: Tensor, indices: Tensor | None) -> Any:
+    def _apply(self, prefix: str, var: Trained, gradient: Tensor, indices: Tensor | None) -> Any:
         with device(var.device):
             self._step = identity(self._step_on_worker)
         return super()._apply(prefix, var, gradient, indices)
 
-    def _number(self, argument: str, var: Any) -> Any:
+    def _number(self, argument: str, var: Trained) -> Tensor:
         return self._step if argument == "global_step" else super()._number(argument, var)
 
 
@@ -257,16 +270,16 @@ class AdadeltaOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        rho: Any = 0.95,
-        epsilon: Any = 1e-8,
+        learning_rate: Number = 0.001,
+        rho: Number = 0.95,
+        epsilon: Number = 1e-8,
         use_locking: bool = False,
         name: str = "Adadelta",
     ) -> None:
         super().__init__(use_locking, name)
         self._lr, self._rho, self._epsilon = learning_rate, rho, epsilon
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Trained]) -> None:
         for var in var_list:
             self._zeros_slot(var, "accum", self._name)
             self._zeros_slot(var, "accum_update", self._name)
@@ -290,10 +303,10 @@ class RMSPropOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
-        decay: Any = 0.9,
-        momentum: Any = 0.0,
-        epsilon: Any = 1e-10,
+        learning_rate: Number,
+        decay: Number = 0.9,
+        momentum: Number = 0.0,
+        epsilon: Number = 1e-10,
         use_locking: bool = False,
         centered: bool = False,
         name: str = "RMSProp",
@@ -302,10 +315,10 @@ class RMSPropOptimizer(RuleOptimizer):
         self._learning_rate, self._decay, self._momentum, self._epsilon = learning_rate, decay, momentum, epsilon
         self._centered = centered
 
-    def _rule_for(self, var: Any) -> str:
+    def _rule_for(self, var: Trained) -> str:
         return "CenteredRMSProp" if self._centered else "RMSProp"
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Trained]) -> None:
         for var in var_list:
             dtype = var.dtype.base_dtype
             ones_like_var = Ones(dtype=dtype) if var.get_shape().is_fully_known else ones_like(var)
@@ -335,7 +348,7 @@ class FtrlOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any,
+        learning_rate: TensorLike,
         learning_rate_power: float = -0.5,
         initial_accumulator_value: float = 0.1,
         l1_regularization_strength: float = 0.0,
@@ -369,11 +382,13 @@ class FtrlOptimizer(RuleOptimizer):
         self._beta = 0.0 if beta is None else beta
         self._accum_name, self._linear_name = accum_name, linear_name
 
-    def _rule_for(self, var: Any) -> str:
+    def _rule_for(self, var: Trained) -> str:
         return "Ftrl" if self._l2_shrinkage <= 0.0 else "FtrlV2"
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
-        def initializer(shape: Any, dtype: Any = None, partition_info: Any = None) -> Tensor:
+    def _create_slots(self, var_list: Sequence[Trained]) -> None:
+        def initializer(
+            shape: ShapeLike, dtype: DTypeLike = FLOAT32, partition_info: PartitionInfo | None = None
+        ) -> Tensor:
             return ones(shape=shape, dtype=dtype) * self._initial_accumulator_value
 
         for var in var_list:
@@ -408,17 +423,17 @@ class AdamOptimizer(RuleOptimizer):
 
     def __init__(
         self,
-        learning_rate: Any = 0.001,
-        beta1: Any = 0.9,
-        beta2: Any = 0.999,
-        epsilon: Any = 1e-8,
+        learning_rate: Number = 0.001,
+        beta1: Number = 0.9,
+        beta2: Number = 0.999,
+        epsilon: Number = 1e-8,
         use_locking: bool = False,
         name: str = "Adam",
     ) -> None:
         super().__init__(use_locking, name)
         self._lr, self._beta1, self._beta2, self._epsilon = learning_rate, beta1, beta2, epsilon
 
-    def _create_slots(self, var_list: Sequence[Any]) -> None:
+    def _create_slots(self, var_list: Sequence[Trained]) -> None:
         first = min(var_list, key=lambda var: str(var.name))
         self._create_non_slot_variable(self._beta1, "beta1_power", first)
         self._create_non_slot_variable(self._beta2, "beta2_power", first)
@@ -432,52 +447,55 @@ class AdamOptimizer(RuleOptimizer):
         self._beta2_t = convert(self._call_if_callable(self._beta2), name="beta2")
         self._epsilon_t = convert(self._call_if_callable(self._epsilon), name="epsilon")
 
-    def _get_beta_accumulators(self) -> tuple[Any, Any]:
+    def _get_beta_accumulators(self) -> tuple[Variable, Variable]:
         with init_scope():
-            return self._get_non_slot_variable("beta1_power"), self._get_non_slot_variable("beta2_power")
+            first, second = (self._get_non_slot_variable(f"{beta}_power") for beta in ("beta1", "beta2"))
+        assert first is not None  # `_create_slots` has made both
+        assert second is not None
+        return first, second
 
-    def _number(self, argument: str, var: Any) -> Any:
+    def _number(self, argument: str, var: Trained) -> Tensor:
         if argument not in ("beta1_power", "beta2_power"):
             return super()._number(argument, var)
         return cast(self._get_beta_accumulators()[argument == "beta2_power"], var.dtype.base_dtype)
 
-    def _apply_sparse(self, grad: IndexedSlices, var: Any) -> Any:
-        def add(slot: Any, indices: Tensor, values: Tensor) -> Any:
+    def _apply_sparse(self, grad: IndexedSlices, var: Variable) -> Update:
+        def add(slot: Variable, indices: Tensor, values: Tensor) -> Step:
             return scatter_add(slot, indices, values, use_locking=self._use_locking)
 
         return self._apply_rows(grad.values, var, grad.indices, add)
 
-    def _resource_apply_sparse(self, grad: Tensor, handle: Any, indices: Tensor) -> Any:
-        def add(slot: Any, indices: Tensor, values: Tensor) -> Any:
-            with control_dependencies([get_op("ResourceScatterAdd")(slot.handle, indices, values)]):
+    def _resource_apply_sparse(self, grad: Tensor, handle: BaseResourceVariable, indices: Tensor) -> Update:
+        def add(slot: Variable, indices: Tensor, values: Tensor) -> Step:
+            assert isinstance(slot, BaseResourceVariable)
+            with control_dependencies([emit_operation("ResourceScatterAdd", slot.handle, indices, values)]):
                 return slot.value()
 
         return self._apply_rows(grad, handle, indices, add)
 
-    def _apply_rows(self, grad: Tensor, var: Any, indices: Tensor, add: Callable[[Any, Tensor, Tensor], Any]) -> Any:
+    def _apply_rows(self, grad: Tensor, var: Variable, indices: Tensor, add: AddRows) -> Operation:
         """All rows decay and move, those with a gradient by it as well: what Adam on a dense gradient would do."""
         dtype = var.dtype.base_dtype
         beta1_power, beta2_power = (cast(power, dtype) for power in self._get_beta_accumulators())
         lr_t, beta1_t = cast(self._lr_t, dtype), cast(self._beta1_t, dtype)
         beta2_t, epsilon_t = cast(self._beta2_t, dtype), cast(self._epsilon_t, dtype)
         rate = lr_t * sqrt(1 - beta2_power) / (1 - beta1_power)
-        m = self.get_slot(var, "m")
+        m, v = self.get_slot(var, "m"), self.get_slot(var, "v")
+        assert isinstance(m, Variable)
+        assert isinstance(v, Variable)
         scaled = grad * (1 - beta1_t)
-        assert m is not None
-        m_t: Any = assign(m, m * beta1_t, use_locking=self._use_locking)
+        m_t = assign(m, m * beta1_t, use_locking=self._use_locking)
         with control_dependencies([m_t]):
             m_t = add(m, indices, scaled)
-        v = self.get_slot(var, "v")
         scaled = grad * grad * (1 - beta2_t)
-        assert v is not None
-        v_t: Any = assign(v, v * beta2_t, use_locking=self._use_locking)
+        v_t = assign(v, v * beta2_t, use_locking=self._use_locking)
         with control_dependencies([v_t]):
             v_t = add(v, indices, scaled)
         root = sqrt(v_t)
         update = assign_sub(var, rate * m_t / (root + epsilon_t), use_locking=self._use_locking)
         return group(update, m_t, v_t)
 
-    def _finish(self, update_ops: list[Any], name_scope: str) -> Operation:
+    def _finish(self, update_ops: list[Update], name_scope: str) -> Operation:
         with control_dependencies(update_ops):
             beta1_power, beta2_power = self._get_beta_accumulators()
             with colocate_with(beta1_power):

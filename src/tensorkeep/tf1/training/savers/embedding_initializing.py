@@ -9,9 +9,9 @@ from typing import Any, Final
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.embedding.stored.embeddings import stored_embeddings
 from tensorkeep.embedding.stored.naming import KEYS, slot_stem
+from tensorkeep.graph.arguments import emit_operation
 from tensorkeep.graph.building import control_dependencies, device
 from tensorkeep.graph.graph import Operation
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.shapes import Shape
 from tensorkeep.tf1.functions.constants import constant
@@ -47,7 +47,8 @@ def initialize_from(variable: EmbeddingVariable, checkpoint: str, name: str, res
     """Gives a variable, or a slot, an initializer that also reads what a checkpoint holds under a name."""
     number, count = variable.partition
     with device(variable.device), control_dependencies(_initializers(variable)):
-        restored: Operation = get_op("KvResourceImportV3")(
+        variable._initializer_op = emit_operation(
+            "KvResourceImportV3",
             constant(checkpoint, name="checkpoint"),
             variable.handle,
             name,
@@ -59,7 +60,6 @@ def initialize_from(variable: EmbeddingVariable, checkpoint: str, name: str, res
             reset_version=reset_version,
             name="checkpoint_initializer",
         )
-    variable._initializer_op = restored
 
 
 def _initializers(variable: EmbeddingVariable) -> list[Operation]:

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Final
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import UnimplementedError
+from tensorkeep.graph.arguments import SessionLike, emit, emit_operation
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.collections import add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
@@ -19,13 +20,14 @@ from tensorkeep.graph.function_graph import traced
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.tf1.functions.arrays.shapes import fill, identity, placeholder, reshape
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.control.grouping import group
 from tensorkeep.tf1.functions.numbers.elementwise import cast, square
 from tensorkeep.tf1.functions.numbers.reductions import reduce_sum
+from tensorkeep.tf1.training.loops.coordinator import Coordinator
 from tensorkeep.tf1.training.loops.hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues
+from tensorkeep.tf1.training.loops.roles import TrainingSession
 from tensorkeep.tf1.variables.global_step import get_or_create_global_step
 from tensorkeep.tf1.variables.hash_table import HashTable
 from tensorkeep.tf1.variables.hash_table_lookup import EmbeddingLookupContext, EmbeddingLookupHook
@@ -83,12 +85,10 @@ class HashFilterBase(EmbeddingLookupHook):
         body, mask = traced(build, graph)
         name = numbered_name("hash_table_filter", graph.functions)
         graph.functions[name] = function_def(name, body, [*arguments, *body.captured.values()], [mask])
-        made: Operation = get_op("HashTableFilterOp")(
-            part.hash_table.handle, list(body.captured), f=FunctionRef(name), block_size=self._block_size
-        )
-        return made
+        inputs = (part.hash_table.handle, list(body.captured))
+        return emit_operation("HashTableFilterOp", *inputs, f=FunctionRef(name), block_size=self._block_size)
 
-    def update(self, keys: Tensor, ids: Tensor) -> Any:
+    def update(self, keys: Tensor, ids: Tensor) -> Operation | Sequence[Operation]:
         """Operations that note what `filter` will have to know of keys that are looked up."""
         raise UnimplementedError(f"{type(self).__name__} has no method `update`")
 
@@ -135,7 +135,7 @@ class GlobalStepFilter(HashFilterBase):
         stored = _STEP_SLOT if owner == table.distributed_name else below
         return table.get_or_create_slot([1], INT64, stored, initializer=Zeros(dtype=INT64))
 
-    def update(self, keys: Tensor, ids: Tensor) -> Any:
+    def update(self, keys: Tensor, ids: Tensor) -> Operation | Sequence[Operation]:
         steps = reshape(fill(shape_of(ids), self._step()), [-1, 1])
         return self._slot().scatter_by_id("Update", reshape(ids, [-1]), steps)
 
@@ -158,7 +158,7 @@ class L2WeightFilter(HashFilterBase):
         super().__init__()
         self._threshold = threshold
 
-    def update(self, keys: Tensor, ids: Tensor) -> Any:
+    def update(self, keys: Tensor, ids: Tensor) -> Operation | Sequence[Operation]:
         return []
 
     def _weights(self, ids: Tensor) -> Tensor:
@@ -185,7 +185,7 @@ class HashFilterHook(SessionRunHook):
         self._updates: list[Any] = []
         self._filters: list[Any] = []
 
-    def after_create_session(self, session: Any, coord: Any) -> None:
+    def after_create_session(self, session: TrainingSession, coord: Coordinator) -> None:
         self._updates, self._filters = update_op(session.graph), filter_op(session.graph)
 
     def before_run(self, run_context: SessionRunContext) -> SessionRunArgs:
@@ -200,17 +200,17 @@ class HashFilterHook(SessionRunHook):
             run_context.session.run(self._filters)
             self._last_step = step
 
-    def end(self, session: Any) -> None:
+    def end(self, session: TrainingSession) -> None:
         if self._runs_at_close and self._is_chief:
             session.run(self._filters)
 
 
-def filter_once(sess: Any) -> None:
+def filter_once(sess: SessionLike) -> None:
     """Has all filters of a session's graph drop keys now."""
     _innermost(sess).run(filter_op(sess.graph))
 
 
-def check(sess: Any, verbose: bool = True) -> bool:
+def check(sess: SessionLike, verbose: bool = True) -> bool:
     """Whether no table of a session has keys that a filter would drop; the log is told of each."""
     checks: Sequence[tuple[str, Check]] = sess.graph.extras.get(_CHECKS, [])
     is_right = True
@@ -224,9 +224,10 @@ def check(sess: Any, verbose: bool = True) -> bool:
     return is_right
 
 
-def _innermost(sess: Any) -> Any:
+def _innermost(sess: SessionLike) -> SessionLike:
     """The session that runs without hooks."""
-    return sess._tf_sess() if hasattr(sess, "_tf_sess") else sess
+    inner: SessionLike = sess._tf_sess() if hasattr(sess, "_tf_sess") else sess
+    return inner
 
 
 class BlackListAdmit(EmbeddingLookupHook):
@@ -238,7 +239,7 @@ class BlackListAdmit(EmbeddingLookupHook):
     def get_admit_strategy(self, ht: HashTable) -> Tensor:
         if ht not in self.admit:
             with name_scope("black_list"):
-                self.admit[ht] = get_op("BlackListHashTableAdmitStrategyOp")()
+                self.admit[ht] = emit("BlackListHashTableAdmitStrategyOp")
         return self.admit[ht]
 
 

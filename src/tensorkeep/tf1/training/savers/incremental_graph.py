@@ -15,9 +15,9 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from tensorkeep.dtypes import INT64, STRING
+from tensorkeep.graph.arguments import emit, emit_operation, emit_tensors
 from tensorkeep.graph.building import control_dependencies, device, name_scope
 from tensorkeep.graph.graph import Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import Saveable
 from tensorkeep.graph.tensor_shape import plain_shape
 from tensorkeep.ops.arrays.constants import identity
@@ -38,7 +38,7 @@ def record_from_the_first_step(tables: Sequence[EmbeddingSaveable]) -> None:
     for table in tables:
         if primary_of(table.handle) is table.handle:
             with device(table.handle.device):
-                recording = get_op("KvRecordTouched")(table.handle)
+                recording = emit_operation("KvRecordTouched", table.handle)
             for op in initializers_of(table.handle):
                 op.add_control_inputs([recording])
 
@@ -59,23 +59,23 @@ def _variable_name(saveable: Saveable) -> str:
     return (op.attr("shared_name").decode() or op.name) if is_known and plain_shape(variable.shape).rank else ""
 
 
-def beginning_delta(tables: Sequence[EmbeddingSaveable], rows: Sequence[Saveable]) -> Operation:
+def begin_delta(tables: Sequence[EmbeddingSaveable], rows: Sequence[Saveable]) -> Operation:
     """An operation after which what is touched is not in the full checkpoint that is about to be saved."""
     names = list(map(_variable_name, rows))
-    begun: Operation = get_op("KvBeginDelta")([table.handle for table in tables], variables=names)
-    return begun
+    return emit_operation("KvBeginDelta", [table.handle for table in tables], variables=names)
 
 
-def forgetting(tables: Sequence[EmbeddingSaveable], rows: Sequence[Saveable], saved: Tensor, prefix: Tensor) -> Tensor:
+def forget_saved_changes(
+    tables: Sequence[EmbeddingSaveable], rows: Sequence[Saveable], saved: Tensor, prefix: Tensor
+) -> Tensor:
     """The prefix, when a full checkpoint is there and what it has is forgotten."""
     if not tables and not rows:
         return saved
     with control_dependencies([saved]):
         names = list(map(_variable_name, rows))
-        forgotten = get_op("KvForgetTouched")([table.handle for table in tables], variables=names)
+        forgotten = emit_operation("KvForgetTouched", [table.handle for table in tables], variables=names)
     with control_dependencies([forgotten]):
-        done: Tensor = identity(prefix)
-        return done
+        return emit(identity, prefix)
 
 
 def add_incremental(
@@ -94,9 +94,9 @@ def add_incremental(
         group(*done, name="restore")
         if rows:
             names = list(map(_variable_name, rows))
-            get_op("ActivateSparseRecorder")(names, name="restored")
+            emit_operation("ActivateSparseRecorder", names, name="restored")
             stored = [saveable.name for saveable in rows]
-            get_op("KvRebaseOnDelta")(prefix, stored, variables=names, name="restored_delta")
+            emit_operation("KvRebaseOnDelta", prefix, stored, variables=names, name="restored_delta")
 
 
 def _saving(
@@ -110,10 +110,10 @@ def _saving(
     names, slices = [spec.name for spec in specs], [spec.slice_spec for spec in specs]
     tensors = [spec.tensor for spec in specs]
     if not tables and not rows:
-        written: Operation = save_v2(prefix, names, slices, tensors)
-        return written
+        return emit_operation(save_v2, prefix, names, slices, tensors)
     variables = [_variable_name(saveable) if saveable in rows else "" for saveable in plain for _ in saveable.specs]
-    written = get_op("KvIncrSave")(
+    return emit_operation(
+        "KvIncrSave",
         prefix,
         ["global_step", *names],
         ["", *slices],
@@ -122,7 +122,6 @@ def _saving(
         [step, *tensors],
         variables=variables if rows else [],
     )
-    return written
 
 
 def _restoring_rows(prefix: Tensor, rows: Sequence[Saveable]) -> list[Any]:
@@ -130,7 +129,8 @@ def _restoring_rows(prefix: Tensor, rows: Sequence[Saveable]) -> list[Any]:
         return []
     specs = [spec for saveable in rows for spec in saveable.specs]
     with device("cpu:0"):
-        read = get_op("IncrRestore")(
+        read = emit_tensors(
+            "IncrRestore",
             prefix,
             [spec.name for spec in specs],
             [spec.slice_spec for spec in specs],
@@ -163,7 +163,8 @@ def _restoring(prefix: Tensor, plain: Sequence[Saveable], tables: Sequence[Embed
     if specs:
         with device("cpu:0"):
             read = iter(
-                restore_v2(
+                emit_tensors(
+                    restore_v2,
                     prefix,
                     [spec.name for spec in specs],
                     [spec.slice_spec for spec in specs],
@@ -175,7 +176,8 @@ def _restoring(prefix: Tensor, plain: Sequence[Saveable], tables: Sequence[Embed
         number, count = table.partition
         with device(table.handle.device):
             done.append(
-                get_op("KvResourceIncrImport")(
+                emit_operation(
+                    "KvResourceIncrImport",
                     prefix,
                     table.handle,
                     table.name,
@@ -192,8 +194,8 @@ __all__ = [
     "SCOPE",
     "add_incremental",
     "add_restoring_to_model",
-    "beginning_delta",
+    "begin_delta",
     "by_rows",
-    "forgetting",
+    "forget_saved_changes",
     "record_from_the_first_step",
 ]

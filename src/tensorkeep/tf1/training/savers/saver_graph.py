@@ -10,16 +10,16 @@ TensorFlow's, for they are in the files.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.graph.arguments import emit_operation
 from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, device, graph_of, name_scope
 from tensorkeep.graph.collections import collection_keys, get_collection
 from tensorkeep.graph.devices import DeviceSpec
 from tensorkeep.graph.graph import Graph, Operation, Tensor
-from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.graph.saveable import Saveable, SaveableObject, SaveSpec
 from tensorkeep.ops.arrays.constants import identity
 from tensorkeep.ops.files.checkpoints import (
@@ -38,9 +38,9 @@ from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.functions.parsing.strings import regex_full_match, string_join
 from tensorkeep.tf1.training.savers.incremental_graph import (
     add_incremental,
-    beginning_delta,
+    begin_delta,
     by_rows,
-    forgetting,
+    forget_saved_changes,
     record_from_the_first_step,
 )
 from tensorkeep.tf1.variables.embedding_saving import EmbeddingSaveable
@@ -51,6 +51,8 @@ from tensorkeep.tf1.variables.saveable import (
     CoalescedVariable,
     ReferenceVariableSaveable,
     ResourceVariableSaveable,
+    SaveItem,
+    SaveItems,
     base_dtype,
     sorted_saveables,
 )
@@ -102,7 +104,7 @@ class BaseSaverBuilder:
             written: Operation = save_slices(filename_tensor, names, slices, _tensors(saveables), name="save")
             return written
         rows = self._by_rows(saveables)
-        with control_dependencies([beginning_delta((), rows)] if rows else []):
+        with control_dependencies([begin_delta((), rows)] if rows else []):
             written = save_v2(filename_tensor, names, slices, _tensors(saveables, rows))
         return written
 
@@ -118,11 +120,12 @@ class BaseSaverBuilder:
             raise InvalidArgumentError(f"embedding variables cannot be saved in the old format, V1: {names}")
         specs = [spec for saveable in plain for spec in saveable.specs]
         rows = self._by_rows(plain)
-        begun = [beginning_delta(streamed, rows)] if self._is_incremental else []
+        begun = [begin_delta(streamed, rows)] if self._is_incremental else []
         with control_dependencies(begun if rows else []):
             tensors = [_step(), *_tensors(plain, rows)]
         with control_dependencies(begun):
-            written: Operation = get_op("SaveV3")(
+            return emit_operation(
+                "SaveV3",
                 filename_tensor,
                 ["global_step", *(spec.name for spec in specs)],
                 ["", *(spec.slice_spec for spec in specs)],
@@ -132,7 +135,6 @@ class BaseSaverBuilder:
                 ev_key_types=[saveable.key_dtype for saveable in streamed],
                 has_ev=True,
             )
-        return written
 
     def restore_op(self, filename_tensor: Tensor, saveable: Saveable, preferred_shard: int) -> list[Tensor]:
         """The tensors of one saveable, read from a file."""
@@ -265,7 +267,7 @@ class BaseSaverBuilder:
 
     def build(
         self,
-        names_to_saveables: Any,
+        names_to_saveables: Mapping[str, SaveItem] | SaveItems,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,
@@ -288,7 +290,7 @@ class BaseSaverBuilder:
 
     def _build_internal(
         self,
-        names_to_saveables: Any,
+        names_to_saveables: Mapping[str, SaveItem] | SaveItems,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,
@@ -340,7 +342,7 @@ class BaseSaverBuilder:
         """The name of the file, once it is written and what changed before it is forgotten."""
         streamed, plain = _streamed(saveables), _plain(saveables)
         rows = self._by_rows(plain)
-        forgotten = forgetting(streamed, rows, saved, prefix)
+        forgotten = forget_saved_changes(streamed, rows, saved, prefix)
         record_from_the_first_step(streamed)
         add_incremental(prefix, plain, rows, streamed, _step())
         return forgotten
