@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
-from tensorkeep.dtypes import FLOAT32, INT32
+from tensorkeep.dtypes import FLOAT32, INT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import dynamic_partition
 from tensorkeep.tf1.functions.control.control_flow import smart_cond
@@ -21,7 +22,12 @@ from tensorkeep.tf1.functions.data.summaries import scalar
 from tensorkeep.tf1.functions.numbers.elementwise import cast, maximum
 from tensorkeep.tf1.training.inputs.input_producers import scope_for
 from tensorkeep.tf1.training.inputs.queue_runner import QueueRunner, add_queue_runner
-from tensorkeep.tf1.training.inputs.sparse_batching import restored, stored_sets
+from tensorkeep.tf1.training.inputs.sparse_batching import Dequeued, Example, stored_sets, with_sparse_tensors
+
+Examples: TypeAlias = "Sequence[Example] | Mapping[str, Example]"
+"""The tensors of an input: those of one example, or of several."""
+Batch: TypeAlias = "Dequeued | dict[str, Tensor | SparseTensor]"
+Shapes: TypeAlias = Sequence[ShapeLike]
 
 
 @dataclass(frozen=True)
@@ -36,17 +42,18 @@ class Shuffling:
 class Batching:
     """How a queue makes batches of what is put into it."""
 
-    batch_size: Any
+    batch_size: TensorLike
     capacity: int = 32
     enqueue_many: bool = False
     """Whether each tensor that is put in holds several examples."""
-    shapes: Any = None
+    shapes: Shapes | None = None
     dynamic_pad: bool = False
     allow_smaller_final_batch: bool = False
     shared_name: str | None = None
     shuffling: Shuffling | None = None
 
-    def queue(self, dtypes: Sequence[Any], shapes: Any) -> QueueBase:
+    def queue(self, dtypes: Sequence[DType], shapes: Shapes) -> QueueBase:
+        """The queue of elements of these types and shapes."""
         if self.shuffling is not None:
             return RandomShuffleQueue(
                 capacity=self.capacity,
@@ -71,8 +78,8 @@ class Batching:
 
 
 def batches(
-    sets: Sequence[Any], keep_input: Any, threads: int, batching: Batching, name: str | None, default: str
-) -> Any:
+    sets: Sequence[Examples], keep_input: TensorLike, threads: int, batching: Batching, name: str | None, default: str
+) -> Batch:
     """Batches of the examples of several inputs, each with a thread; of one input, with several threads.
 
     An input is a list of tensors, or a dictionary; a batch is of the same form.
@@ -96,26 +103,31 @@ def batches(
         add_queue_runner(QueueRunner(queue, enqueuing * (threads or 1)))
         batching.summarize(queue)
         take = queue.dequeue_up_to if batching.allow_smaller_final_batch else queue.dequeue_many
-        return _like(sets[0], restored(take(batching.batch_size, name=scope), sparse))
+        taken = take(batching.batch_size, name=scope)
+        assert not isinstance(taken, dict)  # the queue has no names
+        return _like(sets[0], with_sparse_tensors(taken, sparse))
 
 
-def _lists(sets: Sequence[Any]) -> list[list[Any]]:
+def _lists(sets: Sequence[Examples]) -> list[list[Example]]:
     """The tensors of each set; those of dictionaries in the order of their keys."""
     if not isinstance(sets[0], Mapping):
-        return [list(tensors) for tensors in sets]
+        listed: Sequence[Any] = sets
+        return [list(tensors) for tensors in listed]
     if any(set(tensors) != set(sets[0]) for tensors in sets):
         raise InvalidArgumentError("All dictionaries in tensors_list must have the same keys")
-    return [[tensors[key] for key in sorted(tensors, key=str)] for tensors in sets]
+    named: Sequence[Any] = sets
+    return [[tensors[key] for key in sorted(tensors, key=str)] for tensors in named]
 
 
-def _like(original: Any, taken: Any) -> Any:
+def _like(original: Examples, taken: Dequeued) -> Batch:
+    """What was taken from the queue; by name where the input is a dictionary."""
     if not isinstance(original, Mapping):
         return taken
-    values = [taken] if len(original) == 1 else taken
+    values = [taken] if isinstance(taken, Tensor | SparseTensor) else taken
     return dict(zip(sorted(original, key=str), values, strict=True))
 
 
-def _checked_choice(keep_input: Any, enqueue_many: bool) -> Tensor:
+def _checked_choice(keep_input: TensorLike, enqueue_many: bool) -> Tensor:
     kept = convert(keep_input)
     rank = kept.static_shape.rank
     if rank is None:
@@ -127,7 +139,7 @@ def _checked_choice(keep_input: Any, enqueue_many: bool) -> Tensor:
     return kept
 
 
-def _common_types(lists: Sequence[Sequence[Tensor]]) -> list[Any]:
+def _common_types(lists: Sequence[Sequence[Tensor]]) -> list[DType]:
     first = [tensor.dtype for tensor in lists[0]]
     for tensors in lists[1:]:
         other = [tensor.dtype for tensor in tensors]
@@ -137,7 +149,7 @@ def _common_types(lists: Sequence[Sequence[Tensor]]) -> list[Any]:
     return first
 
 
-def _common_shapes(lists: Sequence[Sequence[Tensor]], batching: Batching) -> Any:
+def _common_shapes(lists: Sequence[Sequence[Tensor]], batching: Batching) -> Shapes:
     """The shapes of one example: given, or those that the tensors of all inputs share."""
     if batching.shapes is not None:
         return batching.shapes
@@ -155,178 +167,160 @@ def _common_shapes(lists: Sequence[Sequence[Tensor]], batching: Batching) -> Any
     return found
 
 
-def _enqueuing(queue: QueueBase, tensors: list[Tensor], enqueue_many: bool, kept: Tensor) -> Any:
-    enqueue: Callable[[list[Tensor]], Any] = queue.enqueue_many if enqueue_many else queue.enqueue
+def _enqueuing(queue: QueueBase, tensors: list[Tensor], enqueue_many: bool, kept: Tensor) -> Operation | Tensor:
+    enqueue: Callable[[list[Tensor]], Operation] = queue.enqueue_many if enqueue_many else queue.enqueue
     if kept.static_shape.rank == 1:
         chosen = cast(kept, INT32)
         return enqueue([dynamic_partition(tensor, chosen, num_partitions=2)[1] for tensor in tensors])
-    return smart_cond(kept, partial(enqueue, tensors), no_op)
+    enqueued: Operation | Tensor = smart_cond(kept, partial(enqueue, tensors), no_op)
+    return enqueued
 
 
 # ---------------------------------------------------------------------------------------------------- TensorFlow's
 
 
 def batch(
-    tensors: Any,
-    batch_size: Any,
+    tensors: Examples,
+    batch_size: TensorLike,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Shapes | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Batch:
     """Batches of the examples of one input."""
-    return maybe_batch(
-        tensors,
-        True,
-        batch_size,
-        num_threads,
-        capacity,
-        enqueue_many,
-        shapes,
-        dynamic_pad,
-        allow_smaller_final_batch,
-        shared_name,
-        name,
-    )
+    how = Batching(batch_size, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name)
+    return batches([tensors], True, num_threads, how, name, "batch")
 
 
 def maybe_batch(
-    tensors: Any,
-    keep_input: Any,
-    batch_size: Any,
+    tensors: Examples,
+    keep_input: TensorLike,
+    batch_size: TensorLike,
     num_threads: int = 1,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Shapes | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Batch:
     """Batches of those examples of one input that are to be kept."""
     how = Batching(batch_size, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name)
     return batches([tensors], keep_input, num_threads, how, name, "batch")
 
 
 def batch_join(
-    tensors_list: Sequence[Any],
-    batch_size: Any,
+    tensors_list: Sequence[Examples],
+    batch_size: TensorLike,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Shapes | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Batch:
     """Batches of the examples of several inputs."""
     how = Batching(batch_size, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name)
     return batches(tensors_list, True, 0, how, name, "batch_join")
 
 
 def maybe_batch_join(
-    tensors_list: Sequence[Any],
-    keep_input: Any,
-    batch_size: Any,
+    tensors_list: Sequence[Examples],
+    keep_input: TensorLike,
+    batch_size: TensorLike,
     capacity: int = 32,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Shapes | None = None,
     dynamic_pad: bool = False,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Batch:
     """Batches of those examples of several inputs that are to be kept."""
     how = Batching(batch_size, capacity, enqueue_many, shapes, dynamic_pad, allow_smaller_final_batch, shared_name)
     return batches(tensors_list, keep_input, 0, how, name, "batch_join")
 
 
 def shuffle_batch(
-    tensors: Any,
-    batch_size: Any,
+    tensors: Examples,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Shapes | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Batch:
     """Batches of the examples of one input, at random."""
-    how = _shuffled(batch_size, capacity, min_after_dequeue, seed)(
-        enqueue_many, shapes, False, allow_smaller_final_batch, shared_name
-    )
+    order = Shuffling(min_after_dequeue, seed)
+    how = Batching(batch_size, capacity, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name, order)
     return batches([tensors], True, num_threads, how, name, "shuffle_batch")
 
 
 def maybe_shuffle_batch(
-    tensors: Any,
-    batch_size: Any,
+    tensors: Examples,
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
-    keep_input: Any,
+    keep_input: TensorLike,
     num_threads: int = 1,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Shapes | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Batch:
     """Batches of those examples of one input that are to be kept, at random."""
-    how = _shuffled(batch_size, capacity, min_after_dequeue, seed)(
-        enqueue_many, shapes, False, allow_smaller_final_batch, shared_name
-    )
+    order = Shuffling(min_after_dequeue, seed)
+    how = Batching(batch_size, capacity, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name, order)
     return batches([tensors], keep_input, num_threads, how, name, "shuffle_batch")
 
 
 def shuffle_batch_join(
-    tensors_list: Sequence[Any],
-    batch_size: Any,
+    tensors_list: Sequence[Examples],
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Shapes | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Batch:
     """Batches of the examples of several inputs, at random."""
-    how = _shuffled(batch_size, capacity, min_after_dequeue, seed)(
-        enqueue_many, shapes, False, allow_smaller_final_batch, shared_name
-    )
+    order = Shuffling(min_after_dequeue, seed)
+    how = Batching(batch_size, capacity, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name, order)
     return batches(tensors_list, True, 0, how, name, "shuffle_batch_join")
 
 
 def maybe_shuffle_batch_join(
-    tensors_list: Sequence[Any],
-    batch_size: Any,
+    tensors_list: Sequence[Examples],
+    batch_size: TensorLike,
     capacity: int,
     min_after_dequeue: int,
-    keep_input: Any,
+    keep_input: TensorLike,
     seed: int | None = None,
     enqueue_many: bool = False,
-    shapes: Any = None,
+    shapes: Shapes | None = None,
     allow_smaller_final_batch: bool = False,
     shared_name: str | None = None,
     name: str | None = None,
-) -> Any:
+) -> Batch:
     """Batches of those examples of several inputs that are to be kept, at random."""
-    how = _shuffled(batch_size, capacity, min_after_dequeue, seed)(
-        enqueue_many, shapes, False, allow_smaller_final_batch, shared_name
-    )
+    order = Shuffling(min_after_dequeue, seed)
+    how = Batching(batch_size, capacity, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name, order)
     return batches(tensors_list, keep_input, 0, how, name, "shuffle_batch_join")
-
-
-def _shuffled(batch_size: Any, capacity: int, least: int, seed: int | None) -> Callable[..., Batching]:
-    return partial(Batching, batch_size, capacity, shuffling=Shuffling(least, seed))
 
 
 __all__ = [

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from tensorkeep.dtypes import INT64
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import TensorLike, emit, emit_tensors
 from tensorkeep.graph.building import colocate_with
 from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.graph import Operation, Tensor
@@ -24,7 +25,11 @@ from tensorkeep.tf1.functions.control.control_flow import smart_cond
 from tensorkeep.tf1.functions.control.grouping import with_dependencies
 from tensorkeep.tf1.functions.sparse.tensors import sparse_retain
 
-__all__ = ["Stored", "restored", "stored_sets"]
+__all__ = ["Dequeued", "Example", "Stored", "stored_sets", "with_sparse_tensors"]
+
+Example: TypeAlias = "TensorLike | SparseTensor"
+Dequeued: TypeAlias = Tensor | SparseTensor | Sequence[Tensor | SparseTensor]
+"""What a queue gives: one tensor, or a list of several."""
 
 _ADDING: Final = ("AddSparseToTensorsMap", "AddManySparseToTensorsMap")
 
@@ -43,7 +48,7 @@ class Stored:
 
 
 def stored_sets(
-    sets: Sequence[Sequence[Any]], enqueue_many: bool, kept: Tensor
+    sets: Sequence[Sequence[Tensor | SparseTensor]], enqueue_many: bool, kept: Tensor
 ) -> tuple[list[list[Tensor]], list[Stored | None]]:
     """What goes into the queue for the tensors of each set, and which of them stand for sparse ones.
 
@@ -60,13 +65,15 @@ def stored_sets(
 
 
 def _stored(
-    tensors: Sequence[Any], enqueue_many: bool, kept: Tensor, known: Sequence[Stored | None]
+    tensors: Sequence[Tensor | SparseTensor], enqueue_many: bool, kept: Tensor, known: Sequence[Stored | None]
 ) -> tuple[list[Tensor], list[Stored | None]]:
     pairs = list(zip(tensors, known, strict=True))
-    numbers = [_number(item, enqueue_many, kept, shared) if _is_sparse(item) else item for item, shared in pairs]
+    numbers = [
+        _number(item, enqueue_many, kept, shared) if isinstance(item, SparseTensor) else item for item, shared in pairs
+    ]
     found: list[Stored | None] = []
     for (item, shared), number in zip(pairs, numbers, strict=True):
-        if not _is_sparse(item):
+        if not isinstance(item, SparseTensor):
             found.append(None)
             continue
         (rank,) = item.dense_shape.static_shape.with_rank(1)
@@ -77,10 +84,6 @@ def _stored(
         expand_dims(number, [-1]) if about is not None else number for number, about in zip(numbers, found, strict=True)
     ]
     return queued, found
-
-
-def _is_sparse(tensor: Any) -> bool:
-    return isinstance(tensor, SparseTensor)
 
 
 def _number(tensor: SparseTensor, enqueue_many: bool, kept: Tensor, shared: Stored | None) -> Tensor:
@@ -100,8 +103,7 @@ def _number(tensor: SparseTensor, enqueue_many: bool, kept: Tensor, shared: Stor
 
 def _added(tensor: SparseTensor, many: bool, shared_name: str) -> Tensor:
     add = add_many_sparse_to_tensors_map if many else add_sparse_to_tensors_map
-    number: Tensor = add(tensor.indices, tensor.values, tensor.dense_shape, shared_name=shared_name.encode())
-    return number
+    return emit(add, tensor.indices, tensor.values, tensor.dense_shape, shared_name=shared_name.encode())
 
 
 def _adding(number: Tensor) -> Operation:
@@ -109,13 +111,14 @@ def _adding(number: Tensor) -> Operation:
     return next((tensor.op for tensor in number.op.inputs if tensor.op.type in _ADDING), number.op)
 
 
-def restored(taken: Any, stored: Sequence[Stored | None]) -> Any:
+def with_sparse_tensors(taken: Tensor | Sequence[Tensor], stored: Sequence[Stored | None]) -> Dequeued:
     """What a queue gave, with sparse tensors in the place of their numbers. None is to be had without the others."""
     if not any(stored):
         return taken
-    is_list = isinstance(taken, list | tuple)
-    pairs = zip(taken if is_list else [taken], stored, strict=True)
-    found = [item if about is None else _taken(squeeze(item, [1]), about) for item, about in pairs]
+    pairs = zip([taken] if isinstance(taken, Tensor) else taken, stored, strict=True)
+    found: list[Tensor | SparseTensor] = [
+        item if about is None else _taken(squeeze(item, [1]), about) for item, about in pairs
+    ]
     values = [item.values if isinstance(item, SparseTensor) else item for item in found]
     behind = partial(with_dependencies, values)
     together = [
@@ -124,13 +127,14 @@ def restored(taken: Any, stored: Sequence[Stored | None]) -> Any:
         else behind(item)
         for item in found
     ]
-    return together if is_list else found[0]
+    return found[0] if isinstance(taken, Tensor) else together
 
 
 def _taken(numbers: Tensor, stored: Stored) -> SparseTensor:
     adding = stored.map
     with colocate_with(adding):
-        indices, values, dense_shape = take_many_sparse_from_tensors_map(
+        indices, values, dense_shape = emit_tensors(
+            take_many_sparse_from_tensors_map,
             numbers,
             dtype=adding.attr("T"),
             container=adding.attr("container"),
