@@ -48,9 +48,10 @@ def decode_bmp(contents: bytes, channels: int) -> Array:
 
 
 def _converted(pixels: Array, channels: int) -> Array:
-    found = pixels.shape[2]
-    colors = (np.repeat(pixels, 3, 2) if channels >= 3 else pixels) if found == 1 else pixels[..., 2::-1]
+    rows, columns, found = pixels.shape
+    result = np.empty((rows, columns, channels), np.uint8)
+    for channel in range(min(channels, 3)):
+        result[..., channel] = pixels[..., 0 if found == 1 else 2 - channel]
     if channels == 4:
-        alpha = pixels[..., 3:] if found == 4 else np.full((*pixels.shape[:2], 1), 255, np.uint8)
-        colors = np.concatenate([colors, alpha], 2)
-    return np.ascontiguousarray(colors)
+        result[..., 3] = pixels[..., 3] if found == 4 else 255
+    return result
