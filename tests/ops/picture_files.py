@@ -147,3 +147,15 @@ def gif(width: int, height: int, bits: int, *frames: bytes, has_colors: bool = T
     colors = np.random.default_rng(bits).integers(0, 256, 3 << bits, dtype=np.uint8).tobytes() if has_colors else b""
     flags = (0x80 | (bits - 1)) if has_colors else 0
     return b"GIF89a" + struct.pack("<HHBBB", width, height, flags, 0, 0) + colors + b"".join(frames) + b";"
+
+
+def with_checksums(contents: bytes) -> bytes:
+    """A damaged PNG file whose chunks have the checksums of what is in them."""
+    parts, at = [contents[:8]], 8
+    while at + 12 <= len(contents):
+        (length,) = struct.unpack_from(">I", contents, at)
+        if at + 12 + length > len(contents):
+            break
+        parts.append(chunk(contents[at + 4 : at + 8], contents[at + 8 : at + 8 + length]))
+        at += 12 + length
+    return b"".join(parts) + contents[at:]

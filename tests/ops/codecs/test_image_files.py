@@ -143,9 +143,8 @@ def test_what_is_not_supported_says_so() -> None:
     arithmetic = JPEG.replace(b"\xff\xc0", b"\xff\xc9", 1)
     with pytest.raises(InvalidArgumentError, match="SOF9"):
         decode_jpeg(arithmetic, JpegOptions())
-    for name in (b"VP8 ", b"ANMF"):
-        with pytest.raises(UnimplementedError, match="WebP"):
-            decoded(b"RIFF\x10\x00\x00\x00WEBP" + name + bytes(4))
+    with pytest.raises(UnimplementedError, match="moving WebP"):
+        decoded(b"RIFF\x10\x00\x00\x00WEBPANMF" + bytes(4))
 
 
 def test_damage_to_a_webp_file_is_an_error_or_another_image() -> None:

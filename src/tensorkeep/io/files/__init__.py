@@ -1,6 +1,7 @@
 """Files and folders, as the rest of the package sees them, and the file systems behind that.
 
 archives          zip archives, read from bytes with limits
+byte_files        bytes as open files, for libraries that read and write nothing else
 directories       whole folders: copied, removed, and put in place in one step
 filesystem        files, as the rest of the package sees them
 gfile             files and folders with TensorFlow's manners: what `tf.gfile` and `tf.io.gfile` stand on

@@ -17,6 +17,7 @@ from typing import Final
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
 
@@ -92,10 +93,13 @@ def decode_gif(contents: bytes, first_only: bool) -> Array:
 def _lay(canvas: Array, frame: _Frame, size: int) -> None:
     bottom, right = min(frame.top + frame.height, canvas.shape[0]), min(frame.left + frame.width, canvas.shape[1])
     pixels = frame.pixels[: max(0, bottom - frame.top), : max(0, right - frame.left)]
+    target = canvas[frame.top : bottom, frame.left : right]
+    if frame.transparent is None and pixels.size and pixels.max() < len(frame.colors):
+        np.take(frame.colors, pixels, axis=0, out=target, mode="clip")
+        return
     is_shown = np.ones(pixels.shape, bool) if frame.transparent is None else pixels != frame.transparent
     if pixels.size and (beyond := pixels[is_shown & (pixels >= len(frame.colors))]).size:
         raise _bad(size, f"found color index {beyond[0]} outside of color map range {len(frame.colors)}")
-    target = canvas[frame.top : bottom, frame.left : right]
     target[is_shown] = frame.colors[pixels[is_shown]]
 
 
@@ -144,16 +148,27 @@ def _read_frame(reader: _Reader, shared: Array | None, transparent: int | None) 
     if bits > 8:
         raise _DefectiveError(f"codes of {bits} bits")
     check_allocation((height, width), np.int64, copies=2)
-    values = _unpacked(reader.data(), bits, width * height)
+    start = reader.at
+    data = reader.data()
+    blocks, is_interlaced = reader.contents[start : reader.at], bool(flags & 0x40)
+    pixels = libraries.gif_pixels(blocks, width, height, bits, is_interlaced=is_interlaced)
+    if pixels is None:
+        pixels = _pixels(data, bits, (height, width), is_interlaced)
+    return _Frame(left, top, width, height, colors, transparent, pixels)
+
+
+def _pixels(data: bytes, bits: int, shape: tuple[int, int], is_interlaced: bool) -> Array:
+    height, width = shape
+    values = _unpacked(data, bits, width * height)
     if values is None:
         raise _DefectiveError("image is defective, decoding aborted")
-    pixels = values.reshape(height, width)
-    if flags & 0x40:
-        order = [row for first, step in ((0, 8), (4, 8), (2, 4), (1, 2)) for row in range(first, height, step)]
-        straight = np.empty_like(pixels)
-        straight[order] = pixels
-        pixels = straight
-    return _Frame(left, top, width, height, colors, transparent, pixels)
+    pixels = values.reshape(shape)
+    if not is_interlaced:
+        return pixels
+    order = [row for first, step in ((0, 8), (4, 8), (2, 4), (1, 2)) for row in range(first, height, step)]
+    straight = np.empty_like(pixels)
+    straight[order] = pixels
+    return straight
 
 
 def _unpacked(data: bytes, bits: int, count: int) -> Array | None:

@@ -22,6 +22,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.ops.codecs import _jpeg_transforms as transforms
+from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.codecs._jpeg_entropy import NATURAL_ORDER, Part, Plane, Scan, decode_scan, decoding_table
 from tensorkeep.ops.codecs._jpeg_tables import AC_CODES, DC_CODES, CodeTable
 from tensorkeep.ops.shared.kernel_types import Array
@@ -29,6 +30,8 @@ from tensorkeep.runtime.allocation import check_allocation
 
 SIGNATURE: Final = b"\xff\xd8\xff"
 _LARGEST: Final = 1 << 29
+_MOST_SCANS: Final = 64  # of a progressive file that a library decodes, which writes every block in each; usual are ten
+_SMALLEST_SCALED: Final = 8  # by how many pixels an eighth more of a scale shows: below, several scales have one size
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,6 +330,53 @@ def jpeg_shape(contents: bytes) -> tuple[int, int, int]:
 
 def decode_jpeg(contents: bytes, options: JpegOptions) -> Array:
     """The pixels, [height, width, channels]."""
+    pixels = _by_library(contents, options)
+    return _by_ourselves(contents, options) if pixels is None else pixels
+
+
+def _header(contents: bytes) -> _State:
+    """What stands before the first scan, without the tables."""
+    state = _State({}, {}, {})
+    at = 2
+    while True:
+        marker, at = _next_marker(contents, at)
+        if marker in (0, 0xD9, 0xDA):
+            return state
+        if marker == 0x01 or 0xD0 <= marker <= 0xD7:
+            continue
+        data, at = _segment(contents, at)
+        if marker not in (0xC4, 0xDB):
+            _note(state, marker, data)
+
+
+def _by_library(contents: bytes, options: JpegOptions) -> Array | None:
+    """The pixels by a library; None for what is left to us, because the library may do it otherwise, or cannot.
+
+    Windows are left: TensorFlow smooths within them, as if there were nothing beside. So are reduced images below eight
+    pixels, of which the library is asked for a size and may choose another scale, and files of many scans, which cost
+    much and say little.
+    """
+    if options.crop is not None or libraries.simplejpeg() is None:
+        return None
+    state = _header(contents)
+    frame = state.frame
+    if frame is None or len(frame.components) == 2 or (len(frame.components) == 4 and options.channels == 1):
+        return None
+    if options.ratio != 1 and max(frame.height, frame.width) < _SMALLEST_SCALED:
+        return None
+    if frame.is_progressive and contents.count(b"\xff\xda") > _MOST_SCANS:
+        return None
+    # Coefficients of two bytes, all of them if the image is progressive, and the pixels.
+    check_allocation((frame.height, frame.width, len(frame.components)), np.uint8, copies=5)
+    channels = 4 if len(frame.components) == 4 else options.channels or len(frame.components)
+    shape = (-(-frame.height // options.ratio), -(-frame.width // options.ratio), channels)
+    pixels = libraries.jpeg_pixels(contents, shape, is_fast=not options.is_accurate, is_smooth=options.is_smooth)
+    if pixels is None or channels != 4:
+        return pixels
+    return _rgb_of_cmyk(pixels, state.adobe is not None)
+
+
+def _by_ourselves(contents: bytes, options: JpegOptions) -> Array:
     state = _read(contents)
     frame = state.frame
     assert frame is not None
@@ -438,7 +488,8 @@ def _colored(state: _State, frame: _Frame, planes: list[Array], count: int) -> A
     if len(planes) == 4:
         if count == 1:
             raise InvalidArgumentError("JPEG of four components cannot be decoded as gray")
-        return _rgb_of_cmyk(planes, is_ycc, state.adobe is not None)
+        inks = 255 - transforms.rgb_of_ycc(*planes[:3]) if is_ycc else np.stack(planes[:3], -1)
+        return _rgb_of_cmyk(np.concatenate([inks, planes[3][..., None]], -1), state.adobe is not None)
     if count == 1:
         return (planes[0] if is_ycc else transforms.gray_of_rgb(*planes))[..., None].copy()
     return transforms.rgb_of_ycc(*planes) if is_ycc else np.stack(planes, -1)
@@ -455,8 +506,7 @@ def _is_ycc(state: _State, frame: _Frame) -> bool:
     return [component.number for component in frame.components] != [82, 71, 66]
 
 
-def _rgb_of_cmyk(planes: list[Array], is_ycc: bool, is_inverted: bool) -> Array:
-    inks = 255 - transforms.rgb_of_ycc(*planes[:3]) if is_ycc else np.stack(planes[:3], -1)
-    colors, black = inks.astype(np.int32), planes[3].astype(np.int32)[..., None]
+def _rgb_of_cmyk(inks: Array, is_inverted: bool) -> Array:
+    colors, black = inks[..., :3].astype(np.int32), inks[..., 3:].astype(np.int32)
     mixed = black * colors // 255 if is_inverted else (255 - black) * (255 - colors) // 255
     return mixed.astype(np.uint8)

@@ -9,6 +9,7 @@ from typing import Final
 import numpy as np
 
 from tensorkeep.ops.codecs import _jpeg_transforms as transforms
+from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.codecs._jpeg_codes import code_words, packed_bits, segment, shortest_codes
 from tensorkeep.ops.codecs._jpeg_entropy import NATURAL_ORDER
 from tensorkeep.ops.codecs._jpeg_progression import Blocks, progressive_scans
@@ -36,6 +37,15 @@ def encode_jpeg(image: Array, options: JpegFormat) -> bytes:
     """A JPEG file of [height, width, channels], of one channel or three."""
     height, width, channels = image.shape
     check_allocation((height, width, channels), np.int64, copies=6)
+    from_tables_on = libraries.jpeg_file(
+        image,
+        options.quality,
+        is_progressive=options.is_progressive,
+        optimizes=options.optimizes,
+        halves_chroma=options.halves_chroma,
+    )
+    if from_tables_on is not None:
+        return b"\xff\xd8" + _application_data(options) + from_tables_on
     tables = quantization_tables(options.quality)[: 1 if channels == 1 else 2]
     factor = 2 if channels == 3 and options.halves_chroma else 1
     components = _components(image, tables, factor)

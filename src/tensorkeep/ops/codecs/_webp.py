@@ -1,14 +1,14 @@
-"""WebP files without loss.
+"""WebP files of one image: without loss by ourselves or by a library, with loss by a library only.
 
     file   = "RIFF" size(4) "WEBP" chunk*
     chunk  = name(4) size(4) bytes padding          to an even length
+    VP8    = tag(3) 9d 01 2a width:14 scale:2 height:14 scale:2 …      with loss; alpha stands in a chunk ALPH
     VP8L   = 0x2f width-1:14 height-1:14 has_alpha:1 version:3 (1:1 transform)* 0:1 image
 
     image  = color cache, which prefix codes are in force where, the codes, pixels
     pixels = green red blue alpha | length distance | number in the color cache      each by its prefix code
 
-Bits are taken from the least significant on. Pixels are words 0xAARRGGBB. Files with loss (VP8) and moving ones are
-told apart and refused.
+Bits are taken from the least significant on. Pixels are words 0xAARRGGBB. Moving files are told apart and refused.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
+from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.codecs._webp_transforms import GREEN, PALETTE, Transform, undone
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
@@ -47,8 +48,45 @@ def is_webp(data: bytes) -> bool:
 
 
 def decode_webp(data: bytes, channels: int) -> Array:
-    """The one frame of a WebP file without loss, [1, height, width, 3 or 4]."""
-    stream = _lossless(data)
+    """The one frame of a WebP file, [1, height, width, 3 or 4]."""
+    kind, stream = _image_chunk(data)
+    pixels = _lossy_pixels(data, stream) if kind == b"VP8 " else _lossless_pixels(data, stream)
+    found = pixels.shape[2]
+    if channels not in (0, found):
+        raise InvalidArgumentError(f"Number of channels requested, {channels}, does not match input, which has {found}")
+    return pixels[None]
+
+
+def _image_chunk(data: bytes) -> tuple[bytes, bytes]:
+    """The name of the chunk that has the image, and what is in it."""
+    at = 12
+    while at + 8 <= len(data):
+        name, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "little")
+        if name in (b"VP8L", b"VP8 "):
+            return name, data[at + 8 : at + 8 + size]
+        if name == b"ANMF":
+            raise UnimplementedError("moving WebP files are not decoded: convert the image to GIF, or to PNG")
+        at += 8 + size + (size & 1)
+    raise InvalidArgumentError("the WebP file holds no image, or ends too early")
+
+
+def _lossy_pixels(data: bytes, stream: bytes) -> Array:
+    if stream[3:6] != b"\x9d\x01\x2a" or len(stream) < 10:
+        raise InvalidArgumentError("the image of a WebP file with loss does not begin as one")
+    width, height = (int.from_bytes(stream[at : at + 2], "little") & 0x3FFF for at in (6, 8))
+    check_allocation((height, width, 4), np.uint8, copies=3)
+    if libraries.pillow_webp() is None:
+        raise UnimplementedError(
+            "WebP files with loss are decoded by Pillow, which is not installed or lacks WebP: "
+            'pip install "tensorkeep[images]", or convert the image to PNG, or to WebP without loss'
+        )
+    pixels = libraries.webp_pixels(data, height, width)
+    if pixels is None:
+        raise InvalidArgumentError(f"a WebP file with loss, {height} by {width}, is damaged: libwebp refuses it")
+    return pixels
+
+
+def _lossless_pixels(data: bytes, stream: bytes) -> Array:
     bits = _Bits(stream)
     if bits.take(8) != 0x2F:
         raise InvalidArgumentError("the lossless part of a WebP file does not begin with 0x2f")
@@ -57,27 +95,13 @@ def decode_webp(data: bytes, channels: int) -> Array:
     if bits.take(3):
         raise InvalidArgumentError("a WebP file of an unknown version")
     found = 4 if has_alpha else 3
-    if channels not in (0, found):
-        raise InvalidArgumentError(f"Number of channels requested, {channels}, does not match input, which has {found}")
     check_allocation((height, width, 4), np.uint32)
-    pixels = _image(bits, width, height)
-    planes = [pixels >> shift & 0xFF for shift in (16, 8, 0, 24)]
-    return np.stack(planes[:found], axis=-1).astype(np.uint8)[None]
-
-
-def _lossless(data: bytes) -> bytes:
-    """The lossless image of a file."""
-    at = 12
-    while at + 8 <= len(data):
-        name, size = data[at : at + 4], int.from_bytes(data[at + 4 : at + 8], "little")
-        content = data[at + 8 : at + 8 + size]
-        if name == b"VP8L":
-            return content
-        if name in (b"VP8 ", b"ANMF", b"ALPH"):
-            kind = "moving WebP files" if name == b"ANMF" else "WebP files with loss"
-            raise UnimplementedError(f"{kind} are not decoded: convert the image to PNG, or to WebP without loss")
-        at += 8 + size + (size & 1)
-    raise InvalidArgumentError("the WebP file holds no image, or ends too early")
+    pixels = libraries.webp_pixels(data, height, width)
+    if pixels is not None and pixels.shape[2] == found:
+        return pixels
+    words = _image(bits, width, height)
+    planes = [words >> shift & 0xFF for shift in (16, 8, 0, 24)]
+    return np.stack(planes[:found], axis=-1).astype(np.uint8)
 
 
 class _Bits:

@@ -18,6 +18,7 @@ from typing import Final
 import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.ops.codecs import _libraries as libraries
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
 
@@ -121,24 +122,23 @@ def _line_bytes(width: int, file: _File) -> int:
 def _inflate(file: _File, size: int) -> bytes:
     """The lines of an image, of which there must be so many bytes. What follows them is left."""
     stream = zlib.decompressobj()
-    lines = bytearray()
     try:
-        for part in file.parts:
-            while part and len(lines) < size:
-                lines += stream.decompress(part, size - len(lines))
-                part = stream.unconsumed_tail
+        lines = stream.decompress(b"".join(file.parts), size)
         if len(lines) < size:
             lines += stream.flush()[: size - len(lines)]
     except zlib.error as error:
         raise _bad(str(error)) from None
     if len(lines) < size:
         raise _bad(f"its pixels end after {len(lines)} of {size} bytes")
-    return bytes(lines)
+    return lines
 
 
 def _unfilter(lines: Array, step: int) -> Array:
     """The bytes of lines that begin with their filter. `step` is how many bytes earlier the pixel before lies."""
-    filters, data = lines[:, 0], np.ascontiguousarray(lines[:, 1:])
+    by_library = libraries.png_lines(lines, step)
+    if by_library is not None:
+        return by_library
+    filters, data = lines[:, 0], lines[:, 1:].copy()
     if filters.size and filters.max() > 4:
         raise _bad(f"unknown filter {filters.max()}")
     if (filters > 2).any():
@@ -199,7 +199,7 @@ def _samples(file: _File) -> Array:
 
 
 def _unpacked(lines: Array, width: int, file: _File) -> Array:
-    found = _unfilter(lines.copy(), max(1, file.channels * file.bits // 8))
+    found = _unfilter(lines, max(1, file.channels * file.bits // 8))
     shape = (len(lines), width, file.channels)
     if file.bits == 16:
         return found.reshape(-1).view(">u2").astype(np.uint16).reshape(shape)
@@ -275,6 +275,7 @@ def _grayed(colors: Array) -> Array:
 
 _COLOR_TYPES: Final = {1: 0, 2: 4, 3: 2, 4: 6}  # by channels: gray, gray with alpha, RGB, RGBA
 _PART: Final = 8192  # bytes of the compressed stream in a chunk
+_LINES_AT_A_TIME: Final = 32  # so that they, five times filtered, stay in the processor's cache
 
 
 def encode_png(image: Array, compression: int) -> bytes:
@@ -302,28 +303,44 @@ def _chunk(kind: bytes, data: bytes) -> bytes:
 def _filtered(lines: Array, step: int) -> bytes:
     """Every line behind the filter that leaves the smallest bytes, the first of several."""
     rows, size = lines.shape
-    left, up = np.zeros_like(lines), np.zeros_like(lines)
-    left[:, step:] = lines[:, :-step]
-    up[1:] = lines[:-1]
-    corner = np.zeros_like(lines)
-    corner[1:, step:] = lines[:-1, :-step]
-    mean = ((left.astype(np.uint16) + up) >> 1).astype(np.uint8)
-    a, b, c = (part.astype(np.int16) for part in (left, up, corner))
-    far_a, far_b, far_c = np.abs(b - c), np.abs(a - c), np.abs(a + b - 2 * c)
-    paeth = np.where((far_a <= far_b) & (far_a <= far_c), left, np.where(far_b <= far_c, up, corner))
-    guesses = {0: np.zeros_like(lines), 1: left, 2: up, 3: mean, 4: paeth}
-    if rows == 1:
-        guesses = {kind: guesses[kind] for kind in (0, 1)}
-    if size == step:
-        guesses = {kind: guess for kind, guess in guesses.items() if kind in (0, 2)}
-    kinds = list(guesses)
-    candidates = np.stack([lines - guess for guess in guesses.values()])
-    sizes = np.where(candidates < 128, candidates, 256 - candidates.astype(np.int64)).sum(2, dtype=np.int64)
-    best = sizes.argmin(0)
+    kinds = [kind for kind in range(5) if (rows > 1 or kind < 2) and (size != step or kind in (0, 2))]
+    padded = np.zeros((rows + 1, size + step), np.uint8)
+    padded[1:, step:] = lines
     result = np.empty((rows, 1 + size), np.uint8)
-    result[:, 0] = np.array(kinds, np.uint8)[best]
-    result[:, 1:] = candidates[best, np.arange(rows)]
+    for top in range(0, rows, _LINES_AT_A_TIME):
+        part, above = padded[top + 1 : top + 1 + _LINES_AT_A_TIME], padded[top : top + _LINES_AT_A_TIME]
+        line, left = part[:, step:], part[:, :-step]
+        up, corner = above[: len(part), step:], above[: len(part), :-step]
+        candidates = [line - _guessed(kind, left, up, corner) for kind in kinds]
+        sizes = [np.minimum(bytes_left, np.negative(bytes_left)).sum(1, dtype=np.uint32) for bytes_left in candidates]
+        best = np.argmin(sizes, 0)
+        target = result[top : top + len(part)]
+        target[:, 0] = np.array(kinds, np.uint8)[best]
+        for number, candidate in enumerate(candidates):
+            target[best == number, 1:] = candidate[best == number]
     return result.tobytes()
+
+
+def _guessed(kind: int, left: Array, up: Array, corner: Array) -> Array:
+    """What a filter takes a byte for, from those before it; all in bytes, without overflow."""
+    if kind == 0:
+        return np.zeros_like(left)
+    if kind < 3:
+        return (left, up)[kind - 1]
+    if kind == 3:
+        return (left & up) + ((left ^ up) >> 1)
+    # Paeth: whichever is nearest to left + up - corner. That is |up - corner| away from left, |left - corner| from up,
+    # and from corner the sum of both, which is never less, unless left and up lie on either side of corner.
+    from_left, from_up = _distance(up, corner), _distance(left, corner)
+    from_corner = _distance(from_left, from_up)
+    nearest = np.where(from_left <= from_up, left, up)
+    is_between = (left >= corner) != (up >= corner)
+    np.copyto(nearest, corner, where=is_between & (from_corner < from_left) & (from_corner < from_up))
+    return nearest
+
+
+def _distance(first: Array, second: Array) -> Array:
+    return np.maximum(first, second) - np.minimum(first, second)
 
 
 def _deflated(data: bytes, compression: int, strategy: int) -> bytes:

@@ -140,6 +140,15 @@ WEBPS = [
     )
 ]
 OPAQUE = webp(40, 3, "g", alpha=False)
+# 21 by 30 pixels with loss, and 9 by 12 with an alpha channel besides, written by libwebp through Pillow.
+LOSSY = base64.b85decode(
+    rb"Qb|TefB*mhS4BclR!}$~bN~PVFa-de0V*B<6#zeRq{>`0t0<%}7zhH8E(vS^oic+SU}*!0$U?)b#zmR%P;mm^DS!a|(nJx>?IK9`o<<t85#-Jc"
+    rb"seFYRBq=utY#nDhT`K_g5P}u>7U0vrk#@Yn4pBH2aDG!<?uQi_5+0qL(hAT3"
+)
+LOSSY_ALPHA = base64.b85decode(
+    rb"Qb|Tef&c&jS4BclR!}%t3IG5A5C8xG3jhEJ002QuP)IKT000pmppb0@7$e;;brBI428FP#SaJdU5i&}m3z5<qEJsBDqj<AFIb94Agx0Fe0svM}"
+    rb"I3O$l006K70G$CU3;+oL2>`4mumW@e3fnQj0R7IleeGn*-J~qATgs4ReTPgy000"
+)
 
 SAMPLES = {
     "DecodeJpeg": [
