@@ -20,7 +20,7 @@ def main() -> int:
         "names",
         nargs="*",
         help="which to run: save load rows small memory footprint graphs saver embedding embedding_files start "
-        "models editing (all)",
+        "models editing images (all)",
     )
     parser.add_argument("--mib", type=int, default=1024, help="size of the large checkpoint")
     parser.add_argument("--edited", type=int, default=4096, help="size of the checkpoint that is edited, in MiB")
@@ -46,6 +46,7 @@ def main() -> int:
         embedding_files,
         footprint,
         graphs,
+        images,
         large,
         memory,
         models,
@@ -71,6 +72,7 @@ def main() -> int:
             "embedding_files": lambda: embedding_files.embedding_files(folder / "embedding", arguments.keys, rounds),
             "start": lambda: start.start(folder / "start", arguments.count, rounds),
             "models": lambda: models.models(folder / "models", rounds),
+            "images": lambda: images.images(rounds),
             "editing": lambda: editing.editing(folder / "editing", arguments.edited << 20, min(rounds, 3)),
         }
         wanted = arguments.names or list(runs)
