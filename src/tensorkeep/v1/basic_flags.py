@@ -40,7 +40,7 @@ class UnrecognizedFlagError(Error):
 class Flag:
     """A flag: its name, how it is read, what it is without being given, and what it is."""
 
-    def __init__(self, name: str, parse: Callable[[Any], Any], default: Any, help: str | None) -> None:
+    def __init__(self, name: str, parse: Callable[[Any], Any], default: object, help: str | None) -> None:
         self.name, self.help, self.present, self.required = name, help or "", 0, False
         self._parse = parse
         self.boolean = parse is _parse_boolean
@@ -125,7 +125,7 @@ class FlagValues:
             raise UnparsedFlagAccessError(f"Trying to access flag --{name} before flags were parsed.")
         return self._flags()[name].value
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if name not in self._flags():
             raise UnrecognizedFlagError(f"Unknown command line flag '{name}'")
         self._flags()[name].value = value
@@ -233,7 +233,9 @@ DEFINE_integer = _definer(_parse_integer)
 DEFINE_list = _definer(_parse_list)
 
 
-def DEFINE_enum(name: str, default: Any, enum_values: Sequence[str], help: str | None, **options: Any) -> FlagHolder:
+def DEFINE_enum(
+    name: str, default: str | None, enum_values: Sequence[str], help: str | None, **options: object
+) -> FlagHolder:
     def parse(argument: Any) -> str:
         if argument not in enum_values:
             raise ValueError(f"value should be one of <{'|'.join(enum_values)}>")

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Final
+from typing import Final
+
+import numpy as np
 
 from tensorkeep.checkpoint.describing import CheckpointDescription
 from tensorkeep.checkpoint.finding import files, latest, state_file
@@ -11,6 +13,7 @@ from tensorkeep.checkpoint.finding.waiting import Waiting, new_checkpoints
 from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.stored.record_files import remove_checkpoint_with_records
+from tensorkeep.graph.arguments import Array
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import CheckpointState, SaverDef
 from tensorkeep.tf1.training.savers import initializing, warm_starting
@@ -39,9 +42,10 @@ class CheckpointReader:
     def has_tensor(self, tensor_str: str | bytes) -> bool:
         return self._checkpoint.has(tensor_str)
 
-    def get_tensor(self, tensor_str: str | bytes) -> Any:
+    def get_tensor(self, tensor_str: str | bytes) -> Array | np.generic | bytes:
         """The tensor as an array; a scalar as NumPy's, a string as `bytes`."""
-        return self._checkpoint.value(tensor_str)
+        value: Array | np.generic | bytes = self._checkpoint.value(tensor_str)
+        return value
 
 
 def NewCheckpointReader(filepattern: PathLike | bytes) -> CheckpointReader:  # noqa: N802 - as TensorFlow calls it
@@ -53,7 +57,7 @@ def load_checkpoint(ckpt_dir_or_file: PathLike) -> CheckpointReader:
     return CheckpointReader(latest.checkpoint_named(ckpt_dir_or_file))
 
 
-def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Any:
+def load_variable(ckpt_dir_or_file: PathLike, name: str) -> Array | np.generic | bytes:
     """One tensor of a checkpoint; a trailing ":0" of its name is dropped."""
     return load_checkpoint(ckpt_dir_or_file).get_tensor(name.removesuffix(":0"))
 

@@ -7,7 +7,6 @@ import numbers
 from collections.abc import Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
 
 import numpy as np
 
@@ -21,7 +20,7 @@ complex_types = (numbers.Complex, np.number)
 _horizon = ContextVar("horizon", default=datetime.date(2026, 1, 16))  # that of the TensorFlow that is followed
 
 
-def as_str(bytes_or_text: Any, encoding: str = "utf-8") -> str:
+def as_str(bytes_or_text: str | bytes, encoding: str = "utf-8") -> str:
     return as_text(bytes_or_text, encoding)
 
 

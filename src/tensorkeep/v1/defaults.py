@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from threading import local
-from typing import Any
+from typing import Any, cast
 
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph import building
+from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.graph import EXTENSIONS, Operation, Tensor
 from tensorkeep.v1.graphs import Graph
 
@@ -17,7 +18,7 @@ class _Defaults(local):
     """Stacks of sessions, one per thread; the graph at the bottom is one for all."""
 
     def __init__(self) -> None:
-        self.sessions: list[Any] = []
+        self.sessions: list[SessionLike] = []
 
 
 _DEFAULTS = _Defaults()
@@ -33,9 +34,9 @@ def _global_graph() -> Graph:
 building.set_fallback_graph(_global_graph)
 
 
-def get_default_graph() -> Any:
+def get_default_graph() -> Graph:
     """The graph being built: that of the innermost `with graph.as_default():`, else one that is always there."""
-    return building.current_graph()
+    return cast(Graph, building.current_graph())  # one of the core's, which has fewer methods, inside a function
 
 
 def reset_default_graph() -> None:
@@ -45,16 +46,16 @@ def reset_default_graph() -> None:
     _GLOBAL.clear()
 
 
-def get_default_session() -> Any | None:
+def get_default_session() -> SessionLike | None:
     """The session of the innermost `with session.as_default():` of this thread."""
     return _DEFAULTS.sessions[-1] if _DEFAULTS.sessions else None
 
 
-def push_session(session: Any) -> None:
+def push_session(session: SessionLike) -> None:
     _DEFAULTS.sessions.append(session)
 
 
-def pop_session(session: Any) -> None:
+def pop_session(session: SessionLike) -> None:
     if session in _DEFAULTS.sessions:
         _DEFAULTS.sessions.reverse()
         _DEFAULTS.sessions.remove(session)
@@ -62,7 +63,7 @@ def pop_session(session: Any) -> None:
 
 
 @contextmanager
-def default_session(session: Any) -> Iterator[Any]:
+def default_session(session: SessionLike) -> Iterator[SessionLike]:
     """`session` is the one in force inside."""
     push_session(session)
     try:
@@ -92,7 +93,7 @@ def _eval(item: Tensor, feed_dict: Mapping[Any, Any] | None, session: Any) -> An
     return _session_for(item, session).run(item, feed_dict)
 
 
-def _run(item: Operation, feed_dict: Mapping[Any, Any] | None, session: Any) -> None:
+def _run(item: Operation, feed_dict: Mapping[Any, Any] | None, session: SessionLike) -> None:
     _session_for(item, session).run(item, feed_dict)
 
 

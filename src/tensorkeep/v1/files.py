@@ -4,70 +4,70 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
 
 from tensorkeep.io.files import gfile
+from tensorkeep.io.files.gfile import PathOrBytes
 
 # ---------------------------------------------------------------------------------------------------- tf.gfile
 
 
-def Copy(oldpath: Any, newpath: Any, overwrite: bool = False) -> None:
+def Copy(oldpath: PathOrBytes, newpath: PathOrBytes, overwrite: bool = False) -> None:
     gfile.copy(oldpath, newpath, overwrite)
 
 
-def DeleteRecursively(dirname: Any) -> None:
+def DeleteRecursively(dirname: PathOrBytes) -> None:
     gfile.remove_tree(dirname)
 
 
-def Exists(filename: Any) -> bool:
+def Exists(filename: PathOrBytes) -> bool:
     return gfile.exists(filename)
 
 
-def Glob(filename: Any) -> list[str]:
+def Glob(filename: str | Iterable[str]) -> list[str]:
     return gfile.glob(filename)
 
 
-def IsDirectory(dirname: Any) -> bool:
+def IsDirectory(dirname: PathOrBytes) -> bool:
     return gfile.is_directory(dirname)
 
 
-def ListDirectory(dirname: Any) -> list[str]:
+def ListDirectory(dirname: PathOrBytes) -> list[str]:
     return gfile.list_directory(dirname)
 
 
-def MakeDirs(dirname: Any) -> None:
+def MakeDirs(dirname: PathOrBytes) -> None:
     gfile.make_directories(dirname)
 
 
-def MkDir(dirname: Any) -> None:
+def MkDir(dirname: PathOrBytes) -> None:
     gfile.make_directory(dirname)
 
 
-def Remove(filename: Any) -> None:
+def Remove(filename: PathOrBytes) -> None:
     gfile.remove(filename)
 
 
-def Rename(oldname: Any, newname: Any, overwrite: bool = False) -> None:
+def Rename(oldname: PathOrBytes, newname: PathOrBytes, overwrite: bool = False) -> None:
     gfile.rename(oldname, newname, overwrite)
 
 
-def Stat(filename: Any) -> gfile.FileStatistics:
+def Stat(filename: PathOrBytes) -> gfile.FileStatistics:
     return gfile.statistics(filename)
 
 
-def Walk(top: Any, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
+def Walk(top: PathOrBytes, in_order: bool = True) -> Iterator[tuple[str, list[str], list[str]]]:
     return gfile.walk(top, in_order)
 
 
 # ------------------------------------------------------------------------------------------------- tf.io.gfile
 
 
-def copy(src: Any, dst: Any, overwrite: bool = False) -> None:
+def copy(src: PathOrBytes, dst: PathOrBytes, overwrite: bool = False) -> None:
     gfile.copy(src, dst, overwrite)
 
 
-def exists(path: Any) -> bool:
+def exists(path: PathOrBytes) -> bool:
     return gfile.exists(path)
 
 
@@ -75,47 +75,47 @@ def get_registered_schemes() -> list[str]:
     return gfile.registered_schemes()
 
 
-def glob(pattern: Any) -> list[str]:
+def glob(pattern: str | Iterable[str]) -> list[str]:
     return gfile.glob(pattern)
 
 
-def isdir(path: Any) -> bool:
+def isdir(path: PathOrBytes) -> bool:
     return gfile.is_directory(path)
 
 
-def join(path: Any, *paths: Any) -> Any:
+def join(path: PathOrBytes, *paths: PathOrBytes) -> str | bytes:
     return gfile.join(path, *paths)
 
 
-def listdir(path: Any) -> list[str]:
+def listdir(path: PathOrBytes) -> list[str]:
     return gfile.list_directory(path)
 
 
-def makedirs(path: Any) -> None:
+def makedirs(path: PathOrBytes) -> None:
     gfile.make_directories(path)
 
 
-def mkdir(path: Any) -> None:
+def mkdir(path: PathOrBytes) -> None:
     gfile.make_directory(path)
 
 
-def remove(path: Any) -> None:
+def remove(path: PathOrBytes) -> None:
     gfile.remove(path)
 
 
-def rename(src: Any, dst: Any, overwrite: bool = False) -> None:
+def rename(src: PathOrBytes, dst: PathOrBytes, overwrite: bool = False) -> None:
     gfile.rename(src, dst, overwrite)
 
 
-def rmtree(path: Any) -> None:
+def rmtree(path: PathOrBytes) -> None:
     gfile.remove_tree(path)
 
 
-def stat(path: Any) -> gfile.FileStatistics:
+def stat(path: PathOrBytes) -> gfile.FileStatistics:
     return gfile.statistics(path)
 
 
 def walk(
-    top: Any, topdown: bool = True, onerror: Callable[..., object] | None = None
+    top: PathOrBytes, topdown: bool = True, onerror: Callable[..., object] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     return gfile.walk(top, topdown, onerror)

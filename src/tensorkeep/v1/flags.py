@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import functools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from types import ModuleType
 from typing import Any, Final
 
@@ -37,7 +37,7 @@ def flag_library() -> ModuleType:
 class ParsingFlagValues:
     """The flags of a program; asked for one before the command line was read, they read it first."""
 
-    def __init__(self, flag_values: Any) -> None:
+    def __init__(self, flag_values: object) -> None:
         self.__dict__["__wrapped"] = flag_values
 
     def __getattr__(self, name: str) -> Any:
@@ -46,7 +46,7 @@ class ParsingFlagValues:
             flag_values(process_arguments())
         return getattr(flag_values, name)
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         setattr(self.__dict__["__wrapped"], name, value)
 
     def __delattr__(self, name: str) -> None:
@@ -58,7 +58,7 @@ class ParsingFlagValues:
     def __getitem__(self, name: str) -> Any:
         return self.__dict__["__wrapped"][name]
 
-    def __setitem__(self, name: str, flag: Any) -> None:
+    def __setitem__(self, name: str, flag: object) -> None:
         self.__dict__["__wrapped"][name] = flag
 
     def __contains__(self, name: str) -> bool:
@@ -73,8 +73,9 @@ class ParsingFlagValues:
     def __str__(self) -> str:
         return str(self.__dict__["__wrapped"])
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        return self.__dict__["__wrapped"](*args, **kwargs)
+    def __call__(self, argv: Sequence[str], known_only: bool = False) -> list[str]:
+        rest: list[str] = self.__dict__["__wrapped"](argv, known_only)
+        return rest
 
 
 def _with_old_names(define: Callable[..., Any]) -> Callable[..., Any]:

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import logging as python_logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from enum import Enum
+from types import TracebackType
 from typing import Any
 
 from tensorkeep.dtypes import QINT8, QINT16, QINT32, QUINT8, QUINT16, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
 from tensorkeep.graph import building, collections
+from tensorkeep.graph.arguments import Array, DeviceLike, DTypeLike, ShapeLike, Structure, TensorLike, TensorSource
 from tensorkeep.graph.composites import IndexedSlices, SparseTensor
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert, register_conversion
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.messages.graph_def import import_graph
-from tensorkeep.graph.tensor_shape import Dimension
-from tensorkeep.proto.messages import GraphDef, OpList, TensorProto, parse, serialize
+from tensorkeep.graph.tensor_shape import Dimension, TensorShape
+from tensorkeep.proto.messages import GraphDef, Message, OpList, TensorProto, parse, serialize
 from tensorkeep.proto.tensors import array_of_tensor
 from tensorkeep.tf1.functions.constants import make_tensor_proto as core_make_tensor_proto
 from tensorkeep.tf1.functions.control import tracing
 from tensorkeep.tf1.functions.gradients import reverse_walk as core_gradients
+from tensorkeep.tf1.functions.type_specs import TypeSpec
 from tensorkeep.tf1.variables.scope import variable_state
 from tensorkeep.tf1.variables.variable import Variable
 from tensorkeep.v1.graphs import use_resource_variables
@@ -50,23 +53,25 @@ class name_scope:  # noqa: N801 - used as a function
     def name(self) -> str | None:
         return self._name
 
-    def __enter__(self) -> Any:
+    def __enter__(self) -> str:
         self._graph_context.__enter__()
         return self._scope.__enter__()
 
-    def __exit__(self, *error: Any) -> None:
-        self._scope.__exit__(*error)
-        self._graph_context.__exit__(*error)
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._scope.__exit__(kind, error, trace)
+        self._graph_context.__exit__(kind, error, trace)
 
 
 @contextmanager
-def op_scope(values: Sequence[Any], name: str | None, default_name: str | None = None) -> Iterator[Any]:
+def op_scope(values: Sequence[Any], name: str | None, default_name: str | None = None) -> Iterator[str]:
     """The old spelling of `name_scope`."""
     with name_scope(name, default_name, values) as scope:
         yield scope
 
 
-def device(device_name_or_function: Any) -> AbstractContextManager[None]:
+def device(device_name_or_function: DeviceLike) -> AbstractContextManager[None]:
     """Operations made inside are for a device, given by its name or by a function of the operation."""
     return building.device(device_name_or_function)
 
@@ -81,7 +86,9 @@ def container(container_name: str) -> AbstractContextManager[str]:
     return building.container(container_name)
 
 
-def colocate_with(op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
+def colocate_with(
+    op: Operation | Tensor | TensorSource | IndexedSlices, ignore_existing: bool = False
+) -> AbstractContextManager[None]:
     """Operations made inside are on the device of another one, whichever that will be."""
     return building.colocate_with(op, ignore_existing)
 
@@ -91,22 +98,22 @@ def init_scope() -> AbstractContextManager[None]:
     return building.init_scope()
 
 
-def add_to_collection(name: Any, value: Any) -> None:
+def add_to_collection(name: Hashable, value: object) -> None:
     """Adds a value to a collection of the graph in force, such as those named in `GraphKeys`."""
     collections.add_to_collection(building.current_graph(), name, value)
 
 
-def add_to_collections(names: Any, value: Any) -> None:
+def add_to_collections(names: Hashable | Iterable[Hashable], value: object) -> None:
     """Adds a value to several collections of the graph in force, each once."""
     collections.add_to_collections(building.current_graph(), names, value)
 
 
-def get_collection(key: Any, scope: str | None = None) -> list[Any]:
+def get_collection(key: Hashable, scope: str | None = None) -> list[Any]:
     """A copy of a collection; with `scope`, the items whose name matches that regular expression from its start."""
     return collections.get_collection(building.current_graph(), key, scope)
 
 
-def get_collection_ref(key: Any) -> list[Any]:
+def get_collection_ref(key: Hashable) -> list[Any]:
     """A collection itself: changes to the list are changes to the graph."""
     return collections.get_collection_ref(building.current_graph(), key)
 
@@ -114,13 +121,17 @@ def get_collection_ref(key: Any) -> list[Any]:
 # ---------------------------------------------------------------------------------------------------- Conversion
 
 
-def as_dtype(type_value: Any) -> DType:
+def as_dtype(type_value: DTypeLike) -> DType:
     """The data type meant by a name, a NumPy type or a data type."""
     return DType.of(type_value)
 
 
 def convert_to_tensor(
-    value: Any, dtype: Any = None, name: str | None = None, preferred_dtype: Any = None, dtype_hint: Any = None
+    value: TensorLike,
+    dtype: DTypeLike | None = None,
+    name: str | None = None,
+    preferred_dtype: DTypeLike | None = None,
+    dtype_hint: DTypeLike | None = None,
 ) -> Tensor:
     """The tensor of a value: of a tensor, a variable, a number, a nested list of them, an array."""
     hint = preferred_dtype or dtype_hint
@@ -128,18 +139,22 @@ def convert_to_tensor(
     return convert(value, wanted, name, preferred_dtype=None if hint is None else DType.of(hint))
 
 
-def convert_to_tensor_or_indexed_slices(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+def convert_to_tensor_or_indexed_slices(
+    value: TensorLike | IndexedSlices, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor | IndexedSlices:
     """As `convert_to_tensor`; slices stay as they are."""
     return value if isinstance(value, IndexedSlices) else convert_to_tensor(value, dtype, name)
 
 
-def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:
+def convert_to_tensor_or_sparse_tensor(
+    value: TensorLike | SparseTensor, dtype: DTypeLike | None = None, name: str | None = None
+) -> Tensor | SparseTensor:
     """As `convert_to_tensor`; sparse tensors stay as they are."""
     return value if isinstance(value, SparseTensor) else convert_to_tensor(value, dtype, name)
 
 
 def register_tensor_conversion_function(
-    base_type: Any, conversion_func: Callable[..., Any], priority: int = 100
+    base_type: type | tuple[type, ...], conversion_func: Callable[..., Any], priority: int = 100
 ) -> None:
     """Lets objects of a type stand for tensors: `conversion_func(value, dtype, name, as_ref)` converts them."""
 
@@ -149,51 +164,55 @@ def register_tensor_conversion_function(
     register_conversion(base_type, function, priority)
 
 
-def is_tensor(x: Any) -> bool:
+def is_tensor(x: object) -> bool:
     """Whether it is a tensor, a variable, or a composite of tensors."""
     return isinstance(x, Tensor | Variable | IndexedSlices | SparseTensor)
 
 
-def is_symbolic_tensor(tensor: Any) -> bool:
+def is_symbolic_tensor(tensor: object) -> bool:
     """Whether it is a tensor of a graph, as all tensors are here."""
     return is_tensor(tensor)
 
 
-def get_static_value(tensor: Any, partial: bool = False) -> Any:
+def get_static_value(tensor: Tensor | Array | None, partial: bool = False) -> Array | None:
     """The value of a tensor that is known without running anything, else None."""
     return constant_value(tensor) if isinstance(tensor, Tensor) else tensor
 
 
-def make_ndarray(tensor: TensorProto) -> Any:
+def make_ndarray(tensor: TensorProto) -> Array:
     """The array that a TensorProto holds."""
     return array_of_tensor(tensor).copy()
 
 
 def make_tensor_proto(
-    values: Any, dtype: Any = None, shape: Any = None, verify_shape: bool = False, allow_broadcast: bool = False
+    values: TensorLike,
+    dtype: DTypeLike | None = None,
+    shape: ShapeLike = None,
+    verify_shape: bool = False,
+    allow_broadcast: bool = False,
 ) -> TensorProto:
     """The TensorProto of a value, as the nodes of constants hold it."""
     return core_make_tensor_proto(values, None if dtype is None else DType.of(dtype), shape, verify_shape)
 
 
-def dimension_value(dimension: Any) -> Any:
+def dimension_value(dimension: Dimension | int | None) -> int | None:
     """The number of a dimension, or None; whatever is no dimension is its own."""
     return dimension.value if isinstance(dimension, Dimension) else dimension
 
 
-def dimension_at_index(shape: Any, index: int) -> Dimension:
+def dimension_at_index(shape: TensorShape, index: int) -> Dimension:
     """One dimension of a shape; an unknown one if the rank is not known."""
     return Dimension(None if shape.rank is None else shape[index])
 
 
 def import_graph_def(
-    graph_def: Any,
+    graph_def: Message,
     input_map: Mapping[str, Any] | None = None,
     return_elements: Sequence[str] | None = None,
     name: str | None = None,
-    op_dict: Any = None,
-    producer_op_list: Any = None,
-) -> Any:
+    op_dict: object = None,
+    producer_op_list: Message | None = None,
+) -> list[Tensor | Operation] | None:
     """Adds the nodes of a GraphDef to the graph in force, their names under `name` ("import" unless given).
 
     `input_map` puts tensors of the graph in the place of the GraphDef's. Returns the operations and tensors that
@@ -226,16 +245,16 @@ class UnconnectedGradients(Enum):
 
 
 def gradients(
-    ys: Any,
-    xs: Any,
-    grad_ys: Any = None,
+    ys: Structure,
+    xs: Structure,
+    grad_ys: Structure = None,
     name: str = "gradients",
     colocate_gradients_with_ops: bool = False,
     gate_gradients: bool = False,
     aggregation_method: int | None = None,
-    stop_gradients: Any = None,
-    unconnected_gradients: Any = UnconnectedGradients.NONE,
-) -> list[Any]:
+    stop_gradients: Structure = None,
+    unconnected_gradients: UnconnectedGradients | str = UnconnectedGradients.NONE,
+) -> list[Tensor | IndexedSlices | None]:
     """The gradients of the sum of `ys`, weighted by `grad_ys`, one for each of `xs`; None where there is no path.
 
     Tensors of `stop_gradients` count as constants. A gradient may be `IndexedSlices` where only rows are used.
@@ -249,7 +268,7 @@ def gradients(
         gate_gradients=gate_gradients,
         aggregation_method=aggregation_method,
         stop_gradients=stop_gradients,
-        unconnected_gradients=getattr(unconnected_gradients, "value", unconnected_gradients),
+        unconnected_gradients=str(getattr(unconnected_gradients, "value", unconnected_gradients)),
     )
 
 
@@ -291,7 +310,7 @@ def disable_eager_execution() -> None:
     """Nothing to do: there are only graphs here."""
 
 
-def enable_eager_execution(config: Any = None, device_policy: Any = None, execution_mode: Any = None) -> None:
+def enable_eager_execution(config: object = None, device_policy: object = None, execution_mode: object = None) -> None:
     """Raises: there are only graphs here."""
     raise FailedPreconditionError("tensorkeep.v1 builds graphs and runs them in sessions: there is no eager execution")
 
@@ -336,17 +355,17 @@ def get_logger() -> python_logging.Logger:
 
 def function(
     func: Callable[..., Any] | None = None,
-    input_signature: Sequence[Any] | None = None,
+    input_signature: Sequence[TypeSpec] | None = None,
     autograph: bool = True,
     jit_compile: bool | None = None,
     reduce_retracing: bool = False,
     experimental_implements: str | None = None,
-    experimental_autograph_options: Any = None,
-    experimental_attributes: Any = None,
+    experimental_autograph_options: object = None,
+    experimental_attributes: object = None,
     experimental_relax_shapes: bool | None = None,
     experimental_compile: bool | None = None,
     experimental_follow_type_hints: bool | None = None,
-) -> Any:
+) -> tracing.Function | Callable[[Callable[..., Any]], tracing.Function]:
     """Makes a function of a graph of a Python function. Python's control flow is not translated: `tf.cond` is."""
     named = {"experimental_implements": experimental_implements, "experimental_attributes": experimental_attributes}
     return tracing.function(func, input_signature, **named)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from typing import Any
 
+from tensorkeep.graph.arguments import SessionLike
+from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages import files
 from tensorkeep.graph.rewriting import pruning
 from tensorkeep.graph.rewriting.freezing import Selection
+from tensorkeep.graph.tensor_shape import TensorShape
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import GraphDef
-from tensorkeep.saving.freezing import FreezeOptions, freeze
+from tensorkeep.saving.freezing import FreezeOptions, Runs, freeze
 
 
 def convert_variables_to_constants(
-    sess: Any,
+    sess: SessionLike | Runs,
     input_graph_def: GraphDef,
     output_node_names: Sequence[str],
     variable_names_whitelist: Collection[str] | None = None,
@@ -33,11 +36,11 @@ def remove_training_nodes(input_graph: GraphDef, protected_nodes: Sequence[str] 
     return pruning.remove_training_nodes_as_tensorflow(input_graph, protected_nodes or ())
 
 
-def tensor_shape_from_node_def_name(graph: Any, input_name: str) -> Any:
+def tensor_shape_from_node_def_name(graph: Graph, input_name: str) -> TensorShape:
     """The shape of the tensor that an input of a node names."""
     return pruning.tensor_of_edge(graph, input_name).get_shape()
 
 
-def write_graph(graph_or_graph_def: Any, logdir: str, name: str, as_text: bool = True) -> str:
+def write_graph(graph_or_graph_def: Graph | GraphDef, logdir: PathLike, name: str, as_text: bool = True) -> str:
     """Writes a graph to a file of a folder; gives the file's path."""
     return files.write_graph(graph_or_graph_def, str(logdir), name, as_text)

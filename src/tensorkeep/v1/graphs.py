@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from typing import Any
 
 from tensorkeep.graph import building, collections
+from tensorkeep.graph.arguments import DeviceLike, DTypeLike, TensorSource
 from tensorkeep.graph.creating import create_operation
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.messages.versions import versions_of
-from tensorkeep.proto.messages import GraphDef, VersionDef
+from tensorkeep.proto.messages import GraphDef, Message, VersionDef
 from tensorkeep.runtime.elements import element_of
 from tensorkeep.tf1.variables.scope import variable_state
 
@@ -44,13 +45,15 @@ class Graph(CoreGraph):
     def get_name_scope(self) -> str:
         return self.scopes.name
 
-    def device(self, device_name_or_function: Any) -> AbstractContextManager[None]:
+    def device(self, device_name_or_function: DeviceLike) -> AbstractContextManager[None]:
         return building.device(device_name_or_function, self)
 
     def control_dependencies(self, control_inputs: Sequence[Any] | None) -> AbstractContextManager[None]:
         return building.control_dependencies(control_inputs, self)
 
-    def colocate_with(self, op: Any, ignore_existing: bool = False) -> AbstractContextManager[None]:
+    def colocate_with(
+        self, op: Operation | Tensor | TensorSource, ignore_existing: bool = False
+    ) -> AbstractContextManager[None]:
         return building.colocate_with(op, ignore_existing, self)
 
     def container(self, container_name: str) -> AbstractContextManager[str]:
@@ -59,32 +62,37 @@ class Graph(CoreGraph):
     def gradient_override_map(self, op_type_map: dict[str, str]) -> AbstractContextManager[None]:
         return building.gradient_override_map(op_type_map, self)
 
-    def add_to_collection(self, name: Any, value: Any) -> None:
+    def add_to_collection(self, name: Hashable, value: object) -> None:
         collections.add_to_collection(self, name, value)
 
-    def add_to_collections(self, names: Any, value: Any) -> None:
+    def add_to_collections(self, names: Hashable | Iterable[Hashable], value: object) -> None:
         collections.add_to_collections(self, names, value)
 
-    def get_collection(self, name: Any, scope: str | None = None) -> list[Any]:
+    def get_collection(self, name: Hashable, scope: str | None = None) -> list[Any]:
         return collections.get_collection(self, name, scope)
 
-    def get_collection_ref(self, name: Any) -> list[Any]:
+    def get_collection_ref(self, name: Hashable) -> list[Any]:
         return collections.get_collection_ref(self, name)
 
     def get_all_collection_keys(self) -> list[str]:
         return collections.collection_keys(self)
 
-    def clear_collection(self, name: Any) -> None:
+    def clear_collection(self, name: Hashable) -> None:
         collections.clear_collection(self, name)
 
-    def get_operation_by_name(self, name: str) -> Any:
-        return element_of(self, name, allow_tensor=False)
+    def get_operation_by_name(self, name: str) -> Operation:
+        operation: Operation = element_of(self, name, allow_tensor=False)
+        return operation
 
-    def get_tensor_by_name(self, name: str) -> Any:
-        return element_of(self, name, allow_operation=False)
+    def get_tensor_by_name(self, name: str) -> Tensor:
+        tensor: Tensor = element_of(self, name, allow_operation=False)
+        return tensor
 
-    def as_graph_element(self, obj: Any, allow_tensor: bool = True, allow_operation: bool = True) -> Any:
-        return element_of(self, obj, allow_tensor, allow_operation)
+    def as_graph_element(
+        self, obj: object, allow_tensor: bool = True, allow_operation: bool = True
+    ) -> Tensor | Operation:
+        element: Tensor | Operation = element_of(self, obj, allow_tensor, allow_operation)
+        return element
 
     def as_graph_def(self, from_version: int | None = None, add_shapes: bool = False) -> GraphDef:
         return export_graph(self, add_shapes, from_version or 0)
@@ -100,7 +108,7 @@ class Graph(CoreGraph):
     def is_feedable(self, tensor: Tensor) -> bool:
         return tensor not in self.unfeedable
 
-    def is_fetchable(self, tensor_or_op: Any) -> bool:
+    def is_fetchable(self, tensor_or_op: Tensor | Operation) -> bool:
         op = tensor_or_op.op if isinstance(tensor_or_op, Tensor) else tensor_or_op
         return op not in self.unfetchable
 
@@ -114,11 +122,11 @@ class Graph(CoreGraph):
         self,
         op_type: str,
         inputs: Sequence[Tensor],
-        dtypes: Any = None,
-        input_types: Any = None,
+        dtypes: Sequence[DTypeLike] | None = None,
+        input_types: Sequence[DTypeLike] | None = None,
         name: str | None = None,
         attrs: Mapping[str, Any] | None = None,
-        op_def: Any = None,
+        op_def: Message | None = None,
         compute_shapes: bool = True,
         compute_device: bool = True,
     ) -> Operation:

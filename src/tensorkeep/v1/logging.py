@@ -34,7 +34,7 @@ def set_verbosity(v: int) -> None:
         _LOGGER.addHandler(handler)
 
 
-def vlog(level: int, msg: str, *args: Any, **kwargs: Any) -> None:
+def vlog(level: int, msg: str, *args: object, **kwargs: Any) -> None:
     _LOGGER.log(level, msg, *args, **kwargs)
 
 
@@ -42,15 +42,15 @@ def TaskLevelStatusMessage(msg: str) -> None:  # noqa: N802 - TensorFlow's name
     error(msg)
 
 
-def log_first_n(level: int, msg: str, n: int, *args: Any) -> None:
+def log_first_n(level: int, msg: str, n: int, *args: object) -> None:
     log_if(level, msg, _seen(msg) <= n, *args)
 
 
-def log_every_n(level: int, msg: str, n: int, *args: Any) -> None:
+def log_every_n(level: int, msg: str, n: int, *args: object) -> None:
     log_if(level, msg, (_seen(msg) - 1) % n == 0, *args)
 
 
-def log_if(level: int, msg: str, condition: bool, *args: Any) -> None:
+def log_if(level: int, msg: str, condition: bool, *args: object) -> None:
     if condition:
         _LOGGER.log(level, msg, *args)
 

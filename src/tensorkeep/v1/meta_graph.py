@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from tensorkeep.graph.graph import Graph, Operation, Tensor
+from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.metagraph import exporting, files, importing, op_list
 from tensorkeep.metagraph.collections import register_proto_function
 from tensorkeep.metagraph.copying import copy_scope
@@ -21,7 +23,7 @@ def export_meta_graph(
     saver_def: SaverDef | None = None,
     collection_list: Sequence[str] | None = None,
     as_text: bool = False,
-    graph: Any = None,
+    graph: Graph | None = None,
     export_scope: str | None = None,
     clear_devices: bool = False,
     clear_extraneous_savers: bool = False,
@@ -50,7 +52,7 @@ def export_meta_graph(
 def export_scoped_meta_graph(
     filename: str | None = None,
     graph_def: GraphDef | None = None,
-    graph: Any = None,
+    graph: Graph | None = None,
     export_scope: str | None = None,
     as_text: bool = False,
     unbound_inputs_col_name: str | None = "unbound_inputs",
@@ -59,7 +61,7 @@ def export_scoped_meta_graph(
     clear_extraneous_savers: bool = False,
     strip_default_attrs: bool = False,
     save_debug_info: bool = False,
-    **kwargs: Any,
+    **kwargs: object,
 ) -> tuple[MetaGraphDef, dict[str, Any]]:
     """What `export_meta_graph` gives, and the variables of the scope by their names without it."""
     proto, variables = exporting.export_scoped_meta_graph(
@@ -78,20 +80,24 @@ def export_scoped_meta_graph(
 
 
 def import_meta_graph(
-    meta_graph_or_file: Any, clear_devices: bool = False, import_scope: str | None = None, **kwargs: Any
-) -> Any:
+    meta_graph_or_file: MetaGraphDef | PathLike | bytes,
+    clear_devices: bool = False,
+    import_scope: str | None = None,
+    **kwargs: Any,
+) -> Saver | None:
     """Adds the nodes of a meta graph to the graph, and its collections; gives its saver, None if nothing is saved."""
     proto = loaded(meta_graph_or_file)
     variables, _ = import_scoped_meta_graph_with_return_elements(
         proto, clear_devices=clear_devices, import_scope=import_scope, **kwargs
     )
-    return importing.saver_for(proto, import_scope, variables, Saver)
+    saver: Saver | None = importing.saver_for(proto, import_scope, variables, Saver)
+    return saver
 
 
 def import_scoped_meta_graph(
-    meta_graph_or_file: Any,
+    meta_graph_or_file: MetaGraphDef | PathLike | bytes,
     clear_devices: bool = False,
-    graph: Any = None,
+    graph: Graph | None = None,
     import_scope: str | None = None,
     input_map: Mapping[str, Any] | None = None,
     unbound_inputs_col_name: str | None = "unbound_inputs",
@@ -110,15 +116,15 @@ def import_scoped_meta_graph(
 
 
 def import_scoped_meta_graph_with_return_elements(
-    meta_graph_or_file: Any,
+    meta_graph_or_file: MetaGraphDef | PathLike | bytes,
     clear_devices: bool = False,
-    graph: Any = None,
+    graph: Graph | None = None,
     import_scope: str | None = None,
     input_map: Mapping[str, Any] | None = None,
     unbound_inputs_col_name: str | None = "unbound_inputs",
     restore_collections_predicate: Callable[[str], bool] = lambda key: True,
     return_elements: Sequence[str] | None = None,
-) -> tuple[dict[str, Any], Any]:
+) -> tuple[dict[str, Any], list[Tensor | Operation] | None]:
     """As `import_scoped_meta_graph`, with the tensors and operations that `return_elements` names."""
     imported = importing.import_meta_graph(
         loaded(meta_graph_or_file),
@@ -134,7 +140,7 @@ def import_scoped_meta_graph_with_return_elements(
 
 
 def copy_scoped_meta_graph(
-    from_scope: str, to_scope: str, from_graph: Any = None, to_graph: Any = None
+    from_scope: str, to_scope: str, from_graph: Graph | None = None, to_graph: Graph | None = None
 ) -> dict[str, Any]:
     """Copies all of a scope into another one; gives the copied variables."""
     return copy_scope(from_graph or get_default_graph(), from_scope, to_graph or get_default_graph(), to_scope)

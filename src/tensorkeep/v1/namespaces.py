@@ -1,7 +1,8 @@
 """The namespaces of `tf` as modules made of the tables, and what has to be there before any of their names is used.
 
 A name is imported when it is first asked for. What others find by a registry is not: how operators treat ragged and
-sparse tensors, how variable scopes make embedding variables and hash tables, how collections are stored in meta graphs.
+sparse tensors, how variable scopes make embedding variables and hash tables, how collections and ragged tensors are
+stored in meta graphs.
 That is installed here, so that a program gets the same graph whichever names it has used before.
 """
 
@@ -19,6 +20,7 @@ from tensorkeep.graph.registry.opspec import find_op
 from tensorkeep.metagraph.collections import register_proto_function
 from tensorkeep.proto.messages import SaverDef
 from tensorkeep.tf1.functions.ragged import dispatch
+from tensorkeep.tf1.saved_model import ragged_info
 from tensorkeep.tf1.training.inputs import queue_runner
 from tensorkeep.tf1.variables import embedding_blocks, embedding_store, hash_table_lookup, hash_table_store
 from tensorkeep.v1 import defaults
@@ -39,6 +41,7 @@ INSTALLED = (
     hash_table_lookup,
     hash_table_store,
     queue_runner,
+    ragged_info,
 )
 
 

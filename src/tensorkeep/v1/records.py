@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from types import TracebackType
-from typing import Any, ClassVar
+from typing import ClassVar, TypeAlias
 
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.files.filesystem import path_text
+from tensorkeep.io.files.filesystem import PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.record_files import RecordCompression, RecordFileWriter, read_record_file
 from tensorkeep.ops.data.readers import tf_record_reader_v2
 from tensorkeep.tf1.functions.data.readers import ReaderBase
+
+Compression: TypeAlias = str | int | None
+"""TensorFlow's word for a way to compress, or its number in `TFRecordCompressionType`."""
 
 
 class TFRecordCompressionType:
@@ -25,7 +28,7 @@ class TFRecordCompressionType:
 class TFRecordOptions:
     """How a record file is written. All but the compression type, the level and zlib's own parameters is ignored."""
 
-    compression_type_map: ClassVar[dict[int, str]] = {
+    compression_type_map: ClassVar[dict[Compression, str]] = {
         TFRecordCompressionType.ZLIB: "ZLIB",
         TFRecordCompressionType.GZIP: "GZIP",
         TFRecordCompressionType.NONE: "",
@@ -33,7 +36,7 @@ class TFRecordOptions:
 
     def __init__(
         self,
-        compression_type: Any = None,
+        compression_type: Compression = None,
         flush_mode: int | None = None,
         input_buffer_size: int | None = None,
         output_buffer_size: int | None = None,
@@ -55,17 +58,17 @@ class TFRecordOptions:
         self.compression_strategy = compression_strategy
 
     @classmethod
-    def get_compression_type_string(cls, options: Any) -> str:
+    def get_compression_type_string(cls, options: TFRecordOptions | Compression) -> str:
         """The compression type that options, a number or a string mean."""
         if isinstance(options, TFRecordOptions):
             options = options.compression_type
-        kinds: dict[Any, str] = {None: "", "": "", "ZLIB": "ZLIB", "GZIP": "GZIP", **cls.compression_type_map}
+        kinds: dict[Compression, str] = {None: "", "": "", "ZLIB": "ZLIB", "GZIP": "GZIP", **cls.compression_type_map}
         if options not in kinds:
             raise InvalidArgumentError(f'Not a valid compression_type: "{options}"')
         return kinds[options]
 
 
-def _compression(options: Any) -> RecordCompression:
+def _compression(options: TFRecordOptions | Compression) -> RecordCompression:
     given = options if isinstance(options, TFRecordOptions) else TFRecordOptions(options)
     parameters = {
         "level": given.compression_level,
@@ -80,7 +83,7 @@ def _compression(options: Any) -> RecordCompression:
 class TFRecordWriter:
     """Writes records to a file, from its beginning."""
 
-    def __init__(self, path: Any, options: Any = None) -> None:
+    def __init__(self, path: PathLike, options: TFRecordOptions | Compression = None) -> None:
         self._writer = RecordFileWriter(LOCAL, path_text(path), _compression(options))
 
     def write(self, record: bytes) -> None:
@@ -104,7 +107,7 @@ class TFRecordWriter:
         self.close()
 
 
-def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
+def tf_record_iterator(path: PathLike, options: TFRecordOptions | Compression = None) -> Iterator[bytes]:
     """The records of a file, one after the other."""
     return read_record_file(LOCAL, path_text(path), _compression(options))
 
@@ -112,6 +115,6 @@ def tf_record_iterator(path: Any, options: Any = None) -> Iterator[bytes]:
 class TFRecordReader(ReaderBase):
     """Gives the records of record files, by file and place."""
 
-    def __init__(self, name: str | None = None, options: Any = None) -> None:
+    def __init__(self, name: str | None = None, options: TFRecordOptions | Compression = None) -> None:
         compression_type = TFRecordOptions.get_compression_type_string(options)
         super().__init__(tf_record_reader_v2(name=name, compression_type=compression_type))

@@ -6,8 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tensorkeep.errors import FailedPreconditionError
+from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
+from tensorkeep.graph.composites import IndexedSlices, SparseTensor
+from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import MetaGraphDef, SignatureDef, TensorInfo
 from tensorkeep.saved_model.edit.directory_edits import write_model_file
@@ -16,9 +19,12 @@ from tensorkeep.saved_model.files import tensor_info as tensor_infos
 from tensorkeep.saved_model.files.constants import DEFAULT_SERVING_SIGNATURE_DEF_KEY, SERVING
 from tensorkeep.saved_model.files.layout import contains_saved_model, read_saved_model
 from tensorkeep.saved_model.files.signature_defs import predict_signature_def
-from tensorkeep.tf1.saved_model import builder, ragged_info, session_loading  # noqa: F401 - so that ragged tensors are made, too
+from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
+from tensorkeep.tf1.saved_model import builder, session_loading
 from tensorkeep.tf1.saved_model.object_exporting import SaveOptions, save_objects_as_model
-from tensorkeep.tf1.saved_model.object_loading import load_objects
+from tensorkeep.tf1.saved_model.object_exporting import Signatures as ObjectSignatures
+from tensorkeep.tf1.saved_model.object_loading import RestoredObject, load_objects
+from tensorkeep.tf1.training.objects.trackable import AutoTrackable
 from tensorkeep.v1.defaults import get_default_graph, get_default_session
 from tensorkeep.v1.sessions import core_session
 
@@ -40,12 +46,12 @@ class SavedModelBuilder:
         self,
         tags: Iterable[str],
         signature_def_map: Signatures = None,
-        assets_collection: Iterable[Any] | None = None,
-        legacy_init_op: Any = None,
+        assets_collection: Iterable[Tensor] | None = None,
+        legacy_init_op: Operation | None = None,
         clear_devices: bool = False,
-        main_op: Any = None,
+        main_op: Operation | None = None,
         strip_default_attrs: bool = False,
-        saver: Any = None,
+        saver: builder.ModelSaver | None = None,
     ) -> None:
         """Adds the default graph, which shares the variables that were saved before."""
         options = _options(assets_collection, legacy_init_op, clear_devices, main_op, strip_default_attrs, saver)
@@ -53,15 +59,15 @@ class SavedModelBuilder:
 
     def add_meta_graph_and_variables(
         self,
-        sess: Any,
+        sess: SessionLike,
         tags: Iterable[str],
         signature_def_map: Signatures = None,
-        assets_collection: Iterable[Any] | None = None,
-        legacy_init_op: Any = None,
+        assets_collection: Iterable[Tensor] | None = None,
+        legacy_init_op: Operation | None = None,
         clear_devices: bool = False,
-        main_op: Any = None,
+        main_op: Operation | None = None,
         strip_default_attrs: bool = False,
-        saver: Any = None,
+        saver: builder.ModelSaver | None = None,
     ) -> None:
         """Adds the default graph, and saves its variables. Once, and first."""
         options = _options(assets_collection, legacy_init_op, clear_devices, main_op, strip_default_attrs, saver)
@@ -71,7 +77,7 @@ class SavedModelBuilder:
         self,
         as_text: bool = False,
         experimental_image_format: bool = False,
-        experimental_image_writer_options: Any = None,
+        experimental_image_writer_options: object = None,
     ) -> bytes:
         """Writes the model, and gives the path of its file."""
         if experimental_image_format:
@@ -80,12 +86,12 @@ class SavedModelBuilder:
 
 
 def _options(
-    assets_collection: Any,
-    legacy_init_op: Any,
+    assets_collection: Iterable[Tensor] | None,
+    legacy_init_op: Operation | None,
     clear_devices: bool,
-    main_op: Any,
+    main_op: Operation | None,
     strip_default_attrs: bool,
-    saver: Any,
+    saver: builder.ModelSaver | None,
 ) -> builder.GraphOptions:
     return builder.GraphOptions(
         assets=assets_collection,
@@ -97,11 +103,11 @@ def _options(
 
 
 def simple_save(
-    session: Any,
+    session: SessionLike,
     export_dir: PathLike,
     inputs: Mapping[str, Any],
     outputs: Mapping[str, Any],
-    legacy_init_op: Any = None,
+    legacy_init_op: Operation | None = None,
     save_incr_model: bool = False,
 ) -> None:
     """Saves the default graph as a model for serving, with one signature."""
@@ -119,13 +125,18 @@ def simple_save(
 
 
 def load(
-    sess: Any, tags: Iterable[str], export_dir: PathLike, import_scope: str | None = None, **saver_kwargs: Any
+    sess: SessionLike,
+    tags: Iterable[str],
+    export_dir: PathLike,
+    import_scope: str | None = None,
+    **saver_kwargs: object,
 ) -> MetaGraphDef:
     """Loads the meta graph with these tags into a session and its graph, and gives it.
 
     It is that of the file, with attributes of its nodes that were left out because they are so by default.
     """
-    return session_loading.load(core_session(sess), tags, export_dir, import_scope, **saver_kwargs)
+    options: dict[str, Any] = saver_kwargs
+    return session_loading.load(core_session(sess), tags, export_dir, import_scope, **options)
 
 
 def maybe_saved_model_directory(export_dir: PathLike) -> bool:
@@ -133,20 +144,27 @@ def maybe_saved_model_directory(export_dir: PathLike) -> bool:
     return contains_saved_model(export_dir)
 
 
-def save(obj: Any, export_dir: str, signatures: Any = None, options: SaveOptions | None = None) -> None:
+def save(
+    obj: AutoTrackable, export_dir: PathLike, signatures: ObjectSignatures = None, options: SaveOptions | None = None
+) -> None:
     """Saves an object with its variables and functions; variables have the values of the session in force."""
     session = core_session(get_default_session())
     save_objects_as_model(obj, export_dir, signatures, session=session, options=options or SaveOptions())
 
 
-def load_v2(export_dir: Any, tags: Any = None, options: Any = None) -> Any:
+def load_v2(export_dir: PathLike, tags: Iterable[str] | str | None = None, options: object = None) -> RestoredObject:
     """The objects of a model of TensorFlow 2, in the default graph."""
     return load_objects(export_dir, tags)
 
 
-def get_tensor_from_tensor_info(tensor_info: TensorInfo, graph: Any = None, import_scope: str | None = None) -> Any:
+def get_tensor_from_tensor_info(
+    tensor_info: TensorInfo, graph: Graph | None = None, import_scope: str | None = None
+) -> Tensor | SparseTensor | IndexedSlices | RaggedTensor:
     """The tensor or composite of a graph that a TensorInfo describes."""
-    return tensor_infos.get_tensor_from_tensor_info(tensor_info, graph or get_default_graph(), import_scope)
+    tensor: Tensor | SparseTensor | IndexedSlices | RaggedTensor = tensor_infos.get_tensor_from_tensor_info(
+        tensor_info, graph or get_default_graph(), import_scope
+    )
+    return tensor
 
 
 class MethodNameUpdater:

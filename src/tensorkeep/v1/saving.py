@@ -20,6 +20,7 @@ from tensorkeep.errors import (
     MissingFileError,
     WrongTypeError,
 )
+from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text
@@ -33,7 +34,9 @@ from tensorkeep.saving.saver_defs import saver_def_without
 from tensorkeep.tf1.training.savers.incremental import IncrementalSaver, incremental_arguments
 from tensorkeep.tf1.training.savers.saver_graph import V2, BaseSaverBuilder, BulkSaverBuilder
 from tensorkeep.tf1.training.savers.saver_recipe import SaverRecipe
+from tensorkeep.tf1.variables.global_step import Step
 from tensorkeep.tf1.variables.global_step import global_step as step_in
+from tensorkeep.tf1.variables.saveable import SaveItem, SaveItems
 from tensorkeep.v1.sessions import core_session
 
 
@@ -57,7 +60,7 @@ class Saver:
 
     def __init__(
         self,
-        var_list: Any = None,
+        var_list: SaveItems | Mapping[str, SaveItem] | None = None,
         reshape: bool = False,
         sharded: bool = False,
         max_to_keep: int | None = 5,
@@ -123,9 +126,9 @@ class Saver:
 
     def save(
         self,
-        sess: Any,
+        sess: SessionLike,
         save_path: PathLike | bytes,
-        global_step: Any = None,
+        global_step: Step | int | None = None,
         latest_filename: str | None = None,
         meta_graph_suffix: str = "meta",
         write_meta_graph: bool = True,
@@ -157,18 +160,20 @@ class Saver:
                 wait=wait,
             )
 
-    def incremental_save(self, sess: Any, save_path: PathLike | bytes, global_step: Any = None) -> str:
+    def incremental_save(
+        self, sess: SessionLike, save_path: PathLike | bytes, global_step: Step | int | None = None
+    ) -> str:
         """Saves what changed since the full checkpoint at `save_path`, to a folder beside it; gives the prefix."""
         self._require_built()
         if self._incremental is None:
             raise FailedPreconditionError("this saver saves whole checkpoints only: incremental_save_restore=True")
         return self._incremental.save(core_session(sess), _text(save_path), _step(sess, global_step))
 
-    def incremental_restore(self, sess: Any, save_path: PathLike | bytes) -> None:
+    def incremental_restore(self, sess: SessionLike, save_path: PathLike | bytes) -> None:
         """Puts an incremental checkpoint over what was restored from the full one. `restore` does so by itself."""
         self._restoring_increments().restore(core_session(sess), _text(save_path))
 
-    def recover_incr_checkpoints(self, sess: Any, checkpoint_dir: PathLike | bytes) -> None:
+    def recover_incr_checkpoints(self, sess: SessionLike, checkpoint_dir: PathLike | bytes) -> None:
         """Puts the newest incremental checkpoint of a folder over its latest full one, which has been restored.
 
         For `SessionManager.prepare_session(incr_saver=)`; `restore` does so by itself.
@@ -237,7 +242,7 @@ class Saver:
 
     def restore(
         self,
-        sess: Any,
+        sess: SessionLike,
         save_path: PathLike | bytes | None,
         *,
         mapping: Mapping[str, str] | None = None,
@@ -295,7 +300,7 @@ class Saver:
         return Saver(saver_def=saver_def, name=import_scope)
 
 
-def _step(session: Any, step: Any) -> int | None:
+def _step(session: SessionLike, step: Step | int | None) -> int | None:
     if step is None:
         return None
     return int(step) if isinstance(step, int | np.integer) else step_in(session, step)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from types import SimpleNamespace, TracebackType
+from typing import TYPE_CHECKING, Any, Final, cast
 from weakref import WeakSet
 
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import Feeds, Fetches
 from tensorkeep.graph.building import building, leave_graph, open_graph
 from tensorkeep.graph.graph import Graph as CoreGraph
 from tensorkeep.graph.messages.graph_def import export_graph
@@ -16,9 +17,11 @@ from tensorkeep.proto.messages import GraphDef
 from tensorkeep.runtime.placement import Devices
 from tensorkeep.runtime.session import Session as CoreSession
 from tensorkeep.v1 import defaults
+from tensorkeep.v1.graphs import Graph
 
 if TYPE_CHECKING:
     from tensorkeep.proto.session_config import ConfigProto, RunMetadata, RunOptions
+    from tensorkeep.tf1.training.loops.hooks import Named
 
 
 def _devices(config: ConfigProto | None) -> Devices:
@@ -50,8 +53,8 @@ class Session:
         self._building: AbstractContextManager[Any] | None = None
 
     @property
-    def graph(self) -> Any:
-        return self._core.graph
+    def graph(self) -> Graph:
+        return cast(Graph, self._core.graph)
 
     @property
     def graph_def(self) -> GraphDef:
@@ -68,15 +71,15 @@ class Session:
 
     def run(
         self,
-        fetches: Any,
-        feed_dict: Mapping[Any, Any] | None = None,
+        fetches: Fetches,
+        feed_dict: Feeds | None = None,
         options: RunOptions | None = None,
         run_metadata: RunMetadata | None = None,
     ) -> Any:
         return self._core.run(fetches, feed_dict)
 
     def make_callable(
-        self, fetches: Any, feed_list: Sequence[Any] | None = None, accept_options: bool = False
+        self, fetches: Fetches, feed_list: Sequence[Named] | None = None, accept_options: bool = False
     ) -> Callable[..., Any]:
         found = self._core.make_callable(fetches, feed_list or ())
         if not accept_options:
@@ -101,11 +104,13 @@ class Session:
         self._default.__enter__()
         return self
 
-    def __exit__(self, *error: Any) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         assert self._default is not None
         assert self._building is not None
-        self._default.__exit__(*error)
-        self._building.__exit__(*error)
+        self._default.__exit__(kind, error, trace)
+        self._building.__exit__(kind, error, trace)
         self._default = self._building = None
         self.close()
 
@@ -117,7 +122,7 @@ class Session:
             session.close()
 
 
-def core_session(session: Any) -> CoreSession:
+def core_session(session: object) -> CoreSession:
     """The session underneath one that a program has, which may be a monitored one."""
     inner = getattr(session, "_tf_sess", lambda: session)()
     found = getattr(inner, "core", inner)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import SessionLike
 from tensorkeep.graph.collections import GraphKeys
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.proto.messages import Event
 from tensorkeep.tf1.training.inputs import queue_runner
 from tensorkeep.tf1.training.loops import events, monitored, scaffold, session_creators, session_manager, supervisor
-from tensorkeep.tf1.training.loops.monitored_training import USE_DEFAULT, Parts, monitored_training_session
+from tensorkeep.tf1.training.loops.coordinator import Coordinator
+from tensorkeep.tf1.training.loops.hooks import Named, SessionRunHook
+from tensorkeep.tf1.training.loops.monitored_training import USE_DEFAULT, Interval, Parts, monitored_training_session
 from tensorkeep.tf1.training.loops.recording_hooks import Metrics
+from tensorkeep.tf1.training.loops.roles import Config
 from tensorkeep.v1 import defaults
 from tensorkeep.v1.saving import Saver
 from tensorkeep.v1.sessions import Session
@@ -71,24 +74,24 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
     master: str = "",
     is_chief: bool = True,
     checkpoint_dir: PathLike | None = None,
-    scaffold: Any = None,
-    hooks: Sequence[Any] | None = None,
-    chief_only_hooks: Sequence[Any] | None = None,
-    save_checkpoint_secs: Any = USE_DEFAULT,
-    save_summaries_steps: Any = USE_DEFAULT,
-    save_summaries_secs: Any = USE_DEFAULT,
-    config: Any = None,
+    scaffold: scaffold.Scaffold | None = None,
+    hooks: Sequence[SessionRunHook] | None = None,
+    chief_only_hooks: Sequence[SessionRunHook] | None = None,
+    save_checkpoint_secs: Interval = USE_DEFAULT,
+    save_summaries_steps: Interval = USE_DEFAULT,
+    save_summaries_secs: Interval = USE_DEFAULT,
+    config: Config = None,
     stop_grace_period_secs: float = 120,
     log_step_count_steps: int | None = 100,
     max_wait_secs: float = 7200,
-    save_checkpoint_steps: Any = USE_DEFAULT,
+    save_checkpoint_steps: Interval = USE_DEFAULT,
     summary_dir: PathLike | None = None,
     save_graph_def: bool = True,
     *,
     save_incremental_checkpoint_secs: float | None = None,
-    target_nodes_or_tensors: Any = None,
+    target_nodes_or_tensors: Iterable[Named] | None = None,
     save_checkpoint_metrics: Metrics | None = None,
-) -> Any:
+) -> monitored.MonitoredSession:
     """A session that resumes from `checkpoint_dir` and saves there, every ten minutes and at the end by default.
 
     `save_checkpoint_metrics`, tensors by name or a function of the session and the step, are told to the saver.
@@ -97,8 +100,8 @@ def MonitoredTrainingSession(  # noqa: N802 - TensorFlow's name
 
 
 def start_queue_runners(
-    sess: Any = None,
-    coord: Any = None,
+    sess: SessionLike | None = None,
+    coord: Coordinator | None = None,
     daemon: bool = True,
     start: bool = True,
     collection: str = GraphKeys.QUEUE_RUNNERS,

@@ -11,7 +11,7 @@ import posixpath
 import stat as modes
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final, TypeAlias
 
 from tensorkeep.errors import (
     AlreadyExistsError,
@@ -22,7 +22,7 @@ from tensorkeep.errors import (
     TensorKeepError,
 )
 from tensorkeep.io.files.directories import copy_file
-from tensorkeep.io.files.filesystem import Durability
+from tensorkeep.io.files.filesystem import Durability, PathLike
 from tensorkeep.io.files.globbing import matching_paths
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.places import explained, place_of, text_of
@@ -30,6 +30,7 @@ from tensorkeep.io.files.schemes import SCHEMES
 
 __all__ = [
     "FileStatistics",
+    "PathOrBytes",
     "copy",
     "exists",
     "glob",
@@ -46,6 +47,9 @@ __all__ = [
     "walk",
 ]
 
+PathOrBytes: TypeAlias = PathLike | bytes
+"""A path as TensorFlow takes it: text, bytes, or an object that stands for text."""
+
 _SECOND: Final = 10**9
 
 
@@ -58,12 +62,12 @@ class FileStatistics:
     is_directory: bool
 
 
-def exists(path: Any) -> bool:
+def exists(path: PathOrBytes) -> bool:
     """Whether there is a file or folder."""
     return os.path.exists(place_of(path))
 
 
-def is_directory(path: Any) -> bool:
+def is_directory(path: PathOrBytes) -> bool:
     """Whether there is a folder; a path of a store that is not there leads to none."""
     given = text_of(path)
     try:
@@ -72,22 +76,22 @@ def is_directory(path: Any) -> bool:
         return False
 
 
-def statistics(path: Any) -> FileStatistics:
+def statistics(path: PathOrBytes) -> FileStatistics:
     """What is known of a file or folder."""
     with explained(path):
         found = os.stat(place_of(path))
     return FileStatistics(found.st_size, int(found.st_mtime) * _SECOND, modes.S_ISDIR(found.st_mode))
 
 
-def list_directory(path: Any) -> list[str]:
+def list_directory(path: PathOrBytes) -> list[str]:
     """The names in a folder, sorted."""
     if not is_directory(path):
-        raise MissingFileError(f"Could not find directory {path}")
+        raise MissingFileError(f"Could not find directory {path}")  # type: ignore[str-bytes-safe]
     with explained(path):
         return sorted(os.listdir(place_of(path)))
 
 
-def glob(pattern: str | Iterable[Any]) -> list[str]:
+def glob(pattern: str | Iterable[str]) -> list[str]:
     """The paths that match a pattern or, one after the other, several."""
     patterns = [pattern] if isinstance(pattern, str) else pattern
     return [path for each in patterns for path in _matching(text_of(each))]
@@ -102,7 +106,7 @@ def _names_in(path: str) -> list[str]:
     return list_directory(path) if is_directory(path) else []
 
 
-def make_directory(path: Any) -> None:
+def make_directory(path: PathOrBytes) -> None:
     """Makes a folder in one that is there. Fine if there is something of that name already."""
     if place := place_of(path):
         with explained(path):
@@ -112,7 +116,7 @@ def make_directory(path: Any) -> None:
                 return
 
 
-def make_directories(path: Any) -> None:
+def make_directories(path: PathOrBytes) -> None:
     """Makes a folder and those above it. Fine if it is there already."""
     missing, place = [], place_of(path)
     while place and not os.path.exists(place):
@@ -124,13 +128,13 @@ def make_directories(path: Any) -> None:
         make_directory(folder)
 
 
-def remove(path: Any) -> None:
+def remove(path: PathOrBytes) -> None:
     """Removes a file."""
     with explained(path):
         os.unlink(place_of(path))
 
 
-def rename(source: Any, target: Any, overwrite: bool = False) -> None:
+def rename(source: PathOrBytes, target: PathOrBytes, overwrite: bool = False) -> None:
     """Gives a file or folder another name."""
     origin, place = place_of(source), place_of(target)
     _check_free(place, overwrite)
@@ -138,7 +142,7 @@ def rename(source: Any, target: Any, overwrite: bool = False) -> None:
         os.replace(origin, place)
 
 
-def copy(source: Any, target: Any, overwrite: bool = False) -> None:
+def copy(source: PathOrBytes, target: PathOrBytes, overwrite: bool = False) -> None:
     """Copies a file, with its permissions. The copy appears whole or not at all."""
     origin, place = place_of(source), os.path.realpath(place_of(target))
     _check_free(place, overwrite)
@@ -171,7 +175,7 @@ def _check_free(place: str, overwrite: bool) -> None:
         raise AlreadyExistsError("file already exists")
 
 
-def remove_tree(path: Any) -> None:
+def remove_tree(path: PathOrBytes) -> None:
     """Removes a file, or a folder and all that is in it; of symbolic links, the links."""
     place = place_of(path)
     if not os.path.lexists(place):
@@ -190,7 +194,7 @@ def _remove_below(place: str) -> None:
 
 
 def walk(
-    top: Any, top_down: bool = True, on_error: Callable[[TensorKeepError], object] | None = None
+    top: PathOrBytes, top_down: bool = True, on_error: Callable[[TensorKeepError], object] | None = None
 ) -> Iterator[tuple[str, list[str], list[str]]]:
     """For a folder and each one below it: its path, the names of folders in it, and those of files.
 
@@ -215,9 +219,10 @@ def walk(
         yield here
 
 
-def join(path: Any, *paths: Any) -> Any:
+def join(path: PathOrBytes, *paths: PathOrBytes) -> str | bytes:
     """Parts of a path as one: text if they are text, bytes if they are bytes."""
-    return posixpath.join(path, *paths)
+    joined: str | bytes = posixpath.join(path, *paths)  # type: ignore[arg-type]
+    return joined
 
 
 def registered_schemes() -> list[str]:
