@@ -15,7 +15,7 @@ from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.graph.registry.opspec import get_op
 from tensorkeep.runtime.session import Session
-from tests.interop.test_registry_walk import Twin, marked, plain
+from tests.interop.twins import Twins, marked, plain
 from tests.ops.sample import Sample
 from tests.ops.variations import Variation
 from tests.ops.walking import OneNode
@@ -116,7 +116,7 @@ def _in_tensorflow(name: str, sample: Sample, shapes: str, node: OneNode | None)
     """TensorFlow's results: of the graph that we built, or if we refused to build one, of one that it builds itself."""
     try:
         if node is not None:
-            twin = Twin(node)
+            twin = Twins([node])
             return twin.run([twin.tensor(tensor) for tensor in node.outputs])
         graph, outputs, feeds = _built_alone(name, sample, shapes)
     except (ValueError, TypeError) as error:

@@ -8,7 +8,7 @@ import tensorflow as tf
 from tensorkeep.graph.building import building
 from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
 from tests.interop.graph_comparison import assert_same_nodes, our_nodes, their_nodes
-from tests.interop.test_registry_walk import Twin
+from tests.interop.twins import Twins
 from tests.ops.sample import Sample
 from tests.ops.samples.nn import activations, convolution, ctc, normalization, pooling, recurrent
 from tests.ops.walking import OneNode, import_all_ops
@@ -34,7 +34,7 @@ def test_gradients_add_tensorflows_nodes(name: str, shapes: str) -> None:
 
 def _compare(name: str, sample: Sample, shapes: str, what: str) -> None:
     node = OneNode(name, sample, shapes)
-    twin = Twin(node)
+    twin = Twins([node])
     xs = [x for x in node.sources if x.dtype.is_floating]
     ys = [y for y in node.outputs if y.dtype.is_floating][:1]
     if not xs or not ys:

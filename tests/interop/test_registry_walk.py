@@ -10,20 +10,21 @@ import tensorflow as tf
 
 from tensorkeep.errors import TensorKeepError
 from tensorkeep.graph.building import building
-from tensorkeep.graph.messages.graph_def import export_graph
 from tensorkeep.graph.registry.opspec import registered_ops
 from tensorkeep.graph.registry.schema import OpSchema
 from tensorkeep.proto.messages import OpDef
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.gradients.reverse_walk import gradients
+from tests.interop.twins import Twins
 from tests.ops.sample import Sample, all_samples
 from tests.ops.walking import NOT_IN_TENSORFLOW, OneNode, assert_close, import_all_ops
 
 import_all_ops()
-v1 = tf.compat.v1
 
 # Outputs whose static shapes TensorFlow states wrongly: its kernels give one element more.
 MISSTATED = {(name, index) for name in ("FractionalAvgPool", "FractionalMaxPool") for index in (1, 2)}
+# Ops whose results hold the name of their node, which has a prefix among others.
+TELL_THEIR_NAME = {"TensorSummary"}
 
 
 def tensorflow_op_def(name: str) -> OpDef | None:
@@ -47,53 +48,27 @@ def test_the_signature_is_tensorflows(name: str) -> None:
     assert str(registered_ops()[name].schema) == str(OpSchema.of_op_def(theirs))
 
 
-class Twin:
-    """The graph of a node, and TensorFlow's copy of it."""
-
-    def __init__(self, node: OneNode) -> None:
-        self.node = node
-        self.graph = tf.Graph()
-        proto = v1.GraphDef.FromString(export_graph(node.graph).SerializeToString())
-        if node.node.spec.schema.deprecation:  # TensorFlow takes it only in a graph that is as old
-            proto.versions.producer = node.node.spec.schema.deprecation[0] - 1
-        with self.graph.as_default():
-            tf.import_graph_def(proto, name="")
-
-    def tensor(self, tensor: Any) -> Any:
-        return self.graph.get_tensor_by_name(tensor.name)
-
-    def run(self, tensors: list[Any]) -> list[Any]:
-        feeds = {self.tensor(key): marked(key.dtype, value) for key, value in self.node.feeds.items()}
-        with v1.Session(graph=self.graph) as session:
-            return [plain(result) for result in session.run(tensors, feeds)]
-
-
-def marked(dtype: Any, value: Any) -> Any:
-    """An array as TensorFlow's Python takes it: whole numbers of a quantised type with its name on them."""
-    return value.astype([(dtype.name, value.dtype)]) if dtype.quantized else value
-
-
-def plain(result: Any) -> Any:
-    """A result without the name of a quantised type."""
-    names = getattr(getattr(result, "dtype", None), "names", None)
-    return result[names[0]] if names else result
-
-
 @pytest.mark.parametrize("name", sorted(all_samples()))
 def test_values_equal_tensorflows(name: str) -> None:
-    for number, sample in enumerate(all_samples()[name]):
-        what = f"{name}, sample {number}"
+    samples = {number: sample for number, sample in enumerate(all_samples()[name]) if sample.oracle or sample.fails}
+    for number, sample in samples.items():
         if sample.fails:
-            _assert_tensorflow_refuses(name, sample, what)
-        if sample.fails or not sample.oracle:
-            continue
-        node = OneNode(name, sample)
-        twin = Twin(node)
-        theirs = twin.run([twin.tensor(tensor) for tensor in node.outputs])
+            _assert_tensorflow_refuses(name, sample, f"{name}, sample {number}")
+    good = {number: OneNode(name, sample) for number, sample in samples.items() if not sample.fails}
+    theirs = _tensorflows_results(name, list(good.values()))
+    for (number, node), others in zip(good.items(), theirs, strict=True):
         ours = Session(node.graph).run(list(node.outputs), node.feeds)
-        for tensor, mine, other in zip(node.outputs, ours, theirs, strict=True):
-            if tensor.index not in sample.unspecified:
-                assert_close(mine, other, tensor.dtype, sample.tolerance, f"{what}, {tensor.name}")
+        for tensor, mine, other in zip(node.outputs, ours, others, strict=True):
+            if tensor.index not in samples[number].unspecified:
+                what = f"{name}, sample {number}, {tensor.name}"
+                assert_close(mine, other, tensor.dtype, samples[number].tolerance, what)
+
+
+def _tensorflows_results(name: str, nodes: list[OneNode]) -> list[list[Any]]:
+    if len(nodes) > 1 and name in TELL_THEIR_NAME:
+        return [result for node in nodes for result in _tensorflows_results(name, [node])]
+    twins = Twins(nodes)
+    return twins.run([[twins.tensor(tensor) for tensor in node.outputs] for node in nodes]) if nodes else []
 
 
 def _assert_tensorflow_refuses(name: str, sample: Sample, what: str) -> None:
@@ -102,8 +77,8 @@ def _assert_tensorflow_refuses(name: str, sample: Sample, what: str) -> None:
     except TensorKeepError:
         return  # not even a graph to hand over
     try:
-        twin = Twin(node)
-        twin.run([twin.tensor(tensor) for tensor in node.outputs] or [twin.graph.get_operation_by_name("node")])
+        twins = Twins([node])
+        twins.run([twins.tensor(tensor) for tensor in node.outputs] or [twins.graph.get_operations()[-1]])
     except (ValueError, tf.errors.OpError):
         return
     pytest.fail(f"{what}: TensorFlow accepts it")
@@ -112,15 +87,15 @@ def _assert_tensorflow_refuses(name: str, sample: Sample, what: str) -> None:
 @pytest.mark.parametrize("name", sorted(all_samples()))
 @pytest.mark.parametrize("shapes", ["known", "rank", "nothing"])
 def test_static_shapes_equal_tensorflows(name: str, shapes: str) -> None:
-    for number, sample in enumerate(all_samples()[name]):
-        if sample.fails:
-            continue
-        node = OneNode(name, sample, shapes)
-        twin = Twin(node)
+    nodes = {
+        number: OneNode(name, sample, shapes) for number, sample in enumerate(all_samples()[name]) if not sample.fails
+    }
+    twins = Twins(list(nodes.values()))
+    for number, node in nodes.items():
         for tensor in node.outputs:
             if (name, tensor.index) in MISSTATED:
                 continue
-            theirs = twin.tensor(tensor).shape
+            theirs = twins.tensor(tensor).shape
             dims = None if theirs.rank is None else tuple(theirs.as_list())
             what = f"{name}, sample {number}, {tensor.name}"
             assert tensor.static_shape.dims == dims, f"{what}: {tensor.static_shape}, TensorFlow has {theirs}"
@@ -128,44 +103,50 @@ def test_static_shapes_equal_tensorflows(name: str, shapes: str) -> None:
 
 @pytest.mark.parametrize("name", sorted(all_samples()))
 def test_gradients_equal_tensorflows(name: str) -> None:
-    for number, sample in enumerate(all_samples()[name]):
-        if not sample.fails and sample.gradient and sample.oracle:
-            _compare_gradients(name, sample, f"{name}, sample {number}")
+    numbered = enumerate(all_samples()[name])
+    samples = {i: sample for i, sample in numbered if not sample.fails and sample.gradient and sample.oracle}
+    nodes = {number: OneNode(name, sample) for number, sample in samples.items()}
+    twins = Twins(list(nodes.values()))
+    pairs = {i: _gradients(twins, node, samples[i], f"{name}, sample {i}") for i, node in nodes.items()}
+    if not any(pairs.values()):
+        return
+    theirs = twins.run([[_dense(other) for _, _, other in found] for found in pairs.values()])
+    for (number, found), others in zip(pairs.items(), theirs, strict=True):
+        ours = Session(nodes[number].graph).run([mine for _, mine, _ in found], nodes[number].feeds)
+        for (x, _, _), mine, other in zip(found, ours, others, strict=True):
+            what = f"{name}, sample {number}, gradient of {x.name}"
+            if hasattr(other, "indices"):
+                assert_close(mine.values, other.values, x.dtype, samples[number].tolerance, f"{what}, rows")
+                assert mine.indices.tolist() == other.indices.tolist(), what
+            else:
+                assert_close(mine, other, x.dtype, samples[number].tolerance, what)
 
 
-def _compare_gradients(name: str, sample: Sample, what: str) -> None:
-    node = OneNode(name, sample)
-    twin = Twin(node)
+def _gradients(twins: Twins, node: OneNode, sample: Sample, what: str) -> list[tuple[Any, Any, Any]]:
+    """Inputs that have gradients, with ours and TensorFlow's; both must agree on which those are."""
     xs = [x for x in node.sources if x.dtype.is_floating or x.dtype.is_complex]
     ys = [y for y in node.outputs if y.dtype.is_floating or y.dtype.is_complex if y.index not in sample.unspecified]
     if not xs or not ys:
-        return
-    values = twin.run([twin.tensor(y) for y in ys])
-    weights = [_weights(np.asarray(value)) for value in values]
-    with twin.graph.as_default():
+        return []
+    weights = [_weights(np.asarray(value)) for value in Session(node.graph).run(ys, node.feeds)]
+    with twins.graph.as_default():
         given = [tf.constant(weight) for weight in weights]
         try:
-            theirs = tf.gradients([twin.tensor(y) for y in ys], [twin.tensor(x) for x in xs], given)
+            theirs = tf.gradients([twins.tensor(y) for y in ys], [twins.tensor(x) for x in xs], given)
         except LookupError:
             theirs = None
-    if theirs is None:
-        with building(node.graph), pytest.raises(LookupError):
-            gradients(ys, xs, weights)
-        return
     with building(node.graph):
+        if theirs is None:
+            with pytest.raises(LookupError):
+                gradients(ys, xs, weights)
+            return []
         ours = gradients(ys, xs, weights)
     assert [grad is None for grad in ours] == [grad is None for grad in theirs], f"{what}: which gradients exist"
-    pairs = [(x, mine, other) for x, mine, other in zip(xs, ours, theirs, strict=True) if mine is not None]
-    our_values = Session(node.graph).run([mine for _, mine, _ in pairs], node.feeds)
-    their_values = twin.run([tf.convert_to_tensor(other) if not _is_slices(other) else other for _, _, other in pairs])
-    for (x, _, _), mine, other in zip(pairs, our_values, their_values, strict=True):
-        if hasattr(other, "indices"):
-            assert_close(
-                mine.values, other.values, x.dtype, sample.tolerance, f"{what}, rows of the gradient of {x.name}"
-            )
-            assert mine.indices.tolist() == other.indices.tolist(), what
-        else:
-            assert_close(mine, other, x.dtype, sample.tolerance, f"{what}, gradient of {x.name}")
+    return [(x, mine, other) for x, mine, other in zip(xs, ours, theirs, strict=True) if mine is not None]
+
+
+def _dense(gradient: Any) -> Any:
+    return gradient if _is_slices(gradient) else tf.convert_to_tensor(gradient)
 
 
 def _is_slices(value: Any) -> bool:

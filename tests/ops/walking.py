@@ -40,10 +40,11 @@ TOLERANCES = {
 
 
 def import_all_ops() -> None:
-    """Registers every op: a paragraph exists once its file is imported."""
+    """Registers every op, and the gradients that are written with functions: they exist once their file is imported."""
     load_op(None)
-    for module in pkgutil.iter_modules(tensorkeep.tf1.functions.__path__):
-        importlib.import_module(f"{tensorkeep.tf1.functions.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(tensorkeep.tf1.functions.__path__, f"{tensorkeep.tf1.functions.__name__}."):
+        if not module.name.rpartition(".")[2].startswith("_"):
+            importlib.import_module(module.name)
 
 
 class OneNode:
