@@ -133,6 +133,11 @@ class Module:
     path: Path
     tree: ast.Module
 
+    @cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """Every part of its syntax; going through the tree takes longer than looking at what is found there."""
+        return tuple(ast.walk(self.tree))
+
     @property
     def layer(self) -> str:
         name = self.name.partition(".")[2]
@@ -140,11 +145,11 @@ class Module:
 
     @cached_property
     def imports(self) -> tuple[Import, ...]:
-        functions = [node for node in ast.walk(self.tree) if isinstance(node, _Function)]
+        functions = [node for node in self.nodes if isinstance(node, _Function)]
         hidden = {id(node) for function in functions for node in ast.walk(function)}
         return tuple(
             Import(target, node.lineno, id(node) in hidden)
-            for node in ast.walk(self.tree)
+            for node in self.nodes
             if isinstance(node, ast.Import | ast.ImportFrom)
             for target in self._targets(node)
         )
@@ -154,7 +159,7 @@ class Module:
         """The modules of ours that tables of names lead to, and those that are imported by their names."""
         named = [
             text
-            for node in ast.walk(self.tree)
+            for node in self.nodes
             for text in _texts_of_names(node)
             if isinstance(text.value, str) and text.value.startswith(f"{PACKAGE}.")
         ]
@@ -172,11 +177,13 @@ class Module:
         return f"{self.path}:{line}: {what}"
 
 
-def load(source: Path, package: str = PACKAGE) -> tuple[Module, ...]:
-    """Parses the package that lies in the folder `source`."""
+def load(source: Path, package: str = PACKAGE, mentioning: bytes = b"") -> tuple[Module, ...]:
+    """Parses the files of the package that lies in the folder `source`; on request those with some text only."""
+    texts = {path: path.read_bytes() for path in sorted((source / package).rglob("*.py"))}
     return tuple(
-        Module(".".join(path.relative_to(source).with_suffix("").parts), path, ast.parse(path.read_bytes(), str(path)))
-        for path in sorted((source / package).rglob("*.py"))
+        Module(".".join(path.relative_to(source).with_suffix("").parts), path, ast.parse(text, str(path)))
+        for path, text in texts.items()
+        if mentioning in text
     )
 
 
@@ -339,7 +346,7 @@ def thick_facade(modules: Sequence[Module]) -> list[str]:
         for found in module.imports:
             if found.layer not in (None, "_lazy") and any(part.startswith("_") for part in found.target.split(".")):
                 violations.append(module.at(found.line, f"{found.target} is private"))
-        for node in ast.walk(module.tree):
+        for node in module.nodes:
             if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and (size := _statements(node)) > _FACADE_SIZE:
                 what = f"{node.name} has {size} statements, of at most {_FACADE_SIZE}: its meaning belongs to the core"
                 violations.append(module.at(node.lineno, what))
@@ -379,7 +386,7 @@ def _imports_of(modules: Sequence[Module], names: Iterable[str], allowed: Iterab
 
 
 def _nodes(modules: Sequence[Module], allowed: Iterable[str]) -> Iterator[tuple[Module, ast.AST]]:
-    return ((module, node) for module in modules if module.layer not in allowed for node in ast.walk(module.tree))
+    return ((module, node) for module in modules if module.layer not in allowed for node in module.nodes)
 
 
 def _context_variable(node: ast.Assign | ast.AnnAssign) -> str:

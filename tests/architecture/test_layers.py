@@ -89,5 +89,5 @@ def test_nothing_imports_tensorflow(modules: Sequence[rules.Module]) -> None:
 
 
 def test_of_the_tests_only_those_of_interoperation_import_tensorflow() -> None:
-    tests = rules.load(REPOSITORY, package="tests")
+    tests = rules.load(REPOSITORY, package="tests", mentioning=b"tensorflow")
     expect_none(rules.tensorflow_imports([module for module in tests if module.layer != "interop"]))
