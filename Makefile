@@ -10,12 +10,14 @@ JOBS ?= auto
 VENV := .venv
 RUN := $(VENV)/bin/python
 SETUP := pyproject.toml setup.py $(wildcard src/tensorkeep/native/*.cpp src/tensorkeep/native/*.h)
+# Files in the order of their names: by the number of their tests, those with few long ones would come last, alone.
+PYTEST := $(RUN) -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check --editable
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help demo test bench lint format docs fuzz soak vary protos stubs man clean
+.PHONY: help demo test quick deep bench lint format docs fuzz soak vary protos stubs man clean
 
 help:  ## print this list
 	@echo "tensorkeep: make TARGET"
@@ -25,9 +27,17 @@ help:  ## print this list
 demo: $(VENV)/.stamp-core  ## save and read checkpoints, train and run a graph; needs no TensorFlow
 	@$(RUN) examples/demo.py
 
-test: $(VENV)/.stamp-test lint  ## lint, then run every test, next to a live TensorFlow
-	@echo "test: pytest over tests/, in $(JOBS) processes"
-	@$(RUN) -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile $(PYTEST_ARGS)
+test: $(VENV)/.stamp-test lint  ## lint, then run the tests, next to a live TensorFlow
+	@echo "test: pytest over tests/, in $(JOBS) processes; what is marked deep is left to \"make deep\""
+	@$(PYTEST) $(PYTEST_ARGS)
+
+quick: $(VENV)/.stamp-quick  ## run the tests that need no TensorFlow and are quick: after every edit
+	@echo "quick: pytest without TensorFlow and without slow tests, in $(JOBS) processes"
+	@TENSORKEEP_DEPTH=quick $(PYTEST) --ignore tests/interop $(PYTEST_ARGS)
+
+deep: $(VENV)/.stamp-test  ## run every test, and all examples of each: before a release
+	@echo "deep: pytest with all networks, all programs made at random and all examples, in $(JOBS) processes"
+	@TENSORKEEP_DEPTH=deep $(PYTEST) $(PYTEST_ARGS)
 
 bench: $(VENV)/.stamp-bench  ## measure against TensorFlow and safetensors
 	@echo "bench: timing tensorkeep beside TensorFlow on this machine"
@@ -86,12 +96,12 @@ $(VENV)/.stamp-%: $(SETUP) | $(RUN)
 	@$(PIP_INSTALL) ".[$*]"
 	@touch $@ $(VENV)/.stamp-core
 
-# Installing for tests covers linting.
+# Installing for tests covers linting and the quick tests.
 $(VENV)/.stamp-test: $(SETUP) | $(RUN)
 	@echo "setup: installing tensorkeep with the tools for tests, since $(firstword $?) is newer than $@;"
 	@echo "       TensorFlow is among them, so this may take minutes"
 	@$(PIP_INSTALL) ".[test]"
-	@touch $@ $(VENV)/.stamp-core $(VENV)/.stamp-lint $(VENV)/.stamp-protos
+	@touch $@ $(VENV)/.stamp-core $(VENV)/.stamp-lint $(VENV)/.stamp-protos $(VENV)/.stamp-quick
 
 $(RUN):
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 10))' || \

@@ -10,10 +10,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.support import facade
+from tests.support import depth, facade
 
 # How long an example takes says more about the machine than about the code.
-settings.register_profile("everyday", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "everyday",
+    deadline=None,
+    max_examples=depth.number_of_examples(100),
+    suppress_health_check=[HealthCheck.too_slow],
+)
 settings.register_profile("ci", settings.get_profile("everyday"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "everyday")
 
@@ -27,10 +32,15 @@ def pytest_ignore_collect(collection_path: Path) -> bool | None:
     return True if is_test and facade.is_absent() and facade.needs_facade(collection_path) else None
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(trylast=True)  # after folders have marked theirs
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     for item in items:
         if facade.needs_facade(item.path):
             item.add_marker(pytest.mark.v1)
+    if others := depth.left_out(items):
+        config.hook.pytest_deselected(items=others)
+        known = set(others)
+        items[:] = [item for item in items if item not in known]
 
 
 @pytest.fixture(autouse=True)

@@ -182,7 +182,7 @@ def test_the_first_page_names_the_extras_that_users_need() -> None:
     project = (DOCS.parent / "pyproject.toml").read_text()
     section = project.partition("[project.optional-dependencies]")[2].partition("\n[")[0]
     extras = set(re.findall(r"^(\w+) = \[", section, re.MULTILINE))
-    for_work_on_it = {"lint", "protos", "test", "bench", "docs", "fuzz"}
+    for_work_on_it = {"lint", "protos", "quick", "test", "bench", "docs", "fuzz"}
     named = set(re.findall(r"^\| `(\w+)` \|", (DOCS / "index.md").read_text(), re.MULTILINE))
     assert named == extras - for_work_on_it
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # all of them together
+
 Runner = Callable[..., tuple[int, str]]
 
 CONFTEST = Path(__file__).resolve().parents[1] / "interop" / "conftest.py"

@@ -14,6 +14,8 @@ import pytest
 import tensorkeep
 from tools import write_stubs
 
+pytestmark = pytest.mark.slow  # all of them together
+
 
 def is_public(name: str, value: object) -> bool:
     """Whether a name is part of what the package offers. Its own submodules are not: they are there to be imported."""

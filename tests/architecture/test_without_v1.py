@@ -12,6 +12,8 @@ import pytest
 from tests.architecture import rules
 from tests.support import facade
 
+pytestmark = pytest.mark.slow  # all of them together
+
 ROOT = Path(__file__).resolve().parents[2]
 # Quick files of every layer above checkpoints: building and running graphs, savers, training, meta graphs, and
 # SavedModels loaded and exported. They run again without the facade; that nothing imports it is known by the syntax.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tensorkeep import (
@@ -35,8 +35,11 @@ from tensorkeep import (
 )
 from tensorkeep.testing.strategies import Saveable, assert_identical, checkpoints, contents
 from tests.checkpoint.crafting import peak_memory, put, same, store_of
+from tests.support.depth import examples
 from tests.support.effort import ends
 from tests.support.golden import golden
+
+pytestmark = pytest.mark.slow  # all of them together
 
 # Mutations
 
@@ -191,7 +194,7 @@ def test_unharmed_files_are_read(name: str, file: str) -> None:
 
 
 @every_file
-@settings(max_examples=120)
+@examples(120)
 @given(mutation=mutations)
 def test_any_damage_is_noticed_or_harmless(name: str, file: str, mutation: Callable[[bytes], bytes]) -> None:
     path, files = FORMATS[name]
@@ -234,7 +237,7 @@ def test_every_single_bit(format: CheckpointFormat) -> None:
         assert count <= (0 if ".data-" in file else unread), file
 
 
-@settings(max_examples=150)
+@examples(150)
 @given(checkpoints(max_size=3), st.sampled_from(["index", "data"]), mutations)
 def test_any_checkpoint_any_damage(tensors: dict[str, Saveable], kind: str, mutation: Callable[[bytes], bytes]) -> None:
     fs = MemoryFileSystem()
@@ -257,7 +260,7 @@ def test_any_checkpoint_any_damage(tensors: dict[str, Saveable], kind: str, muta
                 assert_identical(found, *contents(value))
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.sampled_from(FILES), mutations)
 def test_memory_stays_with_the_size_of_the_files(which: tuple[str, str], mutation: Callable[[bytes], bytes]) -> None:
     name, file = which
@@ -275,7 +278,7 @@ def test_memory_stays_with_the_size_of_the_files(which: tuple[str, str], mutatio
 @pytest.mark.parametrize(
     "prefix", ["snappy", "tiny_blocks", "restart_2", "aligned64", "bigendian"], ids=lambda prefix: prefix
 )
-@settings(max_examples=60)
+@examples(60)
 @given(st.sampled_from(["index", "data-00000-of-00002", "data-00001-of-00002"]), mutations)
 def test_files_of_other_writers(prefix: str, suffix: str, mutation: Callable[[bytes], bytes]) -> None:
     folder = golden("g37_crafted")
@@ -318,7 +321,7 @@ def read_state(text: bytes) -> None:
             act()
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(mutations)
 def test_a_damaged_state_file_is_an_error_or_another_state(mutation: Callable[[bytes], bytes]) -> None:
     with ends():
@@ -330,7 +333,7 @@ def test_every_truncation_of_a_state_file() -> None:
         read_state(TEXT[:size])
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
 @example(b'model_checkpoint_path: "\\udc80"')
 @example(b"model_checkpoint_path: '")
@@ -342,7 +345,7 @@ def test_any_bytes_for_a_state_file(text: bytes) -> None:
     read_state(text)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(st.text(max_size=30))
 def test_any_path_in_a_state_file(path: str) -> None:
     escaped = "".join(f"\\{byte:03o}" for byte in path.encode("utf-8", "replace"))
@@ -371,14 +374,14 @@ def read_graph(data: bytes) -> None:
             graph.find(path)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(mutations)
 def test_a_damaged_object_graph_is_an_error_or_another_graph(mutation: Callable[[bytes], bytes]) -> None:
     with ends():
         read_graph(mutation(GRAPH))
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(st.binary(max_size=80))
 def test_any_bytes_for_an_object_graph(data: bytes) -> None:
     read_graph(data)

@@ -42,6 +42,8 @@ from tests.testing.scenarios import (
     undisturbed,
 )
 
+pytestmark = pytest.mark.slow  # all of them together
+
 
 def crashed(scenario: Scenario, fs: FileSystem, root: str, changes: int, durability: Durability) -> None:
     """Runs the scenario on `fs` until it has made so many changes, and dies."""

@@ -54,6 +54,8 @@ from tests.testing.scenarios import (
     undisturbed,
 )
 
+pytestmark = pytest.mark.slow  # all of them together
+
 ERRORS = [
     ResourceExhaustedError("no space left"),
     PermissionDeniedError("you may not"),

@@ -9,6 +9,8 @@ import pytest
 from fuzz.harness import TARGETS, mutate, pack, unpack
 from tests.support.effort import ends
 
+pytestmark = pytest.mark.slow  # all of them together
+
 every_target = pytest.mark.parametrize("name", TARGETS)
 
 

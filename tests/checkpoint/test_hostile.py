@@ -59,6 +59,8 @@ from tests.checkpoint.crafting import (
 )
 from tests.support.effort import at_most_lines, ends
 
+pytestmark = pytest.mark.slow  # all of them together
+
 WHOLE = TensorSlice((None,))
 FLOAT, STRING, INT64 = 1, 7, 9
 

@@ -18,6 +18,8 @@ from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.io.files.local import LOCAL
 from tests.support.processes import run_together, the_one_value
 
+pytestmark = pytest.mark.slow  # all of them together
+
 ROUNDS = 15
 
 PLAIN = """

@@ -18,6 +18,8 @@ from tensorkeep.tools.freeze_graph import run_main
 from tests.cli.conftest import Program
 from tests.support.hostile_graphs import doubling_functions
 
+pytestmark = pytest.mark.slow  # all of them together
+
 EXAMPLES = [example for name in catalog.COMMANDS for example in catalog.load_command(name).examples]
 ON_MODELS = [example for example in EXAMPLES if "export/" in example or "run" in example]
 

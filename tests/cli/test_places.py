@@ -10,6 +10,8 @@ import pytest
 from tensorkeep.cli import catalog
 from tests.cli.conftest import Program
 
+pytestmark = pytest.mark.slow  # all of them together
+
 EXAMPLES = [(name, example) for name in catalog.COMMANDS for example in catalog.load_command(name).examples]
 NAMES = ("train", "vocab.txt")  # which are tags and assets of the models in the examples, too
 SUFFIXES = (".npy", ".npz", ".csv", ".pb", ".html", ".json", ".txt", ".safetensors", ".svg", ".parquet", ".pem", ".dot")

@@ -9,6 +9,8 @@ import pytest
 from fuzz.embeddings import EMBEDDING_TARGETS, decode, encode
 from tests.support.effort import ends
 
+pytestmark = pytest.mark.slow  # all of them together
+
 every_target = pytest.mark.parametrize("name", EMBEDDING_TARGETS)
 
 

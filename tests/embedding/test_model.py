@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule, run_state_machine_as_test
 
@@ -17,6 +16,7 @@ from tensorkeep.embedding.table.eviction import GlobalStep
 from tensorkeep.embedding.table.options import Cache, FileTier, Memory
 from tensorkeep.embedding.table.table_snapshots import TakenSnapshot
 from tests.embedding.implementations import IMPLEMENTATIONS
+from tests.support.depth import examples
 
 KEYS = st.sampled_from([0, 1, 2, 3, 1000, 1001, -1, -2, -1000, 2**63 - 1, -(2**63)])
 LISTS = st.lists(KEYS, max_size=8)
@@ -211,4 +211,4 @@ class TableAndModel(RuleBasedStateMachine):
 def test_a_table_is_a_dictionary_of_rows(is_native: bool, cache: Cache | None, tmp_path: Path) -> None:
     storage = Memory() if cache is None else FileTier(str(tmp_path), 4 * 2 * 8, cache)  # four rows, two columns
     machine = type("Machine", (TableAndModel,), {"options": {"native": is_native, "storage": storage}})
-    run_state_machine_as_test(machine, settings=settings(max_examples=40, stateful_step_count=20))  # type: ignore[no-untyped-call]
+    run_state_machine_as_test(machine, settings=examples(40, stateful_step_count=20))  # type: ignore[no-untyped-call]

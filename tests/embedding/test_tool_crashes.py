@@ -15,6 +15,8 @@ from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tests.checkpoint.crafting import put
 from tests.embedding.crafting import bytes_of, contents, rows_for, saved, snapshot_of
 
+pytestmark = pytest.mark.slow  # all of them together
+
 KEYS = list(range(30))
 
 TOOLS: dict[str, Callable[[str, str, FileSystem], object]] = {

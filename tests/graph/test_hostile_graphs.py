@@ -19,6 +19,8 @@ from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.proto.messages import AttrValue, GraphDef
 from tensorkeep.runtime.session import Session
 
+pytestmark = pytest.mark.slow  # all of them together
+
 
 def dense(x: Any) -> Any:
     w = tf.get_variable("w", [3, 4], initializer=tf.ones_initializer())

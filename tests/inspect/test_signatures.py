@@ -16,6 +16,8 @@ from tensorkeep.cli.main import main
 from tensorkeep.errors import DataLossError, InvalidArgumentError, UnimplementedError
 from tensorkeep.inspect.manifests import check_manifest, make_manifest, read_manifest, read_signature, sign_model
 
+pytestmark = pytest.mark.slow  # all of them together
+
 IS_THERE = all(find_spec(name) is not None for name in ("model_signing", "OpenSSL"))
 
 with_package = pytest.mark.skipif(not IS_THERE, reason="model-signing is not installed (tensorkeep[sign])")

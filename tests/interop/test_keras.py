@@ -18,6 +18,7 @@ from tests.interop import keras_measure_rows, keras_op_rows, keras_op_rows_of_ar
 from tests.interop.keras_layer_rows import NOT_EXPORTED, ROWS, Row
 from tests.interop.keras_recurrent_rows import RANDOM
 from tests.interop.keras_sweep import Case, differences, endpoint_of, export, together
+from tests.support.depth import thinned
 
 WITH_MORE_ROWS = (keras_op_rows_of_arrays, keras_recurrent_rows)  # importing them adds their rows to the others'
 
@@ -90,7 +91,7 @@ def test_layers(tmp_path: Path) -> None:
 
 @pytest.mark.filterwarnings("ignore:(.|\n)*overflow encountered in cast:RuntimeWarning")  # of Keras' 1e-12 in halves
 @pytest.mark.slow
-@pytest.mark.parametrize("policy", ["mixed_float16", "mixed_bfloat16", "float64"])
+@pytest.mark.parametrize("policy", thinned(["mixed_float16", "mixed_bfloat16", "float64"], 3))
 def test_layers_of_other_types(policy: str, tmp_path: Path) -> None:
     left_out = {*IN_FLOAT32_ALONE, *RANDOM, *(() if policy == "float64" else ROUNDED_OTHERWISE)}
     cases = [

@@ -40,7 +40,7 @@ DIFFERENT = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.deep
 @pytest.mark.skipif(not Path("/proc/self/fd").exists(), reason="what is open can be told on Linux alone")
 def test_files_are_read_and_written_without_what_windows_lacks() -> None:
     others = " or ".join(name for names in DIFFERENT.values() for name in names)

@@ -36,7 +36,9 @@ def _run(name: str, sample: Sample) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(all_samples()))
-@pytest.mark.parametrize("shapes", ["known", "rank", "nothing"])
+@pytest.mark.parametrize(
+    "shapes", ["known", *(pytest.param(kind, marks=pytest.mark.slow) for kind in ("rank", "nothing"))]
+)
 def test_what_the_shape_rule_says_is_what_the_kernel_gives(name: str, shapes: str) -> None:
     for number, sample in enumerate(all_samples()[name]):
         if sample.fails:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError
@@ -25,6 +25,7 @@ from tensorkeep.runtime.plan import make_plan
 from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.constants import constant
 from tests.runtime.flow import Builder, add, branch, evaluate, greater, less, multiply, random_program, repeat
+from tests.support.depth import examples
 
 assert elementwise
 assert variables
@@ -55,7 +56,7 @@ def built(seed: int) -> tuple[Any, Graph, list[Tensor]]:
     return program, graph, [x, y, result]
 
 
-@settings(max_examples=80)
+@examples(80)
 @given(st.integers(0, 1 << 32), st.floats(-2, 2), st.floats(-2, 2))
 def test_programs_give_the_same_as_written_code_and_by_tokens(seed: int, first: float, second: float) -> None:
     program, graph, (x, y, result) = built(seed)

@@ -18,6 +18,8 @@ from tensorkeep.runtime.limits import Limits, Meter, limited, step
 from tensorkeep.runtime.session import Session
 from tests.support.hostile_graphs import doubling_functions
 
+pytestmark = pytest.mark.slow  # all of them together
+
 Build = Callable[[], Any]
 
 

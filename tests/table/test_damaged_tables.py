@@ -6,7 +6,7 @@ import struct
 import tracemalloc
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError
@@ -15,6 +15,7 @@ from tensorkeep.io.coding.varint import encode_varint
 from tensorkeep.table.block import Block
 from tensorkeep.table.format import BlockHandle, Footer, seal_block
 from tensorkeep.table.table_writer import TableOptions
+from tests.support.depth import examples
 from tests.support.golden import golden
 from tests.table.slow_table import SlowBlock, opened, written
 
@@ -58,7 +59,7 @@ def test_a_table_that_was_added_to_is_noticed(tail: bytes) -> None:
 
 
 @pytest.mark.parametrize("name", ["snappy.index", "good.index"])
-@settings(max_examples=150)
+@examples(150)
 @given(st.data())
 def test_a_golden_table_with_damage_is_noticed_or_read_right(name: str, data: st.DataObject) -> None:
     good = (golden("g37_crafted") / name).read_bytes()

@@ -17,6 +17,8 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.testing.conformance import CheckpointFormatConformance
 from tensorkeep.testing.strategies import Saveable
 
+pytestmark = pytest.mark.slow  # all of them together
+
 V1_DTYPES = [
     DType.of(name)
     for name in (

@@ -9,6 +9,8 @@ import pytest
 from tensorkeep.checkpoint.checking import check_checkpoint
 from tests.support.processes import run_together, the_one_value
 
+pytestmark = pytest.mark.slow  # all of them together
+
 SAVER = """
 import sys
 import tensorkeep.v1 as tf

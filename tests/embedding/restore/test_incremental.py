@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep import (
@@ -30,6 +30,7 @@ from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.tools.compacting import compact_checkpoint
 from tensorkeep.embedding.tools.querying import look_up
 from tests.embedding.crafting import bytes_of, rows_for, save_raw, snapshot_of
+from tests.support.depth import examples
 
 
 def keys_of(*values: int) -> np.ndarray:
@@ -154,7 +155,7 @@ OPTIONS = [
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=["plain", "numbers", "filter", "filter and numbers"])
-@settings(max_examples=25, deadline=None)
+@examples(25, deadline=None)
 @given(before=ACTIONS, after=ACTIONS)
 def test_full_and_delta_are_byte_for_byte_a_full_save(options: dict[str, Any], before: Any, after: Any) -> None:
     fs = MemoryFileSystem()

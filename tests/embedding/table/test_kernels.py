@@ -8,7 +8,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.embedding.stored.buckets import is_in_order
@@ -21,6 +21,7 @@ from tensorkeep.embedding.table.update_rules import RULES
 from tensorkeep.errors import FailedPreconditionError
 from tests.embedding.implementations import IMPLEMENTATIONS, kernels_of
 from tests.native.implementations import is_turned_off
+from tests.support.depth import examples
 
 Array = npt.NDArray[Any]
 
@@ -169,7 +170,7 @@ def test_keys_in_regular_steps_are_found(kernels: Kernels, stride: int) -> None:
     np.testing.assert_array_equal(found[1::2], np.arange(len(keys))[1::2])
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(st.lists(st.tuples(st.sampled_from(["insert", "remove", "clear", "reserve"]), keys_strategy), max_size=12))
 @pytest.mark.parametrize("is_native", IMPLEMENTATIONS)
 def test_an_index_does_what_a_dict_does(is_native: bool, actions: list[tuple[str, list[int]]]) -> None:

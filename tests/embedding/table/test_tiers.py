@@ -9,13 +9,14 @@ from tempfile import TemporaryDirectory
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.options import Cache, FileTier
 from tensorkeep.errors import InvalidArgumentError, ResourceExhaustedError, StorageError
 from tests.embedding.implementations import IMPLEMENTATIONS
+from tests.support.depth import examples
 
 
 def table_of(folder: Path, rows: int, cache: Cache = Cache.LRU, dim: int = 4) -> EmbeddingTable:
@@ -195,7 +196,7 @@ def test_a_cache_by_time_is_settled_by_versions(tmp_path: Path) -> None:
 
 
 @given(heat=st.lists(st.integers(-1, 4), min_size=1, max_size=12), room=st.integers(1, 12))
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 def test_the_rows_in_memory_are_the_hottest_and_among_equals_the_latest(heat: list[int], room: int) -> None:
     with TemporaryDirectory() as folder:
         table = EmbeddingTable(4, keeps_frequencies=True, storage=FileTier(folder, room * 16, Cache.LFU))

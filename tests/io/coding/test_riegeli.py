@@ -7,12 +7,13 @@ import zlib
 import brotli
 import pytest
 import zstandard
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import DataLossError, TensorKeepError, UnimplementedError
 from tensorkeep.io.coding.riegeli import RiegeliReader
 from tensorkeep.io.files.memory import MemoryFileSystem
+from tests.support.depth import examples
 from tests.support.riegeli import RiegeliWriter
 from tests.support.riegeli_samples import POSITIONS, RECORDS, riegeli_file
 
@@ -32,7 +33,7 @@ def test_records_are_found_by_the_positions_that_the_writer_gave() -> None:
         file.at(3)
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 70_000), min_size=1, max_size=3), min_size=1, max_size=3))
 def test_records_of_any_size_go_through_block_headers(sizes: list[list[int]]) -> None:
     writer = RiegeliWriter()

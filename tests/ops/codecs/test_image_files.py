@@ -23,7 +23,10 @@ from tensorkeep.ops.codecs.png import decode_png, encode_png
 from tests.ops.picture_files import chunk, png
 from tests.ops.samples.codecs.image_files import BMP, GIF, GRAY, JPEG, LONG, MOVING, PNG, PNGS, PROGRESSIVE
 from tests.ops.webp_files import webp
+from tests.support.depth import examples
 from tests.support.effort import at_most_lines
+
+pytestmark = pytest.mark.slow  # all of them together
 
 FILES = [JPEG, GRAY, PROGRESSIVE, PNG, *PNGS[::7], GIF, MOVING, BMP]
 
@@ -69,7 +72,7 @@ def test_a_jpeg_file_gives_nearly_back_its_pixels(
 
 
 @given(data=st.data())
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_damaged_files_are_refused_or_decoded_but_never_break(data: st.DataObject) -> None:
     contents = bytearray(data.draw(st.sampled_from(FILES)))
     for _ in range(data.draw(st.integers(1, 6))):

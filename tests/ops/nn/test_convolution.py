@@ -13,7 +13,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
@@ -35,6 +35,7 @@ from tensorkeep.ops.nn.convolution_kernels import (
     dilation2d_kernel,
 )
 from tests.ops.nn.test_windows import slow_windows
+from tests.support.depth import examples
 
 Array = npt.NDArray[Any]
 Ints = tuple[int, ...]
@@ -154,7 +155,7 @@ def _pieces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 pieces = pytest.mark.usefixtures("_pieces")
-examples = settings(max_examples=60)
+SIXTY = examples(60)
 
 
 def convolution(images: Array, filters: Array, **attributes: Any) -> Array:
@@ -174,7 +175,7 @@ def check_convolution(case: Case, groups: int, outputs: int, channels_first: boo
 
 @pieces
 def test_a_convolution_adds_what_its_taps_meet() -> None:
-    @examples
+    @SIXTY
     @given(cases(), st.integers(1, 3), st.integers(1, 3), st.booleans())
     def check(case: Case, groups: int, outputs: int, channels_first: bool) -> None:
         check_convolution(case, groups, outputs, channels_first)
@@ -185,7 +186,7 @@ def test_a_convolution_adds_what_its_taps_meet() -> None:
 @pieces
 @pytest.mark.parametrize("dimensions", [1, 3])
 def test_a_convolution_slides_over_any_number_of_dimensions(dimensions: int) -> None:
-    @examples
+    @SIXTY
     @given(cases(dimensions), st.booleans())
     def check(case: Case, channels_first: bool) -> None:
         far = any(stride > window + 1 for stride, window in zip(case.strides, case.window, strict=True))
@@ -197,7 +198,7 @@ def test_a_convolution_slides_over_any_number_of_dimensions(dimensions: int) -> 
 
 @pieces
 def test_the_gradients_of_a_convolution_return_what_it_added() -> None:
-    @examples
+    @SIXTY
     @given(cases(), st.integers(1, 3), st.integers(1, 3), st.booleans())
     def check(case: Case, groups: int, outputs: int, channels_first: bool) -> None:
         images = numbers((*case.images[:-1], case.images[-1] * groups))
@@ -219,7 +220,7 @@ def test_the_gradients_of_a_convolution_return_what_it_added() -> None:
 
 @pieces
 def test_the_gradients_of_a_volume_return_what_it_added() -> None:
-    @examples
+    @SIXTY
     @given(cases(3), st.integers(1, 3), st.booleans())
     def check(case: Case, outputs: int, channels_first: bool) -> None:
         images, filters = numbers(case.images), numbers((*case.window, case.images[-1], outputs), start=3)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.dtypes import FLOAT32, INT32, INT64, STRING
@@ -24,6 +24,7 @@ from tensorkeep.ops.parsing.sequence_examples import parse_sequence_example_v2_k
 from tensorkeep.shapes import Shape
 from tests.ops.samples.parsing.examples import BARE, FOREIGN, FULL, LOOSE, MIXED, example, texts
 from tests.ops.samples.parsing.sequence_examples import EMPTY, LONG, SHORT
+from tests.support.depth import examples
 
 FLOATS = st.lists(st.floats(width=32, allow_nan=False), max_size=4).map(lambda values: np.array(values, np.float32))
 INTEGERS = st.lists(st.integers(-(1 << 63), (1 << 63) - 1), max_size=4).map(lambda values: np.array(values, np.int64))
@@ -77,7 +78,7 @@ def damaged(draw: Any, data: bytes) -> bytes:
     return bytes(changed)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(data=st.data(), seed=st.sampled_from([FULL, BARE, MIXED, LOOSE, FOREIGN]), count=st.integers(0, 9))
 def test_damaged_examples_parse_alike_or_raise_one_of_our_errors(data: st.DataObject, seed: bytes, count: int) -> None:
     wanted = [Wanted(b"f", FLOAT32, "sparse"), Wanted(b"i", INT64, "sparse"), Wanted(b"s", STRING, "sparse")]
@@ -100,7 +101,7 @@ def test_any_bytes_parse_or_raise_one_of_our_errors(batch: list[bytes]) -> None:
         parse_batch(texts(*batch), [], WANTED)
 
 
-@settings(max_examples=300)
+@examples(300)
 @given(data=st.data(), seed=st.sampled_from([LONG, SHORT, EMPTY]))
 def test_damaged_sequences_parse_or_raise_one_of_our_errors(data: st.DataObject, seed: bytes) -> None:
     nothing, batch = texts(), texts(SHORT, damaged(data.draw, seed))

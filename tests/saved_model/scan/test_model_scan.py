@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError, MissingFileError
@@ -28,6 +28,7 @@ from tests.saved_model.scan_samples import (
     stored,
     write,
 )
+from tests.support.depth import examples
 from tests.support.effort import at_most_lines
 from tests.support.golden import ROOT
 
@@ -373,7 +374,7 @@ def test_deep_attributes_are_refused_or_scanned():
 SEED = serialize(model_with("PyFunc"))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, len(SEED) - 1), st.integers(0, 255)), min_size=1, max_size=6))
 def test_damaged_bytes_give_a_report(changes):
     data = bytearray(SEED)
@@ -387,7 +388,7 @@ def test_damaged_bytes_give_a_report(changes):
     assert str(report)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60, deadline=None)
 @given(st.sampled_from(sorted(tensorflow_ops())), st.text(max_size=20))
 def test_any_op_in_any_function_is_the_same_as_in_the_graph(op, name):
     inner = GraphDef()

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
@@ -17,6 +17,7 @@ from tensorkeep.runtime.session import Session
 from tensorkeep.tf1.functions.ragged import dispatch as functions
 from tensorkeep.tf1.functions.ragged import factories, ragged_strings
 from tensorkeep.tf1.functions.ragged.ragged_tensor import RaggedTensor
+from tests.support.depth import examples
 
 ROWS = st.lists(st.lists(st.integers(-100, 100), max_size=4), min_size=1, max_size=4)
 
@@ -28,7 +29,7 @@ def run(build: Any) -> Any:
         return Session(graph).run(made)
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25, deadline=None)
 @given(ROWS)
 def test_a_ragged_constant_comes_back_as_its_lists(rows: list[list[int]]) -> None:
     value = run(lambda: factories.constant(rows, dtype=np.int32))
@@ -36,14 +37,14 @@ def test_a_ragged_constant_comes_back_as_its_lists(rows: list[list[int]]) -> Non
     assert value.to_list() == rows
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25, deadline=None)
 @given(ROWS)
 def test_sums_of_rows_are_the_sums_of_the_lists(rows: list[list[int]]) -> None:
     sums = run(lambda: functions.reduce_sum(factories.constant(rows, dtype=np.int32), axis=1))
     assert sums.tolist() == [sum(row) for row in rows]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25, deadline=None)
 @given(ROWS)
 def test_a_dense_tensor_and_back_keeps_the_rows(rows: list[list[int]]) -> None:
     def there_and_back() -> Any:

@@ -10,12 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, UnimplementedError
 from tests.support.deeprec import unset_switches
+from tests.support.depth import examples
 
 ROWS = np.random.RandomState(0).randn(12, 3).astype(np.float32)
 OPTIMIZERS: dict[str, Callable[[Any], Any]] = {
@@ -127,7 +128,7 @@ def test_one_step_equals_that_on_a_dense_variable(optimizer: str, kind: str) -> 
 
 
 @given(ids=st.lists(st.integers(0, 11), min_size=1, max_size=8), optimizer=st.sampled_from(sorted(OPTIMIZERS)))
-@settings(max_examples=20, deadline=None)
+@examples(20, deadline=None)
 def test_one_step_equals_that_on_a_dense_variable_for_any_ids(ids: list[int], optimizer: str) -> None:
     mine, theirs = trained("embedding", optimizer, ids, shards=3), trained("resource", optimizer, ids)
     np.testing.assert_allclose(mine[0], theirs[0], rtol=2e-6, atol=1e-6)
@@ -517,7 +518,7 @@ KEYS = st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1, max_size=30, uniqu
 
 
 @given(keys=KEYS, before=st.integers(0, 7), after=st.integers(0, 7), seed=st.integers(0, 100))
-@settings(max_examples=25, deadline=None)
+@examples(25, deadline=None)
 def test_any_keys_come_back_from_any_number_of_shards(keys: list[int], before: int, after: int, seed: int) -> None:
     def table(shards: int) -> tuple[Any, Any, Any]:
         partitioner = tf.fixed_size_partitioner(shards) if shards else None

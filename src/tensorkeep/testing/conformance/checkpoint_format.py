@@ -35,9 +35,12 @@ __all__ = ["CheckpointFormatConformance"]
 
 
 def _examples(count: int) -> settings:
-    """So many examples. One test, inherited, runs in several classes, of which Hypothesis would warn."""
+    """So many examples, or as few as the profile of Hypothesis asks for.
+
+    One test, inherited, runs in several classes, of which Hypothesis would warn.
+    """
     unfounded = [HealthCheck.differing_executors, HealthCheck.too_slow, HealthCheck.data_too_large]
-    return settings(max_examples=count, deadline=None, suppress_health_check=unfounded)
+    return settings(max_examples=min(count, settings().max_examples), deadline=None, suppress_health_check=unfounded)
 
 
 def _plain_slices(size: int) -> st.SearchStrategy[slice]:

@@ -1,0 +1,52 @@
+"""How deep the tests look: `TENSORKEEP_DEPTH` is "quick" (`make quick`), "usual" (`make test`) or "deep" (`make deep`).
+
+Quick leaves out TensorFlow and what is marked slow, and draws few examples. Usual leaves out what is marked deep: more
+of the same as another test that it runs (further networks, further programs made at random). Deep runs everything, with
+all examples.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import pytest
+from hypothesis import settings
+
+VARIABLE: Final = "TENSORKEEP_DEPTH"
+_LEFT_OUT: Final[dict[str, tuple[str, ...]]] = {
+    "quick": ("interop", "slow", "deep"),
+    "usual": ("deep",),
+    "deep": (),
+}
+_SHARE: Final = {"quick": 0.1, "usual": 0.5, "deep": 1.0}
+_LEAST: Final = 5
+
+
+def depth() -> str:
+    """The depth that is asked for."""
+    asked = os.environ.get(VARIABLE, "usual")
+    if asked not in _LEFT_OUT:
+        raise pytest.UsageError(f"{VARIABLE} is {asked!r}, and one of {', '.join(_LEFT_OUT)} was wanted")
+    return asked
+
+
+def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
+    """Those tests that are not for this depth."""
+    return [item for item in items if any(item.get_closest_marker(name) for name in _LEFT_OUT[depth()])]
+
+
+def number_of_examples(most: int) -> int:
+    """How many of so many examples of a property are tried at this depth."""
+    return max(min(most, _LEAST), round(most * _SHARE[depth()]))
+
+
+def examples(most: int, **others: Any) -> settings:
+    """Settings of a property that is tried on that many examples, or at a lesser depth on a share of them."""
+    return settings(max_examples=number_of_examples(most), **others)
+
+
+def thinned(values: Sequence[Any], step: int) -> list[Any]:
+    """Parameters of which every `step`-th is for every depth, and the others are deep."""
+    return [pytest.param(value, marks=pytest.mark.deep) if i % step else value for i, value in enumerate(values)]
