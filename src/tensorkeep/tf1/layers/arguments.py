@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from inspect import Parameter, signature
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeAlias, TypeVar
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import DTypeLike, IntegersLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.nn.activations import elu, relu, relu6, selu, softmax, softplus, softsign, swish
 from tensorkeep.tf1.functions.numbers.elementwise import exp, sigmoid, tanh
@@ -27,9 +30,17 @@ from tensorkeep.tf1.variables.initializers import (
     lecun_normal,
     lecun_uniform,
 )
+from tensorkeep.tf1.variables.options import InitializerLike
+from tensorkeep.tf1.variables.scope import VariableScope
 
 Function = Callable[..., Any]
 Class = TypeVar("Class", bound=type)
+ActivationLike: TypeAlias = "Callable[..., Tensor] | str | None"
+"""A function of a layer's outputs, or its name."""
+Training: TypeAlias = "Tensor | bool | int | None"
+"""Whether a layer is trained; None: as the layer that calls it, or as the learning phase says."""
+LayerOption: TypeAlias = "bool | str | VariableScope | DTypeLike | Function | None"
+"""What any layer may be told besides its own arguments: `trainable`, `name`, `dtype`, `activity_regularizer`."""
 
 _ACTIVATIONS: Final[dict[str, Function]] = {
     "elu": elu,
@@ -65,16 +76,37 @@ _INITIALIZERS: Final[dict[str, Callable[[], Initializer]]] = {
 }
 
 
-def activation_of(value: Any) -> Function | None:
+@dataclass(frozen=True)
+class WeightOptions:
+    """How a variable of a layer begins, what it costs, and what holds it."""
+
+    initializer: InitializerLike
+    regularizer: Function | None
+    constraint: Function | None
+
+
+@dataclass(frozen=True)
+class Windows:
+    """The windows of a convolution, as they are told: a number for all dimensions, or one for each."""
+
+    size: IntegersLike
+    strides: IntegersLike
+    padding: str
+    data_format: str | None
+    dilation_rate: IntegersLike = 1
+
+
+def activation_of(value: ActivationLike) -> Function | None:
     """An activation function, given as one or by its name."""
     found: Function | None = _named(value, _ACTIVATIONS, "activation function")
     return found
 
 
-def initializer_of(value: Any) -> Any:
+def initializer_of(value: InitializerLike | type) -> InitializerLike:
     """An initializer, given as one, as its class, or by its name."""
     if isinstance(value, str):
-        return _named(value, _INITIALIZERS, "initializer")()
+        named: Initializer = _named(value, _INITIALIZERS, "initializer")()
+        return named
     return value() if isinstance(value, type) else value
 
 
@@ -86,11 +118,12 @@ def _named(value: Any, known: dict[str, Any], what: str) -> Any:
     return known[value]
 
 
-def numbers(value: Any, count: int, name: str, allows_zero: bool = False) -> tuple[int, ...]:
+def numbers(value: IntegersLike, count: int, name: str, allows_zero: bool = False) -> tuple[int, ...]:
     """`count` whole numbers, given as one for all or as a sequence."""
     problem = f"The `{name}` argument must be a tuple of {count} integers. Received: {value}"
+    given: Any = value
     try:
-        found = (value,) * count if isinstance(value, int) else tuple(int(item) for item in value)
+        found = (value,) * count if isinstance(value, int) else tuple(int(item) for item in given)
     except (TypeError, ValueError):
         raise InvalidArgumentError(problem) from None
     least = 0 if allows_zero else 1
@@ -148,7 +181,7 @@ def known_dimension(shape: TensorShape, axis: int, what: str) -> int:
 # ---------------------------------------------------------------------------------------------------- Signatures
 
 
-def with_defaults(**defaults: Any) -> Callable[[Class], Class]:
+def with_defaults(**defaults: IntegersLike) -> Callable[[Class], Class]:
     """Shows a class with TensorFlow's defaults, where its base class has others that mean the same."""
 
     def decorate(layer: Class) -> Class:

@@ -7,7 +7,7 @@ and made unique.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from inspect import Parameter, signature
@@ -17,6 +17,7 @@ import numpy as np
 
 from tensorkeep.dtypes import BOOL, FLOAT32, DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection, get_collection_ref
 from tensorkeep.graph.conversion import convert
@@ -25,13 +26,15 @@ from tensorkeep.tf1.functions.arrays.shapes import placeholder_with_default
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.numbers.elementwise import cast, truediv
 from tensorkeep.tf1.functions.structures import flatten, map_structure
-from tensorkeep.tf1.layers.arguments import Function, initializer_of
+from tensorkeep.tf1.layers.arguments import Function, LayerOption, initializer_of
 from tensorkeep.tf1.layers.input_spec import check_inputs
 from tensorkeep.tf1.variables.initializers import GlorotUniform, Zeros
 from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.options import InitializerLike, Partitioner
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
 from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import get_variable, variable_scope
+from tensorkeep.tf1.variables.variable import Variable
 
 _NAMES: Final = object()  # the key of the numbers of layers by name, in `graph.extras`
 _LEARNING_PHASE: Final = object()  # the key of the placeholder that says whether the graph is trained
@@ -45,11 +48,18 @@ class Layer:
     is called by another and is not told whether it is in `training` is told what the other was.
     """
 
-    def __init__(self, trainable: bool = True, name: Any = None, dtype: Any = None, **kwargs: Any) -> None:
-        scope, self._reuse = kwargs.pop("_scope", None), kwargs.pop("_reuse", None)
-        self.activity_regularizer: Function | None = kwargs.pop("activity_regularizer", None)
-        if kwargs:
-            raise WrongTypeError(f"Keyword argument not understood by layer {type(self).__name__}: {sorted(kwargs)}")
+    def __init__(
+        self,
+        trainable: bool = True,
+        name: str | VariableScope | None = None,
+        dtype: DTypeLike | None = None,
+        **kwargs: LayerOption,
+    ) -> None:
+        options: dict[str, Any] = dict(kwargs)
+        scope, self._reuse = options.pop("_scope", None), options.pop("_reuse", None)
+        self.activity_regularizer: Function | None = options.pop("activity_regularizer", None)
+        if options:
+            raise WrongTypeError(f"Keyword argument not understood by layer {type(self).__name__}: {sorted(options)}")
         self.trainable = trainable
         self.built = False
         self.input_spec: Any = None
@@ -190,18 +200,18 @@ class Layer:
     def add_weight(
         self,
         name: str,
-        shape: Any,
-        dtype: Any = None,
-        initializer: Any = None,
+        shape: ShapeLike,
+        dtype: DTypeLike | None = None,
+        initializer: InitializerLike = None,
         regularizer: Function | None = None,
         trainable: bool | None = None,
         constraint: Function | None = None,
         use_resource: bool | None = None,
-        synchronization: Any = VariableSynchronization.AUTO,
-        aggregation: Any = VariableAggregation.NONE,
-        partitioner: Any = None,
-        **kwargs: Any,
-    ) -> Any:
+        synchronization: VariableSynchronization = VariableSynchronization.AUTO,
+        aggregation: VariableAggregation = VariableAggregation.NONE,
+        partitioner: Partitioner | None = None,
+        **kwargs: bool,
+    ) -> Variable | PartitionedVariable:
         """A variable of the layer, made or found in its scope."""
         if set(kwargs) - {"experimental_autocast"}:
             raise WrongTypeError(f"Unknown keyword argument: {sorted(kwargs)}")
@@ -242,15 +252,19 @@ class Layer:
 
     add_variable = add_weight
 
-    def add_update(self, updates: Any, inputs: Any = None) -> None:
+    def add_update(
+        self, updates: Structure | Callable[[], Any] | Sequence[Callable[[], Any]], inputs: Structure = None
+    ) -> None:
         """Operations that go with a call, such as those of moving averages; a training step must run them too."""
         for update in updates if isinstance(updates, list | tuple) else [updates]:
-            made = update() if callable(update) else update
+            made: Any = update() if callable(update) else update
             if not isinstance(made, Operation):
                 made = made.op if hasattr(made, "op") else convert(made)
             self._updates.append(made)
 
-    def add_loss(self, losses: Any, inputs: Any = None) -> None:
+    def add_loss(
+        self, losses: Structure | Callable[[], Any] | Sequence[Callable[[], Any]], inputs: Structure = None
+    ) -> None:
         """Losses that go with a call, such as those of regularizers; functions that build losses are welcome too."""
         found = []
         functions = [loss for loss in flatten(losses) if callable(loss)]
@@ -311,7 +325,7 @@ def _collect(items: list[Any], key: str) -> None:
             collection.append(item)
 
 
-def parts_of(variable: Any) -> list[Any]:
+def parts_of(variable: object) -> list[Any]:
     """The variables that a variable consists of: itself, or its partitions."""
     return list(variable) if isinstance(variable, PartitionedVariable) else [variable]
 

@@ -8,9 +8,11 @@ from numbers import Real
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import DeviceLike, DTypeLike
 from tensorkeep.graph.building import device, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import concat
 from tensorkeep.tf1.functions.control.tensor_array import TensorArray
@@ -24,16 +26,17 @@ from tensorkeep.tf1.functions.structures import (
     map_structure,
     pack_sequence_as,
 )
-from tensorkeep.tf1.layers.cells import LSTMStateTuple, RNNCell, check_cell
+from tensorkeep.tf1.layers.arguments import LayerOption
+from tensorkeep.tf1.layers.cells import CellLike, LSTMStateTuple, RNNCell, Sizes, State, check_cell
 
 
 class _Wrapper(RNNCell):
     """A cell that changes what goes into or comes out of another."""
 
     def __init__(self, cell: Any, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+        super().__init__(**dict[str, Any](kwargs))
         check_cell("cell", cell)
-        self.cell = cell
+        self.cell: Any = cell
 
     def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
         return self._wrapped(inputs, state, scope)
@@ -73,18 +76,18 @@ class DropoutWrapper(_Wrapper):
 
     def __init__(
         self,
-        cell: Any,
-        input_keep_prob: Any = 1.0,
-        output_keep_prob: Any = 1.0,
-        state_keep_prob: Any = 1.0,
+        cell: CellLike,
+        input_keep_prob: Tensor | float = 1.0,
+        output_keep_prob: Tensor | float = 1.0,
+        state_keep_prob: Tensor | float = 1.0,
         variational_recurrent: bool = False,
-        input_size: Any = None,
-        dtype: Any = None,
+        input_size: Sizes | None = None,
+        dtype: DTypeLike | None = None,
         seed: int | None = None,
         dropout_state_filter_visitor: Callable[[Any], Any] | None = None,
-        **kwargs: Any,
+        **kwargs: LayerOption,
     ) -> None:
-        super().__init__(cell, dtype=dtype, **kwargs)
+        super().__init__(cell, dtype=dtype, **dict[str, Any](kwargs))
         if dropout_state_filter_visitor is not None and not callable(dropout_state_filter_visitor):
             raise WrongTypeError(
                 f"dropout_state_filter_visitor must be callable. Received: {dropout_state_filter_visitor}"
@@ -129,10 +132,11 @@ class DropoutWrapper(_Wrapper):
         return int(md5(text).hexdigest()[:8], 16) & 0x7FFFFFFF
 
     @property
-    def wrapped_cell(self) -> Any:
-        return self.cell
+    def wrapped_cell(self) -> CellLike:
+        wrapped: CellLike = self.cell
+        return wrapped
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         self.cell.build(input_shape)
         self.built = True
 
@@ -203,8 +207,10 @@ def _all_but_memory(state: Any) -> Any:
 class ResidualWrapper(_Wrapper):
     """Adds the inputs to the outputs, or does with them what a function says."""
 
-    def __init__(self, cell: Any, residual_fn: Callable[[Any, Any], Any] | None = None, **kwargs: Any) -> None:
-        super().__init__(cell, **kwargs)
+    def __init__(
+        self, cell: CellLike, residual_fn: Callable[[Any, Any], Any] | None = None, **kwargs: LayerOption
+    ) -> None:
+        super().__init__(cell, **dict[str, Any](kwargs))
         self._residual_fn = residual_fn or _added
 
     def _wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
@@ -222,13 +228,14 @@ def _added(inputs: Any, outputs: Any) -> Any:
 class DeviceWrapper(_Wrapper):
     """Builds a cell for a device."""
 
-    def __init__(self, cell: Any, device: Any, **kwargs: Any) -> None:
-        super().__init__(cell, **kwargs)
+    def __init__(self, cell: CellLike, device: DeviceLike, **kwargs: LayerOption) -> None:
+        super().__init__(cell, **dict[str, Any](kwargs))
         self._device = device
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: Tensor | int, dtype: DTypeLike) -> State:
         with name_scope(f"{type(self).__name__}ZeroState"), device(self._device):
-            return self.cell.zero_state(batch_size, dtype)
+            state: State = self.cell.zero_state(batch_size, dtype)
+            return state
 
     def _wrapped(self, inputs: Any, state: Any, scope: Any) -> Any:
         with device(self._device):

@@ -7,10 +7,11 @@ that `state_size` tells.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from tensorkeep.dtypes import INT32, DType
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure, TensorLike
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.constants import constant_value
@@ -26,17 +27,39 @@ from tensorkeep.tf1.functions.nn.activations import bias_add
 from tensorkeep.tf1.functions.numbers.clipping import clip_by_value
 from tensorkeep.tf1.functions.numbers.elementwise import add, multiply, sigmoid, tanh
 from tensorkeep.tf1.functions.structures import flatten, is_nested, map_structure
-from tensorkeep.tf1.layers.arguments import activation_of, initializer_of, known_dimension
+from tensorkeep.tf1.layers.arguments import ActivationLike, LayerOption, activation_of, initializer_of, known_dimension
 from tensorkeep.tf1.layers.base import Layer, parts_of
 from tensorkeep.tf1.layers.input_spec import InputSpec
 from tensorkeep.tf1.variables.initializers import Constant, Zeros
+from tensorkeep.tf1.variables.options import InitializerLike
 from tensorkeep.tf1.variables.partitioners import fixed_size_partitioner
+from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import get_variable_scope, variable_scope
+
+Sizes: TypeAlias = "int | TensorShape | Sequence[Sizes]"
+"""How wide a cell's outputs or states are: in the structure that these have."""
+State: TypeAlias = "Tensor | Sequence[State]"
+"""What a cell remembers from step to step."""
+
+
+class CellLike(Protocol):
+    """What networks need of a cell. It also makes its first state, by `get_initial_state` or `zero_state`."""
+
+    @property
+    def state_size(self) -> Sizes: ...
+
+    @property
+    def output_size(self) -> Sizes: ...
+
+    def __call__(
+        self, inputs: Structure, state: State, /, scope: str | VariableScope | None = None
+    ) -> tuple[Any, Any]: ...
+
 
 # ---------------------------------------------------------------------------------------------------- Sizes
 
 
-def joined_shape(first: Any, second: Any) -> Tensor:
+def joined_shape(first: ShapeLike, second: ShapeLike) -> Tensor:
     """Two shapes, or sizes, or tensors of them, one after the other, as a tensor."""
     left, right = _shape_tensor(first), _shape_tensor(second)
     if left is None or right is None:
@@ -44,7 +67,7 @@ def joined_shape(first: Any, second: Any) -> Tensor:
     return concat((left, right), 0)
 
 
-def joined_static_shape(first: Any, second: Any) -> list[int | None] | None:
+def joined_static_shape(first: ShapeLike, second: ShapeLike) -> list[int | None] | None:
     """What is known of `joined_shape` before running. As in TensorFlow, the parts of that shape are built here too."""
     _shape_tensor(first), _shape_tensor(second)
     left, right = (TensorShape(_known(value)) for value in (first, second))
@@ -69,7 +92,7 @@ def _shape_tensor(value: Any) -> Any:
     return expand_dims(value, 0) if rank == 0 else value
 
 
-def check_cell(name: str, cell: Any) -> None:
+def check_cell(name: str, cell: object) -> None:
     """Raises unless an argument is like a cell."""
     problems = [f"'{wanted}' property is missing" for wanted in ("output_size", "state_size") if not _has(cell, wanted)]
     if not (_has(cell, "get_initial_state") or _has(cell, "zero_state")):
@@ -108,21 +131,23 @@ class RNNCell(Layer):
     _own_scope: Any = None
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Sizes:
         raise UnimplementedError("Abstract method")
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Sizes:
         raise UnimplementedError("Abstract method")
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None) -> Any:
+    def __call__(self, inputs: Structure, state: State, scope: str | VariableScope | None = None) -> tuple[Any, Any]:
         if scope is not None:
             with variable_scope(scope, custom_getter=self._kept_variable) as opened:
-                return super().__call__(inputs, state, scope=opened)
+                scoped: tuple[Any, Any] = super().__call__(inputs, state, scope=opened)
+                return scoped
         if self._own_scope is None:
             self._own_scope = variable_scope(get_variable_scope(), custom_getter=self._kept_variable)
         with self._own_scope:
-            return super().__call__(inputs, state)
+            found: tuple[Any, Any] = super().__call__(inputs, state)
+            return found
 
     def _kept_variable(self, getter: Any, *args: Any, **kwargs: Any) -> Any:
         variable = getter(*args, **kwargs)
@@ -132,7 +157,9 @@ class RNNCell(Layer):
                 self._weights.append((part, id(part) in trained))
         return variable
 
-    def get_initial_state(self, inputs: Any = None, batch_size: Any = None, dtype: Any = None) -> Any:
+    def get_initial_state(
+        self, inputs: TensorLike | None = None, batch_size: Tensor | int | None = None, dtype: DTypeLike | None = None
+    ) -> State:
         """Zeros, for a batch of the size and type given or that inputs have."""
         if inputs is not None:
             inputs = convert(inputs, name="inputs")
@@ -156,7 +183,7 @@ class RNNCell(Layer):
             )
         return self.zero_state(batch_size, dtype)
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: Tensor | int, dtype: DTypeLike) -> State:
         """A state of zeros for a batch of that size."""
 
         def zero(size: Any) -> Any:
@@ -165,21 +192,25 @@ class RNNCell(Layer):
             return made
 
         with name_scope(f"{type(self).__name__}ZeroState"):
-            return map_structure(zero, self.state_size)
+            states: State = map_structure(zero, self.state_size)
+            return states
 
 
 class LayerRNNCell(RNNCell):
     """A cell that makes its variables in `build`, as layers do."""
 
-    def __call__(self, inputs: Any, state: Any, scope: Any = None, *args: Any, **kwargs: Any) -> Any:
-        return Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
+    def __call__(
+        self, inputs: Structure, state: State, scope: str | VariableScope | None = None, *args: object, **kwargs: object
+    ) -> tuple[Any, Any]:
+        found: tuple[Any, Any] = Layer.__call__(self, inputs, state, *args, scope=scope, **kwargs)
+        return found
 
 
 class _UnitsCell(LayerRNNCell):
     """What the cells below share: units, an activation, inputs that are rows."""
 
     def __init__(self, num_units: int, activation: Any, reuse: bool | None, **kwargs: Any) -> None:
-        super().__init__(_reuse=reuse, **kwargs)
+        super().__init__(_reuse=reuse, **dict[str, Any](kwargs))
         _check_dtypes(self._dtype)
         self.input_spec = InputSpec(ndim=2)
         self._num_units = num_units
@@ -204,22 +235,22 @@ class BasicRNNCell(_UnitsCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
+        activation: ActivationLike = None,
         reuse: bool | None = None,
         name: str | None = None,
-        dtype: Any = None,
-        **kwargs: Any,
+        dtype: DTypeLike | None = None,
+        **kwargs: LayerOption,
     ) -> None:
-        super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **kwargs)
+        super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **dict[str, Any](kwargs))
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth = self._input_depth(input_shape)
         self._kernel = self.add_weight("kernel", [depth + self._num_units, self._num_units])
         self._bias = self.add_weight("bias", [self._num_units], initializer=Zeros(dtype=self._dtype))
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
-        _check_dtypes(inputs.dtype, state.dtype)
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        _check_dtypes(inputs.dtype, *(item.dtype for item in flatten(state)))
         gates = matmul(concat([inputs, state], 1), self._kernel)
         output = self._activation(bias_add(gates, self._bias))
         return output, output
@@ -231,19 +262,19 @@ class GRUCell(_UnitsCell):
     def __init__(
         self,
         num_units: int,
-        activation: Any = None,
+        activation: ActivationLike = None,
         reuse: bool | None = None,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = None,
+        kernel_initializer: InitializerLike = None,
+        bias_initializer: InitializerLike = None,
         name: str | None = None,
-        dtype: Any = None,
-        **kwargs: Any,
+        dtype: DTypeLike | None = None,
+        **kwargs: LayerOption,
     ) -> None:
-        super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **kwargs)
+        super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **dict[str, Any](kwargs))
         self._kernel_initializer = initializer_of(kernel_initializer)
         self._bias_initializer = initializer_of(bias_initializer)
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = self._input_depth(input_shape), self._num_units
         kernel, bias = self._kernel_initializer, self._bias_initializer
         ones = bias or Constant(1.0, dtype=self._dtype)
@@ -253,8 +284,8 @@ class GRUCell(_UnitsCell):
         self._candidate_bias = self.add_weight("candidate/bias", [units], initializer=bias or Zeros(dtype=self._dtype))
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
-        _check_dtypes(inputs.dtype, state.dtype)
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
+        _check_dtypes(inputs.dtype, *(item.dtype for item in flatten(state)))
         gates = bias_add(matmul(concat([inputs, state], 1), self._gate_kernel), self._gate_bias)
         reset, update = split(value=sigmoid(gates), num_or_size_splits=2, axis=1)
         kept = reset * state
@@ -271,10 +302,11 @@ class LSTMStateTuple(NamedTuple):
     h: Any
 
     @property
-    def dtype(self) -> Any:
+    def dtype(self) -> DType:
         if self.c.dtype != self.h.dtype:
             raise WrongTypeError(f"Inconsistent dtypes for internal state: {self.c.dtype} vs {self.h.dtype}")
-        return self.c.dtype
+        dtype: DType = self.c.dtype
+        return dtype
 
 
 class BasicLSTMCell(_UnitsCell):
@@ -285,27 +317,27 @@ class BasicLSTMCell(_UnitsCell):
         num_units: int,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = None,
+        activation: ActivationLike = None,
         reuse: bool | None = None,
         name: str | None = None,
-        dtype: Any = None,
-        **kwargs: Any,
+        dtype: DTypeLike | None = None,
+        **kwargs: LayerOption,
     ) -> None:
-        super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **kwargs)
+        super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **dict[str, Any](kwargs))
         self._forget_bias = forget_bias
         self._state_is_tuple = state_is_tuple
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Sizes:
         return LSTMStateTuple(self._num_units, self._num_units) if self._state_is_tuple else 2 * self._num_units
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units = self._input_depth(input_shape), self._num_units
         self._kernel = self.add_weight("kernel", [depth + units, 4 * units])
         self._bias = self.add_weight("bias", [4 * units], initializer=Zeros(dtype=self._dtype))
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         _check_dtypes(inputs.dtype, *(item.dtype for item in flatten(state)))
         one = constant(1, dtype=INT32)
         c, h = state if self._state_is_tuple else split(value=state, num_or_size_splits=2, axis=one)
@@ -325,20 +357,20 @@ class LSTMCell(_UnitsCell):
         num_units: int,
         use_peepholes: bool = False,
         cell_clip: float | None = None,
-        initializer: Any = None,
+        initializer: InitializerLike = None,
         num_proj: int | None = None,
         proj_clip: float | None = None,
         num_unit_shards: int | None = None,
         num_proj_shards: int | None = None,
         forget_bias: float = 1.0,
         state_is_tuple: bool = True,
-        activation: Any = None,
+        activation: ActivationLike = None,
         reuse: bool | None = None,
         name: str | None = None,
-        dtype: Any = None,
-        **kwargs: Any,
+        dtype: DTypeLike | None = None,
+        **kwargs: LayerOption,
     ) -> None:
-        super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **kwargs)
+        super().__init__(num_units, activation, reuse, name=name, dtype=dtype, **dict[str, Any](kwargs))
         self._use_peepholes, self._cell_clip = use_peepholes, cell_clip
         self._initializer = initializer_of(initializer)
         self._num_proj, self._proj_clip = num_proj, proj_clip
@@ -347,15 +379,15 @@ class LSTMCell(_UnitsCell):
         self._outputs = num_proj or num_units
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Sizes:
         sizes = LSTMStateTuple(self._num_units, self._outputs)
         return sizes if self._state_is_tuple else sum(sizes)
 
     @property
-    def output_size(self) -> Any:
+    def output_size(self) -> Sizes:
         return self._outputs
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         depth, units, initializer = self._input_depth(input_shape), self._num_units, self._initializer
         hidden = units if self._num_proj is None else self._num_proj
         self._kernel = self.add_weight(
@@ -366,9 +398,9 @@ class LSTMCell(_UnitsCell):
         )
         self._bias = self.add_weight("bias", [4 * units], initializer=Zeros(dtype=self._dtype))
         if self._use_peepholes:
-            self._w_f_diag = self.add_weight("w_f_diag", [units], initializer=initializer)
-            self._w_i_diag = self.add_weight("w_i_diag", [units], initializer=initializer)
-            self._w_o_diag = self.add_weight("w_o_diag", [units], initializer=initializer)
+            self._w_f_diag: Any = self.add_weight("w_f_diag", [units], initializer=initializer)
+            self._w_i_diag: Any = self.add_weight("w_i_diag", [units], initializer=initializer)
+            self._w_o_diag: Any = self.add_weight("w_o_diag", [units], initializer=initializer)
         if self._num_proj is not None:
             self._proj_kernel = self.add_weight(
                 "projection/kernel",
@@ -378,7 +410,7 @@ class LSTMCell(_UnitsCell):
             )
         self.built = True
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Tensor, state: State) -> tuple[Tensor, State]:
         _check_dtypes(inputs.dtype, *(item.dtype for item in flatten(state)))
         if self._state_is_tuple:
             c_before, m_before = state
@@ -428,13 +460,14 @@ class MultiRNNCell(RNNCell):
             )
 
     @property
-    def state_size(self) -> Any:
+    def state_size(self) -> Sizes:
         sizes = tuple(cell.state_size for cell in self._cells)
         return sizes if self._state_is_tuple else sum(sizes)
 
     @property
-    def output_size(self) -> Any:
-        return self._cells[-1].output_size
+    def output_size(self) -> Sizes:
+        size: Sizes = self._cells[-1].output_size
+        return size
 
     @property
     def trainable_weights(self) -> list[Any]:
@@ -448,16 +481,16 @@ class MultiRNNCell(RNNCell):
         rest = [weight for cell in layers for weight in cell.non_trainable_weights]
         return rest if self.trainable else trained + rest
 
-    def zero_state(self, batch_size: Any, dtype: Any) -> Any:
+    def zero_state(self, batch_size: Tensor | int, dtype: DTypeLike) -> State:
         with name_scope(f"{type(self).__name__}ZeroState"):
             if self._state_is_tuple:
                 return tuple(cell.zero_state(batch_size, dtype) for cell in self._cells)
             return super().zero_state(batch_size, dtype)
 
-    def call(self, inputs: Any, state: Any) -> Any:
+    def call(self, inputs: Structure, state: State) -> tuple[Any, State]:
         if self._state_is_tuple and not is_nested(state):
             raise InvalidArgumentError(
-                f"Expected state to be a tuple of length {len(self.state_size)}, but received: {state}"
+                f"Expected state to be a tuple of length {len(self._cells)}, but received: {state}"
             )
         at, states = 0, []
         for i, cell in enumerate(self._cells):

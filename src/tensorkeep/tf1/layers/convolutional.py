@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import IntegersLike
 from tensorkeep.graph.building import name_scope
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import concat, pad, reshape
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -13,7 +17,11 @@ from tensorkeep.tf1.functions.nn.activations import bias_add
 from tensorkeep.tf1.functions.nn.convolution import convolution
 from tensorkeep.tf1.functions.numbers.elementwise import add
 from tensorkeep.tf1.layers.arguments import (
+    ActivationLike,
     Function,
+    LayerOption,
+    WeightOptions,
+    Windows,
     activation_of,
     applied,
     data_format_of,
@@ -28,6 +36,9 @@ from tensorkeep.tf1.layers.arguments import (
 from tensorkeep.tf1.layers.base import Layer
 from tensorkeep.tf1.layers.input_spec import InputSpec
 from tensorkeep.tf1.variables.initializers import Zeros
+from tensorkeep.tf1.variables.options import InitializerLike
+from tensorkeep.tf1.variables.partitioned import PartitionedVariable
+from tensorkeep.tf1.variables.variable import Variable
 
 
 class ConvolutionLayer(Layer):
@@ -41,27 +52,32 @@ class ConvolutionLayer(Layer):
 
     def __init__(
         self,
-        filters: Any,
-        windows: tuple[Any, Any, str, str | None, Any],
-        activation: Any,
-        bias: tuple[bool, Any, Function | None, Function | None],
-        **kwargs: Any,
+        filters: int,
+        windows: Windows,
+        activation: ActivationLike,
+        use_bias: bool,
+        weights: Mapping[str, WeightOptions],
+        **kwargs: LayerOption,
     ) -> None:
-        super().__init__(**kwargs)
-        kernel_size, strides, padding, data_format, dilation_rate = windows
+        super().__init__(**dict[str, Any](kwargs))
         self.filters = int(filters)
         if self.filters <= 0:
             raise InvalidArgumentError(
                 f"Invalid value for argument `filters`. Expected a strictly positive value. Received filters={filters}."
             )
-        self.kernel_size = numbers(kernel_size, self.spatial, "kernel_size")
-        self.strides = numbers(strides, self.spatial, "strides")
-        self.padding = padding_of(padding)
-        self.data_format = data_format_of(data_format)
-        self.dilation_rate = numbers(dilation_rate, self.spatial, "dilation_rate")
+        self.kernel_size = numbers(windows.size, self.spatial, "kernel_size")
+        self.strides = numbers(windows.strides, self.spatial, "strides")
+        self.padding = padding_of(windows.padding)
+        self.data_format = data_format_of(windows.data_format)
+        self.dilation_rate = numbers(windows.dilation_rate, self.spatial, "dilation_rate")
         self.activation = activation_of(activation)
-        self.use_bias, bias_initializer, self.bias_regularizer, self.bias_constraint = bias
-        self.bias_initializer = initializer_of(bias_initializer)
+        self.use_bias = use_bias
+        self._weight_options = {
+            kind: replace(options, initializer=initializer_of(options.initializer)) for kind, options in weights.items()
+        }
+        for kind, options in self._weight_options.items():  # `kernel_initializer` and so on, as Keras has them
+            for name, value in vars(options).items():
+                setattr(self, f"{kind}_{name}", value)
         self.bias: Any = None
         self.input_spec = InputSpec(min_ndim=self.spatial + 2)
         if self.padding == "causal" and not self.can_be_causal:
@@ -88,26 +104,32 @@ class ConvolutionLayer(Layer):
     def input_channels(self, input_shape: TensorShape) -> int:
         return known_dimension(input_shape, self.channel_axis, "The channel dimension of the inputs")
 
+    def add_weight_of(self, kind: str, name: str, shape: tuple[int, ...]) -> Variable | PartitionedVariable:
+        """A variable that is made with the options given for its kind: "kernel", "bias", "depthwise", …"""
+        options = self._weight_options[kind]
+        return self.add_weight(
+            name,
+            shape,
+            initializer=options.initializer,
+            regularizer=options.regularizer,
+            constraint=options.constraint,
+        )
+
     def add_bias_weight(self) -> None:
         if self.use_bias:
-            self.bias = self.add_weight(
-                "bias",
-                (self.filters,),
-                initializer=self.bias_initializer,
-                regularizer=self.bias_regularizer,
-                constraint=self.bias_constraint,
-            )
+            self.bias = self.add_weight_of("bias", "bias", (self.filters,))
 
-    def padded(self, inputs: Any) -> Any:
+    def padded(self, inputs: Tensor) -> Tensor:
         """The inputs, with zeros before them if the padding is causal: no output then sees what comes after it."""
         if self.padding != "causal":
             return inputs
         before = self.dilation_rate[0] * (self.kernel_size[0] - 1)
-        batches = [[0, 0]] * (1 if inputs.get_shape().rank is None else inputs.get_shape().rank - 2)
+        rank = inputs.static_shape.rank
+        batches = [[0, 0]] * (1 if rank is None else rank - 2)
         last = [[0, 0], [before, 0]] if self.is_channels_first else [[before, 0], [0, 0]]
         return pad(inputs, batches + last)
 
-    def activated(self, outputs: Any) -> Any:
+    def activated(self, outputs: Tensor) -> Tensor:
         return outputs if self.activation is None else self.activation(outputs)
 
 
@@ -116,16 +138,16 @@ class _Convolution(ConvolutionLayer):
 
     def __init__(
         self,
-        filters: Any,
-        kernel_size: Any,
-        strides: Any = 1,
+        filters: int,
+        kernel_size: IntegersLike,
+        strides: IntegersLike = 1,
         padding: str = "valid",
         data_format: str | None = "channels_last",
-        dilation_rate: Any = 1,
-        activation: Any = None,
+        dilation_rate: IntegersLike = 1,
+        activation: ActivationLike = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = Zeros(),
+        kernel_initializer: InitializerLike = None,
+        bias_initializer: InitializerLike = Zeros(),
         kernel_regularizer: Function | None = None,
         bias_regularizer: Function | None = None,
         activity_regularizer: Function | None = None,
@@ -133,37 +155,33 @@ class _Convolution(ConvolutionLayer):
         bias_constraint: Function | None = None,
         trainable: bool = True,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs: LayerOption,
     ) -> None:
         super().__init__(
             filters,
-            (kernel_size, strides, padding, data_format, dilation_rate),
+            Windows(kernel_size, strides, padding, data_format, dilation_rate),
             activation,
-            (use_bias, bias_initializer, bias_regularizer, bias_constraint),
+            use_bias,
+            {
+                "kernel": WeightOptions(kernel_initializer, kernel_regularizer, kernel_constraint),
+                "bias": WeightOptions(bias_initializer, bias_regularizer, bias_constraint),
+            },
             activity_regularizer=activity_regularizer,
             trainable=trainable,
             name=name,
-            **kwargs,
+            **dict[str, Any](kwargs),
         )
-        self.kernel_initializer = initializer_of(kernel_initializer)
-        self.kernel_regularizer, self.kernel_constraint = kernel_regularizer, kernel_constraint
         self.kernel: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         channels = self.input_channels(input_shape)
         self._output_shape(input_shape)
-        self.kernel = self.add_weight(
-            "kernel",
-            (*self.kernel_size, channels, self.filters),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
+        self.kernel = self.add_weight_of("kernel", "kernel", (*self.kernel_size, channels, self.filters))
         self.add_bias_weight()
         self.input_spec = InputSpec(min_ndim=self.spatial + 2, axes={self.channel_axis: channels})
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         outputs = convolution(
             self.padded(inputs),
             self.kernel,
@@ -179,7 +197,7 @@ class _Convolution(ConvolutionLayer):
             outputs.set_shape(self._output_shape(inputs.get_shape()))
         return self.activated(outputs)
 
-    def _biased(self, outputs: Any) -> Any:
+    def _biased(self, outputs: Tensor) -> Tensor:
         if self.spatial == 1 and self.is_channels_first:
             return add(outputs, reshape(self.bias, (1, self.filters, 1)), name="add")
         letters = tensor_format(self.data_format, self.spatial + 2)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from numbers import Real
 from typing import Any
 
 from tensorkeep.dtypes import FLOAT32
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims, identity, reshape, transpose
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.constants import constant
@@ -18,7 +22,10 @@ from tensorkeep.tf1.functions.nn.activations import bias_add
 from tensorkeep.tf1.functions.nn.activations import dropout as nn_dropout
 from tensorkeep.tf1.functions.numbers.elementwise import cast
 from tensorkeep.tf1.layers.arguments import (
+    ActivationLike,
     Function,
+    LayerOption,
+    Training,
     activation_of,
     applied,
     data_format_of,
@@ -28,6 +35,7 @@ from tensorkeep.tf1.layers.arguments import (
 from tensorkeep.tf1.layers.base import Layer, learning_phase
 from tensorkeep.tf1.layers.input_spec import InputSpec
 from tensorkeep.tf1.variables.initializers import Zeros
+from tensorkeep.tf1.variables.options import InitializerLike
 
 
 class Dense(Layer):
@@ -35,11 +43,11 @@ class Dense(Layer):
 
     def __init__(
         self,
-        units: Any,
-        activation: Any = None,
+        units: int,
+        activation: ActivationLike = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = Zeros(),
+        kernel_initializer: InitializerLike = None,
+        bias_initializer: InitializerLike = Zeros(),
         kernel_regularizer: Function | None = None,
         bias_regularizer: Function | None = None,
         activity_regularizer: Function | None = None,
@@ -47,9 +55,9 @@ class Dense(Layer):
         bias_constraint: Function | None = None,
         trainable: bool = True,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs: LayerOption,
     ) -> None:
-        super().__init__(trainable, name, activity_regularizer=activity_regularizer, **kwargs)
+        super().__init__(trainable, name, activity_regularizer=activity_regularizer, **dict[str, Any](kwargs))
         self.units = int(units)
         if self.units < 0:
             raise InvalidArgumentError(
@@ -65,7 +73,7 @@ class Dense(Layer):
         self.kernel: Any = None
         self.bias: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         dtype = self._dtype or FLOAT32
         if not (dtype.is_floating or dtype.is_complex):
             raise WrongTypeError(
@@ -90,7 +98,7 @@ class Dense(Layer):
             )
         self.built = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         if self._dtype is not None and inputs.dtype.base_dtype is not self._dtype:
             inputs = cast(inputs, self._dtype)
         shape = inputs.get_shape()
@@ -114,15 +122,20 @@ class Dropout(Layer):
     """
 
     def __init__(
-        self, rate: Any = 0.5, noise_shape: Any = None, seed: int | None = None, name: str | None = None, **kwargs: Any
+        self,
+        rate: Tensor | float = 0.5,
+        noise_shape: Sequence[int | None] | None = None,
+        seed: int | None = None,
+        name: str | None = None,
+        **kwargs: LayerOption,
     ) -> None:
-        super().__init__(name=name, **kwargs)
+        super().__init__(name=name, **dict[str, Any](kwargs))
         if isinstance(rate, int | float) and not 0 <= rate <= 1:
             raise InvalidArgumentError(f"Invalid value {rate} received for `rate`, expected a value between 0 and 1.")
         self.rate, self.noise_shape, self.seed = rate, noise_shape, seed
         self._next_seed = seed
 
-    def call(self, inputs: Any, training: Any = False) -> Any:
+    def call(self, inputs: Tensor, training: Training = False) -> Tensor:
         if isinstance(self.rate, Real) and self.rate == 0:
             return identity(inputs)
 
@@ -131,7 +144,9 @@ class Dropout(Layer):
             self._next_seed = None if seed is None else seed + 1
             return nn_dropout(inputs, noise_shape=shape, seed=seed, rate=self.rate)
 
-        return smart_cond(learning_phase() if training is None else training, dropped, lambda: identity(inputs))
+        is_trained = learning_phase() if training is None else training
+        outputs: Tensor = smart_cond(is_trained, dropped, lambda: identity(inputs))
+        return outputs
 
     def _noise_shape(self, inputs: Any) -> Any:
         if self.noise_shape is None:
@@ -141,26 +156,27 @@ class Dropout(Layer):
 
 
 def dropout(
-    inputs: Any,
-    rate: Any = 0.5,
-    noise_shape: Any = None,
+    inputs: TensorLike,
+    rate: Tensor | float = 0.5,
+    noise_shape: Sequence[int | None] | None = None,
     seed: int | None = None,
-    training: Any = False,
+    training: Training = False,
     name: str | None = None,
-) -> Any:
+) -> Tensor:
     """Sets a part of `inputs` to zero while training, and scales up the rest."""
-    return Dropout(rate, noise_shape, seed, name)(inputs, training=training)
+    outputs: Tensor = Dropout(rate, noise_shape, seed, name)(inputs, training=training)
+    return outputs
 
 
 class Flatten(Layer):
     """Each item of a batch as one row."""
 
-    def __init__(self, data_format: str | None = None, **kwargs: Any) -> None:
-        super().__init__(**kwargs)
+    def __init__(self, data_format: str | None = None, **kwargs: LayerOption) -> None:
+        super().__init__(**dict[str, Any](kwargs))
         self.data_format = data_format_of(data_format)
         self.input_spec = InputSpec(min_ndim=1)
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         shape = inputs.get_shape()
         if self.data_format == "channels_first" and shape.rank is not None and shape.rank > 1:
             inputs = transpose(inputs, perm=[0, *range(2, shape.rank), 1])
@@ -168,16 +184,18 @@ class Flatten(Layer):
         if shape.rank == 1:
             return expand_dims(inputs, axis=1)
         sizes = inputs.static_shape.dims
-        if sizes is not None and None not in sizes[1:]:
-            return reshape(inputs, constant([-1, prod(sizes[1:])]))
+        inner = [size for size in (sizes or ())[1:] if size is not None]
+        if sizes is not None and len(inner) == len(sizes) - 1:
+            return reshape(inputs, constant([-1, prod(inner)]))
         if sizes is not None and sizes[0] is not None:
             return reshape(inputs, constant([sizes[0], -1]))
         return reshape(inputs, [shape_of(inputs)[0], -1])
 
 
-def flatten(inputs: Any, name: str | None = None, data_format: str = "channels_last") -> Any:
+def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "channels_last") -> Tensor:
     """Each item of a batch as one row."""
-    return Flatten(data_format, name=name)(inputs)
+    rows: Tensor = Flatten(data_format, name=name)(inputs)
+    return rows
 
 
 __all__ = ["Dense", "Dropout", "Flatten", "dense", "dropout", "flatten"]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike, ShapeLike, Structure
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.structures import flatten
 
@@ -16,8 +18,8 @@ class InputSpec:
 
     def __init__(
         self,
-        dtype: Any = None,
-        shape: Any = None,
+        dtype: DTypeLike | None = None,
+        shape: ShapeLike = None,
         ndim: int | None = None,
         max_ndim: int | None = None,
         min_ndim: int | None = None,
@@ -44,7 +46,7 @@ class InputSpec:
         told = {name: getattr(self, name) for name in ("dtype", "shape", "ndim", "max_ndim", "min_ndim", "axes")}
         return f"InputSpec({', '.join(f'{name}={value}' for name, value in told.items() if value)})"
 
-    def problem(self, value: Any) -> str | None:
+    def problem(self, value: Tensor) -> str | None:
         """What is wrong with an input, or None."""
         shape: TensorShape = value.get_shape()
         if shape.dims is None:
@@ -82,7 +84,7 @@ def _without_last_one(sizes: list[int | None]) -> list[int | None]:
     return sizes[:-1] if sizes and sizes[-1] == 1 else sizes
 
 
-def check_inputs(spec: Any, inputs: Any, layer: str) -> None:
+def check_inputs(spec: InputSpec | Sequence[InputSpec | None] | None, inputs: Structure, layer: str) -> None:
     """Sees that the inputs of a layer are what it asks for."""
     if not spec:
         return

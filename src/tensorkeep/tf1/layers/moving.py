@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
-from tensorkeep.graph.arguments import emit
+from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import colocate_with, control_dependencies, name_scope
 from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.tf1.functions.arrays.shapes import identity, ones, zeros_like
 from tensorkeep.tf1.functions.control.control_flow import smart_cond
 from tensorkeep.tf1.functions.numbers.elementwise import cast, maximum, minimum, sqrt
+from tensorkeep.tf1.layers.arguments import Training
 from tensorkeep.tf1.variables.assignments import assign, assign_sub
+from tensorkeep.tf1.variables.variable import Variable
 
 
-def assign_moving_average(variable: Any, value: Any, momentum: Any) -> Any:
+def assign_moving_average(variable: Variable, value: TensorLike, momentum: Tensor | float) -> Variable | Tensor:
     """Moves a variable towards a value, by `1 - momentum` of the way."""
     with name_scope("AssignMovingAvg") as scope, colocate_with(variable):
         decay = convert(1.0 - momentum, name="decay")
@@ -22,7 +25,7 @@ def assign_moving_average(variable: Any, value: Any, momentum: Any) -> Any:
         return assign_sub(variable, (variable - cast(value, variable.dtype)) * decay, name=scope)
 
 
-def ones_like(value: Any) -> Any:
+def ones_like(value: Tensor) -> Tensor:
     """Ones of the shape of another tensor: a constant if that is known."""
     with name_scope("ones_like") as scope:
         shape = value.get_shape()
@@ -31,13 +34,23 @@ def ones_like(value: Any) -> Any:
         return emit("OnesLike", value, name=scope)
 
 
-def assign_new_value(variable: Any, value: Any) -> Any:
+def assign_new_value(variable: Variable, value: TensorLike) -> Variable | Tensor:
     """Gives a variable another value."""
     with name_scope("AssignNewValue") as scope, colocate_with(variable):
         return assign(variable, value, name=scope)
 
 
-def renormalized(layer: Any, mean: Any, variance: Any, training: Any) -> tuple[Any, Any, Any, Any]:
+class Renormalizing(Protocol):
+    """What is needed of a layer that renormalizes batches: its averages, and how they move and correct."""
+
+    epsilon: float
+    renorm_mean: Any
+    renorm_stddev: Any
+    renorm_clipping: dict[str, Any]
+    renorm_momentum: float
+
+
+def renormalized(layer: Renormalizing, mean: Tensor, variance: Tensor, training: Training) -> tuple[Any, Any, Any, Any]:
     """The corrections r and d of a batch, and its mean and variance, which wait for the averages to have moved."""
     deviation = sqrt(variance + layer.epsilon)
     average = maximum(layer.renorm_stddev, sqrt(layer.epsilon))
@@ -46,8 +59,9 @@ def renormalized(layer: Any, mean: Any, variance: Any, training: Any) -> tuple[A
     with control_dependencies([r, d]):  # the corrections are those before the averages move
         mean, deviation = identity(mean), identity(deviation)
     r, d = _clipped(r, d, layer.renorm_clipping)
-    r_used = smart_cond(training, lambda: r, lambda: ones_like(r))
-    d_used = smart_cond(training, lambda: d, lambda: zeros_like(d))
+    is_trained: Any = training
+    r_used = smart_cond(is_trained, lambda: r, lambda: ones_like(r))
+    d_used = smart_cond(is_trained, lambda: d, lambda: zeros_like(d))
     moved = [
         _moved(layer.renorm_mean, mean, layer.renorm_momentum, training),
         _moved(layer.renorm_stddev, deviation, layer.renorm_momentum, training),

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final
 
 from tensorkeep.dtypes import BFLOAT16, FLOAT16, FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import TensorLike
 from tensorkeep.graph.building import colocate_with
 from tensorkeep.graph.conversion import convert
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, reshape, stop_gradient, zeros_like
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
@@ -19,12 +21,13 @@ from tensorkeep.tf1.functions.nn.normalization import batch_normalization as nn_
 from tensorkeep.tf1.functions.nn.normalization import fused_batch_norm, moments, weighted_moments
 from tensorkeep.tf1.functions.numbers.elementwise import cast, sqrt
 from tensorkeep.tf1.functions.numbers.reductions import reduce_mean
-from tensorkeep.tf1.layers.arguments import Function, initializer_of
+from tensorkeep.tf1.layers.arguments import Function, LayerOption, Training, initializer_of
 from tensorkeep.tf1.layers.base import Layer, learning_phase
 from tensorkeep.tf1.layers.input_spec import InputSpec
 from tensorkeep.tf1.layers.moving import assign_moving_average, assign_new_value, ones_like, renormalized
 from tensorkeep.tf1.variables.initializers import Ones, Zeros
 from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization
+from tensorkeep.tf1.variables.options import InitializerLike
 
 _FORMATS: Final = {(4, 1): "NCHW", (4, 3): "NHWC", (5, 1): "NCDHW", (5, 4): "NDHWC"}  # by rank and axis
 _CLIPPING: Final = ("rmax", "rmin", "dmax")
@@ -39,15 +42,15 @@ class BatchNormalization(Layer):
 
     def __init__(
         self,
-        axis: Any = -1,
-        momentum: Any = 0.99,
+        axis: int | Sequence[int] = -1,
+        momentum: Tensor | float = 0.99,
         epsilon: float = 1e-3,
         center: bool = True,
         scale: bool = True,
-        beta_initializer: Any = Zeros(),
-        gamma_initializer: Any = Ones(),
-        moving_mean_initializer: Any = Zeros(),
-        moving_variance_initializer: Any = Ones(),
+        beta_initializer: InitializerLike = Zeros(),
+        gamma_initializer: InitializerLike = Ones(),
+        moving_mean_initializer: InitializerLike = Zeros(),
+        moving_variance_initializer: InitializerLike = Ones(),
         beta_regularizer: Function | None = None,
         gamma_regularizer: Function | None = None,
         beta_constraint: Function | None = None,
@@ -60,9 +63,9 @@ class BatchNormalization(Layer):
         virtual_batch_size: int | None = None,
         adjustment: Callable[[Any], tuple[Any, Any]] | None = None,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs: LayerOption,
     ) -> None:
-        super().__init__(name=name, trainable=trainable, **kwargs)
+        super().__init__(name=name, trainable=trainable, **dict[str, Any](kwargs))
         if not isinstance(axis, int | list | tuple):
             raise WrongTypeError(
                 f"Expected an int or a list/tuple of ints for the argument 'axis', but received: {axis!r}"
@@ -93,7 +96,7 @@ class BatchNormalization(Layer):
 
     # ------------------------------------------------------------------------------------------ variables
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         self._resolve_axes(input_shape)
         sizes = self._sizes(input_shape)
         if self.scale:
@@ -193,7 +196,8 @@ class BatchNormalization(Layer):
 
     def _build_renorm(self, sizes: list[int]) -> None:
         def deviation(*args: Any, **kwargs: Any) -> Any:
-            return sqrt(self.moving_variance_initializer(*args, **kwargs))
+            initializer: Any = self.moving_variance_initializer
+            return sqrt(initializer(*args, **kwargs))
 
         with colocate_with(self.moving_variance):
             self.moving_stddev = self._average("moving_stddev", sizes, deviation)
@@ -204,7 +208,7 @@ class BatchNormalization(Layer):
 
     # ------------------------------------------------------------------------------------------ calls
 
-    def call(self, inputs: Any, training: Any = False, mask: Any = None) -> Any:
+    def call(self, inputs: Tensor, training: Training = False, mask: TensorLike | None = None) -> Tensor:
         assert self._dtype is not None  # since the first call
         inputs = cast(inputs, self._dtype)
         if training is None:
@@ -218,7 +222,7 @@ class BatchNormalization(Layer):
             return self._fused(inputs, training)
         return self._normalized(inputs, training, mask)
 
-    def _fused(self, inputs: Any, training: Any) -> Any:
+    def _fused(self, inputs: Any, training: Any) -> Tensor:
         dtype, sizes = self._parameter_dtype, self.moving_mean.get_shape().as_list()
         beta = self.beta if self.center else constant(0.0, dtype=dtype, shape=sizes)
         gamma = self.gamma if self.scale else constant(1.0, dtype=dtype, shape=sizes)
@@ -235,6 +239,7 @@ class BatchNormalization(Layer):
                 data_format=self._data_format,
             )
 
+        output: Tensor
         output, mean, variance = smart_cond(training, lambda: normalized(True), lambda: normalized(False))
         known = smart_constant_value(training)
         if known is not False:
@@ -243,7 +248,7 @@ class BatchNormalization(Layer):
             self.add_update(lambda: assign_moving_average(self.moving_variance, variance, momentum))
         return output
 
-    def _normalized(self, inputs: Any, training: Any, mask: Any) -> Any:
+    def _normalized(self, inputs: Any, training: Any, mask: Any) -> Tensor:
         dtype = inputs.dtype.base_dtype
         if dtype in (FLOAT16, BFLOAT16):
             inputs = cast(inputs, FLOAT32)
@@ -328,21 +333,21 @@ def _then(scale: Any, offset: Any, then_scale: Any, then_offset: Any) -> tuple[A
 
 
 def batch_normalization(
-    inputs: Any,
-    axis: Any = -1,
-    momentum: Any = 0.99,
+    inputs: TensorLike,
+    axis: int | Sequence[int] = -1,
+    momentum: Tensor | float = 0.99,
     epsilon: float = 1e-3,
     center: bool = True,
     scale: bool = True,
-    beta_initializer: Any = Zeros(),
-    gamma_initializer: Any = Ones(),
-    moving_mean_initializer: Any = Zeros(),
-    moving_variance_initializer: Any = Ones(),
+    beta_initializer: InitializerLike = Zeros(),
+    gamma_initializer: InitializerLike = Ones(),
+    moving_mean_initializer: InitializerLike = Zeros(),
+    moving_variance_initializer: InitializerLike = Ones(),
     beta_regularizer: Function | None = None,
     gamma_regularizer: Function | None = None,
     beta_constraint: Function | None = None,
     gamma_constraint: Function | None = None,
-    training: Any = False,
+    training: Training = False,
     trainable: bool = True,
     name: str | None = None,
     reuse: bool | None = None,
@@ -352,7 +357,7 @@ def batch_normalization(
     fused: bool | None = None,
     virtual_batch_size: int | None = None,
     adjustment: Callable[[Any], tuple[Any, Any]] | None = None,
-) -> Any:
+) -> Tensor:
     """Inputs with the mean `beta` and the standard deviation `gamma` along all axes but some."""
     layer = BatchNormalization(
         axis,
@@ -379,7 +384,8 @@ def batch_normalization(
         _reuse=reuse,
         _scope=name,
     )
-    return layer(inputs, training=training)
+    outputs: Tensor = layer(inputs, training=training)
+    return outputs
 
 
 __all__ = ["BatchNormalization", "batch_normalization"]

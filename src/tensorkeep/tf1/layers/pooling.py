@@ -30,7 +30,7 @@ class _Pooling(Layer):
     ) -> None:
         if strides is None:
             raise InvalidArgumentError("Argument `strides` must not be None.")
-        super().__init__(name=name, **kwargs)
+        super().__init__(name=name, **dict[str, Any](kwargs))
         self.pool_size = numbers(pool_size, self.spatial, "pool_size")
         self.strides = numbers(strides, self.spatial, "strides", allows_zero=True)
         self.padding = padding_of(padding)

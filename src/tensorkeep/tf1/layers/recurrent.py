@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from tensorkeep.dtypes import INT32
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
+from tensorkeep.graph.arguments import DTypeLike, Structure, TensorLike
 from tensorkeep.graph.building import colocate_with, control_dependencies, current_graph, name_scope
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import (
     concat,
@@ -41,7 +42,7 @@ from tensorkeep.tf1.functions.structures import (
     map_structure,
     pack_sequence_as,
 )
-from tensorkeep.tf1.layers.cells import check_cell, joined_shape, joined_static_shape
+from tensorkeep.tf1.layers.cells import CellLike, State, check_cell, joined_shape, joined_static_shape
 from tensorkeep.tf1.variables.scope import VariableScope
 from tensorkeep.tf1.variables.scopes import variable_scope
 
@@ -159,16 +160,16 @@ class _Lengths:
 
 
 def dynamic_rnn(
-    cell: Any,
-    inputs: Any,
-    sequence_length: Any = None,
-    initial_state: Any = None,
-    dtype: Any = None,
+    cell: CellLike,
+    inputs: Structure,
+    sequence_length: TensorLike | None = None,
+    initial_state: State | None = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
-) -> Any:
+    scope: str | VariableScope | None = None,
+) -> tuple[Any, State]:
     """The outputs of a cell for sequences, and its last state, by a loop."""
     check_cell("cell", cell)
     with _network_scope(scope):
@@ -284,18 +285,18 @@ def _known_sizes(size: Any) -> list[int | None]:
 
 
 def bidirectional_dynamic_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
-    inputs: Any,
-    sequence_length: Any = None,
-    initial_state_fw: Any = None,
-    initial_state_bw: Any = None,
-    dtype: Any = None,
+    cell_fw: CellLike,
+    cell_bw: CellLike,
+    inputs: Structure,
+    sequence_length: TensorLike | None = None,
+    initial_state_fw: State | None = None,
+    initial_state_bw: State | None = None,
+    dtype: DTypeLike | None = None,
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
     time_major: bool = False,
-    scope: Any = None,
-) -> Any:
+    scope: str | VariableScope | None = None,
+) -> tuple[tuple[Any, Any], tuple[State, State]]:
     """The outputs and last states of two cells, of which one reads the sequences from their ends."""
     check_cell("cell_fw", cell_fw)
     check_cell("cell_bw", cell_bw)
@@ -321,12 +322,12 @@ def bidirectional_dynamic_rnn(
 
 
 def raw_rnn(
-    cell: Any,
+    cell: CellLike,
     loop_fn: Callable[..., Any],
     parallel_iterations: int | None = None,
     swap_memory: bool = False,
-    scope: Any = None,
-) -> Any:
+    scope: str | VariableScope | None = None,
+) -> tuple[Any, State, Any]:
     """A loop of a cell whose inputs, states and outputs a function decides: arrays of what it emits, the last state
     of the cell and that of the loop.
     """
@@ -399,18 +400,18 @@ def raw_rnn(
 
 
 def static_rnn(
-    cell: Any,
-    inputs: Any,
-    initial_state: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
-    scope: Any = None,
-) -> Any:
+    cell: CellLike,
+    inputs: Sequence[Structure],
+    initial_state: State | None = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
+    scope: str | VariableScope | None = None,
+) -> tuple[list[Any], State]:
     """The outputs of a cell for each of a list of inputs, and its last state, built step by step."""
     check_cell("cell", cell)
     _check_sequence(inputs)
     with _network_scope(scope) as opened:
-        first = inputs
+        first: Any = inputs
         while is_nested(first):
             first = first[0]
         known = _known_batch(first, inputs)
@@ -473,15 +474,15 @@ def _unrolled_lengths(cell: Any, told: Any, batch_size: Any, known: int | None, 
 
 
 def static_bidirectional_rnn(
-    cell_fw: Any,
-    cell_bw: Any,
-    inputs: Any,
-    initial_state_fw: Any = None,
-    initial_state_bw: Any = None,
-    dtype: Any = None,
-    sequence_length: Any = None,
-    scope: Any = None,
-) -> Any:
+    cell_fw: CellLike,
+    cell_bw: CellLike,
+    inputs: Sequence[Structure],
+    initial_state_fw: State | None = None,
+    initial_state_bw: State | None = None,
+    dtype: DTypeLike | None = None,
+    sequence_length: TensorLike | None = None,
+    scope: str | VariableScope | None = None,
+) -> tuple[list[Any], State, State]:
     """The joined outputs of two cells, of which one reads the list from its end, and the last state of each."""
     check_cell("cell_fw", cell_fw)
     check_cell("cell_bw", cell_bw)
@@ -509,9 +510,22 @@ def _reversed(items: Sequence[Any], lengths: Any) -> list[Any]:
     return [pack_sequence_as(item, results) for item, results in zip(items, flat, strict=True)]
 
 
+class StateSaver(Protocol):
+    """What keeps states from call to call, by name."""
+
+    def state(self, name: str, /) -> Tensor: ...
+
+    def save_state(self, name: str, value: Tensor, /) -> Operation: ...
+
+
 def static_state_saving_rnn(
-    cell: Any, inputs: Any, state_saver: Any, state_name: Any, sequence_length: Any = None, scope: Any = None
-) -> Any:
+    cell: CellLike,
+    inputs: Sequence[Structure],
+    state_saver: StateSaver,
+    state_name: str | Sequence[str],
+    sequence_length: TensorLike | None = None,
+    scope: str | VariableScope | None = None,
+) -> tuple[list[Any], State]:
     """As `static_rnn`, with states that a saver keeps from call to call."""
     if is_nested(cell.state_size) != is_nested(state_name):
         raise InvalidArgumentError(

@@ -4,13 +4,26 @@ from __future__ import annotations
 
 from typing import Any
 
+from tensorkeep.graph.arguments import IntegersLike
+from tensorkeep.graph.graph import Tensor
+from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims, squeeze
 from tensorkeep.tf1.functions.nn.activations import bias_add
 from tensorkeep.tf1.functions.nn.convolution import separable_conv2d as nn_separable_conv2d
-from tensorkeep.tf1.layers.arguments import Function, applied, initializer_of, tensor_format, with_defaults
+from tensorkeep.tf1.layers.arguments import (
+    ActivationLike,
+    Function,
+    LayerOption,
+    WeightOptions,
+    Windows,
+    applied,
+    tensor_format,
+    with_defaults,
+)
 from tensorkeep.tf1.layers.convolutional import ConvolutionLayer
 from tensorkeep.tf1.layers.input_spec import InputSpec
 from tensorkeep.tf1.variables.initializers import Zeros
+from tensorkeep.tf1.variables.options import InitializerLike
 
 
 class _SeparableConvolution(ConvolutionLayer):
@@ -18,18 +31,18 @@ class _SeparableConvolution(ConvolutionLayer):
 
     def __init__(
         self,
-        filters: Any,
-        kernel_size: Any,
-        strides: Any = 1,
+        filters: int,
+        kernel_size: IntegersLike,
+        strides: IntegersLike = 1,
         padding: str = "valid",
         data_format: str | None = "channels_last",
-        dilation_rate: Any = 1,
+        dilation_rate: IntegersLike = 1,
         depth_multiplier: int = 1,
-        activation: Any = None,
+        activation: ActivationLike = None,
         use_bias: bool = True,
-        depthwise_initializer: Any = None,
-        pointwise_initializer: Any = None,
-        bias_initializer: Any = Zeros(),
+        depthwise_initializer: InitializerLike = None,
+        pointwise_initializer: InitializerLike = None,
+        bias_initializer: InitializerLike = Zeros(),
         depthwise_regularizer: Function | None = None,
         pointwise_regularizer: Function | None = None,
         bias_regularizer: Function | None = None,
@@ -39,42 +52,37 @@ class _SeparableConvolution(ConvolutionLayer):
         bias_constraint: Function | None = None,
         trainable: bool = True,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs: LayerOption,
     ) -> None:
         super().__init__(
             filters,
-            (kernel_size, strides, padding, data_format, dilation_rate),
+            Windows(kernel_size, strides, padding, data_format, dilation_rate),
             activation,
-            (use_bias, bias_initializer, bias_regularizer, bias_constraint),
+            use_bias,
+            {
+                "depthwise": WeightOptions(depthwise_initializer, depthwise_regularizer, depthwise_constraint),
+                "pointwise": WeightOptions(pointwise_initializer, pointwise_regularizer, pointwise_constraint),
+                "bias": WeightOptions(bias_initializer, bias_regularizer, bias_constraint),
+            },
             activity_regularizer=activity_regularizer,
             trainable=trainable,
             name=name,
-            **kwargs,
+            **dict[str, Any](kwargs),
         )
         self.depth_multiplier = depth_multiplier
-        self.depthwise_initializer = initializer_of(depthwise_initializer)
-        self.pointwise_initializer = initializer_of(pointwise_initializer)
-        self.depthwise_regularizer, self.pointwise_regularizer = depthwise_regularizer, pointwise_regularizer
-        self.depthwise_constraint, self.pointwise_constraint = depthwise_constraint, pointwise_constraint
         self.depthwise_kernel: Any = None
         self.pointwise_kernel: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         channels = self.input_channels(input_shape)
         self.input_spec = InputSpec(ndim=self.spatial + 2, axes={self.channel_axis: channels})
-        self.depthwise_kernel = self.add_weight(
-            "depthwise_kernel",
-            (*self.kernel_size, channels, self.depth_multiplier),
-            initializer=self.depthwise_initializer,
-            regularizer=self.depthwise_regularizer,
-            constraint=self.depthwise_constraint,
+        self.depthwise_kernel = self.add_weight_of(
+            "depthwise", "depthwise_kernel", (*self.kernel_size, channels, self.depth_multiplier)
         )
-        self.pointwise_kernel = self.add_weight(
+        self.pointwise_kernel = self.add_weight_of(
+            "pointwise",
             "pointwise_kernel",
             (*(1,) * self.spatial, self.depth_multiplier * channels, self.filters),
-            initializer=self.pointwise_initializer,
-            regularizer=self.pointwise_regularizer,
-            constraint=self.pointwise_constraint,
         )
         self.add_bias_weight()
         self.built = True
@@ -94,7 +102,7 @@ class SeparableConv1D(_SeparableConvolution):
     spatial = 1
     can_be_causal = True
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         axis = 2 if self.is_channels_first else 1
         images = expand_dims(self.padded(inputs), axis)
         kernels = expand_dims(self.depthwise_kernel, 0), expand_dims(self.pointwise_kernel, 0)
@@ -108,7 +116,7 @@ class SeparableConv2D(_SeparableConvolution):
 
     spatial = 2
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         kernels = self.depthwise_kernel, self.pointwise_kernel
         return self.activated(self._separated(inputs, kernels, self.strides, self.dilation_rate))
 

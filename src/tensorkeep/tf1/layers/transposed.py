@@ -5,16 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.graph.arguments import IntegersLike
+from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.functions.arrays.shapes import shape as shape_of
 from tensorkeep.tf1.functions.arrays.shapes import stack, transpose
 from tensorkeep.tf1.functions.nn.activations import bias_add
 from tensorkeep.tf1.functions.nn.convolution import conv2d_transpose as nn_conv2d_transpose
 from tensorkeep.tf1.functions.nn.convolution import conv3d_transpose as nn_conv3d_transpose
-from tensorkeep.tf1.layers.arguments import Function, applied, initializer_of, tensor_format, with_defaults
+from tensorkeep.tf1.layers.arguments import (
+    ActivationLike,
+    Function,
+    LayerOption,
+    WeightOptions,
+    Windows,
+    applied,
+    tensor_format,
+    with_defaults,
+)
 from tensorkeep.tf1.layers.convolutional import ConvolutionLayer
 from tensorkeep.tf1.layers.input_spec import InputSpec
 from tensorkeep.tf1.variables.initializers import Zeros
+from tensorkeep.tf1.variables.options import InitializerLike
 
 
 class _TransposedConvolution(ConvolutionLayer):
@@ -22,15 +34,15 @@ class _TransposedConvolution(ConvolutionLayer):
 
     def __init__(
         self,
-        filters: Any,
-        kernel_size: Any,
-        strides: Any = 1,
+        filters: int,
+        kernel_size: IntegersLike,
+        strides: IntegersLike = 1,
         padding: str = "valid",
         data_format: str | None = "channels_last",
-        activation: Any = None,
+        activation: ActivationLike = None,
         use_bias: bool = True,
-        kernel_initializer: Any = None,
-        bias_initializer: Any = Zeros(),
+        kernel_initializer: InitializerLike = None,
+        bias_initializer: InitializerLike = Zeros(),
         kernel_regularizer: Function | None = None,
         bias_regularizer: Function | None = None,
         activity_regularizer: Function | None = None,
@@ -38,35 +50,31 @@ class _TransposedConvolution(ConvolutionLayer):
         bias_constraint: Function | None = None,
         trainable: bool = True,
         name: str | None = None,
-        **kwargs: Any,
+        **kwargs: LayerOption,
     ) -> None:
         super().__init__(
             filters,
-            (kernel_size, strides, padding, data_format, 1),
+            Windows(kernel_size, strides, padding, data_format),
             activation,
-            (use_bias, bias_initializer, bias_regularizer, bias_constraint),
+            use_bias,
+            {
+                "kernel": WeightOptions(kernel_initializer, kernel_regularizer, kernel_constraint),
+                "bias": WeightOptions(bias_initializer, bias_regularizer, bias_constraint),
+            },
             activity_regularizer=activity_regularizer,
             trainable=trainable,
             name=name,
-            **kwargs,
+            **dict[str, Any](kwargs),
         )
-        self.kernel_initializer = initializer_of(kernel_initializer)
-        self.kernel_regularizer, self.kernel_constraint = kernel_regularizer, kernel_constraint
         self.kernel: Any = None
 
-    def build(self, input_shape: Any) -> None:
+    def build(self, input_shape: TensorShape) -> None:
         rank = self.spatial + 2
         if input_shape.rank != rank:
             raise InvalidArgumentError(f"Inputs should have rank {rank}. Received input_shape={input_shape}.")
         channels = self.input_channels(input_shape)
         self.input_spec = InputSpec(ndim=rank, axes={self.channel_axis: channels})
-        self.kernel = self.add_weight(
-            "kernel",
-            (*self.kernel_size, self.filters, channels),
-            initializer=self.kernel_initializer,
-            regularizer=self.kernel_regularizer,
-            constraint=self.kernel_constraint,
-        )
+        self.kernel = self.add_weight_of("kernel", "kernel", (*self.kernel_size, self.filters, channels))
         self.add_bias_weight()
         self.built = True
 
@@ -86,7 +94,7 @@ class _TransposedConvolution(ConvolutionLayer):
         first = 2 if self.is_channels_first else 1
         return range(first, first + self.spatial)
 
-    def _finished(self, outputs: Any, input_shape: TensorShape) -> Any:
+    def _finished(self, outputs: Tensor, input_shape: TensorShape) -> Tensor:
         if input_shape.rank:
             sizes = input_shape.as_list()
             outputs.set_shape(self._shape(sizes[0], self._lengths([sizes[axis] for axis in self._axes()])))
@@ -101,7 +109,7 @@ class Conv2DTranspose(_TransposedConvolution):
 
     spatial = 2
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         """Images have their channels last for the operation, as TensorFlow without a GPU has it."""
         sizes, shape = shape_of(inputs), inputs.get_shape()
         batch = sizes[0]
@@ -127,7 +135,7 @@ class Conv3DTranspose(_TransposedConvolution):
 
     spatial = 3
 
-    def call(self, inputs: Any) -> Any:
+    def call(self, inputs: Tensor) -> Tensor:
         sizes = shape_of(inputs)
         batch, lengths = sizes[0], [sizes[axis] for axis in self._axes()]
         wanted = stack(self._shape(batch, self._lengths(lengths)))
