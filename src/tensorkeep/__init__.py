@@ -3,6 +3,7 @@
 Read a checkpoint:    with tensorkeep.open_checkpoint("run/model-1000") as checkpoint: checkpoint.read("dense/kernel")
 Write one:            tensorkeep.save_checkpoint("run/model-1001", {"dense/kernel": array})
 Check one:            print(tensorkeep.check_checkpoint("run/model-1000"))
+Run a graph:          with tensorkeep.open_graph("run/model-1000.meta") as graph: graph.restore(); graph.run("loss")
 Use a SavedModel:     with tensorkeep.load_saved_model("export/1") as model: model.signatures["predict"](x=array)
 
 Every name is imported when it is first asked for, so that what is not used costs nothing. `dir(tensorkeep)` lists them,
@@ -51,6 +52,7 @@ _NAMES = {
     "tensorkeep.saved_model.files.fingerprint": "OnFingerprint",
     "tensorkeep.saved_model.load.model": "LoadedModel",
     "tensorkeep.saved_model.load.model_loading": "load_saved_model",
+    "tensorkeep.saved_model.load.opened_graph": "OpenedGraph open_graph",
     "tensorkeep.saving.folder": "CheckpointFolder",
     "tensorkeep.saving.retention": """
         AllOf AnyOf History KeepActive KeepAll KeepBest KeepBytes KeepEvery KeepLatest KeepRecent KeepSteps

@@ -44,6 +44,7 @@ from tensorkeep.runtime.limits import Limits
 from tensorkeep.saved_model.files.fingerprint import OnFingerprint
 from tensorkeep.saved_model.load.model import LoadedModel
 from tensorkeep.saved_model.load.model_loading import load_saved_model
+from tensorkeep.saved_model.load.opened_graph import OpenedGraph, open_graph
 from tensorkeep.saving.folder import CheckpointFolder
 from tensorkeep.saving.retention import (
     AllOf, AnyOf, History, KeepActive, KeepAll, KeepBest, KeepBytes, KeepEvery, KeepLatest, KeepRecent, KeepSteps,
@@ -58,14 +59,14 @@ __all__ = [
     "FailedPreconditionError", "FileSystem", "History", "InternalError", "InvalidArgumentError", "KeepActive",
     "KeepAll", "KeepBest", "KeepBytes", "KeepEvery", "KeepLatest", "KeepRecent", "KeepSteps", "Limits", "LoadedModel",
     "LocalFileSystem", "MemoryFileSystem", "MissingFileError", "NotFoundError", "ObjectGraph", "OnFingerprint",
-    "OnMismatch", "OutOfRangeError", "PartitionedArray", "PermissionDeniedError", "Piece", "ReadOptions", "Record",
-    "Remedy", "RenamedReader", "ResourceExhaustedError", "RestoreItem", "RestoreOutcome", "RestorePlan",
-    "RetentionPolicy", "Rule", "SaveOptions", "SavedAttribute", "Shape", "ShardByName", "ShardBySize", "Sharding",
-    "SliceFileReader", "SliceFileWriter", "SlotVariable", "StorageError", "Suggestion", "TensorInfo",
+    "OnMismatch", "OpenedGraph", "OutOfRangeError", "PartitionedArray", "PermissionDeniedError", "Piece",
+    "ReadOptions", "Record", "Remedy", "RenamedReader", "ResourceExhaustedError", "RestoreItem", "RestoreOutcome",
+    "RestorePlan", "RetentionPolicy", "Rule", "SaveOptions", "SavedAttribute", "Shape", "ShardByName", "ShardBySize",
+    "Sharding", "SliceFileReader", "SliceFileWriter", "SlotVariable", "StorageError", "Suggestion", "TensorInfo",
     "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError", "UnavailableError",
     "UnimplementedError", "UnknownError", "VariableNames", "Variant", "Wanted", "WrongTypeError", "__version__",
     "about", "check_checkpoint", "latest_checkpoint", "list_tensors", "load_objects", "load_saved_model",
-    "load_tensor", "load_tensors", "merge_bundles", "named_variables", "open_checkpoint", "plan_restore",
+    "load_tensor", "load_tensors", "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore",
     "read_checkpoint_state", "restore_arrays", "save_checkpoint", "save_objects", "variable_names",
     "write_checkpoint_state",
 ]

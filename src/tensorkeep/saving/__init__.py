@@ -11,6 +11,7 @@ freezing              freezing a model: its graph and the values of its variable
 graph_exports         the graph as it is stored beside each checkpoint
 ledger                the ledger: what we wrote in a folder of checkpoints
 loaded_values         the values that loading a model gives its variables and tables, read from its checkpoint
+named_restoring       restoring the variables of a session by their names, without operations that do it
 restore_nodes         what the restoring operations of a graph want from a checkpoint
 restored_embeddings   which embedding variables an operation restores, read off the graph
 restored_hash_tables  which hash tables an operation restores, read off the graph

@@ -48,6 +48,7 @@ from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.saving.embedding_loads import rows_of
 from tensorkeep.saving.loaded_values import LoadedValues, require_saver
+from tensorkeep.saving.named_restoring import place_of
 from tensorkeep.saving.saver import Saver
 from tensorkeep.saving.stored_values import StoredValue, by_any_name, parts_of_meta_graph, read_stored, stored_values
 
@@ -177,18 +178,7 @@ def restore_with_saver(session: Session, saver_def: SaverDef, checkpoint: str) -
 def _restore_by_name(session: Session, values: Mapping[str, Array], variables: Sequence[VariableNode]) -> None:
     for variable in variables:
         if variable.name in values:
-            _resource(session, variable).assign(values[variable.name])
-
-
-def _resource(session: Session, variable: VariableNode) -> VariableResource:
-    return session.resources.get_or_create(
-        variable.container,
-        variable.resource_name,
-        VariableResource,
-        lambda: VariableResource(
-            variable.resource_name, variable.dtype, variable.shape, is_ref=not variable.is_resource
-        ),
-    )
+            place_of(session, variable).assign(values[variable.name])
 
 
 def session_values(session: Runs | LoadedValues, variables: Sequence[VariableNode]) -> dict[str, Array]:

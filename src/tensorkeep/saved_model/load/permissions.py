@@ -70,11 +70,11 @@ class Permissions:
         """For a session's `write_line`: prints go to the log if allowed, and are refused otherwise."""
         return log_line if Capability.PRINTS in self.needs else refuse_line
 
-    def files(self, fs: FileSystem, directory: str) -> FileSystem:
-        """For a session's `filesystem`: those of the model to read, or all if reading is allowed."""
+    def files(self, fs: FileSystem, directory: str | None) -> FileSystem:
+        """For a session's `filesystem`: those of the model's directory to read, or all if that is allowed."""
         return ModelFiles(fs, "" if Capability.READS_FILES in self.classes else directory)
 
-    def files_of(self, fs: FileSystem, directory: str) -> Callable[[Operation], FileSystem]:
+    def files_of(self, fs: FileSystem, directory: str | None) -> Callable[[Operation], FileSystem]:
         """For a session's `files_of`: what is allowed to one type of operation is not for others to use."""
         shared = self.files(fs, directory)
 
@@ -91,25 +91,35 @@ def _needs(operation: str) -> frozenset[Capability]:
 
 
 class ModelFiles(FileSystem):
-    """The files in one directory, to be read only; an empty directory is all of them."""
+    """The files in one directory, to be read only; an empty directory is all of them, None is no file at all."""
 
-    def __init__(self, fs: FileSystem, directory: str, may_write: bool = False) -> None:
+    def __init__(self, fs: FileSystem, directory: str | None, may_write: bool = False) -> None:
         self._fs = fs
         self._directory = directory
         self._root = fs.canonical(directory).rstrip("/") + "/" if directory else ""
         self._may_write = may_write
 
+    def _is_inside(self, path: str) -> bool:
+        if self._directory is None:
+            return False
+        return not self._root or f"{self._fs.canonical(path)}/".startswith(self._root)
+
     def _inside(self, path: str) -> str:
-        if self._root and not f"{self._fs.canonical(path)}/".startswith(self._root):
+        if not self._is_inside(path):
+            own = "and has no directory of its own"
+            if self._directory is not None:
+                own = f'which is not in its directory "{self._directory}"'
             raise PermissionDeniedError(
-                f'the model reads "{path}", which is not in its directory "{self._directory}". Load it with '
-                'allow=["reads files"] if you trust it'
+                f'the model reads "{path}", {own}. Load it with allow=["reads files"] if you trust it'
             )
         return path
 
-    def _denied(self, path: str) -> PermissionDeniedError:
-        return PermissionDeniedError(
-            f'the model changes "{path}", and may change no files. Load it with allow=["writes files"] if you trust it'
+    def _changed(self, path: str) -> str:
+        if self._may_write and self._is_inside(path):
+            return path
+        where = f'only files in "{self._directory}"' if self._may_write else "no files"
+        raise PermissionDeniedError(
+            f'the model changes "{path}", and may change {where}. Load it with allow=["writes files"] if you trust it'
         )
 
     def open(self, path: str) -> RandomAccessFile:
@@ -131,37 +141,37 @@ class ModelFiles(FileSystem):
         return self._fs.canonical(path)
 
     def create(self, path: str) -> WritableFile:
-        raise self._denied(path)
+        return self._fs.create(self._changed(path))
 
     def rename(self, source: str, target: str) -> None:
-        raise self._denied(source)
+        self._fs.rename(self._changed(source), self._changed(target))
 
     def link(self, source: str, target: str) -> None:
-        raise self._denied(target)
+        self._fs.link(self._inside(source), self._changed(target))
 
     def delete(self, path: str) -> None:
-        raise self._denied(path)
+        self._fs.delete(self._changed(path))
 
     def make_directory(self, path: str) -> None:
-        raise self._denied(path)
+        self._fs.make_directory(self._changed(path))
 
     def remove_directory(self, path: str) -> None:
-        raise self._denied(path)
+        self._fs.remove_directory(self._changed(path))
 
     def set_modified(self, path: str, time: float) -> None:
-        raise self._denied(path)
+        self._fs.set_modified(self._changed(path), time)
 
     def sync(self, path: str) -> None:
-        raise self._denied(path)
+        self._fs.sync(self._changed(path))
 
     def sync_directory(self, path: str) -> None:
-        raise self._denied(path)
+        self._fs.sync_directory(self._changed(path))
 
     def locked(self, directory: str) -> AbstractContextManager[None]:
-        raise self._denied(directory)
+        return self._fs.locked(self._changed(directory))
 
     def delete_abandoned(self, path: str) -> bool:
-        raise self._denied(path)
+        return self._fs.delete_abandoned(self._changed(path))
 
 
 __all__ = ["ModelFiles", "Permissions", "refuse_line"]
