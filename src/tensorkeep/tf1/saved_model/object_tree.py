@@ -126,7 +126,7 @@ class Captured:
 
 
 def capture(objects: ObjectTree, functions: Sequence[ConcreteFunction], session: Session) -> Captured:
-    """What functions use from outside; InvalidArgumentError, with all that is so, if something cannot be saved."""
+    """What functions use from outside. InvalidArgumentError lists everything among it that cannot be saved."""
     variables, assets = objects.variables(), objects.assets()
     values: dict[Tensor, int] = {}
     tables: dict[Tensor, SavedTable] = {}

@@ -135,7 +135,7 @@ class SavedModelLoader:
     def load(
         self, session: Session, tags: Iterable[str], import_scope: str | None = None, **options: Unpack[ImportOptions]
     ) -> MetaGraphDef:
-        """All of it; gives the meta graph of the file, in which the nodes now have their default attributes too.
+        """Adds the graph, restores and initializes; gives the meta graph of the file, with default attributes added.
 
         Files that are missing are told before all else.
         """

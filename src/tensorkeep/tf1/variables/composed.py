@@ -40,12 +40,12 @@ class ComposedVariable(Variable):
 
     @property
     def _flat(self) -> list[Variable]:
-        """The variables of which those are made that are partitioned, in the place of these."""
+        """All variables that hold values: a partitioned part is replaced by its own parts."""
         return [item for part in self._parts for item in ([part] if isinstance(part, Variable) else part)]
 
     @property
     def op(self) -> Operation:
-        """That of the first part."""
+        """The operation of the first part."""
         return self._flat[0].op
 
     @property
@@ -62,7 +62,7 @@ class ComposedVariable(Variable):
 
     @property
     def initializer(self) -> list[Operation]:  # type: ignore[override]
-        """Those of the parts, which is why it is several."""
+        """The initializers of all parts: a list, unlike that of other variables."""
         return [part.initializer for part in self._flat]
 
     def to_proto(self, export_scope: str | None = None) -> None:

@@ -89,7 +89,7 @@ class TableRecipe:
 
     @classmethod
     def of(cls, key_dtype: DTypeLike, option: EmbeddingVariableOption) -> TableRecipe:
-        """With the switches that the user has set: TF_RECORD_FREQ and TF_RECORD_VERSION."""
+        """The recipe for these keys and options; TF_RECORD_FREQ and TF_RECORD_VERSION of the environment count too."""
         keys = DType.of(key_dtype)
         if keys.name not in KEY_DTYPES:
             raise WrongTypeError(f"key_dtype is {keys.name}, expected int64 or int32")
@@ -344,7 +344,7 @@ class EmbeddingVariable(BaseResourceVariable):
         return emit("KvVariableShape", self._handle, **self._types())
 
     def get_dynamic_shape(self) -> Tensor:
-        """The same."""
+        """What `total_count` gives, by another name."""
         return self.total_count()
 
     def get_frequency(self, ids: TensorLike) -> Tensor:

@@ -164,7 +164,7 @@ def _of_scope(
 
 
 def row_length(name: str, shape: ShapeLike) -> int:
-    """How long rows are of which DeepRec's scope is given a shape: a number, or a list with that."""
+    """The length of a row, from the `shape` given to DeepRec's scope: a number, or a list of one number."""
     sizes: list[Any] = list(TensorShape(shape).as_list()) if isinstance(shape, list | tuple | TensorShape) else [shape]
     if len(sizes) != 1:
         raise InvalidArgumentError(f'"{name}" has rows of one axis; expected a shape of one number, got {shape}')
@@ -173,7 +173,7 @@ def row_length(name: str, shape: ShapeLike) -> int:
 
 
 def dtype_of_keys(invalid_key: TensorLike | None) -> DTypeLike:
-    """The type of keys of which DeepRec's scope is given one that is never used."""
+    """The type of keys, from the `invalid_key` given to DeepRec's scope; int64 if that has no type."""
     dtype: DTypeLike = getattr(invalid_key, "dtype", INT64)
     return dtype
 
@@ -182,7 +182,7 @@ GET_EMBEDDING.append(_of_scope)
 
 
 def _check_regularizer(name: str, own: Regularizer | None, of_scope: Regularizer | None) -> None:
-    """A regularizer is of the whole variable, which an embedding variable is not to be had as."""
+    """Refuses a regularizer, which would need all rows at once; warns if only the scope has one."""
     if own is not None and own is not no_regularizer:
         raise UnimplementedError(
             f'embedding variable "{name}" cannot have a regularizer, which would need all of its rows: add one of the '
@@ -193,7 +193,7 @@ def _check_regularizer(name: str, own: Regularizer | None, of_scope: Regularizer
 
 
 def _with_steps(option: EmbeddingVariableOption, steps_to_live: int | None) -> EmbeddingVariableOption:
-    """The option, with the old way to say when keys are dropped."""
+    """The option, with `steps_to_live` in it: the older argument for when keys are dropped."""
     if not steps_to_live:
         return option
     if isinstance(option.evict_option, L2WeightEvict) and option.evict_option.l2_weight_threshold > 0:

@@ -1,4 +1,7 @@
-"""The global step: the variable that counts training steps."""
+"""The global step: the variable that counts training steps.
+
+How it is read once for all: `_get_or_create_global_step_read` in TensorFlow's python/training/training_util.py.
+"""
 
 from __future__ import annotations
 

@@ -351,12 +351,12 @@ class DistributedHashTable(StoredAsNodes, ChangedByKey):
 
     @property
     def initializer(self) -> list[Operation]:
-        """Those of the parts."""
+        """One for each part."""
         return [part.initializer for part in self.partitions]
 
     @property
     def device(self) -> list[str]:
-        """Those of the parts."""
+        """One for each part."""
         return [part.device for part in self.partitions]
 
     @property
@@ -425,7 +425,7 @@ class DistributedHashTable(StoredAsNodes, ChangedByKey):
         return emit("HashSlice", self.slicer, flat, segment_size=self.slice_size)
 
     def split_values_by_key(self, keys: TensorLike, values: TensorLike, name: str | None = None) -> list[Tensor]:
-        """What belongs to keys, one row for each, spread over the parts."""
+        """Splits `values`, which has a row for each key, into one tensor per part, by the parts of the keys."""
         with name_scope(chosen_name(name, "DistributedHashTable_SplitValues")):
             part_of_key = self._part_of(reshape(convert(keys, INT64), [-1]))
             rows = reshape(convert(values, self.dtype), [-1, *self.shape.as_list()])
@@ -487,7 +487,7 @@ class DistributedHashTable(StoredAsNodes, ChangedByKey):
 def checked_slicer(
     slicer: Sequence[int] | None, partitioner: Callable[[int], Sequence[int]] | None, size: int
 ) -> list[int]:
-    """The first places of the parts of a table, as they are given or as a partitioner has them."""
+    """The first place of each part: `slicer`, or what the partitioner gives; refuses what is not in order."""
     if slicer is None:
         if partitioner is None:
             raise InvalidArgumentError("must specify slicer or partitioner")
@@ -504,7 +504,7 @@ def checked_slicer(
 
 
 class HashTableKeyMapperFactory:
-    """Says which keys a table has in the place of its own: a class to derive from, which DeepRec has no op for."""
+    """A base class for mappings of a table's keys to other keys. DeepRec has the class, and no op that uses it."""
 
     def __call__(self, hash_table: HashTable) -> Callable[[Tensor, Tensor], Tensor]:
         """A function of keys and ids that gives keys."""

@@ -155,12 +155,12 @@ class DistributedBloomFilterAdmitStrategy:
 
     @property
     def initializer(self) -> list[Operation]:
-        """Those of the parts."""
+        """One for each part."""
         return [part.initializer for part in self.partitions]
 
     @property
     def device(self) -> list[str]:
-        """Those of the parts."""
+        """One for each part."""
         return [part.device for part in self.partitions]
 
     def admit(self, keys: TensorLike, frequency: TensorLike) -> list[Tensor]:
@@ -175,7 +175,7 @@ class DistributedBloomFilterAdmitStrategy:
 
 
 def _buckets(elements: int, false_positive: float) -> int:
-    """How many counters a slice has: a prime, at least so many as it takes for such a probability."""
+    """How many counters a slice has: the least prime that keeps false positives below the probability."""
     count = math.ceil(abs(math.log(false_positive)) / math.log(2) ** 2 * elements)
     while not _is_prime(count):
         count += 1
@@ -187,7 +187,7 @@ def _is_prime(number: int) -> bool:
 
 
 def _counter_dtype(minimum_frequency: int) -> DType:
-    """The smallest type that counts so far."""
+    """The smallest unsigned type that can hold `minimum_frequency`."""
     for dtype in (np.uint8, np.uint16, np.uint32):
         if 0 <= minimum_frequency <= np.iinfo(dtype).max:
             return DType.of(dtype)

@@ -70,7 +70,7 @@ class EmbeddingLookupContext:
         return self._partitioned_keys
 
     def filtered_keys(self) -> list[Tensor | None]:
-        """Those of them that were let in; None where nobody decides that."""
+        """The keys of each part that were let in; None if no strategy decides that."""
         return self._filtered_keys
 
     def ids(self) -> list[Tensor]:
@@ -97,11 +97,11 @@ class EmbeddingLookupContext:
         return self._ids[self._at(device)]
 
     def result(self) -> dict[str, Any]:
-        """What hooks have to say, which `tf.hash_table.embedding_lookup` gives beside the rows."""
+        """What hooks have added by `add_result`; `tf.hash_table.embedding_lookup` returns it beside the rows."""
         return self._result
 
     def add_result(self, name: str, rst: object) -> None:
-        """Has something given beside the rows."""
+        """Adds a value to what the lookup returns beside the rows."""
         if name in self._result:
             raise FailedPreconditionError(f"Double set result with name: {name}")
         self._result[name] = rst
@@ -182,7 +182,7 @@ class ReadOnlyHook(EmbeddingLookupHook):
         self._strategies: dict[tuple[Graph, str], Tensor] = {}
 
     def get_admit_strategy(self, ht: HashTable) -> Tensor:
-        """One for each device."""
+        """The strategy of the table's device, made once for each device."""
         key = (ht.graph, ht.device)
         if key not in self._strategies:
             with device(ht.device):

@@ -80,7 +80,7 @@ class BloomFilterSaveable(SaveableObject):
 
 
 def with_hash_tables(items: Mapping[str, Any] | Collection[Any]) -> Mapping[str, Any] | Collection[Any]:
-    """Things to save with saveables in the place of hash tables: one for each, with those of its slots that are there.
+    """What to save, with each hash table replaced by one saveable that also holds those of its slots that are there.
 
     Hash tables are stored under their own names, also where a dictionary has others.
     """

@@ -2,6 +2,9 @@
 
 Where an initial value reads a variable, it is made to read the variable's initial value while that is all there is. The
 operations between are copied for that, under the name of the variable that asked.
+
+Which operations are copied, and their names: `_try_guard_against_uninitialized_dependencies` in TensorFlow's
+python/ops/variables.py.
 """
 
 from __future__ import annotations

@@ -40,6 +40,13 @@ class Initializer:
     def __call__(
         self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
     ) -> Tensor:
+        return self._make(shape, self._chosen_dtype(dtype), partition_info)
+
+    def _chosen_dtype(self, dtype: DTypeLike | None) -> DType:
+        return self.dtype if dtype is None else DType.of(dtype).base_dtype
+
+    def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
+        """The value, of this type; `part` says of which variable it is a part, if it is one."""
         raise NotImplementedError
 
     def get_config(self) -> dict[str, Any]:
@@ -49,36 +56,26 @@ class Initializer:
     def from_config(cls, config: dict[str, Any]) -> Initializer:
         return cls(**config)
 
-    def _dtype(self, dtype: DTypeLike | None) -> DType:
-        return self.dtype if dtype is None else DType.of(dtype).base_dtype
+
+class _OneValue(Initializer):
+    _config = ("dtype",)
+
+    def __init__(self, dtype: DTypeLike | None = FLOAT32) -> None:
+        self.dtype = DType.of(dtype)
 
 
-class Zeros(Initializer):
+class Zeros(_OneValue):
     """Zeros, or empty strings."""
 
-    _config = ("dtype",)
-
-    def __init__(self, dtype: DTypeLike | None = FLOAT32) -> None:
-        self.dtype = DType.of(dtype)
-
-    def __call__(
-        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
-    ) -> Tensor:
-        return zeros(_known_sizes(shape), self._dtype(dtype))
+    def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
+        return zeros(_known_sizes(shape), dtype)
 
 
-class Ones(Initializer):
+class Ones(_OneValue):
     """Ones."""
 
-    _config = ("dtype",)
-
-    def __init__(self, dtype: DTypeLike | None = FLOAT32) -> None:
-        self.dtype = DType.of(dtype)
-
-    def __call__(
-        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
-    ) -> Tensor:
-        return ones(_known_sizes(shape), self._dtype(dtype))
+    def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
+        return ones(_known_sizes(shape), dtype)
 
 
 class Constant(Initializer):
@@ -106,7 +103,7 @@ class Constant(Initializer):
         verify_shape: bool | None = None,
     ) -> Tensor:
         verifies = self._verify_shape if verify_shape is None else verify_shape
-        return constant(self.value, self._dtype(dtype), shape, verify_shape=verifies)
+        return constant(self.value, self._chosen_dtype(dtype), shape, verify_shape=verifies)
 
 
 class RandomUniform(Initializer):
@@ -122,48 +119,34 @@ class RandomUniform(Initializer):
         self.seed = seed
         self.dtype = DType.of(dtype)
 
-    def __call__(
-        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
-    ) -> Tensor:
-        return random_uniform(shape, self.minval, self.maxval, self._dtype(dtype), seed=self.seed)
+    def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
+        return random_uniform(shape, self.minval, self.maxval, dtype, seed=self.seed)
 
 
-class RandomNormal(Initializer):
+class _Normal(Initializer):
+    _config = ("mean", "stddev", "seed", "dtype")
+
+    def __init__(
+        self, mean: Number = 0.0, stddev: Number = 1.0, seed: int | None = None, dtype: DTypeLike = FLOAT32
+    ) -> None:
+        self.mean = mean
+        self.stddev = stddev
+        self.seed = seed
+        self.dtype = _floating(dtype)
+
+
+class RandomNormal(_Normal):
     """Normal numbers."""
 
-    _config = ("mean", "stddev", "seed", "dtype")
-
-    def __init__(
-        self, mean: Number = 0.0, stddev: Number = 1.0, seed: int | None = None, dtype: DTypeLike = FLOAT32
-    ) -> None:
-        self.mean = mean
-        self.stddev = stddev
-        self.seed = seed
-        self.dtype = _floating(dtype)
-
-    def __call__(
-        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
-    ) -> Tensor:
-        return random_normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
+    def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
+        return random_normal(shape, self.mean, self.stddev, dtype, seed=self.seed)
 
 
-class TruncatedNormal(Initializer):
+class TruncatedNormal(_Normal):
     """Normal numbers, none further from the mean than two deviations."""
 
-    _config = ("mean", "stddev", "seed", "dtype")
-
-    def __init__(
-        self, mean: Number = 0.0, stddev: Number = 1.0, seed: int | None = None, dtype: DTypeLike = FLOAT32
-    ) -> None:
-        self.mean = mean
-        self.stddev = stddev
-        self.seed = seed
-        self.dtype = _floating(dtype)
-
-    def __call__(
-        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
-    ) -> Tensor:
-        return truncated_normal(shape, self.mean, self.stddev, self._dtype(dtype), seed=self.seed)
+    def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
+        return truncated_normal(shape, self.mean, self.stddev, dtype, seed=self.seed)
 
 
 class UniformUnitScaling(Initializer):
@@ -176,12 +159,10 @@ class UniformUnitScaling(Initializer):
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(
-        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
-    ) -> Tensor:
-        inputs = float(max(prod(_whole(shape, partition_info)[:-1]), 1))
+    def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
+        inputs = float(max(prod(_whole(shape, part)[:-1]), 1))
         limit = sqrt(3 / inputs) * self.factor
-        return random_uniform(shape, -limit, limit, self._dtype(dtype), seed=self.seed)
+        return random_uniform(shape, -limit, limit, dtype, seed=self.seed)
 
 
 class VarianceScaling(Initializer):
@@ -215,19 +196,16 @@ class VarianceScaling(Initializer):
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(
-        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
-    ) -> Tensor:
-        kind = self._dtype(dtype)
-        inputs, outputs = _fans(_whole(shape, partition_info))
+    def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
+        inputs, outputs = _fans(_whole(shape, part))
         fans = {"fan_in": inputs, "fan_out": outputs, "fan_avg": (inputs + outputs) / 2.0}
         scale = self.scale / max(1.0, fans[self.mode])
         if self.distribution in ("normal", "truncated_normal"):
-            return truncated_normal(shape, 0.0, sqrt(scale) / _TRUNCATED, kind, seed=self.seed)
+            return truncated_normal(shape, 0.0, sqrt(scale) / _TRUNCATED, dtype, seed=self.seed)
         if self.distribution == "untruncated_normal":
-            return random_normal(shape, 0.0, sqrt(scale), kind, seed=self.seed)
+            return random_normal(shape, 0.0, sqrt(scale), dtype, seed=self.seed)
         limit = sqrt(3.0 * scale)
-        return random_uniform(shape, -limit, limit, kind, seed=self.seed)
+        return random_uniform(shape, -limit, limit, dtype, seed=self.seed)
 
 
 class GlorotUniform(VarianceScaling):
@@ -258,9 +236,7 @@ class Orthogonal(Initializer):
         self.seed = seed
         self.dtype = _floating(dtype)
 
-    def __call__(
-        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
-    ) -> Tensor:
+    def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
         sizes = sizes_of(shape)
         if len(sizes) < 2:
             raise InvalidArgumentError(
@@ -268,7 +244,7 @@ class Orthogonal(Initializer):
                 f"shape={shape}"
             )
         rows, columns = prod(sizes[:-1]), sizes[-1]
-        numbers = random_normal((max(rows, columns), min(rows, columns)), dtype=self._dtype(dtype), seed=self.seed)
+        numbers = random_normal((max(rows, columns), min(rows, columns)), dtype=dtype, seed=self.seed)
         q, r = emit_tensors("Qr", numbers, full_matrices=False)
         q = q * emit("Sign", emit("DiagPart", r))
         if rows < columns:
@@ -285,18 +261,16 @@ class Identity(Initializer):
         self.gain = gain
         self.dtype = _floating(dtype)
 
-    def __call__(
-        self, shape: ShapeLike, dtype: DTypeLike | None = None, partition_info: PartitionInfo | None = None
-    ) -> Tensor:
-        whole = _whole(shape, partition_info)
+    def _make(self, shape: ShapeLike, dtype: DType, part: PartitionInfo | None) -> Tensor:
+        whole = _whole(shape, part)
         if len(whole) != 2:
             raise InvalidArgumentError(
                 "The tensor to initialize, specified by argument `shape` must be at least two-dimensional. Received "
                 f"shape={shape}"
             )
-        matrix = _eye(whole[0], whole[1], self._dtype(dtype))
-        if partition_info is not None:
-            matrix = part_of(matrix, list(partition_info.var_offset), sizes_of(shape))
+        matrix = _eye(whole[0], whole[1], dtype)
+        if part is not None:
+            matrix = part_of(matrix, list(part.var_offset), sizes_of(shape))
         return self.gain * matrix
 
 
@@ -329,7 +303,7 @@ def _eye(rows: int, columns: int, dtype: DType) -> Tensor:
 
 
 def made_initializer(given: Callable[..., TensorLike]) -> Callable[..., TensorLike]:
-    """What a program gave to initialize by; of a class of initializers, one with its defaults."""
+    """The initializer that a program gave; a class of initializers is called, so that its defaults apply."""
     made: Any = given() if isclass(given) else given
     initializer: Callable[..., TensorLike] = made
     return initializer
@@ -349,9 +323,9 @@ def _known_sizes(shape: ShapeLike) -> ShapeLike:
     return shape if is_dynamic else sizes_of(shape)
 
 
-def _whole(shape: ShapeLike, partition_info: PartitionInfo | None) -> list[int]:
+def _whole(shape: ShapeLike, part: PartitionInfo | None) -> list[int]:
     """The shape of the whole variable, of which this may be a part."""
-    return sizes_of(shape if partition_info is None else partition_info.full_shape)
+    return sizes_of(shape if part is None else part.full_shape)
 
 
 def _fans(shape: list[int]) -> tuple[int, int]:

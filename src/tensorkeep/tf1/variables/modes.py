@@ -43,7 +43,7 @@ def checked_modes(
     trainable: bool | None,
     name: str | None,
 ) -> tuple[VariableSynchronization, VariableAggregation, bool]:
-    """The three as values, by default what a variable of one process has."""
+    """Synchronization, aggregation and trainable as values; None becomes the default of a single process."""
     try:
         how = VariableAggregation(_plain(aggregation, VariableAggregation.NONE))
     except ValueError:

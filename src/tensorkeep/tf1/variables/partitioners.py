@@ -1,4 +1,7 @@
-"""Partitioners: into how many parts a variable of some shape and type is cut, one number for each axis."""
+"""Partitioners: into how many parts a variable of some shape and type is cut, one number for each axis.
+
+The rules are those of TensorFlow's python/ops/partitioned_variables.py.
+"""
 
 from __future__ import annotations
 

@@ -4,6 +4,8 @@ w                VariableV2       the place
 w/initial_value  …                made of the value given, or by an initializer below w/Initializer
 w/Assign         Assign           the initializer
 w/read           Identity         the value, as other operations take it
+
+Nodes and messages are those of TensorFlow's python/ops/ref_variable.py.
 """
 
 from __future__ import annotations

@@ -7,6 +7,8 @@
     w/Read/ReadVariableOp               ReadVariableOp       the value, as a session fetches it
 
 Every use of the value in the graph reads it anew.
+
+Nodes and messages are those of TensorFlow's python/ops/resource_variable_ops.py.
 """
 
 from __future__ import annotations

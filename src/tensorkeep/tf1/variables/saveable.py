@@ -1,4 +1,8 @@
-"""How variables, their slices and other things of a graph become saveables, under which names."""
+"""How variables, their slices and other things of a graph become saveables, under which names.
+
+Names and messages are those of `op_list_to_dict` and its neighbours in TensorFlow's
+python/training/saving/saveable_object_util.py.
+"""
 
 from __future__ import annotations
 

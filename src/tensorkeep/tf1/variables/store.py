@@ -1,4 +1,7 @@
-"""The variables that get_variable has made in a graph, by name: found again, or made."""
+"""The variables that get_variable has made in a graph, by name: found again, or made.
+
+Rules and messages are those of `_VariableStore` in TensorFlow's python/ops/variable_scope.py.
+"""
 
 from __future__ import annotations
 
@@ -258,7 +261,7 @@ def variable_store(graph: Graph | None = None) -> VariableStore:
 
 
 def default_initializer(name: str, dtype: DType) -> Initializer:
-    """What initializes a variable for which nobody has said."""
+    """The initializer of a variable that was given none: Glorot's for floats, zeros for others that have a zero."""
     if dtype.is_floating:
         return glorot_uniform_initializer()
     if dtype.is_integer or dtype in (BOOL, STRING):

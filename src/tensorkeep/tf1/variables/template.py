@@ -1,4 +1,7 @@
-"""Templates: functions that make variables when they are called first, and use them again ever after."""
+"""Templates: functions that make variables when they are called first, and use them again ever after.
+
+As TensorFlow's python/ops/template.py has them.
+"""
 
 from __future__ import annotations
 

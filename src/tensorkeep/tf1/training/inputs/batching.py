@@ -1,4 +1,7 @@
-"""Batches from queues: single examples of one input or of several, put together as they come or shuffled."""
+"""Batches from queues: single examples of one input or of several, put together as they come or shuffled.
+
+Queues, names and messages are those of TensorFlow's python/training/input.py.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +35,7 @@ Shapes: TypeAlias = Sequence[ShapeLike]
 
 @dataclass(frozen=True)
 class Shuffling:
-    """That elements are given out at random, of at least so many."""
+    """How elements are shuffled: at least `min_after_dequeue` stay in the queue to choose among."""
 
     min_after_dequeue: int
     seed: int | None = None

@@ -1,4 +1,7 @@
-"""Queue runners: threads that keep the queues of a graph filled while it is run."""
+"""Queue runners: threads that keep the queues of a graph filled while it is run.
+
+When threads end and queues are closed: TensorFlow's python/training/queue_runner_impl.py.
+"""
 
 from __future__ import annotations
 

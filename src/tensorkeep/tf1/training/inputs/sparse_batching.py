@@ -1,4 +1,7 @@
-"""Sparse tensors in batches: a queue holds numbers, under which a map keeps the tensors until a batch is taken."""
+"""Sparse tensors in batches: a queue holds numbers, under which a map keeps the tensors until a batch is taken.
+
+As `_store_sparse_tensors` does in TensorFlow's python/training/input.py.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Variables on parameter servers, everything else on workers: the devices of graphs that were made to be distributed.
 
 A session runs in one process, so such a graph runs with `allow_soft_placement`; its files are those of the original.
+
+Which operation goes where: `_ReplicaDeviceChooser` in TensorFlow's python/training/device_setter.py.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 A hook that asks for tensors in `before_run` finds their values in `after_run`. One that needs operations of its own
 adds them in `begin`, before the graph is finalized.
+
+When each is called, and what it logs: TensorFlow's python/training/basic_session_run_hooks.py.
 """
 
 from __future__ import annotations

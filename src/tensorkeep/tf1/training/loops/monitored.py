@@ -3,6 +3,8 @@
 They are made of layers, each of which adds one thing to the one below:
 
     MonitoredSession → recovers → coordinated → hooked → a session
+
+The layers, and what is recovered from, are those of TensorFlow's python/training/monitored_session.py.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Parts:
 def steps_or_seconds(
     steps: Interval, seconds: Interval, default: tuple[int | None, float | None]
 ) -> tuple[int | None, float | None]:
-    """Steps and seconds of which at least one was given, the other being absent; else the default."""
+    """The two intervals: if either was given, one that was not is None; if neither was, the default."""
     if isinstance(steps, NotGiven) and isinstance(seconds, NotGiven):
         return default
     return None if isinstance(steps, NotGiven) else steps, None if isinstance(seconds, NotGiven) else seconds

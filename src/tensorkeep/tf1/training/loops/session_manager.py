@@ -1,10 +1,13 @@
-"""Sessions that are ready to train: restored from a checkpoint or initialized, and found to lack nothing."""
+"""Sessions that are ready to train: restored from a checkpoint or initialized, and found to lack nothing.
+
+Order and messages are those of TensorFlow's python/training/session_manager.py.
+"""
 
 from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -12,14 +15,14 @@ import numpy as np
 from tensorkeep.checkpoint.finding.latest import located_state
 from tensorkeep.checkpoint.finding.state_file import CheckpointState
 from tensorkeep.errors import DeadlineExceededError, FailedPreconditionError, InvalidArgumentError
-from tensorkeep.graph.arguments import Fetches
+from tensorkeep.graph.arguments import Feeds, Fetches
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import get_collection
 from tensorkeep.graph.graph import Graph
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.runtime.session import Session
-from tensorkeep.tf1.training.loops.roles import Config, GraphSaver, TrainingSession
+from tensorkeep.tf1.training.loops.roles import Config, GraphSaver, Options, TrainingSession
 
 LOG: Final = logging.getLogger("tensorkeep")
 
@@ -53,8 +56,8 @@ class SessionManager:
         ready_for_local_init_op: Fetches = None,
         graph: Graph | None = None,
         recovery_wait_secs: float = 30,
-        local_init_run_options: Any = None,
-        local_init_feed_dict: Mapping[Any, Any] | None = None,
+        local_init_run_options: Options = None,
+        local_init_feed_dict: Feeds | None = None,
     ) -> None:
         if ready_for_local_init_op is not None and local_init_op is None:
             raise InvalidArgumentError(
@@ -81,7 +84,7 @@ class SessionManager:
         wait_for_checkpoint: bool = False,
         max_wait_secs: float = 7200,
         config: Config = None,
-        init_feed_dict: Mapping[Any, Any] | None = None,
+        init_feed_dict: Feeds | None = None,
         init_fn: Callable[[TrainingSession], None] | None = None,
         *,
         incr_saver: GraphSaver | None = None,

@@ -1,4 +1,7 @@
-"""A supervisor: sessions that resume from a folder, and threads that save and summarize while a program trains."""
+"""A supervisor: sessions that resume from a folder, and threads that save and summarize while a program trains.
+
+As TensorFlow's python/training/supervisor.py does.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +29,7 @@ from tensorkeep.tf1.functions.data.summaries import merge_all
 from tensorkeep.tf1.training.inputs.queue_runner import QueueRunner
 from tensorkeep.tf1.training.loops.coordinator import Coordinator, ExceptionInfo, LooperThread
 from tensorkeep.tf1.training.loops.events import FileWriter
-from tensorkeep.tf1.training.loops.roles import Config, GraphSaver, SummaryWriter, TrainingSession
+from tensorkeep.tf1.training.loops.roles import Config, GraphSaver, Options, SummaryWriter, TrainingSession
 from tensorkeep.tf1.training.loops.scaffold import no_saver
 from tensorkeep.tf1.training.loops.session_manager import SessionManager
 from tensorkeep.tf1.training.loops.supervisor_threads import (
@@ -68,7 +71,7 @@ class Supervisor:
         ready_for_local_init_op: Fetches | int = USE_DEFAULT,
         is_chief: bool = True,
         init_op: Fetches | int = USE_DEFAULT,
-        init_feed_dict: Mapping[Any, Any] | None = None,
+        init_feed_dict: Feeds | None = None,
         local_init_op: Fetches | int = USE_DEFAULT,
         logdir: PathLike | None = None,
         summary_op: Fetches | int = USE_DEFAULT,
@@ -82,7 +85,7 @@ class Supervisor:
         session_manager: SessionManager | None = None,
         summary_writer: SummaryWriter | int | None = USE_DEFAULT,
         init_fn: Callable[[TrainingSession], None] | None = None,
-        local_init_run_options: Any = None,
+        local_init_run_options: Options = None,
     ) -> None:
         self._graph = current_graph() if graph is None else graph
         with building(self._graph):

@@ -108,7 +108,7 @@ def accuracy(labels: TensorLike, predictions: TensorLike, weights: TensorLike | 
     expect_compatible(predictions, labels)
     if labels.dtype != predictions.dtype:
         predictions = cast(predictions, labels.dtype)
-    return _mean(cast(equal(predictions, labels), FLOAT32), weights, options.named("accuracy"))
+    return _mean(cast(equal(predictions, labels), FLOAT32), weights, options.with_name("accuracy"))
 
 
 def percentage_below(
@@ -121,7 +121,7 @@ def percentage_below(
 ) -> Metric:
     """Which part of the values is below a threshold."""
     options = MetricOptions(metrics_collections, updates_collections, name)
-    return _mean(cast(less(values, threshold), FLOAT32), weights, options.named("percentage_below_threshold"))
+    return _mean(cast(less(values, threshold), FLOAT32), weights, options.with_name("percentage_below_threshold"))
 
 
 # ---------------------------------------------------------------------------------------------------- Errors
@@ -133,7 +133,7 @@ def mean_absolute_error(
 ) -> Metric:
     """The mean of `abs(predictions - labels)`."""
     predictions, labels, weights = match_ranks(predictions, labels, weights)
-    return _mean(absolute(predictions - labels), weights, options.named("mean_absolute_error"))
+    return _mean(absolute(predictions - labels), weights, options.with_name("mean_absolute_error"))
 
 
 def _mean_squared_error(
@@ -141,7 +141,7 @@ def _mean_squared_error(
 ) -> Metric:
     """The mean of the squares of `predictions - labels`."""
     predictions, labels, weights = match_ranks(predictions, labels, weights)
-    return _mean(squared_difference(labels, predictions), weights, options.named("mean_squared_error"))
+    return _mean(squared_difference(labels, predictions), weights, options.with_name("mean_squared_error"))
 
 
 mean_squared_error = label_metric(_mean_squared_error, "mean_squared_error")
@@ -153,7 +153,7 @@ def root_mean_squared_error(
 ) -> Metric:
     """The square root of `mean_squared_error`."""
     predictions, labels, weights = match_ranks(predictions, labels, weights)
-    squares = options.unlisted("root_mean_squared_error")
+    squares = options.for_inner("root_mean_squared_error")
     value, update = _mean_squared_error(labels, predictions, weights, squares)
     root = options.record_value(sqrt(value))
     return root, options.record_update(sqrt(update))
@@ -174,7 +174,7 @@ def mean_relative_error(
     expect_compatible(predictions, normalizer)
     errors = where(equal(normalizer, 0.0), zeros_like(labels), divide(absolute(labels - predictions), normalizer))
     options = MetricOptions(metrics_collections, updates_collections, name)
-    return _mean(errors, weights, options.named("mean_relative_error"))
+    return _mean(errors, weights, options.with_name("mean_relative_error"))
 
 
 def mean_cosine_distance(
@@ -190,7 +190,7 @@ def mean_cosine_distance(
     options = MetricOptions(metrics_collections, updates_collections, name)
     predictions, labels, weights = match_ranks(predictions, labels, weights)
     products = reduce_sum(multiply(predictions, labels), axis=[dim], keepdims=True)
-    value, update = _mean(products, weights, options.unlisted("mean_cosine_distance"))
+    value, update = _mean(products, weights, options.for_inner("mean_cosine_distance"))
     value, update = subtract(1.0, value), subtract(1.0, update)
     return options.record_value(value), options.record_update(update)
 

@@ -2,6 +2,8 @@
 
 A metric is two tensors: its value so far, and an update that takes another batch into account and gives the value after
 it. What is counted is in local variables, which no checkpoint holds.
+
+Variables, node names and messages of all metrics are those of TensorFlow's python/ops/metrics_impl.py.
 """
 
 from __future__ import annotations
@@ -48,11 +50,11 @@ class MetricOptions:
     updates_collections: Collections = None
     name: str | None = None
 
-    def named(self, default: str) -> MetricOptions:
+    def with_name(self, default: str) -> MetricOptions:
         """The same, called `default` unless the program says otherwise."""
         return self if self.name else replace(self, name=default)
 
-    def unlisted(self, default: str) -> MetricOptions:
+    def for_inner(self, default: str) -> MetricOptions:
         """The same name, or the default, for a metric that another one is made of: it goes into no collections."""
         return MetricOptions(name=self.name or default)
 

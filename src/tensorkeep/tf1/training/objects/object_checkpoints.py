@@ -37,7 +37,7 @@ from tensorkeep.tf1.training.objects.load_status import (
     NameBasedSaverStatus,
 )
 from tensorkeep.tf1.training.objects.object_saver import ObjectSaver, Restoration, in_graph, save_arrays
-from tensorkeep.tf1.training.objects.trackable import AutoTrackable, GraphView, is_trackable, tracked
+from tensorkeep.tf1.training.objects.trackable import AutoTrackable, GraphView, is_trackable, tracked_value
 from tensorkeep.tf1.variables.variable import Changed, Variable
 
 __all__ = ["Checkpoint", "CheckpointOptions", "LoadStatus"]
@@ -93,7 +93,7 @@ class Checkpoint(AutoTrackable):
     _count_up: Changed | None
 
     def __init__(self, root: object = None, **kwargs: object) -> None:
-        own_root = self if root is None else tracked(root)
+        own_root = self if root is None else tracked_value(root)
         vars(self).update(_saver=ObjectSaver(), _root=own_root, _attached={}, _counter=None, _count_up=None)
         if root is not None:
             kwargs["root"] = self._root

@@ -26,7 +26,7 @@ from tensorkeep.tf1.layers.cells import MultiRNNCell
 from tensorkeep.tf1.training.optimizers.base import Optimizer, Slot
 from tensorkeep.tf1.variables.variable import Variable
 
-__all__ = ["AutoTrackable", "GraphView", "NoDependency", "is_trackable", "tracked"]
+__all__ = ["AutoTrackable", "GraphView", "NoDependency", "is_trackable", "tracked_value"]
 
 _TABLE: Final = "table"
 _DEPENDENCIES: Final = "_checkpoint_dependencies"
@@ -45,7 +45,7 @@ class TrackedList(list[Any]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __init__(self, source: list[Any]) -> None:
-        source[:] = map(tracked, source)
+        source[:] = map(tracked_value, source)
         super().__init__(source)
         self._source = source
         self._as_given = list(source)
@@ -61,20 +61,20 @@ class TrackedList(list[Any]):
             )
 
     def append(self, value: object) -> None:
-        super().append(tracked(value))
+        super().append(tracked_value(value))
 
     def extend(self, values: Iterable[object]) -> None:
-        super().extend(map(tracked, values))
+        super().extend(map(tracked_value, values))
 
     def insert(self, index: SupportsIndex, value: object) -> None:
-        super().insert(index, tracked(value))
+        super().insert(index, tracked_value(value))
 
     def __setitem__(self, index: SupportsIndex | slice, value: object) -> None:
         if isinstance(index, slice):
             values: Any = value  # several
-            super().__setitem__(index, [*map(tracked, values)])
+            super().__setitem__(index, [*map(tracked_value, values)])
         else:
-            super().__setitem__(index, tracked(value))
+            super().__setitem__(index, tracked_value(value))
 
     def __iadd__(self, values: Iterable[object]) -> TrackedList:  # type: ignore[misc]
         self.extend(values)
@@ -87,7 +87,7 @@ class TrackedDict(dict[Any, Any]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
     def __init__(self, source: dict[Any, Any]) -> None:
-        source.update({key: tracked(value) for key, value in source.items()})
+        source.update({key: tracked_value(value) for key, value in source.items()})
         super().__init__(source)
         self._source = source
         self._as_given = dict(source)
@@ -103,7 +103,7 @@ class TrackedDict(dict[Any, Any]):
             )
 
     def __setitem__(self, key: Hashable, value: object) -> None:
-        super().__setitem__(key, tracked(value))
+        super().__setitem__(key, tracked_value(value))
 
     def update(self, *args: Any, **kwargs: Any) -> None:
         for key, value in dict(*args, **kwargs).items():
@@ -131,7 +131,7 @@ def _tracked_kind(kind: Any) -> Any:
     return type(kind.__name__, (kind,), {"__slots__": (), "_is_tracked": True})
 
 
-def tracked(value: object) -> object:
+def tracked_value(value: object) -> object:
     """A value as it is stored in an attribute: a container that can be followed, if it is one."""
     kind: Any = type(value)  # exactly: a class of one's own may have reasons to be
     if isinstance(value, list) and kind is list:
@@ -141,7 +141,7 @@ def tracked(value: object) -> object:
     if isinstance(value, tuple) and _is_wrapped(value):
         return value
     if isinstance(value, tuple) and any(_is_worth_tracking(item) for item in value):
-        elements = [tracked(item) for item in value]
+        elements = [tracked_value(item) for item in value]
         return _tracked_kind(kind)(*elements) if hasattr(value, "_fields") else TrackedTuple(elements)
     return value.value if isinstance(value, NoDependency) else value
 
@@ -174,7 +174,7 @@ class AutoTrackable:
     """
 
     def __setattr__(self, name: str, value: object) -> None:
-        stored = tracked(value)
+        stored = tracked_value(value)
         object.__setattr__(self, name, stored)
         if not isinstance(value, NoDependency):
             for arrays in (True, False):

@@ -1,4 +1,7 @@
-"""Learning rates that change with the step."""
+"""Learning rates that change with the step.
+
+Formulas and node names are those of `tf.train` in TensorFlow 1 (python/training/learning_rate_decay.py there).
+"""
 
 from __future__ import annotations
 

@@ -2,6 +2,8 @@
 
 A slot stands under its variable's name and its maker's ("w/Adam"), next to it on the same device; a slot of a part of
 a partitioned variable is that part of the whole's slot.
+
+Names and scopes are those of TensorFlow's python/training/slot_creator.py.
 """
 
 from __future__ import annotations

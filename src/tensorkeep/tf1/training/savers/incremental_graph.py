@@ -60,7 +60,7 @@ def _variable_name(saveable: Saveable) -> str:
 
 
 def begin_delta(tables: Sequence[EmbeddingSaveable], rows: Sequence[Saveable]) -> Operation:
-    """An operation after which what is touched is not in the full checkpoint that is about to be saved."""
+    """An operation that marks where a full checkpoint begins: what is touched after it belongs to the next delta."""
     names = list(map(_variable_name, rows))
     return emit_operation("KvBeginDelta", [table.handle for table in tables], variables=names)
 
@@ -68,7 +68,7 @@ def begin_delta(tables: Sequence[EmbeddingSaveable], rows: Sequence[Saveable]) -
 def forget_saved_changes(
     tables: Sequence[EmbeddingSaveable], rows: Sequence[Saveable], saved: Tensor, prefix: Tensor
 ) -> Tensor:
-    """The prefix, when a full checkpoint is there and what it has is forgotten."""
+    """The prefix, as a tensor that waits until a full checkpoint is written and its changes are forgotten."""
     if not tables and not rows:
         return saved
     with control_dependencies([saved]):

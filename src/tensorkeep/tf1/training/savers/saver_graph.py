@@ -109,7 +109,7 @@ class BaseSaverBuilder:
         return written
 
     def _by_rows(self, saveables: Sequence[Saveable]) -> list[Saveable]:
-        """Those of which an incremental checkpoint holds the rows that changed."""
+        """The saveables of which an incremental checkpoint holds only the rows that changed."""
         return by_rows(saveables) if self._saves_rows else []
 
     def _save_streamed(
@@ -366,7 +366,7 @@ class BulkSaverBuilder(BaseSaverBuilder):
 
 
 def _plain(saveables: Sequence[Saveable]) -> list[Saveable]:
-    """Those that are made of tensors."""
+    """The saveables whose tensors are written and read one by one."""
     return [saveable for saveable in saveables if not isinstance(saveable, EmbeddingSaveable)]
 
 
@@ -394,7 +394,7 @@ def _check_hash_tables(saveables: Sequence[Saveable], sharded: bool, incremental
 
 
 def _streamed(saveables: Sequence[Saveable]) -> list[EmbeddingSaveable]:
-    """Those that write and read themselves."""
+    """The saveables of embedding variables, whose tables write and read themselves."""
     return [saveable for saveable in saveables if isinstance(saveable, EmbeddingSaveable)]
 
 
