@@ -15,7 +15,7 @@ from tensorkeep.graph.arguments import ShapeLike, TensorLike
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape
 from tensorkeep.tf1.variables.partitioned import PartitionedVariable
-from tensorkeep.tf1.variables.variable import Variable
+from tensorkeep.tf1.variables.variable import Changed, Variable
 
 Part: TypeAlias = Variable | PartitionedVariable
 
@@ -61,7 +61,7 @@ class ComposedVariable(Variable):
         return all(part.trainable for part in self._flat)
 
     @property
-    def initializer(self) -> list[Operation]:  # type: ignore[override]
+    def initializer(self) -> list[Changed]:  # type: ignore[override]
         """The initializers of all parts: a list, unlike that of other variables."""
         return [part.initializer for part in self._flat]
 

@@ -65,7 +65,7 @@ from tensorkeep.tf1.variables.slices import SaveSliceInfo
 from tensorkeep.tf1.variables.variable import (
     checked_collections,
     checked_constraint,
-    named_operation,
+    named_element,
     named_tensor,
     slice_info_of,
 )
@@ -141,8 +141,6 @@ class EmbeddingVariable(BaseResourceVariable):
 
     `initial_value` makes the default rows, a matrix of which a new key takes row `key mod rows`.
     """
-
-    _initializer_op: Operation
 
     def __init__(
         self,
@@ -231,7 +229,7 @@ class EmbeddingVariable(BaseResourceVariable):
         self._recipe = TableRecipe(self.key_dtype)
         self._shape = TensorShape(self._handle.op.get_attr("shape"))
         self._dtype = self._handle.op.get_attr("dtype")
-        self._initializer_op = named_operation(proto.initializer_name, import_scope)
+        self._initializer_op = named_element(proto.initializer_name, import_scope)
         named = proto.initial_value_name
         self._initial_value = named_tensor(named, import_scope) if named else self._initializing_op().inputs[2]
         self._synchronization, self._aggregation, self._trainable = checked_modes(

@@ -35,7 +35,7 @@ from tensorkeep.tf1.variables.variable import (
     Variable,
     checked_collections,
     checked_constraint,
-    named_operation,
+    named_element,
     named_tensor,
     slice_info_of,
 )
@@ -108,7 +108,7 @@ class RefVariable(RowChanges[Tensor], Variable):
     def _take_nodes(self, proto: VariableDef, import_scope: str | None) -> None:
         """Finds the nodes that a VariableDef names."""
         self._variable = named_tensor(proto.variable_name, import_scope)
-        self._initializer_op = named_operation(proto.initializer_name, import_scope)
+        self._initializer_op = named_element(proto.initializer_name, import_scope)
         self._snapshot = named_tensor(proto.snapshot_name, import_scope)
         named = proto.initial_value_name
         self._initial_value = named_tensor(named, import_scope) if named else None

@@ -56,10 +56,11 @@ from tensorkeep.tf1.variables.modes import checked_modes
 from tensorkeep.tf1.variables.options import VariableArguments
 from tensorkeep.tf1.variables.row_changes import RowChanges
 from tensorkeep.tf1.variables.variable import (
+    Changed,
     Variable,
     checked_collections,
     checked_constraint,
-    named_operation,
+    named_element,
     named_tensor,
     slice_info_of,
 )
@@ -110,7 +111,7 @@ class BaseResourceVariable(RowChanges["UnreadVariable"], Variable):
         return self._handle.op
 
     @property
-    def create(self) -> Operation:
+    def create(self) -> Changed:
         return self._initializer_op
 
     @property
@@ -367,7 +368,7 @@ class ResourceVariable(BaseResourceVariable):
         self._handle_name = self._handle.name
         self._shape = TensorShape(self._handle.op.get_attr("shape"))
         self._dtype = self._handle.op.get_attr("dtype")
-        self._initializer_op = named_operation(proto.initializer_name, import_scope)
+        self._initializer_op = named_element(proto.initializer_name, import_scope)
         named = proto.initial_value_name
         self._initial_value = named_tensor(named, import_scope) if named else None
         self._synchronization, self._aggregation, self._trainable = checked_modes(

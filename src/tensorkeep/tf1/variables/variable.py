@@ -135,7 +135,7 @@ class Variable(metaclass=VariableType):
         return create(**vars(given))
 
     # What both kinds have, each in its own way.
-    _initializer_op: Operation
+    _initializer_op: Changed  # an operation, until something like `init_from_checkpoint` replaces it
     _initial_value: Tensor | None
     _constraint: Constraint | None
     _caching_device: DeviceLike
@@ -190,8 +190,8 @@ class Variable(metaclass=VariableType):
     # ------------------------------------------------------------------------------------------ properties
 
     @property
-    def initializer(self) -> Operation:
-        """The operation that gives the variable its initial value."""
+    def initializer(self) -> Changed:
+        """What gives the variable its initial value when run: an operation, or the tensor that an operation gives."""
         return self._initializer_op
 
     @property
@@ -253,11 +253,12 @@ class Variable(metaclass=VariableType):
 
     def load(self, value: Array | Scalar | Sequence[Any], session: SessionLike | None = None) -> None:
         """Gives the variable a value at once, by running its initializer with another initial value."""
-        feeds: Feeds = {self.initializer.inputs[1]: value}
+        initializer = operation_of(self.initializer)
+        feeds: Feeds = {initializer.inputs[1]: value}
         if session is None:
-            self.initializer.run(feeds)
+            initializer.run(feeds)
         else:
-            session.run(self.initializer, feeds)
+            session.run(initializer, feeds)
 
     def ref(self) -> Reference:
         return Reference(self)
@@ -383,12 +384,15 @@ def checked_constraint(constraint: Constraint | None) -> Constraint | None:
 
 def named_tensor(name: str, import_scope: str | None) -> Tensor:
     """The tensor of the graph being built that a VariableDef names."""
-    return current_graph().tensor(prepend_name_scope(name, import_scope))
+    found = named_element(name, import_scope)
+    if not isinstance(found, Tensor):
+        raise TypeError(f'"{name}" is an operation, expected the name of a tensor')  # who decodes says of which file
+    return found
 
 
-def named_operation(name: str, import_scope: str | None) -> Operation:
-    """The operation of the graph being built that a VariableDef names, by its own name or that of an output."""
-    return operation_of(current_graph().element(prepend_name_scope(name, import_scope)))
+def named_element(name: str, import_scope: str | None) -> Tensor | Operation:
+    """The operation of the graph being built that a VariableDef names; the output, if it names that."""
+    return current_graph().element(prepend_name_scope(name, import_scope))
 
 
 def slice_info_of(variable_def: VariableDef, import_scope: str | None) -> SliceInfo | None:

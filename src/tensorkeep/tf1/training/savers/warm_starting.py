@@ -11,7 +11,7 @@ from tensorkeep.checkpoint.finding.latest import checkpoint_named
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.objects.reader import ObjectGraph
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.graph.building import current_graph, operation_of
+from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.collections import GraphKeys, get_collection
 from tensorkeep.graph.conversion import convert
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
@@ -166,7 +166,7 @@ def _start_with_vocabulary(parts: list[Variable], info: VocabInfo, tensor: str, 
         axes = (words, Axis(columns)) if info.axis == 0 else (Axis(sum(count for count, _ in shapes)), words)
         begin = RemappedMatrix(checkpoint, tensor, *axes, info.backup_initializer)
         begun = convert(begin([rows, columns], partition_info=_place(part)))
-        part._initializer_op = operation_of(assign(part, begun))
+        part._initializer_op = assign(part, begun)
 
 
 def _matrix_shape(variable: Variable) -> tuple[int, int]:
