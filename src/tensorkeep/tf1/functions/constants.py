@@ -171,7 +171,7 @@ def _narrowed(array: Array) -> Array:
     return array
 
 
-def shown(dtype: DType) -> str:
+def dtype_text(dtype: DType) -> str:
     """A type as TensorFlow's Python shows it."""
     return f"<dtype: '{dtype.name}'>"
 

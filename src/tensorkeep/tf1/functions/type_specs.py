@@ -238,7 +238,7 @@ class IndexedSlicesSpec(TypeSpec):
 
 
 def type_spec_from_value(value: TypeSpec | TensorLike | SparseTensorValue | RaggedTensorValue) -> TypeSpec:
-    """The kind that a value, or what it would be as a tensor, is of."""
+    """The TypeSpec of a value; of numbers, lists and arrays, that of the tensor they would become."""
     if isinstance(value, TypeSpec):
         return value
     if isinstance(value, RaggedTensor | RaggedTensorValue):

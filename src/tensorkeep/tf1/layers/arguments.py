@@ -78,7 +78,7 @@ _INITIALIZERS: Final[dict[str, Callable[[], Initializer]]] = {
 
 @dataclass(frozen=True)
 class WeightOptions:
-    """How a variable of a layer begins, what it costs, and what holds it."""
+    """The initializer, regularizer and constraint of one kind of weight of a layer."""
 
     initializer: InitializerLike
     regularizer: Function | None
@@ -87,7 +87,7 @@ class WeightOptions:
 
 @dataclass(frozen=True)
 class Windows:
-    """The windows of a convolution, as they are told: a number for all dimensions, or one for each."""
+    """The windows of a convolution, as given by the program: a number for all dimensions, or one for each."""
 
     size: IntegersLike
     strides: IntegersLike
@@ -196,7 +196,7 @@ def with_defaults(**defaults: IntegersLike) -> Callable[[Class], Class]:
     return decorate
 
 
-def applied(layer: type, name: str, *, takes_reuse: bool = True) -> Function:
+def function_of_layer(layer: type, name: str, *, takes_reuse: bool = True) -> Function:
     """The function that makes a layer and calls it at once: `inputs`, the layer's parameters, and perhaps `reuse`."""
     positional = Parameter.POSITIONAL_OR_KEYWORD
     own = [item for item in signature(layer).parameters.values() if item.kind is positional]

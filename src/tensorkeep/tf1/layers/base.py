@@ -281,7 +281,7 @@ class Layer:
 
 
 def _names(name: Any, kind: str) -> tuple[str, str]:
-    """What a layer's scope is called unless told, and what the layer itself is."""
+    """The default name of a layer's scope, and the name of the layer."""
     if name and not isinstance(name, VariableScope):
         return name, name
     base = _snake_case(kind)

@@ -296,7 +296,7 @@ class GRUCell(_UnitsCell):
 
 
 class LSTMStateTuple(NamedTuple):
-    """The state of an LSTM: what it remembers, and what it last said."""
+    """The state of an LSTM: its memory `c`, and its last output `h`."""
 
     c: Any
     h: Any

@@ -23,8 +23,8 @@ from tensorkeep.tf1.layers.arguments import (
     WeightOptions,
     Windows,
     activation_of,
-    applied,
     data_format_of,
+    function_of_layer,
     initializer_of,
     known_dimension,
     numbers,
@@ -119,7 +119,7 @@ class ConvolutionLayer(Layer):
         if self.use_bias:
             self.bias = self.add_weight_of("bias", "bias", (self.filters,))
 
-    def padded(self, inputs: Tensor) -> Tensor:
+    def padded_inputs(self, inputs: Tensor) -> Tensor:
         """The inputs, with zeros before them if the padding is causal: no output then sees what comes after it."""
         if self.padding != "causal":
             return inputs
@@ -129,7 +129,7 @@ class ConvolutionLayer(Layer):
         last = [[0, 0], [before, 0]] if self.is_channels_first else [[before, 0], [0, 0]]
         return pad(inputs, batches + last)
 
-    def activated(self, outputs: Tensor) -> Tensor:
+    def activated_outputs(self, outputs: Tensor) -> Tensor:
         return outputs if self.activation is None else self.activation(outputs)
 
 
@@ -183,7 +183,7 @@ class _Convolution(ConvolutionLayer):
 
     def call(self, inputs: Tensor) -> Tensor:
         outputs = convolution(
-            self.padded(inputs),
+            self.padded_inputs(inputs),
             self.kernel,
             strides=list(self.strides),
             padding=self.tensor_padding,
@@ -195,7 +195,7 @@ class _Convolution(ConvolutionLayer):
             outputs = self._biased(outputs)
         if inputs.get_shape().rank:
             outputs.set_shape(self._output_shape(inputs.get_shape()))
-        return self.activated(outputs)
+        return self.activated_outputs(outputs)
 
     def _biased(self, outputs: Tensor) -> Tensor:
         if self.spatial == 1 and self.is_channels_first:
@@ -252,8 +252,8 @@ class Conv3D(_Convolution):
     spatial = 3
 
 
-conv1d = applied(Conv1D, "conv1d")
-conv2d = applied(Conv2D, "conv2d")
-conv3d = applied(Conv3D, "conv3d")
+conv1d = function_of_layer(Conv1D, "conv1d")
+conv2d = function_of_layer(Conv2D, "conv2d")
+conv3d = function_of_layer(Conv3D, "conv3d")
 
 __all__ = ["Conv1D", "Conv2D", "Conv3D", "conv1d", "conv2d", "conv3d"]

@@ -27,8 +27,8 @@ from tensorkeep.tf1.layers.arguments import (
     LayerOption,
     Training,
     activation_of,
-    applied,
     data_format_of,
+    function_of_layer,
     initializer_of,
     known_dimension,
 )
@@ -112,7 +112,7 @@ class Dense(Layer):
         return outputs if self.activation is None else self.activation(outputs)
 
 
-dense = applied(Dense, "dense")
+dense = function_of_layer(Dense, "dense")
 
 
 class Dropout(Layer):

@@ -85,7 +85,7 @@ def _without_last_one(sizes: list[int | None]) -> list[int | None]:
 
 
 def check_inputs(spec: InputSpec | Sequence[InputSpec | None] | None, inputs: Structure, layer: str) -> None:
-    """Sees that the inputs of a layer are what it asks for."""
+    """Raises unless the inputs of a layer fit its `input_spec`."""
     if not spec:
         return
     specs, values = flatten(spec), flatten(inputs)

@@ -50,7 +50,9 @@ class Renormalizing(Protocol):
     renorm_momentum: float
 
 
-def renormalized(layer: Renormalizing, mean: Tensor, variance: Tensor, training: Training) -> tuple[Any, Any, Any, Any]:
+def renormalize_batch(
+    layer: Renormalizing, mean: Tensor, variance: Tensor, training: Training
+) -> tuple[Any, Any, Any, Any]:
     """The corrections r and d of a batch, and its mean and variance, which wait for the averages to have moved."""
     deviation = sqrt(variance + layer.epsilon)
     average = maximum(layer.renorm_stddev, sqrt(layer.epsilon))

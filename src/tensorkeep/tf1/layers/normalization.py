@@ -24,7 +24,7 @@ from tensorkeep.tf1.functions.numbers.reductions import reduce_mean
 from tensorkeep.tf1.layers.arguments import Function, LayerOption, Training, initializer_of
 from tensorkeep.tf1.layers.base import Layer, learning_phase
 from tensorkeep.tf1.layers.input_spec import InputSpec
-from tensorkeep.tf1.layers.moving import assign_moving_average, assign_new_value, ones_like, renormalized
+from tensorkeep.tf1.layers.moving import assign_moving_average, assign_new_value, ones_like, renormalize_batch
 from tensorkeep.tf1.variables.initializers import Ones, Zeros
 from tensorkeep.tf1.variables.modes import VariableAggregation, VariableSynchronization
 from tensorkeep.tf1.variables.options import InitializerLike
@@ -276,7 +276,7 @@ class BatchNormalization(Layer):
                 new_mean = reduce_mean(mean, axis=1, keepdims=True)
                 new_variance = reduce_mean(variance, axis=1, keepdims=True)
             if self.renorm:
-                r, d, new_mean, new_variance = renormalized(self, new_mean, new_variance, training)
+                r, d, new_mean, new_variance = renormalize_batch(self, new_mean, new_variance, training)
                 r = broadcast(stop_gradient(r, name="renorm_r"))
                 d = broadcast(stop_gradient(d, name="renorm_d"))
                 scale, offset = _then(r, d, scale, offset)

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.tf1.functions.arrays.shapes import expand_dims, squeeze, transpose
 from tensorkeep.tf1.functions.nn.pooling import avg_pool, avg_pool3d, avg_pool_v2, max_pool, max_pool3d
-from tensorkeep.tf1.layers.arguments import applied, data_format_of, numbers, padding_of, tensor_format
+from tensorkeep.tf1.layers.arguments import data_format_of, function_of_layer, numbers, padding_of, tensor_format
 from tensorkeep.tf1.layers.base import Layer
 from tensorkeep.tf1.layers.input_spec import InputSpec
 
@@ -116,12 +116,12 @@ class AveragePooling3D(_Pooling3D):
     pool = avg_pool3d
 
 
-max_pooling1d = applied(MaxPooling1D, "max_pooling1d", takes_reuse=False)
-max_pooling2d = applied(MaxPooling2D, "max_pooling2d", takes_reuse=False)
-max_pooling3d = applied(MaxPooling3D, "max_pooling3d", takes_reuse=False)
-average_pooling1d = applied(AveragePooling1D, "average_pooling1d", takes_reuse=False)
-average_pooling2d = applied(AveragePooling2D, "average_pooling2d", takes_reuse=False)
-average_pooling3d = applied(AveragePooling3D, "average_pooling3d", takes_reuse=False)
+max_pooling1d = function_of_layer(MaxPooling1D, "max_pooling1d", takes_reuse=False)
+max_pooling2d = function_of_layer(MaxPooling2D, "max_pooling2d", takes_reuse=False)
+max_pooling3d = function_of_layer(MaxPooling3D, "max_pooling3d", takes_reuse=False)
+average_pooling1d = function_of_layer(AveragePooling1D, "average_pooling1d", takes_reuse=False)
+average_pooling2d = function_of_layer(AveragePooling2D, "average_pooling2d", takes_reuse=False)
+average_pooling3d = function_of_layer(AveragePooling3D, "average_pooling3d", takes_reuse=False)
 
 __all__ = [
     "AveragePooling1D",

@@ -16,7 +16,7 @@ from tensorkeep.tf1.layers.arguments import (
     LayerOption,
     WeightOptions,
     Windows,
-    applied,
+    function_of_layer,
     tensor_format,
     with_defaults,
 )
@@ -104,10 +104,10 @@ class SeparableConv1D(_SeparableConvolution):
 
     def call(self, inputs: Tensor) -> Tensor:
         axis = 2 if self.is_channels_first else 1
-        images = expand_dims(self.padded(inputs), axis)
+        images = expand_dims(self.padded_inputs(inputs), axis)
         kernels = expand_dims(self.depthwise_kernel, 0), expand_dims(self.pointwise_kernel, 0)
         outputs = self._separated(images, kernels, self.strides * 2, (1, *self.dilation_rate))
-        return self.activated(squeeze(outputs, [axis]))
+        return self.activated_outputs(squeeze(outputs, [axis]))
 
 
 @with_defaults(strides=(1, 1), dilation_rate=(1, 1))
@@ -118,10 +118,10 @@ class SeparableConv2D(_SeparableConvolution):
 
     def call(self, inputs: Tensor) -> Tensor:
         kernels = self.depthwise_kernel, self.pointwise_kernel
-        return self.activated(self._separated(inputs, kernels, self.strides, self.dilation_rate))
+        return self.activated_outputs(self._separated(inputs, kernels, self.strides, self.dilation_rate))
 
 
-separable_conv1d = applied(SeparableConv1D, "separable_conv1d")
-separable_conv2d = applied(SeparableConv2D, "separable_conv2d")
+separable_conv1d = function_of_layer(SeparableConv1D, "separable_conv1d")
+separable_conv2d = function_of_layer(SeparableConv2D, "separable_conv2d")
 
 __all__ = ["SeparableConv1D", "SeparableConv2D", "separable_conv1d", "separable_conv2d"]

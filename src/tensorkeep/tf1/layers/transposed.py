@@ -19,7 +19,7 @@ from tensorkeep.tf1.layers.arguments import (
     LayerOption,
     WeightOptions,
     Windows,
-    applied,
+    function_of_layer,
     tensor_format,
     with_defaults,
 )
@@ -100,7 +100,7 @@ class _TransposedConvolution(ConvolutionLayer):
             outputs.set_shape(self._shape(sizes[0], self._lengths([sizes[axis] for axis in self._axes()])))
         if self.use_bias:
             outputs = bias_add(outputs, self.bias, data_format=tensor_format(self.data_format, 4))
-        return self.activated(outputs)
+        return self.activated_outputs(outputs)
 
 
 @with_defaults(strides=(1, 1))
@@ -150,7 +150,7 @@ class Conv3DTranspose(_TransposedConvolution):
         return self._finished(outputs, inputs.get_shape())
 
 
-conv2d_transpose = applied(Conv2DTranspose, "conv2d_transpose")
-conv3d_transpose = applied(Conv3DTranspose, "conv3d_transpose")
+conv2d_transpose = function_of_layer(Conv2DTranspose, "conv2d_transpose")
+conv3d_transpose = function_of_layer(Conv3DTranspose, "conv3d_transpose")
 
 __all__ = ["Conv2DTranspose", "Conv3DTranspose", "conv2d_transpose", "conv3d_transpose"]

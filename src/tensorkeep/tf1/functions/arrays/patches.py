@@ -29,7 +29,7 @@ def depth_to_space(input: TensorLike, block_size: int, name: str | None = None, 
 def space_to_batch_nd(
     input: TensorLike, block_shape: ShapeLike, paddings: TensorLike, name: str | None = None
 ) -> Tensor:
-    """Every so many elements along each dimension as an example of its own."""
+    """Cuts each example into blocks: elements a block size apart become an example of their own in the batch."""
     return emit(patches.space_to_batch_nd, input, block_shape, paddings, name=name)
 
 

@@ -325,7 +325,7 @@ def stack(values: TensorLike, axis: int = 0, name: str | None = "stack") -> Tens
 
 
 def unstack(value: TensorLike, num: int | None = None, axis: int = 0, name: str | None = "unstack") -> list[Tensor]:
-    """A tensor as those that it is made of along one dimension."""
+    """Splits a tensor along one dimension into tensors that lack it, one for each place."""
     if num is None:
         value = convert(value)
         dims = value.static_shape.dims

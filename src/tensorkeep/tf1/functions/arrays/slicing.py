@@ -59,7 +59,7 @@ def strided_slice(
     var: TensorLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """Every so many elements between two bounds along each dimension, as Python's slices; the masks say more."""
+    """`input_[begin:end:strides]` along each dimension; bits of the masks say which bounds are left open."""
     if strides is None:
         strides = _ones_like(begin)
     return emit(
@@ -140,7 +140,7 @@ def boolean_mask(
 def sequence_mask(
     lengths: TensorLike, maxlen: TensorLike | None = None, dtype: DTypeLike = BOOL, name: str | None = None
 ) -> Tensor:
-    """For each length a row that is true that far."""
+    """For each length a row of truth values, of which that many at the beginning are true."""
     with scope_of(name, "SequenceMask", lengths, maxlen):
         lengths = convert(lengths)
         if maxlen is None:
@@ -170,7 +170,7 @@ def _all_dimensions(x: Tensor) -> Tensor:
 
 
 def sparse_mask(a: IndexedSlices, mask_indices: TensorLike, name: str | None = None) -> IndexedSlices:
-    """Slices without those whose indices are in the mask."""
+    """Slices without the rows whose indices are in `mask_indices`."""
     with scope_of(name, "sparse_mask", a, mask_indices) as scope:
         kept, places = gathering.list_diff(a.indices, mask_indices)
         return IndexedSlices(gather(a.values, places, name=scope), kept, a.dense_shape)

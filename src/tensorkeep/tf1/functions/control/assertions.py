@@ -17,7 +17,7 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.ops.shared.expressions import minus, plus, rank_of, real_dtype, reflected, shape_of, size_of, times
 from tensorkeep.ops.shared.indexing import item, static_value
-from tensorkeep.tf1.functions.constants import constant, shown
+from tensorkeep.tf1.functions.constants import constant, dtype_text
 from tensorkeep.tf1.functions.control.control_flow import Assert, cond
 from tensorkeep.tf1.functions.control.grouping import group, no_op, with_dependencies
 from tensorkeep.tf1.functions.numbers.reductions import reduce_all
@@ -461,7 +461,7 @@ def assert_integer(x: TensorLike, message: str | None = None, name: str | None =
         x = convert(x, name="x")
         if not x.dtype.is_integer:
             raise WrongTypeError(
-                f'{_prefix(message)}Expected "x" to be integer type.  Found: {x.name} of dtype {shown(x.dtype)}'
+                f'{_prefix(message)}Expected "x" to be integer type.  Found: {x.name} of dtype {dtype_text(x.dtype)}'
             )
         return no_op("statically_determined_was_integer")
 
@@ -475,8 +475,8 @@ def assert_type(
         tensor = tensor if isinstance(tensor, SparseTensor) else convert(tensor, name="tensor")
         if tensor.dtype is not wanted:
             raise WrongTypeError(
-                f"{_prefix(message)}{getattr(tensor, 'name', 'tensor')} must be of type {shown(wanted)}; "
-                f"got {shown(tensor.dtype)}"
+                f"{_prefix(message)}{getattr(tensor, 'name', 'tensor')} must be of type {dtype_text(wanted)}; "
+                f"got {dtype_text(tensor.dtype)}"
             )
         return no_op("statically_determined_correct_type")
 
@@ -513,13 +513,13 @@ def assert_same_float_dtype(tensors: Sequence[Any] | None = None, dtype: DTypeLi
         elif found is not wanted:
             behind = f" as {getattr(first, 'name', first)}" if first is not None else ""
             raise InvalidArgumentError(
-                f"{getattr(tensor, 'name', tensor)}, type={shown(found)}, must be of the same type "
-                f"({shown(wanted)}){behind}."
+                f"{getattr(tensor, 'name', tensor)}, type={dtype_text(found)}, must be of the same type "
+                f"({dtype_text(wanted)}){behind}."
             )
     if wanted is None:
         return FLOAT32
     if not wanted.is_floating:
-        raise InvalidArgumentError(f"Expected floating point type, got {shown(wanted)}.")
+        raise InvalidArgumentError(f"Expected floating point type, got {dtype_text(wanted)}.")
     return wanted
 
 

@@ -12,7 +12,7 @@ from typing import Any
 from tensorkeep.graph.building import current_graph
 from tensorkeep.graph.graph import Graph, Tensor
 from tensorkeep.proto.messages import CondContextDef, ControlFlowContextDef, ValuesDef, WhileContextDef
-from tensorkeep.tf1.functions.control.contexts import CondContext, Context, WhileContext, entered, is_enter
+from tensorkeep.tf1.functions.control.contexts import CondContext, Context, WhileContext, inside_context, is_enter
 
 
 def context_to_proto(context: Context, export_scope: str | None = None) -> CondContextDef | WhileContextDef | None:
@@ -149,7 +149,7 @@ class _Reader:
             self._graph.operation(name).control_flow_context = context
 
     def _read_nested(self, context: Context, nested: Iterable[ControlFlowContextDef]) -> None:
-        with entered(context):
+        with inside_context(context):
             for part in nested:
                 if part.WhichOneof("ctxt") == "while_ctxt":
                     self.loop(part.while_ctxt)

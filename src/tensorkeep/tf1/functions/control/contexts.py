@@ -89,7 +89,7 @@ def contains(outer: Context | None, context: Context | None) -> bool:
 
 
 @contextmanager
-def entered(context: Context | None) -> Iterator[None]:
+def inside_context(context: Context | None) -> Iterator[None]:
     """Operations made inside belong to `context`. None changes nothing."""
     if context is None:
         yield
@@ -104,7 +104,7 @@ def entered(context: Context | None) -> Iterator[None]:
 
 
 @contextmanager
-def left(context: Context) -> Iterator[None]:
+def outside_context(context: Context) -> Iterator[None]:
     """Operations made inside belong to where `context` was entered from; afterwards it is in force again."""
     scopes = context.graph.scopes
     scopes.control_flow = context.entered_from.pop()
@@ -158,14 +158,14 @@ def _feeds_branches_only(op: Operation) -> bool:
     return True
 
 
-def switched(data: Tensor, pred: Tensor, name: str = "Switch") -> tuple[Tensor, Tensor]:
-    """Two tensors, of which one gets the value and the other is dead: that of false, that of true."""
+def switch_tensor(data: Tensor, pred: Tensor, name: str = "Switch") -> tuple[Tensor, Tensor]:
+    """Sends a value one of two ways: gives the tensor that has it if the predicate is false, then the other."""
     with colocate_with(data, ignore_existing=True):
         spec = ref_switch if data.dtype.is_ref else switch
         return tuple(spec(data, pred, name=name))
 
 
-def entering(
+def enter_tensor(
     tensor: Tensor,
     frame: WhileContext,
     *,
@@ -186,13 +186,13 @@ def entering(
     return made
 
 
-def exiting(tensor: Tensor, name: str | None = None) -> Tensor:
+def exit_tensor(tensor: Tensor, name: str | None = None) -> Tensor:
     """The tensor outside the loop: its last value."""
     made: Tensor = (ref_exit if tensor.dtype.is_ref else exit)(tensor, name=name)
     return made
 
 
-def carried(tensor: Tensor) -> Tensor:
+def next_iteration_of(tensor: Tensor) -> Tensor:
     """The tensor in the next round."""
     made: Tensor = (ref_next_iteration if tensor.dtype.is_ref else next_iteration)(tensor)
     return made
@@ -208,7 +208,7 @@ def close_loop(merged: Tensor, value: Tensor) -> None:
     merged.op.set_input(1, value)
 
 
-def looped(pred: Tensor, name: str = "LoopCond") -> Tensor:
+def loop_condition(pred: Tensor, name: str = "LoopCond") -> Tensor:
     return emit(loop_cond, pred, name=name)
 
 
@@ -335,7 +335,7 @@ class CondContext:
             self.values.add(result.name)
             self.external_values[result.name] = result
         with control_dependencies(None, value.graph):
-            result = switched(result, self.pred)[self.branch]
+            result = switch_tensor(result, self.pred)[self.branch]
         value.graph.unfetchable.add(result.op)
         result.op.control_flow_context = self
         self._know((result,))
@@ -386,7 +386,7 @@ class CondContext:
             real = self.outer_context.add_value(tensor)
             self.values.add(real.name)
             self.external_values[real.name] = real
-        real = switched(real, self.pred)[self.branch]
+        real = switch_tensor(real, self.pred)[self.branch]
         self.external_values[tensor.name] = real
         return real
 
@@ -456,7 +456,7 @@ class WhileContext:
             return remembered
         result = value if self.outer_context is None else self.outer_context.add_value(value)
         with control_dependencies(None, value.graph):
-            inside = entering(result, self, is_constant=True)
+            inside = enter_tensor(result, self, is_constant=True)
             self.graph.unfeedable.add(inside)
         self.adopt_enters([inside])
         self.values.add(inside.name)
@@ -517,7 +517,7 @@ class WhileContext:
                 self._wait(op)
         self.values.update(tensor.name for tensor in op.outputs)
         if external:
-            with control_dependencies(None, op.graph), entered(self):
+            with control_dependencies(None, op.graph), inside_context(self):
                 inside = [identity(control.outputs[0]).op for control in external if control.outputs]
             op.add_control_inputs(inside)
         if self.outer_context is not None or not is_exit(op):

@@ -25,15 +25,15 @@ from tensorkeep.tf1.functions.control.contexts import (
     CondContext,
     WhileContext,
     announce,
-    carried,
     close_loop,
-    entered,
-    entering,
-    exiting,
+    enter_tensor,
+    exit_tensor,
     fits,
+    inside_context,
     is_constant_enter,
-    looped,
-    switched,
+    loop_condition,
+    next_iteration_of,
+    switch_tensor,
 )
 from tensorkeep.tf1.functions.control.grouping import group, identity_or_ref, no_op, tuple_, with_dependencies
 from tensorkeep.tf1.functions.control.tensor_array import TensorArray
@@ -68,7 +68,7 @@ def _with_flow(original: Any, tensor: Tensor) -> Any:
     return original.with_flow(tensor) if isinstance(original, TensorArray) else tensor
 
 
-def merged(inputs: Sequence[Tensor], name: str = "Merge") -> Tensor:
+def merge_tensors(inputs: Sequence[Tensor], name: str = "Merge") -> Tensor:
     """Whichever of the tensors is not dead."""
     spec = ref_merge if all(tensor.dtype.is_ref for tensor in inputs) else merge
     return emit_tensors(spec, inputs, name=name)[0]
@@ -115,7 +115,7 @@ def cond(
                     "Outputs of 'true_fn' and 'false_fn' must have the same type(s). Received "
                     f"{x.dtype} from 'true_fn' and {y.dtype} from 'false_fn'."
                 )
-        merges: list[Any] = [merged(pair) for pair in zip(flat_f, flat_t, strict=True)]
+        merges: list[Any] = [merge_tensors(pair) for pair in zip(flat_f, flat_t, strict=True)]
         merges = [
             _with_flow(original, tensor)
             for original, tensor in zip(flatten(original_t, expand_composites=True), merges, strict=True)
@@ -140,7 +140,7 @@ def _one_of(name: str, function: Branch | None, old_name: str, old: Branch | Non
 
 def _built_branch(context: CondContext, function: Branch, what: str) -> Any:
     """What a branch gives: as it gave it, and as tensors of the branch."""
-    with entered(context):
+    with inside_context(context):
         original = function()
         if original is None:
             raise InvalidArgumentError(f"'{what}' must have a return value.")
@@ -289,7 +289,7 @@ class _Loop:
         self._shapes = _invariants(self._loop_vars, shape_invariants)
 
     def build(self, cond: Callable[..., Any], body: Callable[..., Any], return_same_structure: bool) -> Any:
-        with entered(self._context):
+        with inside_context(self._context):
             body_result, exits = self._build(cond, body)
         results = [
             _with_flow(original, tensor)
@@ -301,10 +301,10 @@ class _Loop:
     def _build(self, cond: Callable[..., Any], body: Callable[..., Any]) -> tuple[Any, list[Tensor]]:
         context = self._context
         enters = self._enter()
-        heads = [merged([tensor, tensor]) for tensor in enters]
+        heads = [merge_tensors([tensor, tensor]) for tensor in enters]
         context.pivot_for_pred = heads[0]
-        context.pivot = looped(convert(cond(*self._packed(heads))))
-        switches = [switched(tensor, context.pivot) for tensor in heads]
+        context.pivot = loop_condition(convert(cond(*self._packed(heads))))
+        switches = [switch_tensor(tensor, context.pivot) for tensor in heads]
         inside = [identity_or_ref(on) for _, on in switches]
         context.pivot_for_body = inside[0]
         arguments = self._packed(inside)
@@ -317,7 +317,7 @@ class _Loop:
         nexts = [convert(_flow_of(value)) for value in flatten(result, expand_composites=True)]
         for head, value in zip(heads, nexts, strict=True):
             self._close(head, value)
-        exits = [exiting(off) for off, _ in switches]
+        exits = [exit_tensor(off) for off, _ in switches]
         context.loop_exits = exits
         announce(context, exits)
         return result, exits
@@ -335,7 +335,7 @@ class _Loop:
         enters: list[Tensor] = []
         with control_dependencies(None, self._graph):
             for tensor, shape in zip(real, self._shapes, strict=True):
-                inside = entering(tensor, context, use_input_shape=False)
+                inside = enter_tensor(tensor, context, use_input_shape=False)
                 if not fits(tensor.static_shape, shape):
                     raise InvalidArgumentError(
                         f"The shape invariant specified for {tensor.name} is not compatible with the initial shape of "
@@ -359,7 +359,7 @@ class _Loop:
         return enters
 
     def _close(self, head: Tensor, value: Tensor) -> None:
-        following = carried(value)
+        following = next_iteration_of(value)
         if not fits(following.static_shape, head.static_shape):
             source = head.op.inputs[0].op.inputs[0]
             raise InvalidArgumentError(
@@ -397,7 +397,7 @@ def _invariant(value: Any, told: Any) -> list[Shape]:
 
 
 def _slices_invariant(value: IndexedSlices, told: Shape | None) -> list[Shape]:
-    """Of slices the shape of the values is told, which have as many rows as there are indices."""
+    """The shape invariants of the parts of IndexedSlices, from that of the values: as many indices as rows."""
     shape = value.values.static_shape if told is None else told
     rows = UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[:1])
     rest = UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[1:])
@@ -410,7 +410,7 @@ def _slices_invariant(value: IndexedSlices, told: Shape | None) -> list[Shape]:
 
 
 def _sparse_invariant(value: SparseTensor, told: Shape | None) -> list[Shape]:
-    """Of a sparse tensor only the rank can be told, by the shape of the vector of its sizes."""
+    """The shape invariants of the parts of a sparse tensor, of which only the rank can be fixed."""
     rank = value.shape.rank if told is None else None
     if told is not None and told.dims is not None:
         if len(told.dims) != 1:

@@ -39,16 +39,16 @@ from tensorkeep.tf1.functions.control.contexts import (
     CondContext,
     WhileContext,
     announce,
-    carried,
     close_loop,
     context_of,
     current_context,
-    entered,
-    entering,
-    exiting,
-    left,
+    enter_tensor,
+    exit_tensor,
+    inside_context,
+    next_iteration_of,
     output_context,
-    switched,
+    outside_context,
+    switch_tensor,
     while_context,
     while_context_of,
 )
@@ -91,7 +91,7 @@ def _merged(values: Sequence[Any], name: str = "Merge") -> Any:
 def _switched(value: Any, pred: Tensor, name: str = "Switch") -> tuple[Any, Any]:
     """Both ways that a gradient may go, one of them dead."""
     if isinstance(value, Tensor):
-        return switched(value, pred, name)
+        return switch_tensor(value, pred, name)
     with colocate_with(value, ignore_existing=True):
         return _parts_switched(value, pred, name)
 
@@ -150,7 +150,7 @@ def _add_back_edge(head: Any, value: Any) -> None:
         value = as_slices(value, optimize=False)
     elif isinstance(head, Tensor):
         value = convert(value)
-    following = map_structure(carried, value, expand_composites=True)
+    following = map_structure(next_iteration_of, value, expand_composites=True)
     for part, tensor in zip(flatten(head, True), flatten(following, True), strict=True):
         close_loop(part, tensor)
 
@@ -180,7 +180,7 @@ def _predicate(loop: GradientLoop, pred: Tensor) -> Tensor:
     """What a predicate in the forward loop was."""
     found = loop.history.get(pred.name)
     if found is None:
-        with left(loop.context):
+        with outside_context(loop.context):
             stack = loop.remember(pred)
         found = loop.history[pred.name] = loop.recall(stack, pred)
     return found
@@ -197,11 +197,11 @@ def exit_gradient(op: Operation, grad: Tensor | IndexedSlices) -> Tensor | Index
     if forward is not None and forward.gradient_state is not None:
         raise WrongTypeError("Second-order gradient for while loops not supported.")
     context.values.update(tensor.name for tensor in flatten(grad, expand_composites=True))
-    with entered(context):
+    with inside_context(context):
         if isinstance(grad, Tensor):
-            inside: Tensor | IndexedSlices = entering(grad, context, name="b_exit")
+            inside: Tensor | IndexedSlices = enter_tensor(grad, context, name="b_exit")
         else:
-            inside = map_structure(lambda part: entering(part, context), grad, expand_composites=True)
+            inside = map_structure(lambda part: enter_tensor(part, context), grad, expand_composites=True)
     context.loop_enters.extend(flatten(inside, expand_composites=True))
     return inside
 
@@ -225,7 +225,7 @@ def enter_gradient(op: Operation, grad: Tensor | IndexedSlices) -> Tensor | Inde
         if isinstance(grad, IndexedSlices):
             return _accumulated_slices(context, op, grad)
         return _accumulated(context, op, grad)
-    result: Tensor | IndexedSlices = map_structure(exiting, grad, expand_composites=True)
+    result: Tensor | IndexedSlices = map_structure(exit_tensor, grad, expand_composites=True)
     exits = flatten(result, expand_composites=True)
     context.loop_exits.extend(exits)
     announce(context, exits)
@@ -242,15 +242,15 @@ def _accumulated(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
 
     acc = 0; while pivot: acc += grad
     """
-    with left(context):
+    with outside_context(context):
         start = _start_of_sum(context, op, grad)
     context.values.add(start.name)
-    inside = entering(start, context, name="b_acc")
+    inside = enter_tensor(start, context, name="b_acc")
     context.loop_enters.append(inside)
     head = merge([inside, inside], name="b_acc")[0]
     off, on = switch(head, context.pivot)
-    close_loop(head, carried(emit("AddV2", on, grad, name="Add")))
-    result = exiting(off, name="b_acc")
+    close_loop(head, next_iteration_of(emit("AddV2", on, grad, name="Add")))
+    result = exit_tensor(off, name="b_acc")
     context.loop_exits.append(result)
     announce(context, [result])
     return result
@@ -261,7 +261,7 @@ def _start_of_sum(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
     dtype = grad.dtype.base_dtype
     outer_context = context.outer_context
     if grad.static_shape.is_fully_known:
-        with entered(outer_context):
+        with inside_context(outer_context):
             return constant(0, dtype, shape=grad.static_shape, name="b_acc")
     value = op.inputs[0]
     if isinstance(outer_context, WhileContext) and outer_context.gradient_state is not None:
@@ -269,21 +269,21 @@ def _start_of_sum(context: WhileContext, op: Operation, grad: Tensor) -> Tensor:
         assert isinstance(loop, GradientLoop)
         outer = loop.outer
         assert outer is not None
-        with entered(loop.forward_context.outer_context):
+        with inside_context(loop.forward_context.outer_context):
             sizes = shape_node(value)
         history = outer.remember(sizes)
-        with entered(outer_context):
+        with inside_context(outer_context):
             return zeros(outer.recall(history, sizes), dtype)
-    with entered(outer_context):
+    with inside_context(outer_context):
         return zeros(shape_node(value), dtype)
 
 
 def _accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlices) -> IndexedSlices:
     """The slices of all rounds, one after the other, behind a first one of zeros."""
-    with left(context):
+    with outside_context(context):
         starts = _start_of_slices(context, op, grad)
     context.values.update(start.name for start in starts)
-    insides = [entering(start, context, use_input_shape=False, name="b_acc") for start in starts]
+    insides = [enter_tensor(start, context, use_input_shape=False, name="b_acc") for start in starts]
     insides[0].set_shape(Shape((None,)))
     dims = starts[1].static_shape.dims
     if dims is not None:
@@ -294,10 +294,10 @@ def _accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlice
     sums = [concat([on, new]) for (_, on), new in zip(switches[:2], (grad.indices, grad.values), strict=True)]
     if grad.dense_shape is not None:
         sums.append(emit("Maximum", grad.dense_shape, switches[2][1], name="Maximum"))
-    followings = [carried(total) for total in sums]
+    followings = [next_iteration_of(total) for total in sums]
     for head, following in zip(heads, followings, strict=True):
         close_loop(head, following)
-    exits = [exiting(off, name="b_acc") for off, _ in switches]
+    exits = [exit_tensor(off, name="b_acc") for off, _ in switches]
     context.loop_exits.extend(exits)
     announce(context, exits)
     return IndexedSlices(exits[1], exits[0], exits[2] if grad.dense_shape is not None else None)
@@ -306,7 +306,7 @@ def _accumulated_slices(context: WhileContext, op: Operation, grad: IndexedSlice
 def _start_of_slices(context: WhileContext, op: Operation, grad: IndexedSlices) -> list[Tensor]:
     outer_context = context.outer_context
     values, dense_shape = grad.values, grad.dense_shape
-    with entered(outer_context):
+    with inside_context(outer_context):
         known = values.static_shape
         if known.is_fully_known:
             start = constant(0, values.dtype, shape=Shape((1, *(known.dims or ())[1:])), name="b_acc")

@@ -20,7 +20,7 @@ _Composite = TypeVar("_Composite", IndexedSlices, SparseTensor)
 
 
 def no_op(name: str | None = None) -> Operation:
-    """An operation that does nothing, and runs after what it is told to run after."""
+    """An operation that does nothing, and runs after its control inputs."""
     return emit_operation(no_op_spec, name=name)
 
 

@@ -198,7 +198,7 @@ class TensorArray:
             return self.with_flow(flow)
 
     def split(self, value: TensorLike, lengths: TensorLike, name: str | None = None) -> TensorArray:
-        """Writes parts of `value`, of so many rows each."""
+        """Splits `value` along its first dimension into parts of the given lengths, and writes part i at index i."""
         with name_scope(chosen_name(name, "TensorArraySplit"), self._handle.graph):
             tensor = convert(value, self._dtype, "value")
             with self._colocated_with(tensor):

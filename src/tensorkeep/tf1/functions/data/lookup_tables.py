@@ -20,7 +20,7 @@ from tensorkeep.ops.shared.indexing import static_value
 from tensorkeep.ops.state import lookup_tables as lookup_ops
 from tensorkeep.ops.state.lookup_table_values import LINE_NUMBER, WHOLE_LINE
 from tensorkeep.tf1.functions import composites  # noqa: F401 - so that sessions fetch and feed sparse tensors
-from tensorkeep.tf1.functions.constants import shown
+from tensorkeep.tf1.functions.constants import dtype_text
 from tensorkeep.tf1.functions.control.grouping import group, no_op
 from tensorkeep.tf1.functions.data.mutable_tables import DenseHashTable, MutableHashTable, TableSaveable
 from tensorkeep.tf1.functions.parsing.strings import (
@@ -76,7 +76,9 @@ class Initializer(Protocol):
 def _check_types(table: Table, key_dtype: DType, value_dtype: DType) -> None:
     for what, wanted, found in (("key", table.key_dtype, key_dtype), ("value", table.value_dtype, value_dtype)):
         if found.base_dtype is not wanted:
-            raise WrongTypeError(f"Invalid {what} dtype for table, expected {shown(wanted)} but got {shown(found)}.")
+            raise WrongTypeError(
+                f"Invalid {what} dtype for table, expected {dtype_text(wanted)} but got {dtype_text(found)}."
+            )
 
 
 class KeyValueTensorInitializer:
@@ -194,12 +196,12 @@ def _check_column(what: str, index: int, dtype: DType) -> None:
         raise InvalidArgumentError(f"`{what}_index` should be >= -2, received: {index}.")
     if index == LINE_NUMBER and dtype is not INT64:
         raise InvalidArgumentError(
-            f"`{what}_dtype` must be int64 if `{what}_index` is {LINE_NUMBER}, received: {shown(dtype)}"
+            f"`{what}_dtype` must be int64 if `{what}_index` is {LINE_NUMBER}, received: {dtype_text(dtype)}"
         )
     if index == WHOLE_LINE and not dtype.is_integer and dtype is not STRING:
         raise InvalidArgumentError(
             f"`{what}_dtype` should be either integer or string for `{what}_index` {WHOLE_LINE}, "
-            f"received: {shown(dtype)}"
+            f"received: {dtype_text(dtype)}"
         )
 
 
@@ -248,7 +250,9 @@ def _with_values(keys: _Keys, values: Tensor) -> _Keys:
 
 def _check_keys(keys: Any, wanted: DType) -> None:
     if keys.dtype.base_dtype is not wanted:
-        raise WrongTypeError(f"Dtype of argument `keys` must be {shown(wanted)}, received: {shown(keys.dtype)}")
+        raise WrongTypeError(
+            f"Dtype of argument `keys` must be {dtype_text(wanted)}, received: {dtype_text(keys.dtype)}"
+        )
 
 
 class StaticHashTable:
@@ -352,7 +356,7 @@ class IdTableWithHashBuckets:
             wanted = wanted or STRING
             name = name or "hash_bucket"
         if not wanted.is_integer and wanted is not STRING:
-            raise WrongTypeError(f"Invalid `key_dtype`, expected integer or string, got {shown(wanted)}.")
+            raise WrongTypeError(f"Invalid `key_dtype`, expected integer or string, got {dtype_text(wanted)}.")
         if not isinstance(hasher_spec, HasherSpec):
             raise WrongTypeError(f"`hasher_spec` must be of type HasherSpec, got {type(hasher_spec)}.")
         self.key_dtype = wanted
@@ -415,13 +419,14 @@ def _checked_key_dtype(table: Any, key_dtype: DType | None) -> DType:
     wanted = key_dtype or table.key_dtype
     if table.key_dtype not in (INT64, STRING):
         raise WrongTypeError(
-            f"Invalid `key_dtype`, expected one of {(shown(INT64), shown(STRING))}, received {shown(wanted)}."
+            f"Invalid `key_dtype`, expected one of {(dtype_text(INT64), dtype_text(STRING))}, "
+            f"received {dtype_text(wanted)}."
         )
     if table.key_dtype.is_integer != wanted.is_integer:
         kind = "integer" if wanted.is_integer else "non-integer"
-        raise WrongTypeError(f"Invalid `key dtype`, expected {kind} but got {shown(table.key_dtype)}.")
+        raise WrongTypeError(f"Invalid `key dtype`, expected {kind} but got {dtype_text(table.key_dtype)}.")
     if table.value_dtype is not INT64:
-        raise WrongTypeError(f"Invalid `value_dtype`: expected int64 but got {shown(table.value_dtype)}.")
+        raise WrongTypeError(f"Invalid `value_dtype`: expected int64 but got {dtype_text(table.value_dtype)}.")
     return wanted
 
 
@@ -542,7 +547,7 @@ def index_table_from_tensor(
             expected = (
                 ("integer" if wanted.is_integer else "non-integer") if found.is_integer != wanted.is_integer else wanted
             )
-            raise InvalidArgumentError(f"Invalid `dtype`: Expected {expected}, got {shown(found)}.")
+            raise InvalidArgumentError(f"Invalid `dtype`: Expected {expected}, got {dtype_text(found)}.")
         places = cast(span(0, size_of(keys)), INT64)
         with name_scope("hash_table"):
             table_keys = cast(keys, INT64) if found.is_integer else keys

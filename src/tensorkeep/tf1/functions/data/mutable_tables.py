@@ -14,7 +14,7 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.saveable import SaveableObject, SaveSpec
 from tensorkeep.ops.state import lookup_tables as lookup_ops
-from tensorkeep.tf1.functions.constants import shown
+from tensorkeep.tf1.functions.constants import dtype_text
 
 
 class TableSaveable(SaveableObject):
@@ -65,7 +65,7 @@ class _MutableTable:
         """An operation that forgets keys."""
         if keys.dtype is not self.key_dtype:
             raise WrongTypeError(
-                f"Dtype of argument `keys` must be {shown(self.key_dtype)}, received: {shown(keys.dtype)}"
+                f"Dtype of argument `keys` must be {dtype_text(self.key_dtype)}, received: {dtype_text(keys.dtype)}"
             )
         with name_scope(chosen_name(name, f"{self.name}_lookup_table_remove"), self.resource_handle.graph):
             return emit_operation(lookup_ops.remove_v2, self.resource_handle, keys)
@@ -120,7 +120,7 @@ class MutableHashTable(_MutableTable):
     def lookup(
         self, keys: TensorLike, dynamic_default_values: TensorLike | None = None, name: str | None = None
     ) -> Tensor:
-        """The values of keys; those that are not there have the default, or their own of many defaults."""
+        """The values of keys; for a key that is not there the default, or its row of `dynamic_default_values`."""
         default = self._default_value if dynamic_default_values is None else dynamic_default_values
         return self._found(keys, default, name)
 
@@ -162,7 +162,7 @@ class DenseHashTable(_MutableTable):
             add_to_collection(self.resource_handle.graph, GraphKeys.SAVEABLE_OBJECTS, saveable)
 
     def lookup(self, keys: TensorLike, name: str | None = None) -> Tensor:
-        """The values of keys; those that are not there have the default."""
+        """The values of keys; keys that are not in the table get the default."""
         return self._found(keys, self._default_value, name)
 
     def __getitem__(self, keys: TensorLike) -> Tensor:

@@ -45,7 +45,7 @@ class ReaderBase:
     def read_up_to(
         self, queue: Tensor | QueueBase, num_records: TensorLike, name: str | None = None
     ) -> Sequence[Tensor]:
-        """The next records of a file, so many at most."""
+        """The next records, at most `num_records` of them and all of one file."""
         return emit_tensors(
             self._versioned("ReaderReadUpTo"), self._reader_ref, self._queue(queue), num_records, name=name
         )

@@ -104,7 +104,10 @@ def safe_embedding_lookup_multi_dim(
     weight_axis: int | None = 1,
     prune: bool = True,
 ) -> Tensor:
-    """The same without ids below 0, and unless something is summed, without weights that are not positive.
+    """As `embedding_lookup_sparse_multi_dim`, without ids below 0.
+
+    Unless a combiner is "sum", ids whose weights are not positive are left out, too.
+
 
     Axes for which there is no combiner stay as they are; rows without ids are zero.
     """

@@ -44,7 +44,7 @@ def is_embedding_variable(table: object) -> bool:
 
 
 def own_lookup(tables: Sequence[Any]) -> Callable[..., Tensor] | None:
-    """How a table that is made of others looks ids up, if it is such a one."""
+    """The lookup function of a table that is composed of other tables; None for any other."""
     return getattr(tables[0], "_embedding_lookup", None) if len(tables) == 1 else None
 
 

@@ -30,21 +30,21 @@ from tensorkeep.tf1.functions.control.contexts import (
     Context,
     WhileContext,
     announce,
-    carried,
     close_loop,
     context_of,
     current_context,
-    entered,
-    entering,
-    exiting,
+    enter_tensor,
+    exit_tensor,
+    inside_context,
     is_constant_enter,
     is_exit,
     is_loop_switch,
     is_switch,
-    left,
-    looped,
+    loop_condition,
+    next_iteration_of,
     output_context,
-    switched,
+    outside_context,
+    switch_tensor,
     while_context,
     while_context_of,
 )
@@ -76,16 +76,16 @@ class GradientLoop:
         self._forward_sync: Operation | None = None
         self._gradient_sync: Operation | None = None
         around = forward.outer_context if outer is None else outer.forward_context
-        with entered(around):
+        with inside_context(around):
             count, self._forward_index = _count_rounds(forward, outer)
         if outer is None:
-            with entered(around):
+            with inside_context(around):
                 self.context = self._opened()
                 self._index = _count_down(self.context, count, None)
         else:
             outer.forward_context.values.add(count.name)
             history = outer.remember(count)
-            with entered(outer.context):
+            with inside_context(outer.context):
                 self.context = self._opened()
                 self._index = _count_down(self.context, outer.recall(history, count), outer)
 
@@ -137,7 +137,7 @@ class GradientLoop:
         graph = value.graph
         called_from = current_context(graph)
         with control_dependencies(None, graph):
-            with entered(called_from), colocate_with(value):
+            with inside_context(called_from), colocate_with(value):
                 stack = emit(stack_v2, constant(-1, INT32), elem_type=value.dtype.base_dtype, name="f_acc")
             inside = self.forward_context.add_value(stack)
             context = output_context(value.op)
@@ -157,18 +157,18 @@ class GradientLoop:
             return stack
 
     def _push(self, context: Context | None, stack: Tensor, value: Tensor) -> Operation:
-        with entered(context):
+        with inside_context(context):
             pushed = emit(stack_push_v2, stack, value, swap_memory=self.forward_context.swap_memory)
         return pushed.op
 
     def recall(self, stack: Tensor, value: Tensor, dead_branch: bool = False) -> Tensor:
         """What the value on top of the stack was. Of a value in a branch, only popped if the branch was taken."""
         branch = self._branch_of(value, context_of(stack.op))
-        with control_dependencies(None, value.graph), entered(self.context):
+        with control_dependencies(None, value.graph), inside_context(self.context):
             if branch is not None:
                 pred = self._recalled_pred(branch)
                 way = 1 - branch.branch if dead_branch else branch.branch
-                stack = switched(stack, pred)[way]
+                stack = switch_tensor(stack, pred)[way]
             popped = emit(stack_pop_v2, stack, elem_type=value.dtype.base_dtype)
             popped.set_shape(value.static_shape)
         if self.context.parallel_iterations > 1:
@@ -212,7 +212,7 @@ class GradientLoop:
             known = constant_value(value)
             assert known is not None
             return constant(known, value.dtype)
-        with left(self.context):
+        with outside_context(self.context):
             stack = loop.remember(value)
         real = loop.recall(stack, value)
         return real if loop is self else self.context.add_value(real)
@@ -235,15 +235,15 @@ def _count_rounds(forward: WhileContext, outer: GradientLoop | None) -> tuple[Te
     if outer is not None:
         # The pushes of one run of an inner loop come before those of its next run.
         zero.op.add_control_inputs((outer.increment,))
-    with entered(forward):
+    with inside_context(forward):
         forward.values.add(zero.name)
-        inside = entering(zero, forward, name="f_count")
+        inside = enter_tensor(zero, forward, name="f_count")
         forward.loop_enters.append(inside)
         head = merge([inside, inside])[0]
         off, on = switch(head, forward.pivot)
-        following = carried(emit("AddV2", on, 1, name="Add"))
+        following = next_iteration_of(emit("AddV2", on, 1, name="Add"))
         close_loop(head, following)
-        total = exiting(off, name="f_count")
+        total = exit_tensor(off, name="f_count")
         forward.loop_exits.append(total)
         announce(forward, [total])
     return total, following
@@ -255,18 +255,18 @@ def _count_down(context: WhileContext, count: Tensor, outer: GradientLoop | None
     n = count; while n >= 1: n -= 1
     """
     one = constant(1, name="b_count")
-    with entered(context):
+    with inside_context(context):
         context.values.add(count.name)
-        inside = entering(count, context, name="b_count")
+        inside = enter_tensor(count, context, name="b_count")
         context.loop_enters.append(inside)
         head = merge([inside, inside])[0]
         context.pivot_for_pred = head
-        context.pivot = looped(emit("GreaterEqual", head, one, name="GreaterEqual"), "b_count")
+        context.pivot = loop_condition(emit("GreaterEqual", head, one, name="GreaterEqual"), "b_count")
         off, on = switch(head, context.pivot)
         context.pivot_for_body = emit("Sub", on, one, name="Sub")
-        following = carried(context.pivot_for_body)
+        following = next_iteration_of(context.pivot_for_body)
         close_loop(head, following)
-        zero = exiting(off, name="b_count")
+        zero = exit_tensor(off, name="b_count")
         context.loop_exits.append(zero)
         if outer is not None:
             # The pops of one run of an inner loop come before those of its next run.
@@ -321,10 +321,10 @@ class LoopState:
         return None if forward is None else self._loops.get(forward)
 
     @contextmanager
-    def entered(self, op: Operation, before: bool = False) -> Iterator[None]:
+    def inside_loop_of(self, op: Operation, before: bool = False) -> Iterator[None]:
         """Operations made inside belong to the loop that undoes the operation's."""
         loop = self.loop_of(op, before)
-        with entered(None if loop is None else loop.context):
+        with inside_context(None if loop is None else loop.context):
             yield
 
     def unused_exits(self, pending: dict[Operation, int], targets: set[Operation]) -> list[Tensor]:
@@ -375,12 +375,12 @@ class LoopState:
                 return zeros(shape.as_tuple(), dtype)
             return emit("ZerosLike", tensor, name="zeros_like")
         if shape.is_fully_known:
-            with entered(outer.context):
+            with inside_context(outer.context):
                 return zeros(shape.as_tuple(), dtype)
-        with entered(forward.outer_context):
+        with inside_context(forward.outer_context):
             sizes = shape_node(tensor)
         history = outer.remember(sizes)
-        with entered(outer.context):
+        with inside_context(outer.context):
             return zeros(outer.recall(history, sizes), dtype)
 
     def zeros_like(self, op: Operation, index: int) -> Tensor | None:
@@ -404,7 +404,7 @@ class LoopState:
         branch = context_of(op)
         if is_switch(op):
             assert isinstance(branch, CondContext)
-            made = switched(made, loop.history[branch.pred.name])[1 - branch.branch]
+            made = switch_tensor(made, loop.history[branch.pred.name])[1 - branch.branch]
         return made
 
     def _remembered_zeros(self, op: Operation, value: Tensor, loop: GradientLoop) -> Tensor:
@@ -414,15 +414,15 @@ class LoopState:
         dead_branch = is_switch(op)
         if dead_branch:
             assert isinstance(context, CondContext)
-            with entered(context.outer_context):
-                value = switched(op.inputs[0], context.pred)[1 - context.branch]
+            with inside_context(context.outer_context):
+                value = switch_tensor(op.inputs[0], context.pred)[1 - context.branch]
                 sizes = shape_node(value)
             value.op.control_flow_context = context
             sizes.op.control_flow_context = context
         else:
-            with entered(context):
+            with inside_context(context):
                 sizes = shape_node(value)
-        with left(loop.context):
+        with outside_context(loop.context):
             history = loop.remember(sizes, dead_branch)
         return zeros(loop.recall(history, sizes, dead_branch), value.dtype.base_dtype)
 
@@ -438,12 +438,12 @@ class LoopState:
 
     def _zeros_after_first(self, loop: GradientLoop, inside: Tensor) -> Tensor:
         if inside.static_shape.is_fully_known:
-            with entered(loop.context):
-                return carried(constant(0, inside.dtype.base_dtype, shape=inside.static_shape))
-        with entered(loop.context.outer_context):
+            with inside_context(loop.context):
+                return next_iteration_of(constant(0, inside.dtype.base_dtype, shape=inside.static_shape))
+        with inside_context(loop.context.outer_context):
             made = zeros(shape_node(inside.op.inputs[0]), inside.dtype.base_dtype)
-        with entered(loop.context):
-            return carried(made)
+        with inside_context(loop.context):
+            return next_iteration_of(made)
 
 
 # ---------------------------------------------------------------------------------------------------- Zeros

@@ -226,7 +226,7 @@ class _Walk:
         if self._loops is None:
             yield
         else:
-            with self._loops.entered(op, before):
+            with self._loops.inside_loop_of(op, before):
                 yield
 
     def _visit(self, op: Operation, stopped: bool) -> None:

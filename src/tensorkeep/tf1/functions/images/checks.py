@@ -25,7 +25,7 @@ def is_tensor(value: object) -> TypeGuard[Tensor]:
     return isinstance(value, Tensor) or hasattr(value, "handle")
 
 
-def required(condition: Tensor | bool, message: str) -> list[Any]:
+def checks_that(condition: Tensor | bool, message: str) -> list[Any]:
     """The checks that a condition holds when running. One that is known to be false is an error now."""
     if is_tensor(condition):
         return [Assert(condition, [message])]
@@ -45,7 +45,7 @@ def dimensions(image: Tensor, count: int) -> list[Any]:
 
 
 def known_sizes(image: Tensor, count: int) -> tuple[int | None, ...]:
-    """The sizes of an image of so many dimensions that are known before running."""
+    """The sizes of an image of `count` dimensions, with None for those that are only known when running."""
     dims = image.static_shape.with_rank(count).dims
     assert dims is not None
     return dims

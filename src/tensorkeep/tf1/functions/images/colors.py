@@ -12,7 +12,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.ops.images import colors
 from tensorkeep.tf1.functions.arrays.shapes import concat, expand_dims, identity, ones, rank, scope_of, tile
 from tensorkeep.tf1.functions.control.grouping import with_dependencies
-from tensorkeep.tf1.functions.images.checks import checked_grayscale, is_tensor, required
+from tensorkeep.tf1.functions.images.checks import checked_grayscale, checks_that, is_tensor
 from tensorkeep.tf1.functions.linear_algebra.products import tensordot
 from tensorkeep.tf1.functions.numbers.elementwise import add, cast, floordiv, limits, multiply, saturate_cast
 from tensorkeep.tf1.functions.random.numbers import random_uniform
@@ -57,7 +57,7 @@ def _with_fractions(image: Tensor) -> Tensor:
 
 
 def adjust_brightness(image: TensorLike, delta: TensorLike) -> Tensor:
-    """The image with something added to every pixel."""
+    """The image with `delta` added to every pixel."""
     with scope_of(None, "adjust_brightness", image, delta) as scope:
         image = convert(image, name="image")
         values = _with_fractions(image)
@@ -78,7 +78,7 @@ def adjust_gamma(image: TensorLike, gamma: Tensor | float = 1, gain: Tensor | fl
     with scope_of(None, "adjust_gamma", image, gamma, gain):
         image = convert(image, name="image")
         values = _with_fractions(image)
-        checks = required(gamma >= 0, "Gamma should be a non-negative real number.")
+        checks = checks_that(gamma >= 0, "Gamma should be a non-negative real number.")
         if checks:
             gamma = with_dependencies(checks, gamma)
         return convert_image_dtype(gain * values**gamma, image.dtype, saturate=True)
@@ -117,7 +117,7 @@ def adjust_jpeg_quality(
 
 
 def random_brightness(image: TensorLike, max_delta: float, seed: int | None = None) -> Tensor:
-    """The image with something at most that large added or subtracted."""
+    """The image with a random number between `-max_delta` and `max_delta` added to every pixel."""
     if max_delta < 0:
         raise InvalidArgumentError("max_delta must be non-negative.")
     return adjust_brightness(image, random_uniform([], -max_delta, max_delta, seed=seed))

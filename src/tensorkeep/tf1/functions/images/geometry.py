@@ -23,6 +23,7 @@ from tensorkeep.tf1.functions.images.checks import (
     Size,
     as_batch,
     checked_image,
+    checks_that,
     dimensions,
     image_checks,
     is_tensor,
@@ -30,7 +31,6 @@ from tensorkeep.tf1.functions.images.checks import (
     known_sizes,
     larger,
     out_of_batch,
-    required,
     same,
     smaller,
 )
@@ -167,7 +167,7 @@ def central_crop(image: TensorLike, central_fraction: Size) -> Tensor:
         fraction = static_value(central_fraction) if isinstance(central_fraction, Tensor) else central_fraction
         if fraction is None:
             within = logical_or(central_fraction > 0.0, central_fraction <= 1.0)
-            image = with_dependencies(required(within, "central_fraction must be within (0, 1]"), image)
+            image = with_dependencies(checks_that(within, "central_fraction must be within (0, 1]"), image)
         elif fraction <= 0.0 or fraction > 1.0:
             raise InvalidArgumentError("central_fraction must be within (0, 1]")
         elif fraction == 1.0:
@@ -218,10 +218,10 @@ def pad_to_bounding_box(
         after_width = target_width - offset_width - width
         after_height = target_height - offset_height - height
         checks = image_checks(images)
-        checks += required(offset_height >= 0, "offset_height must be >= 0")
-        checks += required(offset_width >= 0, "offset_width must be >= 0")
-        checks += required(after_width >= 0, "width must be <= target - offset")
-        checks += required(after_height >= 0, "height must be <= target - offset")
+        checks += checks_that(offset_height >= 0, "offset_height must be >= 0")
+        checks += checks_that(offset_width >= 0, "offset_width must be >= 0")
+        checks += checks_that(after_width >= 0, "width must be <= target - offset")
+        checks += checks_that(after_height >= 0, "height must be <= target - offset")
         images = with_dependencies(checks, images)
         amounts = [0, 0, offset_height, after_height, offset_width, after_width, 0, 0]
         padded = pad(images, reshape(stack(amounts), [4, 2]))
@@ -241,12 +241,12 @@ def crop_to_bounding_box(
         images, was_batch = as_batch(image)
         checks = image_checks(images)
         batch, height, width, depth = dimensions(images, 4)
-        checks += required(offset_width >= 0, "offset_width must be >= 0.")
-        checks += required(offset_height >= 0, "offset_height must be >= 0.")
-        checks += required(target_width > 0, "target_width must be > 0.")
-        checks += required(target_height > 0, "target_height must be > 0.")
-        checks += required(width >= target_width + offset_width, "width must be >= target + offset.")
-        checks += required(height >= target_height + offset_height, "height must be >= target + offset.")
+        checks += checks_that(offset_width >= 0, "offset_width must be >= 0.")
+        checks += checks_that(offset_height >= 0, "offset_height must be >= 0.")
+        checks += checks_that(target_width > 0, "target_width must be > 0.")
+        checks += checks_that(target_height > 0, "target_height must be > 0.")
+        checks += checks_that(width >= target_width + offset_width, "width must be >= target + offset.")
+        checks += checks_that(height >= target_height + offset_height, "height must be >= target + offset.")
         images = with_dependencies(checks, images)
         begin = stack([0, offset_height, offset_width, 0])
         cropped = slice_of(images, begin, stack([shape(images)[0], target_height, target_width, shape(images)[3]]))
@@ -257,8 +257,8 @@ def crop_to_bounding_box(
 def _checked_target(image: Any, target_height: Any, target_width: Any) -> tuple[Tensor, bool, list[Any]]:
     images, was_batch = as_batch(image)
     checks = image_checks(images)
-    checks += required(target_width > 0, "target_width must be > 0.")
-    checks += required(target_height > 0, "target_height must be > 0.")
+    checks += checks_that(target_width > 0, "target_width must be > 0.")
+    checks += checks_that(target_height > 0, "target_height must be > 0.")
     return with_dependencies(checks, images), was_batch, checks
 
 
@@ -277,8 +277,8 @@ def resize_image_with_crop_or_pad(image: TensorLike, target_height: Size, target
         cropped = crop_to_bounding_box(images, crop_height, crop_width, *kept)
         resized = pad_to_bounding_box(cropped, pad_height, pad_width, target_height, target_width)
         _, found_height, found_width, _ = dimensions(resized, 4)
-        checks = required(same(found_height, target_height), "resized height is not correct.")
-        checks += required(same(found_width, target_width), "resized width is not correct.")
+        checks = checks_that(same(found_height, target_height), "resized height is not correct.")
+        checks += checks_that(same(found_width, target_width), "resized width is not correct.")
         return out_of_batch(with_dependencies(checks, resized), was_batch)
 
 
@@ -293,7 +293,7 @@ resize_with_crop_or_pad = resize_image_with_crop_or_pad
 
 
 class ResizeMethod:
-    """How pixels of another size are made of those that there are."""
+    """The ways of interpolating pixels when an image is resized."""
 
     BILINEAR = 0
     NEAREST_NEIGHBOR = 1

@@ -98,7 +98,7 @@ def _prepared(
 
 
 def _in_order(first: Tensor, second: Tensor) -> tuple[Tensor, Tensor]:
-    """Both, changed over if those of the first box are: one box tells of all."""
+    """The two coordinates in ascending order; the first box decides for all."""
     is_in_order = reduce_all(less_equal(first[0, 0, 0], second[0, 0, 0]))
     lesser, greater = cond(is_in_order, lambda: (first, second), lambda: (second, first))
     return lesser, greater
@@ -128,7 +128,7 @@ def _kept(
 def _suppressed(
     boxes: Tensor, batch: Tensor, tiles: Tensor, most: Any, iou_threshold: Tensor, tile_size: int
 ) -> tuple[Tensor, Tensor]:
-    """The boxes, of which those suppressed are zeros, tile by tile until enough are found; and how many are found."""
+    """Selects boxes tile by tile until there are enough: the boxes, suppressed ones as zeros, and the count."""
 
     def goes_on(_: Tensor, found: Tensor, index: Tensor) -> Tensor:
         return logical_and(reduce_min(found) < most, index < tiles)

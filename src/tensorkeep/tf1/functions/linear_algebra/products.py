@@ -118,7 +118,7 @@ def matvec(
 
 
 def tensordot(a: TensorLike, b: TensorLike, axes: TensorLike, name: str | None = None) -> Tensor:
-    """The sum of products over axes of both: so many last and first ones, or a list for each."""
+    """The sum of products over axes of both: the last n of `a` and the first n of `b`, or a list of axes for each."""
     with scope_of(name, "Tensordot", a, b, axes) as scope:
         a, b = convert(a, name="a"), convert(b, name="b")
         a_axes, b_axes = _contracted_axes(a, axes)

@@ -20,7 +20,7 @@ from tensorkeep.tf1.functions.arrays.patches import batch_to_space, space_to_bat
 from tensorkeep.tf1.functions.arrays.shapes import concat, either, expand_dims, reshape, scope_of, shape, squeeze
 from tensorkeep.tf1.functions.nn.windows import (
     PaddingLike,
-    dilated,
+    apply_dilated,
     is_channels_first,
     padding_attrs,
     sequence,
@@ -580,7 +580,7 @@ def _dilated(
         return _convolved(inner, filters, around, padding, data_format, None, name)
 
     axes = list(range(start, start + spatial))
-    return dilated(images, rates, padding, compute, filters.get_shape(), axes, data_format, filters)
+    return apply_dilated(images, rates, padding, compute, filters.get_shape(), axes, data_format, filters)
 
 
 def atrous_conv2d(

@@ -96,7 +96,7 @@ def add_loss(loss: Tensor, loss_collection: str | None = GraphKeys.LOSSES) -> No
 
 
 def get_losses(scope: str | None = None, loss_collection: str = GraphKeys.LOSSES) -> list[Tensor]:
-    """The losses of the graph being built; with `scope`, those whose names begin so."""
+    """The losses of the graph being built; with `scope`, only those whose names begin with it."""
     return get_collection(current_graph(), loss_collection, scope)
 
 
@@ -217,8 +217,7 @@ def broadcast_weights(weights: TensorLike, values: TensorLike) -> Tensor:
         weights = convert(weights, values.dtype.base_dtype, "weights")
         mine, theirs = weights.static_shape, values.static_shape
         if mine.is_fully_known and theirs.is_fully_known and mine.is_compatible(theirs):
-            same: Tensor = weights
-            return same
+            return weights
         with control_dependencies((assert_broadcastable(weights, values),)):
             return multiply(weights, ones_like(values), name=scope)
 
@@ -238,8 +237,7 @@ def _num_present(losses: Tensor, weights: Any, per_batch: bool = False) -> Tenso
 
 def _num_elements(losses: Tensor) -> Tensor:
     with scope_of(None, "num_elements", losses) as scope:
-        found: Tensor = cast(size(losses, name=scope), losses.dtype)
-        return found
+        return cast(size(losses, name=scope), losses.dtype)
 
 
 def _safe_mean(losses: Tensor, count: Tensor) -> Tensor:
@@ -264,7 +262,7 @@ def compute_weighted_loss(
         losses = cast(losses, FLOAT32)
         weights = cast(weights, FLOAT32)
         weighted = multiply(losses, weights)
-        loss: Tensor = cast(_reduced(losses, weights, weighted, reduction), dtype)
+        loss = cast(_reduced(losses, weights, weighted, reduction), dtype)
         add_loss(loss, loss_collection)
         return loss
 

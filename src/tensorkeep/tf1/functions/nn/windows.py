@@ -105,10 +105,10 @@ def with_space_to_batch(
 
     Elements that are a rate apart are made images of their own, on which `op` works undilated, and put back.
     """
-    return dilated(input, dilation_rate, padding, op, filter_shape, spatial_dims, data_format)
+    return apply_dilated(input, dilation_rate, padding, op, filter_shape, spatial_dims, data_format)
 
 
-def dilated(
+def apply_dilated(
     input: TensorLike,
     dilation_rate: IntegersLike,
     padding: PaddingLike,
@@ -205,4 +205,4 @@ def _adjusted(values: Any, fill: int, axes: list[int]) -> Any:
     return np.concatenate(parts) if known is not None else concat(parts, 0)
 
 
-__all__ = ["dilated", "is_channels_first", "padding_attrs", "sequence", "spatial_sizes", "with_space_to_batch"]
+__all__ = ["apply_dilated", "is_channels_first", "padding_attrs", "sequence", "spatial_sizes", "with_space_to_batch"]

@@ -138,7 +138,7 @@ def abs(x: TensorLike, name: str | None = None) -> Tensor:
 
 
 def sign(x: TensorLike, name: str | None = None) -> Tensor:
-    """-1, 0 or 1; of complex numbers the one of length one in the same direction."""
+    """-1, 0 or 1; a complex number divided by its absolute value."""
     x = convert(x)
     if x.dtype.is_complex:
         length = math_ops.complex_abs(x, Tout=real_dtype(x.dtype))
@@ -360,7 +360,7 @@ def accumulate_n(
     tensor_dtype: DTypeLike | None = None,
     name: str | None = None,
 ) -> Tensor:
-    """The sum of tensors of one type and shape, which may be told."""
+    """The sum of tensors of one type and shape; `shape` and `tensor_dtype` state these if they are not known."""
     problem = "inputs must be a list of at least one Tensor with the same dtype and shape"
     if not isinstance(inputs, list | tuple) or not inputs:
         raise InvalidArgumentError(problem)

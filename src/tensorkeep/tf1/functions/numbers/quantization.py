@@ -20,7 +20,7 @@ def fake_quant_with_min_max_args(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The inputs as numbers of so many bits over a fixed range would represent them."""
+    """The inputs rounded to what `num_bits` bits can represent between `min` and `max`."""
     attrs: dict[str, Any] = {"min": min, "max": max, "num_bits": num_bits, "narrow_range": narrow_range}
     return emit(rounding.fake_quant_with_min_max_args, inputs, name=name, **attrs)
 
@@ -47,7 +47,7 @@ def fake_quant_with_min_max_vars(
     narrow_range: bool = False,
     name: str | None = None,
 ) -> Tensor:
-    """The inputs as numbers of so many bits over a range that is a tensor would represent them."""
+    """As `fake_quant_with_min_max_args`, with a range given by tensors."""
     return emit(
         rounding.fake_quant_with_min_max_vars, inputs, min, max, num_bits=num_bits, narrow_range=narrow_range, name=name
     )
@@ -129,7 +129,7 @@ def quantize_and_dequantize(
     narrow_range: bool = False,
     axis: int | None = None,
 ) -> Tensor:
-    """The input rounded to numbers of so many bits; gradients pass through unchanged."""
+    """The input rounded to what `num_bits` bits can represent; gradients pass through unchanged."""
     return emit(
         rounding.quantize_and_dequantize_v2,
         input,

@@ -97,7 +97,7 @@ class RaggedShape:
             return RaggedShape((*(1,) * more, *self.parted), self.inner, self.dtype)
         return RaggedShape([], shapes.concat([shapes.ones([more], self.dtype), self.inner], axis=0), self.dtype)
 
-    def stretched(self, axis: int, lengths: TensorLike) -> RaggedShape:
+    def stretch_axis(self, axis: int, lengths: TensorLike) -> RaggedShape:
         """The shape with one dimension as large as another's; an error when it runs if that cannot be."""
         lengths = integers(lengths, "lengths", self.dtype)
         is_one = lengths.static_shape.rank == 0
@@ -163,8 +163,8 @@ def broadcast_shapes(x: RaggedShape, y: RaggedShape) -> RaggedShape:
     rank = max(x.rank, y.rank)
     x, y = x.with_rank(rank), y.with_rank(rank)
     for axis in range(rank):
-        x = x.stretched(axis, y.size(axis))
-        y = y.stretched(axis, x.size(axis))
+        x = x.stretch_axis(axis, y.size(axis))
+        y = y.stretch_axis(axis, x.size(axis))
     return x
 
 

@@ -284,7 +284,7 @@ def _merged(partitions: list[Sequence[RowPartition]]) -> list[RowPartition]:
     for others in partitions[1:]:
         if len(others) != len(found):
             raise InvalidArgumentError("All ragged inputs must have the same ragged_rank.")
-        found = [mine.merged(other) for mine, other in zip(found, others, strict=True)]
+        found = [mine.merge_with(other) for mine, other in zip(found, others, strict=True)]
     return found
 
 

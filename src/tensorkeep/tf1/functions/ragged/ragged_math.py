@@ -37,7 +37,7 @@ from tensorkeep.tf1.functions.ragged.row_partition import RowPartition, row_spli
 Function = Callable[..., Any]
 
 
-def aggregated(
+def aggregate_segments(
     op: Function, data: Values, ids: TensorLike, count: TensorLike, more: dict[str, Any], name: str | None = None
 ) -> Values:
     """A function of the elements of each segment; the rows of ragged data are added up column by column."""
@@ -57,18 +57,18 @@ def aggregated(
                 )
             message = "segment_ids.shape must be a prefix of data.shape"
             with control_dependencies([assert_equal(ids.row_splits, data.row_splits, message=message)]):
-                return aggregated(op, data.values, ids.values, count, more)
+                return aggregate_segments(op, data.values, ids.values, count, more)
         data = as_ragged(data)
         lengths = data.row_splits[1:] - data.row_splits[:-1]
         out_lengths = maximum(segments.unsorted_segment_max(lengths, ids, count), 0)
         splits = shapes.concat([shapes.zeros([1], out_lengths.dtype), cumsum(out_lengths)], axis=0)
         starts = slicing.gather(splits, ids)
         places = ragged_range(starts, starts + lengths).values
-        values = aggregated(op, data.values, places, splits[-1], more)
+        values = aggregate_segments(op, data.values, places, splits[-1], more)
         return RaggedTensor.from_row_splits(values, splits, validate=False)
 
 
-def reduced(
+def reduce_ragged(
     reduce: Function,
     segment: Function,
     ragged: RaggedLike,
@@ -95,13 +95,13 @@ def reduced(
             if len(known) > 1:
                 rank = ragged.shape.rank
                 axes = sorted(positive_axis(a, rank, f"axis[{i}]", "rank(input_tensor)") for i, a in enumerate(known))
-                inner = reduced(reduce, segment, ragged, axes[-1], keepdims, None, **more)
-                return reduced(reduce, segment, inner, axes[:-1], keepdims, None, **more)
+                inner = reduce_ragged(reduce, segment, ragged, axes[-1], keepdims, None, **more)
+                return reduce_ragged(reduce, segment, inner, axes[:-1], keepdims, None, **more)
             known = known[0]
         at = positive_axis(known, ragged.shape.rank, ndims_name="rank(input_tensor)")
         if at > 1:
-            return ragged.with_values(reduced(reduce, segment, ragged.values, at - 1, keepdims, None, **more))
-        result = aggregated(segment, ragged.values, *(_columns(ragged) if at == 0 else _rows(ragged)), more)
+            return ragged.with_values(reduce_ragged(reduce, segment, ragged.values, at - 1, keepdims, None, **more))
+        result = aggregate_segments(segment, ragged.values, *(_columns(ragged) if at == 0 else _rows(ragged)), more)
         return expand_dims_of(result, at) if keepdims else result
 
 
@@ -133,7 +133,7 @@ def _rows(ragged: RaggedTensor) -> tuple[Any, Any]:
 
 def _reduction(reduce: Function, segment: Function, word: str) -> Function:
     def function(input_tensor: Any, axis: Any = None, keepdims: Any = None, name: str | None = None) -> Any:
-        return reduced(reduce, segment, input_tensor, axis, keepdims, name or f"RaggedReduce{word}")
+        return reduce_ragged(reduce, segment, input_tensor, axis, keepdims, name or f"RaggedReduce{word}")
 
     function.__doc__ = f"{word} of the elements of ragged tensors along axes."
     return function
@@ -208,12 +208,12 @@ def reduce_join(
 ) -> Values:
     """The strings of ragged tensors joined along axes."""
     name = name or "RaggedSegmentJoin"
-    return reduced(dense_join, unsorted_segment_join, inputs, axis, keepdims, name, separator=separator)
+    return reduce_ragged(dense_join, unsorted_segment_join, inputs, axis, keepdims, name, separator=separator)
 
 
 def _segment(op: Function, word: str) -> Function:
     def function(data: Any, segment_ids: Any, num_segments: Any, name: str | None = None) -> Any:
-        return aggregated(op, data, segment_ids, num_segments, {}, name or f"RaggedSegment{word}")
+        return aggregate_segments(op, data, segment_ids, num_segments, {}, name or f"RaggedSegment{word}")
 
     function.__doc__ = f"{word} of the rows of each segment, column by column."
     return function

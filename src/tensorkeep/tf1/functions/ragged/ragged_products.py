@@ -180,7 +180,7 @@ def safe_embedding_lookup_sparse(
     *args: Any,
     **options: Any,
 ) -> Tensor:
-    """As `embedding_lookup_sparse`, for ids some of which are invalid, and rows that have none."""
+    """As `embedding_lookup_sparse`, but ids below 0 are left out, and rows without ids are allowed."""
     weights = sparse_weights.to_sparse() if isinstance(sparse_weights, RaggedTensor) else sparse_weights
     return lookups.safe_embedding_lookup_sparse(embedding_weights, sparse_ids.to_sparse(), weights, *args, **options)
 

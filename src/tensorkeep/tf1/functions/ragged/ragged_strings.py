@@ -292,7 +292,7 @@ def ngrams(
     preserve_short_sequences: bool = False,
     name: str | None = None,
 ) -> Values:
-    """Every so many words that follow each other in a row, joined."""
+    """All runs of `ngram_width` neighbouring strings of each row, joined with a separator."""
     with scope_of(name, "StringNGrams", data):
         left, right = _paddings(pad_values)
         if padding_width is not None and padding_width < 1:

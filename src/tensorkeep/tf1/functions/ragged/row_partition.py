@@ -108,7 +108,7 @@ class RowPartition:
             converted(self.uniform_length),
         )
 
-    def merged(self, other: RowPartition) -> RowPartition:
+    def merge_with(self, other: RowPartition) -> RowPartition:
         """The partition with what either knows; that they are one is checked when it runs."""
         mine, theirs = _tensors(self), _tensors(other)
         if self is other or all(a is b for a, b in zip(mine, theirs, strict=True)):

@@ -237,7 +237,7 @@ def sparse_concat(
     concat_dim: int | None = None,
     expand_nonconcat_dims: bool | None = None,
 ) -> SparseTensor:
-    """Sparse tensors one after the other along one of their dimensions; if told, stretched to fit."""
+    """Sparse tensors one after the other along one dimension; with `expand_nonconcat_dim`, the others may differ."""
     if concat_dim is not None:
         axis = either("axis", axis, "concat_dim", concat_dim)
     stretch = expand_nonconcat_dim if expand_nonconcat_dims is None else expand_nonconcat_dims
@@ -322,7 +322,7 @@ def sparse_slice(sp_input: SparseTensor, start: TensorLike, size: TensorLike, na
 
 
 def sparse_retain(sp_input: SparseTensor, to_retain: TensorLike) -> SparseTensor:
-    """Those elements of which it is told."""
+    """The elements of a sparse tensor where `to_retain`, a truth value for each, is true."""
     sp_input = as_sparse(sp_input)
     kept = convert(to_retain)
     kept.shape.assert_has_rank(1)
@@ -349,7 +349,9 @@ def sparse_fill_empty_rows(
 _HASH_KEY: Final = 0xDECAFCAFFE
 
 
-def sparse_cross(inputs: TensorLike, name: str | None = None, separator: TensorLike | None = None) -> SparseTensor:
+def sparse_cross(
+    inputs: Sequence[TensorLike], name: str | None = None, separator: TensorLike | None = None
+) -> SparseTensor:
     """All combinations of the features of several columns, row by row, joined by a separator."""
     mark = convert("_X_" if separator is None else separator, STRING)
     columns, _ = _crossed_columns(inputs, "All inputs must be Tensor or SparseTensor.")
@@ -357,9 +359,9 @@ def sparse_cross(inputs: TensorLike, name: str | None = None, separator: TensorL
 
 
 def sparse_cross_hashed(
-    inputs: TensorLike, num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
+    inputs: Sequence[TensorLike], num_buckets: int = 0, hash_key: int | None = None, name: str | None = None
 ) -> SparseTensor:
-    """As `sparse_cross`, each combination hashed to one of so many numbers."""
+    """As `sparse_cross`, with each combination hashed to one of `num_buckets` numbers."""
     columns, is_text = _crossed_columns(inputs, "All inputs must be SparseTensors")
     found = crosses.sparse_cross(
         *columns,
@@ -419,7 +421,7 @@ def sparse_tensor_to_dense(
     validate_indices: bool = True,
     name: str | None = None,
 ) -> Tensor:
-    """The tensor that a sparse one stands for."""
+    """The dense tensor, with `default_value` where the sparse one has no element."""
     sp_input = as_sparse(sp_input)
     if default_value is None:
         default_value = zeros([], sp_input.dtype)
@@ -435,7 +437,7 @@ def sparse_tensor_to_dense(
 
 
 def sparse_to_indicator(sp_input: SparseTensor, vocab_size: Tensor | int, name: str | None = None) -> Tensor:
-    """Which of so many values each row has."""
+    """For each row of ids a row of `vocab_size` truth values: whether the row has that id."""
     sp_input = as_sparse(sp_input)
     with scope_of(name, "SparseToIndicator", sp_input) as scope:
         count = shape(sp_input.indices)[0]
