@@ -70,6 +70,7 @@ def test_pixels_are_the_same_with_libraries_and_without(contents: bytes) -> None
     assert outcome(contents) == without
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("ratio", "is_smooth", "is_accurate"), [*product((1, 2, 4, 8), (False, True), (False, True))])
 def test_a_jpeg_file_is_reduced_the_same_with_libraries_and_without(
     ratio: int, is_smooth: bool, is_accurate: bool
@@ -99,6 +100,7 @@ def test_a_jpeg_file_is_written_the_same_with_libraries_and_without(
     assert encode_jpeg(image, how) == without
 
 
+@pytest.mark.slow
 @given(data=st.data())
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_damaged_files_come_to_the_same_with_libraries_and_without(data: st.DataObject) -> None:

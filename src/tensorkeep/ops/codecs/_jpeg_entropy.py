@@ -19,6 +19,7 @@ import numpy as np
 
 from tensorkeep.errors import InvalidArgumentError
 
+# Where the coefficients of a file stand in their block: the zigzag of ITU-T T.81, figure A.6.
 NATURAL_ORDER: Final = (
     *(0, 1, 8, 16, 9, 2, 3, 10, 17, 24, 32, 25, 18, 11, 4, 5, 12, 19, 26, 33, 40, 48),
     *(41, 34, 27, 20, 13, 6, 7, 14, 21, 28, 35, 42, 49, 56, 57, 50, 43, 36, 29, 22),

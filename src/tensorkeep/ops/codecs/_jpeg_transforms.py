@@ -57,6 +57,7 @@ def _bounded(samples: Array) -> Array:
 
 # --------------------------------------------------------------------------------------------------- Inverse, fast
 
+# Those of Arai, Agui and Nakajima, by 2^14: 1, then sqrt(2) cos(k pi / 16).
 _SCALES: Final = np.array([16384, 22725, 21407, 19266, 16384, 12873, 8867, 4520], np.int64)
 
 

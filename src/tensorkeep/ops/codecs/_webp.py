@@ -31,7 +31,8 @@ Words = npt.NDArray[np.uint32]
 _LENGTH_CODES: Final = 24
 _DISTANCE_CODES: Final = 40
 _CODE_LENGTH_ORDER: Final = (17, 18, 0, 1, 2, 3, 4, 5, 16, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
-# Where the first 120 distances lead: columns to the left and rows up, nearest pixels first.
+# Where the first 120 distances lead: columns to the left and rows up, nearest pixels first. The order, as that of the
+# lengths above, is RFC 9649's.
 _NEIGHBOURS: Final = tuple(
     (8 - (code & 15), code >> 4)
     for code in bytes.fromhex("""

@@ -26,7 +26,7 @@ SIGNATURE: Final = b"\x89PNG\r\n\x1a\n"
 _CHANNELS: Final = {0: 1, 2: 3, 3: 1, 4: 2, 6: 4}
 _BITS: Final = {0: (1, 2, 4, 8, 16), 2: (8, 16), 3: (1, 2, 4, 8), 4: (8, 16), 6: (8, 16)}
 _PASSES: Final = ((0, 0, 8, 8), (0, 4, 8, 8), (4, 0, 8, 4), (0, 2, 4, 4), (2, 0, 4, 2), (0, 1, 2, 2), (1, 0, 2, 1))
-"""Of an interlaced image: first row, first column, and the steps, of every pass."""
+"""Of an interlaced image: first row, first column, and the steps, of every pass (ISO/IEC 15948, Adam7)."""
 
 
 def _bad(why: str) -> InvalidArgumentError:

@@ -346,6 +346,7 @@ def draw_bounding_boxes_shape(images: Tensor, boxes: Tensor, *_: Tensor) -> Shap
     return images.static_shape if images.static_shape.rank is not None else UNKNOWN_SHAPE
 
 
+# TensorFlow's colors, and their order: core/kernels/image/draw_bounding_box_op.cc.
 _COLORS: Final = np.array(
     [
         [1, 1, 0, 1],  # yellow

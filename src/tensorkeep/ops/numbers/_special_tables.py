@@ -1,9 +1,8 @@
 """Coefficients of approximations to special functions, good to the last bit or two of float64.
 
 Each table holds the Chebyshev coefficients of the function that stands beside its name, in the variable and on the
-interval named there: the values of the function at 64 to 120 Chebyshev points, computed with 40 to 60 digits, were
-transformed, and the coefficients that are too small to matter left out. Tables of powers, for float32, say so; they are
-least squares of the relative error at Chebyshev points.
+interval named there, without those that are too small to matter. Tables of powers, for float32, say so. A tool writes
+this (`tools/compile_special_tables.py`).
 """
 
 from __future__ import annotations
@@ -539,33 +538,33 @@ FRESNEL_G: Final = (  # pi * pi * x ** 3 * g(x) in 1 / (x * x) on [0, 4/9]
 )
 
 ERFC_SINGLE: Final = (  # exp(x * x) * erfc(x) / t in t = 1 / (1 + 0.3 x) on [0, 10.5], as powers, for float32
-    0.16917955817624702,
-    0.17084975229998703,
-    0.1474343757470339,
-    0.2182860586035847,
-    -0.10219655601778248,
-    0.5582325501963011,
-    -0.5211674074505945,
-    0.489742763381718,
-    -0.13036111791240973,
+    0.16917955817629327,
+    0.17084975229924296,
+    0.14743437575160231,
+    0.21828605858991137,
+    -0.10219655599766944,
+    0.5582325501864738,
+    -0.5211674074597419,
+    0.4897427633948869,
+    -0.13036111791691538,
 )
 
-ERF_SINGLE: Final = (  # erf(x) / x in x * x on [0, 16], as powers, for float32
+ERF_SINGLE: Final = (  # erf(x) / x in x * x on [0, 16], as powers of x * x / 8 - 1, for float32
     0.353530996361569,
-    -0.17657617187695718,
+    -0.17657617187695723,
     0.13167500145686428,
-    -0.10771336119337024,
-    0.09021204267249822,
+    -0.10771336119337022,
+    0.09021204267249823,
     -0.07468753070225623,
-    0.059855993579080884,
+    0.05985599357908088,
     -0.04601432136460749,
-    0.033217001103360906,
-    -0.021662532258109102,
-    0.013908146202218459,
-    -0.010085906978327275,
-    0.005577363693948325,
-    -0.0010769421014808437,
-    0.0006166107060298335,
+    0.0332170011033609,
+    -0.02166253225810909,
+    0.013908146202218462,
+    -0.01008590697832728,
+    0.005577363693948322,
+    -0.001076942101480844,
+    0.0006166107060298349,
     -0.001372815090778352,
     0.0005964250762635257,
 )

@@ -445,6 +445,7 @@ def _stirling_tail(k: Doubles) -> Doubles:
     return np.where(k <= 9, _STIRLING_TAILS[np.where(k <= 9, k, 0).astype(np.intp)], tail)
 
 
+# With the digits that TensorFlow has: core/kernels/random_binomial_op.cc.
 _STIRLING_TAILS: Final = np.array(
     [
         *(0.0810614667953272, 0.0413406959554092, 0.0276779256849983, 0.02079067210376509, 0.0166446911898211),

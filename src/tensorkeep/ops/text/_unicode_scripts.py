@@ -3,6 +3,7 @@
     0 Common (Zyyy), 1 Inherited (Zinh), 2 Arabic, 8 Cyrillic, 14 Greek, 17 Han, 25 Latin, ..., 103 Unknown (Zzzz)
 
 Runs of characters of one script follow each other from U+0000 on: how many, in hexadecimal, and of which script.
+A tool writes them (`tools/compile_unicode_scripts.py`).
 """
 
 from __future__ import annotations
