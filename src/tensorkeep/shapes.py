@@ -14,8 +14,6 @@ from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError
 
-__all__ = ["Shape", "UNKNOWN_SHAPE", "checked_shape", "element_count"]
-
 Dimension = int | None
 
 MAX_RANK: Final = 254  # TensorFlow's

@@ -20,8 +20,6 @@ import numpy.typing as npt
 from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError
 
-__all__ = ["CastLoss", "CastLossError", "cast_array", "cast_chunks", "counted_losses", "refuse_losses"]
-
 Array: TypeAlias = npt.NDArray[Any]
 Booleans: TypeAlias = npt.NDArray[np.bool_]
 

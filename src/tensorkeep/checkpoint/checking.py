@@ -15,8 +15,6 @@ from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.io.showing.progress import Progress
 
-__all__ = ["CheckpointReport", "TensorProblem", "check_checkpoint"]
-
 _GROUP: Final = 256 << 20
 
 

@@ -23,8 +23,6 @@ from tensorkeep.errors import InternalError, MissingFileError, NotFoundError, Wr
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = ["CheckpointDescription"]
-
 _SEED: Final = np.uint64(0xC70F6907)
 _MULTIPLIER: Final = np.uint64(0xC6A4A7935BD1E995)
 _LONGEST: Final = 1 << 16  # no honest name is longer; where such names would stand is not worth the time

@@ -32,8 +32,6 @@ from tensorkeep.io.showing.amounts import counted, some_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.shapes import element_count
 
-__all__ = ["CheckpointReader", "Checksums", "ReadOptions", "TensorInfo", "local_path"]
-
 Array = npt.NDArray[Any]
 Reader = TypeVar("Reader", bound="CheckpointReader")
 

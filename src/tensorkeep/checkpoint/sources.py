@@ -21,8 +21,6 @@ from tensorkeep.dtypes import RESOURCE, VARIANT, DType, dtype_of_array, dtype_of
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.shapes import checked_shape, element_count
 
-__all__ = ["ArrayLike", "ArraySource", "PartitionedArray", "Variant"]
-
 Array = npt.NDArray[Any]
 
 _BUFFER_ELEMENTS: Final = 1 << 18  # for arrays that must be gathered or byte-swapped on the way out

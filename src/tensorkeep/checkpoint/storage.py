@@ -16,8 +16,6 @@ from tensorkeep.io.files.filesystem import RandomAccessFile
 if TYPE_CHECKING:
     from tensorkeep.checkpoint.reader import TensorInfo
 
-__all__ = ["Linkable", "Place", "StoredBytes"]
-
 
 class Place(NamedTuple):
     """Where the bytes of a stored tensor, or of one of the slices it is stored in, lie."""

@@ -22,18 +22,6 @@ from tensorkeep.io.coding.crc32c import combine
 from tensorkeep.io.machine.large_arrays import ReadBuffer
 from tensorkeep.io.machine.parallel import in_parallel
 
-__all__ = [
-    "Compared",
-    "Discarded",
-    "Placed",
-    "Stretch",
-    "Target",
-    "check_in_order",
-    "check_through",
-    "in_order",
-    "read_through",
-]
-
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Room: TypeAlias = Callable[[int, int], Bytes]
 """Memory for the bytes of a tensor from a place on, of which there are so many; for some of them, if not for all."""

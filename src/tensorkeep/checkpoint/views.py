@@ -7,8 +7,6 @@ from collections.abc import Collection, Iterator, Sequence
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import TensorKeepError
 
-__all__ = ["ReaderView"]
-
 
 class ReaderView(CheckpointReader):
     """What all views of a reader share: they list names of their own. Closing one closes the reader within."""

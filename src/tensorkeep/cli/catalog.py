@@ -181,15 +181,3 @@ def load_command(name: str) -> Command:
     module = import_module(f"tensorkeep.cli.{COMMANDS[name].module}")
     found: Command = module.COMMANDS[name]
     return found
-
-
-__all__ = [
-    "COMMANDS",
-    "Listed",
-    "UnknownCommandError",
-    "load_command",
-    "members",
-    "nearest",
-    "sections",
-    "split_command",
-]

@@ -134,19 +134,3 @@ class Command:
         parser.add_argument("--plain", action="store_true", help="print as for a program, even on a terminal")
         parser.add_argument("--table", action="store_true", help="print as on a terminal, even into a pipe")
         return parser
-
-
-__all__ = [
-    "DONE",
-    "EXIT_CODES",
-    "FAILED",
-    "FOUND",
-    "INCOMPLETE",
-    "INTERRUPTED",
-    "PIPE_CLOSED",
-    "TENSOR_NAMES",
-    "WRONG_ARGUMENTS",
-    "Command",
-    "Described",
-    "Parser",
-]

@@ -37,6 +37,3 @@ def write_text(path: str, text: str, *, overwrite: bool) -> None:
     """Writes a text, whole or not at all."""
     require_free(path, overwrite)
     atomic_write(LOCAL, path_text(path), text.encode("utf-8", "backslashreplace"))
-
-
-__all__ = ["require_free", "write_text"]

@@ -130,6 +130,3 @@ def width_of(text: str) -> int:
     if text.isascii():
         return len(text)
     return sum(0 if combining(letter) else 2 if east_asian_width(letter) in "WF" else 1 for letter in text)
-
-
-__all__ = ["GAP", "Column", "Fitted", "fit", "shortened", "width_of", "wrapped"]

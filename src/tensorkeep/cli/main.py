@@ -132,6 +132,3 @@ def _listed(names: Sequence[str]) -> list[str]:
     """The lines of commands, each with what it does."""
     width = max(16, *map(len, names))
     return [f"  {name.ljust(width)}  {COMMANDS[name].summary}" for name in names]
-
-
-__all__ = ["help_text", "main", "run", "standard_output"]

@@ -57,6 +57,3 @@ def _line(done: int, total: int, seconds: float) -> str:
     speed = f"{size_text(int(done / seconds))}/s" if seconds > 0 else ""
     left = f", {(total - done) * seconds / done:.0f} s left" if done else ""
     return f"[{'#' * filled}{'.' * (_WIDTH - filled)}] {part:4.0%} of {size_text(total)}, {speed}{left}"
-
-
-__all__ = ["ProgressBar", "watching"]

@@ -15,6 +15,3 @@ def size_of(text: str) -> int:
     if found is None:
         raise InvalidArgumentError(f"{text!r} is not a size: expected something like 500MB, 2GiB, or bytes")
     return int(float(found[1]) * _UNITS[found[2] or ""])
-
-
-__all__ = ["size_of"]

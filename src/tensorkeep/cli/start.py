@@ -16,6 +16,3 @@ def main() -> int:
         sys.stderr.write("stopped: interrupted\n")
         return _INTERRUPTED
     return code
-
-
-__all__ = ["main"]

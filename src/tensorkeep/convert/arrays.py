@@ -213,16 +213,3 @@ def strided_array(base: FileArray, start: int, shape: tuple[int, ...], strides: 
     if order == sorted(order):
         return FileArray(base.file, offset, base.dtype, shape, base.order)
     return PermutedArray(plain, tuple(order.index(axis) for axis in range(len(shape))))
-
-
-__all__ = [
-    "FileArray",
-    "MemoryArray",
-    "PermutedArray",
-    "StridedArray",
-    "boxes",
-    "checked_extent",
-    "stretches",
-    "strided_array",
-    "transposed",
-]

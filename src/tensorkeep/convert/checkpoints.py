@@ -192,5 +192,3 @@ def _prefix(path: str, fs: FileSystem) -> str:
 
 BUNDLE: Final = BundleFormat()
 SLICE_FILE: Final = SliceFileFormat()
-
-__all__ = ["BUNDLE", "SLICE_FILE", "BundleFormat", "SliceFileFormat"]

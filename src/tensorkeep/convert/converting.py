@@ -324,6 +324,3 @@ def _made(
     given: str, path: str, from_format: Format, to_format: Format, files: Sequence[str], options: ConvertOptions
 ) -> Converted:
     return Converted(given, path, from_format.name, to_format.name, files, 0, _NOTHING, is_dry_run=options.dry_run)
-
-
-__all__ = ["ConvertOptions", "Converted", "convert", "explain", "open_tensors"]

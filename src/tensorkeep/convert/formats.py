@@ -80,6 +80,3 @@ def format_of_source(path: str, fs: FileSystem) -> Format:
         raise InvalidArgumentError(f'"{path}" is {kind.value}: {REMEDIES[kind]}')
     what = "" if kind is FileKind.UNKNOWN else f"{'a folder' if kind is None else kind.value}, and "
     raise InvalidArgumentError(f'"{path}" is {what}in none of the formats that can be read: {known}')
-
-
-__all__ = ["FORMATS", "format_named", "format_of_source", "format_of_target"]

@@ -110,5 +110,3 @@ def _constants(graph: GraphDef, path: str, format: str) -> OpenTensors:
 
 FROZEN_GRAPH: Final = FrozenGraphFormat()
 SAVED_MODEL: Final = SavedModelFormat()
-
-__all__ = ["FROZEN_GRAPH", "SAVED_MODEL", "FrozenGraphFormat", "SavedModelFormat"]

@@ -371,5 +371,3 @@ def _exhausted(pieces: Iterator[memoryview] | Sequence[memoryview]) -> None:
 
 
 HDF5: Final = Hdf5Format()
-
-__all__ = ["HDF5", "HDF5_ERRORS", "Hdf5Format", "arrays_of", "datasets_in", "imported_h5py", "inside"]

@@ -256,17 +256,3 @@ def refuse(what: str, problems: Sequence[str]) -> None:
 def listed(names: Collection[str]) -> str:
     """Names for a message, not too many of them."""
     return some_of(names, _MOST_LISTED) or "none at all"
-
-
-__all__ = [
-    "Format",
-    "ModelFormat",
-    "ModelOptions",
-    "OpenTensors",
-    "SinkOptions",
-    "StoredArray",
-    "TensorFormat",
-    "TensorSink",
-    "TensorSource",
-    "Tensors",
-]

@@ -144,5 +144,3 @@ class _CheckedArray:
 
 
 KERAS: Final = KerasFormat()
-
-__all__ = ["KERAS", "KerasFormat"]

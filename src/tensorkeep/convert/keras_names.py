@@ -227,6 +227,3 @@ def _object(described: object) -> KerasObject:
     module, kind = described.get("module"), described.get("class_name")
     is_keras = isinstance(module, str) and module.partition(".")[0] == "keras" and isinstance(kind, str)
     return KerasObject(str(kind) if is_keras else "", config)
-
-
-__all__ = ["VARS", "KerasObject", "NamedVariables", "named_variables"]

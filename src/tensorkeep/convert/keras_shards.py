@@ -89,5 +89,3 @@ def _require(path: str, group: str, names: tuple[str, ...], datasets: dict[str, 
 
 
 KERAS_SHARDS: Final = KerasShardsFormat()
-
-__all__ = ["KERAS_SHARDS", "KerasShardsFormat"]

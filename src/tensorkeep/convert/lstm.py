@@ -152,6 +152,3 @@ def _torch_layers(tensors: Mapping[str, Lazy], *, needs_bias: bool) -> Iterator[
 def _tensorflow_scope(scope: str, layer: str) -> str:
     separator = scope[-1:] or "/"
     return scope if layer == "l0" else f"{scope}{layer}{separator}"
-
-
-__all__ = ["KerasLstmToTorch", "TensorFlowLstmToTorch", "TorchLstmToKeras", "TorchLstmToTensorFlow"]

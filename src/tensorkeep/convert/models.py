@@ -66,6 +66,3 @@ def _outputs(model: ModelOptions, graph: MetaGraphDef | None, source: str) -> li
     if not names:
         raise InvalidArgumentError(f'"{source}": name the nodes that the frozen graph shall compute (outputs=[...])')
     return list(dict.fromkeys(name.partition(":")[0] for name in names if name))
-
-
-__all__ = ["export", "frozen"]

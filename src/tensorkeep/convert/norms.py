@@ -60,6 +60,3 @@ class NormsToTensorFlow:
 def _split(name: str) -> tuple[str, str]:
     found = _SCOPED.fullmatch(name)
     return (found[1], found[2]) if found else ("", name)
-
-
-__all__ = ["NormsToTensorFlow", "NormsToTorch"]

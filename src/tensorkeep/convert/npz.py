@@ -242,5 +242,3 @@ class PackedArray:
 
 
 NPZ: Final = NpzFormat()
-
-__all__ = ["NPZ", "NpzFormat"]

@@ -55,5 +55,3 @@ class ParquetFormat:
 
 
 PARQUET: Final = ParquetFormat()
-
-__all__ = ["PARQUET", "ParquetFormat"]

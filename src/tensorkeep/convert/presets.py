@@ -233,6 +233,3 @@ def rule_of(given: str | AnyRule) -> AnyRule:
     if given not in PRESETS:
         raise NotFoundError(f'there is no preset "{given}"; there are {", ".join(PRESETS)}')
     return PRESETS[given]
-
-
-__all__ = ["OBJECT_PATHS", "PRESETS", "depthwise_to_tensorflow", "rule_of"]

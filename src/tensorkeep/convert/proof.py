@@ -138,6 +138,3 @@ def _is_as_proven(opened: TensorSource, name: str, item: ProvenTensor) -> bool:
     if (info.dtype.name, info.shape) != (item.dtype, item.shape):
         return False
     return digest_of(info.dtype, map(np.asarray, opened.source(name).chunks)) == item.sha256
-
-
-__all__ = ["Proof", "ProvenTensor", "check_proof", "read_proof"]

@@ -277,5 +277,3 @@ def _numbers(values: Any) -> bytes:
 
 
 PYTORCH: Final = PyTorchFormat()
-
-__all__ = ["PYTORCH", "PyTorchFormat"]

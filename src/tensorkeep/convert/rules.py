@@ -275,24 +275,3 @@ def through(tensor: Lazy, steps: Iterable[Step], name: str) -> Lazy:
         except InvalidArgumentError as error:
             raise InvalidArgumentError(f'tensor "{name}": {error}') from None
     return tensor
-
-
-__all__ = [
-    "AnyRule",
-    "AveragesAsVariables",
-    "CastTo",
-    "Change",
-    "Explained",
-    "Explanation",
-    "FirstOf",
-    "Fitting",
-    "LeaveOut",
-    "Only",
-    "Preset",
-    "Rename",
-    "Rule",
-    "WithoutAverages",
-    "WithoutOptimizer",
-    "apply_rules",
-    "through",
-]

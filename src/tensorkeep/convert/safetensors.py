@@ -183,5 +183,3 @@ def _planned(path: str, tensors: Mapping[str, Any]) -> Planned:
 
 
 SAFETENSORS: Final = SafetensorsFormat()
-
-__all__ = ["SAFETENSORS", "SafetensorsFormat"]

@@ -115,6 +115,3 @@ def parsed_object(path: str, data: bytes) -> dict[str, Any]:
     if not isinstance(header, dict):
         raise DataLossError(f'"{path}": its header is {type(header).__name__}, expected an object')
     return header
-
-
-__all__ = ["Assigned", "assigned", "files_in_index", "open_shards", "parsed_object"]

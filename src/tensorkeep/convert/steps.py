@@ -352,22 +352,3 @@ def _change(before: tuple[int, ...], after: tuple[int, ...]) -> str:
 
 def _described(tensor: Lazy) -> str:
     return f'"{", ".join(tensor.origins)}" ({tensor.dtype} {list(tensor.shape)})'
-
-
-__all__ = [
-    "AddToBlock",
-    "Cast",
-    "Insert",
-    "Lazy",
-    "Merge",
-    "Remove",
-    "Reorder",
-    "Split",
-    "Step",
-    "Take",
-    "Transpose",
-    "Zeros",
-    "added",
-    "concatenated",
-    "stored",
-]

@@ -362,17 +362,3 @@ def leaves(value: Any, what: str) -> Iterator[tuple[str, Any]]:
             yield path, found
             continue
         stack += [(f"{path}.{key}" if path else str(key), item, depth + 1) for key, item in reversed(list(items))]
-
-
-__all__ = [
-    "DTYPES",
-    "STORAGES",
-    "UNTYPED",
-    "Cursor",
-    "Name",
-    "PickledTensor",
-    "Storage",
-    "leaves",
-    "read_pickle",
-    "told",
-]

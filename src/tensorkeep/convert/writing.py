@@ -166,6 +166,3 @@ class FilesSink:
     def abort(self) -> None:
         for sink in (*self._sinks, self._index):
             sink.abort()
-
-
-__all__ = ["BufferedFile", "FileInTheMaking", "FileSink", "FilesSink", "Planned"]

@@ -168,6 +168,3 @@ class _WriteOnly:
 
     def seekable(self) -> bool:
         return False
-
-
-__all__ = ["ArchiveWriter", "Member", "members_of"]

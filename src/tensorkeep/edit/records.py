@@ -17,8 +17,6 @@ from tensorkeep.embedding.stored.ssd_records import has_records
 from tensorkeep.errors import FailedPreconditionError
 from tensorkeep.io.files.filesystem import FileSystem
 
-__all__ = ["records_to_carry", "stems_with_records"]
-
 
 class _Stored(Protocol):
     """A tensor of an open checkpoint."""

@@ -153,14 +153,3 @@ def _write(
     changed = {name: new for name, new in names.items() if name != new}
     dropped = [name for name in reader if name not in names and name not in plan]
     return NameChanges(changed, dropped, len(plan), written)
-
-
-__all__ = [
-    "NameChanges",
-    "drop",
-    "keep",
-    "optimizer_state",
-    "rename",
-    "strip_optimizer",
-    "swap_averages",
-]

@@ -382,6 +382,3 @@ def _edge(tensor: Tensor) -> str:
             return f"{tensor.op.name}:{arg.name}:{at}"
         at -= count
     return f"{tensor.op.name}:output:{at}"
-
-
-__all__ = ["FunctionBody", "attrs_key", "find_function", "function_body", "function_def", "result_shapes"]

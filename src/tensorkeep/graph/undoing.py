@@ -8,8 +8,6 @@ from typing import Any
 
 from tensorkeep.graph.graph import Graph
 
-__all__ = ["all_or_nothing"]
-
 
 @contextmanager
 def all_or_nothing(graph: Graph) -> Iterator[None]:

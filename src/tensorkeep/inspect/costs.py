@@ -197,5 +197,3 @@ _RULES: Final[dict[str, Callable[[Operation], int | None]]] = {
     "AddN": _sum_of_many,
     "L2Loss": _half_of_squares,
 }
-
-__all__ = ["Cost", "graph_cost"]

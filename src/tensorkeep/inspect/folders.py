@@ -25,8 +25,6 @@ from tensorkeep.saving.folder import scan, step_of
 from tensorkeep.saving.ledger import files_of
 from tensorkeep.saving.retention import Record
 
-__all__ = ["FolderEntry", "checkpoints_of", "list_checkpoints", "stored_problems", "table_sizes"]
-
 
 @dataclass(frozen=True)
 class FolderEntry:

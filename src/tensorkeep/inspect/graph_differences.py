@@ -127,6 +127,3 @@ def _signatures(first: MetaGraphDef, second: MetaGraphDef) -> Iterator[tuple[str
             yield key, "added"
         elif _bytes(first.signature_def[key]) != _bytes(second.signature_def[key]):
             yield key, "changed"
-
-
-__all__ = ["GraphComparison", "compare_all_graphs", "compare_graphs", "node_differences"]

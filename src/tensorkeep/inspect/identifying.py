@@ -282,6 +282,3 @@ def _contents(path: str, fs: FileSystem) -> bytes:
     size = file_size(path, fs) or 0
     with closing(fs.open(path)) as file:
         return bytes(file.read(0, size))
-
-
-__all__ = ["Identification", "checkpoint_facts", "contents_facts", "identify", "with_format"]

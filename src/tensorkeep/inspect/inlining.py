@@ -194,6 +194,3 @@ def _unique(nodes: Sequence[ShownNode], scopes: Mapping[str, str]) -> dict[str, 
         taken.add(name)
         found[old] = name
     return found
-
-
-__all__ = ["VARIABLES", "ShownNode", "shown_nodes"]

@@ -117,6 +117,3 @@ def _text(x: float, y: float, text: str, anchor: str = "start") -> str:
 
 def _safe(text: str) -> str:
     return escape("".join(letter if letter.isprintable() else ascii(letter)[1:-1] for letter in text))
-
-
-__all__ = ["line_plot"]

@@ -77,6 +77,3 @@ def _without_shards(name: str, info: TensorInfo) -> StoredTensor:
     nbytes = None if info.dtype.is_object else info.size * info.dtype.itemsize
     slices = len(info.slices) if len(info.slices) > 1 else 0
     return StoredTensor(name, info.dtype, info.shape, nbytes, (), slices)
-
-
-__all__ = ["list_opened", "list_variables", "list_with_reader"]

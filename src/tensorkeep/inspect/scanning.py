@@ -138,6 +138,3 @@ def sarif(reports: Iterable[ScanReport]) -> str:
 def _placed(item: Finding, path: str) -> Finding:
     """The finding, with the path of its file, not only the name of the file in the model."""
     return item if item.file.startswith(path) else replace(item, file=posixpath.join(path, item.file))
-
-
-__all__ = ["sarif", "scan_all"]

@@ -51,6 +51,3 @@ def scope_tree(tensors: Iterable[StoredTensor]) -> Scope:
 def _parts(name: str) -> list[str]:
     """The parts of a name. Names with absurdly many slashes are not taken apart for ever."""
     return name.split("/", 64)
-
-
-__all__ = ["Scope", "scope_tree"]

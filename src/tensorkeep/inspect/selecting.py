@@ -49,5 +49,3 @@ _KEYS: dict[SortKey, Callable[[StoredTensor], Any]] = {
     SortKey.ELEMENTS: lambda tensor: (-tensor.elements, tensor.name),
     SortKey.TYPE: lambda tensor: (tensor.dtype.name, tensor.name),
 }
-
-__all__ = ["Order", "SortKey", "selected"]

@@ -52,6 +52,3 @@ def phase(progress: Progress | None, number: int, count: int) -> Progress | None
     if progress is None:
         return None
     return lambda done, total: progress(number * total + done, count * total)
-
-
-__all__ = ["Watched", "bytes_of", "phase"]

@@ -166,6 +166,3 @@ def _write_collection(
 def _check_type(value: object, wanted: type[Message], what: str) -> None:
     if value is not None and not isinstance(value, wanted):
         raise WrongTypeError(f"{what} must be of type {wanted.__name__}. Received type: {type(value)}.")
-
-
-__all__ = ["UNBOUND_INPUTS", "create_meta_graph_def", "export_meta_graph", "export_scoped_meta_graph"]

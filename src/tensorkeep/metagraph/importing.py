@@ -119,6 +119,3 @@ def scope_of_import(import_scope: str | None, variables: Mapping[str, Any]) -> s
         full: str = variable.name
         return full[: len(full) - len(name)]
     return import_scope
-
-
-__all__ = ["Imported", "check_unbound_inputs", "import_meta_graph", "saver_for", "scope_of_import"]

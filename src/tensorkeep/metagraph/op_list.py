@@ -69,6 +69,3 @@ def remember_foreign_ops(graph: Graph, op_list: OpList) -> None:
     unknown = {op_def.name: op_def for op_def in op_list.op if find_op(op_def.name) is None}
     if unknown:
         graph.extras[_FOREIGN] = {**foreign_ops(graph), **unknown}
-
-
-__all__ = ["foreign_ops", "known_op_def", "ops_used_by", "remember_foreign_ops", "stripped_op_list"]

@@ -8,8 +8,6 @@ from google.protobuf import any_pb2
 
 from tensorkeep.proto import _pool
 
-__all__ = ["is_any", "private_any", "public_any"]
-
 _FULL_NAME = "google.protobuf.Any"
 _Private: Any = getattr(_pool, "Any")  # noqa: B009 - made at run time
 

@@ -34,17 +34,6 @@ from tensorkeep.proto.messages import (
 )
 from tensorkeep.proto.wire import FIXED32, FIXED64, LENGTH_DELIMITED, VARINT, fields
 
-__all__ = [
-    "REMEDIES",
-    "FileKind",
-    "Identity",
-    "contents_of",
-    "identify_proto",
-    "is_file_of_kind",
-    "kind_of_file",
-    "wrong_file",
-]
-
 
 class FileKind(Enum):
     """What a file may be, in words that complete "this is …"."""

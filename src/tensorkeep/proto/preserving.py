@@ -16,8 +16,6 @@ from google.protobuf.descriptor import FieldDescriptor
 from tensorkeep.proto.messages import Message, parse, serialize
 from tensorkeep.proto.wire import LENGTH_DELIMITED, encode_bytes_field, fields
 
-__all__ = ["serialize_preserving"]
-
 Part = tuple[bytes, int | memoryview]
 """A field as it was: with tag and length, and its value alone."""
 

@@ -18,19 +18,6 @@ from collections.abc import Iterator
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.coding.varint import decode_varint, encode_varint
 
-__all__ = [
-    "FIXED32",
-    "FIXED64",
-    "LENGTH_DELIMITED",
-    "VARINT",
-    "as_signed",
-    "encode_bytes_field",
-    "encode_fixed32_field",
-    "encode_tag",
-    "encode_varint_field",
-    "fields",
-]
-
 VARINT = 0
 FIXED64 = 1
 LENGTH_DELIMITED = 2

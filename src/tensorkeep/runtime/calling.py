@@ -144,6 +144,3 @@ class Functions:
         found = _DIFFERENTIATIONS[0](body, dtypes)
         self._found.update(found.graph.functions)
         return found
-
-
-__all__ = ["Function", "Functions", "register_differentiation"]

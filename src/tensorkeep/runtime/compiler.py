@@ -400,6 +400,3 @@ def _covers(shape: Shape, other: Shape | None) -> bool:
         return False
     pairs = zip(reversed(dims), reversed(others), strict=False)
     return all(b == 1 or (b is not None and b == a) for a, b in pairs)
-
-
-__all__ = ["Compiler"]

@@ -77,6 +77,3 @@ class RaggedTensorValue:
 
     def __repr__(self) -> str:
         return f"tf.RaggedTensorValue(values={self.values!r}, row_splits={self.row_splits!r})"
-
-
-__all__ = ["IndexedSlicesValue", "RaggedTensorValue", "SparseTensorValue"]

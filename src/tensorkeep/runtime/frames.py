@@ -351,6 +351,3 @@ class _Run:
         state.arrived.pop(node, None)
         state.busy += 1
         self._ready.append((node, frame, at, inputs, is_dead))
-
-
-__all__ = ["TokenMachine"]

@@ -92,6 +92,3 @@ def _reads(op: Operation) -> list[bool]:
     for arg, item in zip(schema.inputs, group(schema.inputs, op.inputs, op.attr), strict=True):
         flags.extend(tensor.dtype.is_ref and not arg.is_ref for tensor in (item if arg.is_list else (item,)))
     return flags
-
-
-__all__ = ["Kernels"]

@@ -147,6 +147,3 @@ def step() -> None:
     meter = _METER.get()
     if meter is not None:
         meter.step()
-
-
-__all__ = ["NO_LIMITS", "Limits", "Meter", "counted", "current_meter", "limited", "step"]

@@ -188,6 +188,3 @@ class Names:
         if op.type not in _OF_SHAPES and not (op.inputs and all(values[tensor][0] == "c" for tensor in op.inputs)):
             return False
         return bool(op.outputs) and op.type not in CONTROL_FLOW and not any(t in values for t in op.outputs)
-
-
-__all__ = ["PASSES_ON", "Names"]

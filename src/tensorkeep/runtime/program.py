@@ -58,6 +58,3 @@ def as_strings(value: Any) -> Any:
 def dead(index: int) -> None:
     """Fails for a fetch that has no value."""
     raise no_value(index)
-
-
-__all__ = ["Program", "as_strings", "dead"]

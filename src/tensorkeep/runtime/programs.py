@@ -64,6 +64,3 @@ class Programs:
     def clear(self) -> None:
         """Forgets them all."""
         self._compiled.clear()
-
-
-__all__ = ["Programs"]

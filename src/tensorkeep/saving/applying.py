@@ -13,8 +13,6 @@ from tensorkeep.saving.folder import CheckpointFolder, scan
 from tensorkeep.saving.ledger import read_ledger
 from tensorkeep.saving.retention import History, Record, Rule, unmeasured
 
-__all__ = ["Retained", "retain"]
-
 
 @dataclass(frozen=True)
 class Retained:

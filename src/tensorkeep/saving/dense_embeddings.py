@@ -84,6 +84,3 @@ class DenseEmbeddings(ReaderView):
     def _read_many(self, names: list[str], threads: int | None, copy: bool) -> dict[str, Array]:
         plain = self._reader.read_many([name for name in names if name not in self._dense], threads=threads, copy=copy)
         return {name: plain[name] if name in plain else self._read_whole(name, self[name], copy) for name in names}
-
-
-__all__ = ["DenseEmbeddings", "with_dense_embeddings"]

@@ -137,6 +137,3 @@ def rows_of(variable: EmbeddingResource) -> TableRows:
     is_slot = bool(variable.column)
     default = variable.default_matrix.copy() if is_slot else variable.table.absent_rows()
     return TableRows(keys.astype(variable.key_dtype.array_dtype), rows, default)
-
-
-__all__ = ["EmbeddingLoads", "rows_of"]

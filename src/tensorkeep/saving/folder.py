@@ -29,8 +29,6 @@ from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.saving.ledger import Entry, describe, is_present, read_ledger, remaining_files, write_ledger
 from tensorkeep.saving.retention import History, Record, RetentionPolicy, checked_metrics, checked_policy, unmeasured
 
-__all__ = ["CheckpointFolder", "Found", "scan", "step_of"]
-
 _STEP: Final = re.compile(r"-(\d{1,18})(?:-\?{5}-of-\d+)?\Z")
 
 

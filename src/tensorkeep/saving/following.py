@@ -325,20 +325,3 @@ def _references(op: Operation) -> Iterator[FunctionRef]:
         for item in value if isinstance(value, list | tuple) else (value,):
             if isinstance(item, FunctionRef):
                 yield item
-
-
-__all__ = [
-    "EMBEDDING_LOADS",
-    "EMBEDDINGS",
-    "PATH",
-    "Arranged",
-    "Fed",
-    "Followed",
-    "Given",
-    "Handle",
-    "Known",
-    "Step",
-    "Stored",
-    "Unknown",
-    "Value",
-]

@@ -40,8 +40,6 @@ from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.io.files.paths import is_plain_name
 from tensorkeep.saving.retention import Record
 
-__all__ = ["Entry", "files_of", "read_ledger", "write_ledger"]
-
 LEDGER_SUFFIX: Final = ".tensorkeep.json"
 _LARGEST: Final = 256 << 20
 _CHECKED: Final = 1 << 20

@@ -246,6 +246,3 @@ def _columns(graph: Graph, name: str, pairs: Sequence[tuple[Any, Any]]) -> tuple
 def _value_sizes(graph: Graph, name: str) -> tuple[int, ...]:
     shape = graph.operation(name).attr("value_shape")
     return () if shape is None else tuple(size or 0 for size in shape.dims or ())
-
-
-__all__ = ["LoadedValues", "require_saver"]

@@ -70,6 +70,3 @@ def place_of(session: Session, node: VariableNode) -> VariableResource:
     """Where a session keeps a variable; made if it has not come across it yet."""
     make = partial(VariableResource, node.resource_name, node.dtype, node.shape, is_ref=not node.is_resource)
     return session.resources.get_or_create(node.container, node.resource_name, VariableResource, make)
-
-
-__all__ = ["place_of", "restore_by_name"]

@@ -158,6 +158,3 @@ def _missing_error(missing: Sequence[Operation], plan: EmbeddingPlan) -> NotFoun
         return first
     names = ", ".join(f'"{stem_of(op)}"' for op in missing)
     return NotFoundError(f'"{plan.reader.path}" lacks {len(missing)} embedding variables: {names}. The first: {first}')
-
-
-__all__ = ["IMPORTING", "EmbeddingPlan", "RestoredEmbeddings", "stem_of"]

@@ -104,6 +104,3 @@ def _one_error(errors: Sequence[TensorKeepError]) -> TensorKeepError:
     """One for all; of the kind of the first. Parts of a table have the same to say."""
     told = list(dict.fromkeys(map(str, errors)))
     return errors[0] if len(told) == 1 else type(errors[0])("; ".join(told))
-
-
-__all__ = ["RESTORING", "HashTablePlan", "RestoredHashTables"]

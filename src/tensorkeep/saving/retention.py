@@ -29,26 +29,6 @@ import numpy as np
 from tensorkeep.checkpoint.finding.state_file import CheckpointState
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 
-__all__ = [
-    "AllOf",
-    "AnyOf",
-    "History",
-    "KeepActive",
-    "KeepAll",
-    "KeepBest",
-    "KeepBytes",
-    "KeepEvery",
-    "KeepLatest",
-    "KeepRecent",
-    "KeepSteps",
-    "Record",
-    "RetentionPolicy",
-    "Rule",
-    "checked_metrics",
-    "checked_policy",
-    "unmeasured",
-]
-
 
 @dataclass(frozen=True)
 class Record:

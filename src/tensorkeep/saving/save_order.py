@@ -15,8 +15,6 @@ from typing import Final, NamedTuple
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE
 from tensorkeep.io.files.filesystem import Durability, FileSystem, prepare_directory
 
-__all__ = ["SaveOrder", "SaveTurn", "begin_save", "do_alone"]
-
 
 class _Place(NamedTuple):
     """A state file."""

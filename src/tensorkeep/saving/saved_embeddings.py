@@ -57,6 +57,3 @@ def _names_of(handle: Operation) -> tuple[str, str]:
     """The container that a variable is in, and its name there. It is saved under that, unless a saver has another."""
     container, name = (handle.attr(attr).decode() for attr in ("container", "shared_name"))
     return container, name or handle.name
-
-
-__all__ = ["SavedEmbeddings"]

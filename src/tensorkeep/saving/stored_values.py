@@ -141,6 +141,3 @@ def _cover(shapes: Sequence[tuple[int | None, ...] | None], sizes: tuple[int, ..
             return False
         total += size
     return total == sizes[axis]
-
-
-__all__ = ["StoredValue", "by_any_name", "parts_of_meta_graph", "read_stored", "stored_values"]

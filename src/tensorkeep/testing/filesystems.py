@@ -27,19 +27,6 @@ from tensorkeep.errors import TensorKeepError
 from tensorkeep.io.files.filesystem import Buffer, FileSystem, RandomAccessFile, WritableFile
 from tensorkeep.io.files.memory import MemoryFileSystem
 
-__all__ = [
-    "Change",
-    "CountingFileSystem",
-    "CrashingFileSystem",
-    "CutOutcome",
-    "FailingFileSystem",
-    "FileSystemWrapper",
-    "PowerCutFileSystem",
-    "Read",
-    "SimulatedCrash",
-    "UnsyncedContents",
-]
-
 T = TypeVar("T")
 
 _NEVER: Final = 1 << 62

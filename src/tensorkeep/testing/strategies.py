@@ -19,23 +19,6 @@ from tensorkeep.checkpoint.sources import ArrayLike, ArraySource, PartitionedArr
 from tensorkeep.dtypes import ALL_DTYPES, VARIANT, DType
 from tensorkeep.shapes import element_count
 
-__all__ = [
-    "Saveable",
-    "arrays",
-    "assert_identical",
-    "assert_saved",
-    "checkpoints",
-    "contents",
-    "cut",
-    "partitioned_arrays",
-    "partitions",
-    "shapes",
-    "sources",
-    "storable_dtypes",
-    "string_arrays",
-    "tensor_names",
-]
-
 Array = npt.NDArray[Any]
 Saveable = ArrayLike | ArraySource | PartitionedArray
 

@@ -57,6 +57,3 @@ def _give(result: RunResult, flags: argparse.Namespace) -> None:
         if flags.outdir:
             paths = save_outputs({key: outputs[key]}, flags.outdir, overwrite=flags.overwrite)
             sys.stdout.write("" if flags.json else f"Output {key} is saved to {paths[key]}\n")
-
-
-__all__ = ["main"]

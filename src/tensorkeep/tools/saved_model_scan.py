@@ -53,6 +53,3 @@ def _report(flags: argparse.Namespace, form: str) -> int:
     if NOT_SCANNED in report.counts:
         return INCOMPLETE
     return 0 if report.is_clean else FOUND
-
-
-__all__ = ["main"]

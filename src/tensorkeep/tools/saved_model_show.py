@@ -20,6 +20,3 @@ def main(flags: argparse.Namespace) -> int:
     else:
         sys.stdout.write(shown_text(model, ShowRequest(flags.all, tags, flags.signature_def, flags.list_ops)))
     return 0
-
-
-__all__ = ["main"]

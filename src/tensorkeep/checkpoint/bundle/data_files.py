@@ -23,8 +23,6 @@ from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 from tensorkeep.io.showing.amounts import some_of
 from tensorkeep.shapes import element_count
 
-__all__ = ["DataFiles", "Locating"]
-
 _MOST_HELD: Final = 256  # a process has so and so many files open at most
 _MOST_LISTED: Final = 10_000  # no honest checkpoint has more
 

@@ -74,6 +74,3 @@ def hash_slices(slices: Sequence[TensorSlice]) -> tuple[TensorSlice, ...]:
     if any(part.keys is None for part in slices):
         return ()
     return tuple(sorted(slices, key=lambda part: part.extents[0] or (0, 0)))
-
-
-__all__ = ["FLAG", "hash_slices", "merge_hash_tables"]

@@ -18,8 +18,6 @@ from tensorkeep.errors import DataLossError
 from tensorkeep.io.machine.large_arrays import empty_array
 from tensorkeep.io.machine.parallel import in_parallel
 
-__all__ = ["ManyTensors"]
-
 Array = npt.NDArray[Any]
 
 _MOST_SHARING: Final = 16

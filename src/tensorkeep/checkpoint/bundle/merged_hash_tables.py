@@ -11,8 +11,6 @@ from tensorkeep.checkpoint.bundle.format import Entry
 from tensorkeep.checkpoint.slices.tensor_slice import HashSlice, TensorSlice, slice_key
 from tensorkeep.errors import InvalidArgumentError
 
-__all__ = ["MergedHashTables"]
-
 
 @dataclass
 class MergedHashTables:

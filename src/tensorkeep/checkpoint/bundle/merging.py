@@ -17,8 +17,6 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, MissingFileEr
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = ["merge_bundles"]
-
 _ENDIAN: Final = {"<": "little-endian", ">": "big-endian"}
 
 

@@ -32,8 +32,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, RandomAccessFil
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.shapes import element_count
 
-__all__ = ["BundleReader"]
-
 Array = npt.NDArray[Any]
 
 _FEW: Final = 16  # tensors whose places are looked up one by one

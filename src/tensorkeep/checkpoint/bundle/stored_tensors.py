@@ -22,8 +22,6 @@ from tensorkeep.errors import DataLossError, TensorKeepError
 from tensorkeep.io.coding.crc32c import crc32c, unmask
 from tensorkeep.io.machine.large_arrays import empty_array
 
-__all__ = ["EntryBytes", "StoredTensors"]
-
 Array = npt.NDArray[Any]
 
 

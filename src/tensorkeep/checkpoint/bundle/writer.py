@@ -63,8 +63,6 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.native.checksums import crc32c_of_stretches
 from tensorkeep.table.table_writer import TableWriter
 
-__all__ = ["BundleWriter"]
-
 Integers = npt.NDArray[np.int64]
 
 _BUFFER: Final = 1 << 20  # small tensors are collected to this size before they are written

@@ -39,16 +39,6 @@ from tensorkeep.errors import MissingFileError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, is_temporary, path_text
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = [
-    "checkpoint_exists",
-    "checkpoint_modified",
-    "checkpoint_or_parts_exist",
-    "checkpoints_in",
-    "open_prefix",
-    "remove_checkpoint",
-    "what_else_is_there",
-]
-
 
 def open_prefix(given: str, options: ReadOptions, fs: FileSystem, *, stacklevel: int = 2) -> CheckpointReader:
     """Opens the checkpoint that goes by a prefix, a pattern, a path that was saved to, or the name of a file of it.

@@ -12,8 +12,6 @@ from typing import Final
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.errors import FailedPreconditionError
 
-__all__ = ["held"]
-
 _ATTEMPTS: Final = 100
 
 

@@ -27,15 +27,6 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepErr
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = [
-    "Verification",
-    "checkpoint_named",
-    "latest_checkpoint",
-    "located_state",
-    "recorded_checkpoint",
-    "recorded_state",
-]
-
 LOG: Final = logging.getLogger("tensorkeep")
 
 Verification = Literal["quick", "full"]

@@ -20,8 +20,6 @@ from tensorkeep.io.files.paths import is_absolute, joined
 from tensorkeep.proto import messages
 from tensorkeep.proto.text import format_text, parse_text
 
-__all__ = ["CheckpointState", "read_checkpoint_state", "write_checkpoint_state"]
-
 LOG: Final = logging.getLogger("tensorkeep")
 
 STATE_FILE: Final = "checkpoint"

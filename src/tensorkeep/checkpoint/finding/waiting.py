@@ -12,8 +12,6 @@ from tensorkeep.checkpoint.finding.latest import recorded_checkpoint
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = ["Waiting", "new_checkpoints"]
-
 LOG: Final = logging.getLogger("tensorkeep")
 
 

@@ -9,8 +9,6 @@ from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.io.files.filesystem import FileSystem
 
-__all__ = ["BUNDLES"]
-
 
 class BundleLayout:
     """V2: an index and data files, which go by a prefix."""

@@ -7,8 +7,6 @@ from typing import Protocol
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.io.files.filesystem import FileSystem
 
-__all__ = ["CheckpointLayout"]
-
 
 class CheckpointLayout(Protocol):
     """A way in which checkpoints lie on disk. It is asked whether it matches, and only then told to open."""

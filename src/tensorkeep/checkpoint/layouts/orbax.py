@@ -9,8 +9,6 @@ from tensorkeep.checkpoint.orbax.reader import OrbaxReader
 from tensorkeep.checkpoint.reader import CheckpointReader, ReadOptions
 from tensorkeep.io.files.filesystem import FileSystem
 
-__all__ = ["ORBAX"]
-
 
 class OrbaxLayout:
     """A folder of steps, one of them, or a tree in it."""

@@ -20,8 +20,6 @@ from tensorkeep.checkpoint.slices.slice_files import SliceFileReader
 from tensorkeep.errors import DataLossError, MissingFileError, NotFoundError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem
 
-__all__ = ["SLICE_FILES", "names_beside", "numbered_pattern", "shard_counts", "shards_there"]
-
 _MOST_REPORTED: Final = 1000
 
 

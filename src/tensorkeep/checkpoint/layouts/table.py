@@ -10,8 +10,6 @@ from tensorkeep.checkpoint.layouts.orbax import ORBAX
 from tensorkeep.checkpoint.layouts.slice_files import SLICE_FILES
 from tensorkeep.io.files.filesystem import FileSystem
 
-__all__ = ["LAYOUTS", "layout_of"]
-
 LAYOUTS: Final[tuple[CheckpointLayout, ...]] = (BUNDLES, ORBAX, SLICE_FILES)
 """In the order in which they are asked whether a path is theirs: any file at all may be a slice file."""
 

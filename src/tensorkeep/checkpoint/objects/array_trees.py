@@ -26,8 +26,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
 
-__all__ = ["load_objects", "save_objects"]
-
 Array = npt.NDArray[Any]
 
 

@@ -22,8 +22,6 @@ from tensorkeep.checkpoint.objects.reader import SLOTS, escape_name
 from tensorkeep.errors import DataLossError, UnimplementedError
 from tensorkeep.proto.messages import TrackableObjectGraph, parse
 
-__all__ = ["Attribute", "Binding", "DescribedObjects", "ObjectView", "describe_objects", "node_names"]
-
 ATTRIBUTES: Final = ".ATTRIBUTES"
 
 

@@ -25,8 +25,6 @@ from tensorkeep.checkpoint.views import ReaderView
 from tensorkeep.errors import DataLossError, NotFoundError
 from tensorkeep.proto.messages import TrackableObjectGraph, parse
 
-__all__ = ["ObjectGraph", "RenamedReader", "SavedAttribute", "SlotVariable"]
-
 VARIABLE_VALUE: Final = "VARIABLE_VALUE"
 SLOTS: Final = ".OPTIMIZER_SLOT"
 

@@ -20,8 +20,6 @@ from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE, ObjectGraph, RenamedReader, SavedAttribute
 from tensorkeep.checkpoint.reader import CheckpointReader
 
-__all__ = ["VariableNames", "named_variables", "variable_names"]
-
 # Keras 3 exports have every variable that a function uses once more in this list of the root: as the plain variable
 # that the one of Keras wraps (keras/src/export/saved_model_export_archive.py, _filter_and_track_resources).
 _SECOND_LIST: Final = "_all_variables/"

@@ -18,8 +18,6 @@ from typing import Final
 from tensorkeep.checkpoint.finding.state_file import STATE_FILE
 from tensorkeep.io.files.filesystem import FileSystem
 
-__all__ = ["METADATA", "SavedStep", "saved_step"]
-
 METADATA: Final = "_METADATA"
 MANIFEST: Final = "manifest.ocdbt"
 

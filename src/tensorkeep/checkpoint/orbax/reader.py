@@ -29,8 +29,6 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.io.showing.amounts import some_of
 
-__all__ = ["OrbaxReader"]
-
 Array = npt.NDArray[Any]
 
 _MOST_FILES: Final = 10_000  # that are listed

@@ -24,8 +24,6 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import available_memory
 from tensorkeep.shapes import element_count
 
-__all__ = ["ArrayStores", "StoredChunks"]
-
 Array = npt.NDArray[Any]
 
 _BAND: Final = 16 << 20  # bytes of an array that are read together

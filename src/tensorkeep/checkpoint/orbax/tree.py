@@ -23,8 +23,6 @@ from tensorkeep.errors import DataLossError, MissingFileError
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.machine.resources import available_memory
 
-__all__ = ["SavedTree", "read_tree"]
-
 _STRINGS: Final = "_strings.json"
 _TEXT: Final = "string"
 _EMPTY: Final = {"None": "None", "Dict": "an empty dictionary", "List": "an empty list", "Tuple": "an empty tuple"}

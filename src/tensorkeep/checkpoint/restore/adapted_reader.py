@@ -20,8 +20,6 @@ from tensorkeep.checkpoint.views import ReaderView
 from tensorkeep.dtypes import FLOAT32, DType
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 
-__all__ = ["AdaptedReader", "Initial", "adapt_array", "read_item"]
-
 Array = npt.NDArray[Any]
 Initial = Callable[[Wanted], Array]
 

@@ -22,8 +22,6 @@ from tensorkeep.checkpoint.restore.wanted_tensors import (
 )
 from tensorkeep.shapes import Shape
 
-__all__ = ["Action", "RestoreItem", "RestoreOutcome", "Status"]
-
 LOGGER: Final = logging.getLogger("tensorkeep")
 
 _MOST_LISTED: Final = 50

@@ -12,8 +12,6 @@ from typing import Final
 
 from tensorkeep.checkpoint.objects.reader import VARIABLE_VALUE
 
-__all__ = ["Cause", "ScopeChange"]
-
 TENSOR_SUFFIX: Final = ":0"
 OBJECT_SUFFIX: Final = f"/.ATTRIBUTES/{VARIABLE_VALUE}"
 AVERAGE_SUFFIX: Final = "/ExponentialMovingAverage"

@@ -48,8 +48,6 @@ from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = ["RestorePlan", "plan_restore", "restore_arrays"]
-
 Array = npt.NDArray[Any]
 
 

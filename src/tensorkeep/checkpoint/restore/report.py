@@ -15,8 +15,6 @@ from tensorkeep.checkpoint.restore.wanted_tensors import Adapt, Remedy, cut, rem
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
 from tensorkeep.shapes import Shape
 
-__all__ = ["Findings", "error_message", "mapping_literal", "report"]
-
 _MOST_LISTED: Final = 20
 _MOST_MAPPED: Final = 40
 

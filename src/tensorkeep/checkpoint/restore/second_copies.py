@@ -12,8 +12,6 @@ from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.restore.name_rules import numbers, slot_of, unnumbered, without_one_number
 from tensorkeep.checkpoint.restore.wanted_tensors import Wanted
 
-__all__ = ["originals", "whole_graph_is_copied"]
-
 
 def originals(missing: Mapping[str, Wanted], present: Mapping[str, TensorInfo]) -> dict[str, str]:
     """For each missing name that is a numbered one of a present name of that type and shape: the present name.

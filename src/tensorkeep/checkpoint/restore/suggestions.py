@@ -32,8 +32,6 @@ from tensorkeep.checkpoint.restore.wanted_tensors import Wanted
 from tensorkeep.dtypes import DType
 from tensorkeep.shapes import Shape, element_count
 
-__all__ = ["Suggestion", "Suggestions", "shape_suggestion", "suggest"]
-
 _MOST_SCOPES: Final = 24
 _MOST_HINTS: Final = 2
 _MOST_SPELLED: Final = 5000  # names whose spelling is compared; if more are open, spelling is not the problem

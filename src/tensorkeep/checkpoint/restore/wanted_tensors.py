@@ -15,8 +15,6 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.shapes import Shape, element_count
 
-__all__ = ["Adapt", "OnMismatch", "Remedy", "Wanted"]
-
 Dimensions = tuple[int | None, ...]
 
 _LONGEST_NAME: Final = 160

@@ -53,8 +53,6 @@ from tensorkeep.shapes import element_count
 from tensorkeep.table.table import Table
 from tensorkeep.table.table_writer import TableWriter
 
-__all__ = ["SliceFileReader", "SliceFileWriter"]
-
 Array = npt.NDArray[Any]
 
 META_KEY: Final = b""

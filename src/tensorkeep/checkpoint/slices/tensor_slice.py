@@ -16,8 +16,6 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.coding.ordered_code import encode_number, encode_signed, encode_string
 from tensorkeep.proto.messages import TensorSliceProto
 
-__all__ = ["Box", "HashSlice", "Part", "TensorSlice", "box_shape", "slice_key", "whole_box"]
-
 Extent = tuple[int, int] | None  # (start, length), or all of a dimension
 Box = tuple[tuple[int, int], ...]  # per dimension (start, stop), within a tensor of known shape
 

@@ -168,20 +168,3 @@ def pairs_of(items: Sequence[str], what: str) -> Mapping[str, str]:
             raise InvalidArgumentError(f"{what}: expected OLD=NEW, got {item!r}")
         found[old] = new
     return found
-
-
-__all__ = [
-    "add_allow_loss",
-    "add_compact",
-    "add_places",
-    "add_writing",
-    "allowing_loss",
-    "change",
-    "change_data",
-    "has_selection",
-    "losses_data",
-    "pairs_of",
-    "print_losses",
-    "print_written",
-    "require_name",
-]

@@ -112,16 +112,3 @@ def require_checkpoint(path: str, why: str) -> None:
     """InvalidArgumentError if it is another file of tensors, of which a command can say nothing."""
     if holds_other(meant(path)):
         raise InvalidArgumentError(f'"{path}" is no checkpoint{why}')
-
-
-__all__ = [
-    "OTHER_ENDINGS",
-    "PATH_HELP",
-    "holds_other",
-    "list_any",
-    "meant",
-    "open_any",
-    "require_checkpoint",
-    "tell_none",
-    "tell_remarks",
-]

@@ -42,6 +42,3 @@ def selection_of(given: Namespace) -> Selection:
 def order_of(given: Namespace) -> Order:
     """The order that the arguments ask for."""
     return Order(SortKey(given.sort), given.reverse)
-
-
-__all__ = ["add_filters", "add_selection", "order_of", "selection_of"]

@@ -54,6 +54,3 @@ def add_limits(parser: Parser) -> None:
 def limits_of(given: Namespace) -> Limits:
     """How much running a model may take, by the arguments."""
     return limits_of_texts(given.max_seconds, given.max_memory, given.max_steps, size_of)
-
-
-__all__ = ["add_limits", "add_model", "add_run_initializers", "limits_of", "model_of", "tags_of"]

@@ -144,17 +144,3 @@ def report_files(given: Namespace, output: Output, files: Mapping[str, str]) -> 
 def edit_with(function: Callable[..., SavedModel], *arguments: Any, **keywords: Any) -> Edit:
     """A change: the function with these arguments after the model."""
     return lambda model: function(model, *arguments, **keywords)
-
-
-__all__ = [
-    "add_change",
-    "add_place",
-    "add_tags",
-    "change_model",
-    "changes_between",
-    "check_place",
-    "edit_with",
-    "report_change",
-    "report_files",
-    "write_directory",
-]

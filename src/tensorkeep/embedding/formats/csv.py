@@ -23,8 +23,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
-__all__ = ["export_csv", "import_csv", "read_csv"]
-
 Array = npt.NDArray[Any]
 
 _AT_ONCE = 1 << 14  # lines

@@ -36,8 +36,6 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import environment_variable
 from tensorkeep.io.showing.progress import Progress, Told
 
-__all__ = ["MaxComputeReport", "MaxComputeTable", "export_maxcompute"]
-
 _KEYS: Final = ("id", "key")
 _NUMBERS: Final = ("freq", "version")
 _FORMS: Final = {"text": "string", "array": "array<float>"}

@@ -22,8 +22,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
-__all__ = ["export_npz"]
-
 Array = npt.NDArray[Any]
 
 

@@ -29,8 +29,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
-__all__ = ["export_parquet", "import_parquet", "parquet_paths", "read_parquet"]
-
 Array = npt.NDArray[Any]
 
 

@@ -21,8 +21,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
 
-__all__ = ["RedisHashes", "RedisLayout", "RedisStrings", "export_resp"]
-
 Array = npt.NDArray[Any]
 
 _AT_ONCE: Final = 1 << 14  # commands

@@ -125,6 +125,3 @@ def _primes() -> Iterator[int]:
             found.append(candidate)
             yield candidate
         candidate += 1
-
-
-__all__ = ["COUNTER_DTYPES", "AdmitFrequent", "AdmitNobody", "AdmitUnlisted"]

@@ -253,14 +253,3 @@ def restore_filter(admission: AdmitFrequent, reader: CheckpointReader, name: str
         of_part = part.keys or HashSlice(0, admission.size, admission.size)
         if _overlap(of_part, HashSlice(admission.begin, admission.length, admission.size)):
             admission.restore(of_part.begin, of_part.length, reader.read(name, part))
-
-
-__all__ = [
-    "IDS",
-    "SavedFilter",
-    "SavedHashTable",
-    "StoredHashTable",
-    "TensorNames",
-    "restore_filter",
-    "restore_hash_table",
-]

@@ -237,15 +237,3 @@ def own_key(keys: Keys) -> Keys:
 def places_of(keys: Keys, size: int) -> npt.NDArray[np.int64]:
     """Where keys stand in the range 0 to `size` by which tables are cut: their remainders, taken as unsigned."""
     return (np.asarray(keys, np.int64).view(np.uint64) % np.uint64(size)).astype(np.int64)
-
-
-__all__ = [
-    "CHILD_BITS",
-    "NOT_ADMITTED",
-    "HashTable",
-    "KeyAdmission",
-    "SegmentedRows",
-    "key_of_child",
-    "own_key",
-    "places_of",
-]

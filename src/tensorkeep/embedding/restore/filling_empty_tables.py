@@ -24,8 +24,6 @@ from tensorkeep.embedding.table.eviction import NEVER
 from tensorkeep.io.machine.large_arrays import empty_array
 from tensorkeep.io.machine.parallel import in_parallel
 
-__all__ = ["FilledTable", "fill_table"]
-
 Array: TypeAlias = npt.NDArray[Any]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 Keys: TypeAlias = npt.NDArray[np.int64]

@@ -19,8 +19,6 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = ["DELTA_BASE", "DELTA_FOLDER", "check_goes_over_model", "check_goes_with", "later_full", "newest_delta"]
-
 DELTA_FOLDER: Final = ".incremental_checkpoint"
 DELTA_BASE: Final = "incremental_model.ckpt"
 STEP: Final = "global_step"

@@ -53,14 +53,6 @@ from tensorkeep.embedding.stored.writing import StoredForm
 from tensorkeep.embedding.table.snapshot import TableSnapshot, column_of
 from tensorkeep.errors import DataLossError
 
-__all__ = [
-    "OverlaidColumn",
-    "StoredDelta",
-    "TouchedKeys",
-    "delta_tensors",
-    "table_delta_tensors",
-]
-
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]

@@ -11,8 +11,6 @@ import numpy.typing as npt
 from tensorkeep.embedding.stored.column import StoredColumn
 from tensorkeep.embedding.stored.rows import Batch, Fields
 
-__all__ = ["ReadColumn", "SideBySide"]
-
 Array = npt.NDArray[Any]
 
 

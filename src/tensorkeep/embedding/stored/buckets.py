@@ -17,20 +17,6 @@ import numpy.typing as npt
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.native.embedding import functions, place
 
-__all__ = [
-    "BUCKETS",
-    "bucket_offsets",
-    "buckets_of",
-    "buckets_of_partition",
-    "checked_partition",
-    "find_in_order",
-    "first_misplaced",
-    "is_in_order",
-    "order_of",
-    "shards_of",
-    "widened_keys",
-]
-
 BUCKETS: Final = 1000
 
 Keys = npt.NDArray[np.int64]

@@ -30,8 +30,6 @@ from tensorkeep.embedding.stored.rows import (
 )
 from tensorkeep.errors import DataLossError
 
-__all__ = ["StoredColumn", "dense_column"]
-
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]

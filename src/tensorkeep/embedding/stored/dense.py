@@ -16,8 +16,6 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = ["read_dense"]
-
 Array = npt.NDArray[Any]
 
 _LISTED: Final = 5

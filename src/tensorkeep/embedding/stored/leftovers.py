@@ -16,8 +16,6 @@ from tensorkeep.errors import TensorKeepError
 from tensorkeep.io.files.directories import files_below
 from tensorkeep.io.files.filesystem import FileSystem, is_temporary
 
-__all__ = ["files_of_save", "is_parts_folder", "remove_files_of_save", "remove_parts_of", "unclaimed_records"]
-
 _PARTS: Final = "_temp"  # behind the prefix, as TensorFlow's saver has it
 _PARTS_FOLDER: Final = re.compile(r".+_temp(_[0-9a-f]{8,})?")  # with a number of its own up to TensorFlow 1.15
 

@@ -18,8 +18,6 @@ from tensorkeep.embedding.stored.buckets import BUCKETS, buckets_of, buckets_of_
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.errors import DataLossError
 
-__all__ = ["AlignedColumn", "OrderedColumn", "SelectedColumn", "Selection", "filtered_in_order", "in_order"]
-
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]

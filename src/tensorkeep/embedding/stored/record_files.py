@@ -22,16 +22,6 @@ from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = [
-    "delete_records",
-    "files_of_records",
-    "is_record_file",
-    "link_records",
-    "move_records",
-    "record_files",
-    "remove_checkpoint_with_records",
-]
-
 _ROWS: Final = ".emb"
 
 

@@ -14,8 +14,6 @@ from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = ["fold_records", "make_way_for_records"]
-
 
 def make_way_for_records(prefix: str, stems: Iterable[str], durability: Durability, *, fs: FileSystem = LOCAL) -> None:
     """Sees to it that no records lie beside a prefix that would be taken for rows of a checkpoint about to be saved.

@@ -22,8 +22,6 @@ from tensorkeep.embedding.table.snapshot import ColumnInfo, TableSnapshot
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, TemporaryFile, prepare_directory
 
-__all__ = ["WithoutRecords", "check_no_records", "positions_of_records", "write_records"]
-
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]

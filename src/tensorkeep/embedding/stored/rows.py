@@ -20,8 +20,6 @@ from tensorkeep.embedding.stored.buckets import BUCKETS, bucket_offsets, first_m
 from tensorkeep.embedding.stored.sequential_reading import SequentialTensor
 from tensorkeep.errors import DataLossError
 
-__all__ = ["Batch", "DenseRows", "KeyedRows", "RowNames", "TensorRows"]
-
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]

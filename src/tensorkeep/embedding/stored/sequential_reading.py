@@ -11,8 +11,6 @@ from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.stretches import in_order
 from tensorkeep.io.machine.large_arrays import empty_array
 
-__all__ = ["SequentialTensor"]
-
 Array = npt.NDArray[Any]
 
 

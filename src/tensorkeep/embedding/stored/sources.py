@@ -12,8 +12,6 @@ from tensorkeep.embedding.stored.ordered_columns import OrderedColumn
 from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.io.files.filesystem import FileSystem
 
-__all__ = ["open_source"]
-
 
 def open_source(
     checkpoint: SurveyedCheckpoint, stem: str, column: str, primary: str | None, fs: FileSystem

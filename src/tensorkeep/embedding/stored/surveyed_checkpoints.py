@@ -13,8 +13,6 @@ from tensorkeep.embedding.stored.column import StoredColumn
 from tensorkeep.embedding.stored.embeddings import StoredEmbedding, stored_deltas, stored_embeddings
 from tensorkeep.io.files.filesystem import FileSystem
 
-__all__ = ["SurveyedCheckpoint"]
-
 
 class SurveyedCheckpoint:
     """An open checkpoint and the embeddings in it, each kind looked for when it is first asked for.

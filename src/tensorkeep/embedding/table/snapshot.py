@@ -16,8 +16,6 @@ import numpy.typing as npt
 from tensorkeep.embedding.stored.buckets import is_in_order, order_of, shards_of, widened_keys
 from tensorkeep.errors import InvalidArgumentError
 
-__all__ = ["ArraySnapshot", "ColumnInfo", "TableSnapshot", "column_of"]
-
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 

@@ -25,8 +25,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
-__all__ = ["compact_checkpoint", "full_and_newest_delta", "plan_compacting"]
-
 Array = npt.NDArray[Any]
 
 _CHUNK = 8 << 20

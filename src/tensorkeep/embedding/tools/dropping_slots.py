@@ -10,8 +10,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
-__all__ = ["drop_slots"]
-
 
 def drop_slots(
     source: PathLike,

@@ -27,8 +27,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
-__all__ = ["Precision", "plan_quantising", "quantise_checkpoint"]
-
 Array = npt.NDArray[Any]
 Precision = Literal["bfloat16", "half", "int8"]
 

@@ -18,8 +18,6 @@ from tensorkeep.embedding.stored.rows import Batch
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 
-__all__ = ["FoundRows", "look_up"]
-
 Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]

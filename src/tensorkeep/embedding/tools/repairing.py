@@ -18,8 +18,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
-__all__ = ["KeyComparison", "SlotKeys", "compare_keys", "repair_checkpoint"]
-
 Keys = npt.NDArray[np.int64]
 
 _EXAMPLES = 5

@@ -13,8 +13,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
-__all__ = ["RepartitionReport", "plan_repartitioning", "repartition_checkpoint"]
-
 _FEW = 16  # parts, each of which is told by itself
 
 

@@ -44,8 +44,6 @@ from tensorkeep.io.machine.parallel import read_ahead
 from tensorkeep.io.showing.progress import Progress, Told
 from tensorkeep.shapes import element_count
 
-__all__ = ["Rewrite", "column_tensors", "opened_for_tools"]
-
 Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
 

@@ -70,6 +70,3 @@ def _change(node: NodeDef, form: _Form, constants: Mapping[str, NodeDef]) -> Non
     if form.has_one_size and _SIZE in node.attr:
         size = node.attr[_SIZE].i
         node.attr[_SIZE].list.i[:] = [size]
-
-
-__all__ = ["bring_up_to_date"]

@@ -324,6 +324,3 @@ COMPUTING_OPS: Final[dict[str, str]] = {
         ConstructionFails Fact _UnaryOpsComposition
     """,
 }
-
-
-__all__ = ["COMPUTING_OPS"]

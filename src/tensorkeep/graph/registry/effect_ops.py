@@ -262,6 +262,3 @@ EFFECT_GROUPS: Final[tuple[EffectGroup, ...]] = (
         """,
     ),
 )
-
-
-__all__ = ["EFFECT_GROUPS", "Capability", "EffectGroup"]

@@ -224,6 +224,3 @@ STATEFUL_OPS: Final[dict[str, str]] = {
         _ScopedAllocatorConcat _ScopedAllocatorSplit _XlaCompileMlirPlaceholderProgramKey
     """,
 }
-
-
-__all__ = ["STATEFUL_OPS"]

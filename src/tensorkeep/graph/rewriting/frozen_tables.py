@@ -296,6 +296,3 @@ class _Lookup:
 
     def _full(self, name: str) -> str:
         return self._names(f"{self._node.name}/frozen_lookup/{name}")
-
-
-__all__ = ["TableNode", "TableRows", "check_no_hash_tables", "freeze_tables", "tables_of"]

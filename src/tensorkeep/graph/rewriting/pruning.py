@@ -200,15 +200,3 @@ def _type(node: NodeDef, attr: str) -> int:
 def tensor_of_edge(graph: Graph, edge: str) -> Tensor:
     """The tensor that an input of a node names: "a" is "a:0"."""
     return graph.tensor(edge if ":" in edge else f"{edge}:0")
-
-
-__all__ = [
-    "MissingNodeError",
-    "colocated_with",
-    "extract_sub_graph",
-    "must_run_on_cpu",
-    "remove_training_nodes",
-    "remove_training_nodes_as_tensorflow",
-    "source_of",
-    "tensor_of_edge",
-]

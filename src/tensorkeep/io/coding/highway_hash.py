@@ -9,8 +9,6 @@ from __future__ import annotations
 import struct
 from typing import Final
 
-__all__ = ["highway_hash"]
-
 _MASK: Final = (1 << 64) - 1
 _LOW: Final = (1 << 32) - 1
 _MUL_0: Final = (0xDBE6D5D5FE4CCE2F, 0xA4093822299F31D0, 0x13198A2E03707344, 0x243F6A8885A308D3)

@@ -28,8 +28,6 @@ from tensorkeep.io.coding.snappy import decompress as decompress_snappy
 from tensorkeep.io.coding.varint import decode_varint
 from tensorkeep.io.files.filesystem import RandomAccessFile
 
-__all__ = ["RiegeliReader"]
-
 _BLOCK: Final = 1 << 16
 _BLOCK_HEADER: Final = 24
 _USABLE: Final = _BLOCK - _BLOCK_HEADER

@@ -8,8 +8,6 @@ from typing import Any
 
 from tensorkeep.errors import WrongTypeError
 
-__all__ = ["as_bytes", "as_text", "as_text_of_any", "path_to_bytes", "path_to_text"]
-
 
 def as_bytes(bytes_or_text: Any, encoding: str = "utf-8") -> bytes:
     """The bytes of text; bytes stay what they are. WrongTypeError for anything else, LookupError for the encoding."""

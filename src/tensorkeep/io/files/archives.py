@@ -94,6 +94,3 @@ def _unwritten(error: OSError, folder: str, what: str) -> StorageError:
     message = f'cannot unpack {what} to a file in "{folder}": {error.strerror or error}; TMPDIR names another folder'
     kind = COMMON.get(error.errno or 0, StorageError)
     return numbered(kind(message) if issubclass(kind, StorageError) else StorageError(message), error, folder)
-
-
-__all__ = ["ZIP_ERRORS", "ArchiveMember", "archive_members", "unpacked"]

@@ -29,18 +29,6 @@ from tensorkeep.io.files.filesystem import (
     temporary_path,
 )
 
-__all__ = [
-    "StagedDirectory",
-    "copy_file",
-    "copy_tree",
-    "file_size",
-    "files_below",
-    "is_empty_directory",
-    "remove_abandoned_directories",
-    "remove_tree",
-    "replace_directory",
-]
-
 _AT_ONCE: Final = 1 << 22
 _LOCK: Final = re.compile(r"\.tensorkeep-[0-9a-f]{16}\.lock\Z")
 

@@ -23,20 +23,6 @@ from tensorkeep.errors import InvalidArgumentError, NotFoundError, StorageError,
 from tensorkeep.io.files.paths import with_slashes
 from tensorkeep.io.files.schemes import without_scheme
 
-__all__ = [
-    "Buffer",
-    "Durability",
-    "FileSystem",
-    "PathLike",
-    "RandomAccessFile",
-    "WritableFile",
-    "atomic_write",
-    "path_text",
-    "prepare_directory",
-    "remove_abandoned",
-    "temporary_path",
-]
-
 Buffer = bytes | bytearray | memoryview
 PathLike = str | os.PathLike[str]
 

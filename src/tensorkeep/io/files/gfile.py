@@ -28,25 +28,6 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.places import explained, place_of, text_of
 from tensorkeep.io.files.schemes import SCHEMES
 
-__all__ = [
-    "FileStatistics",
-    "PathOrBytes",
-    "copy",
-    "exists",
-    "glob",
-    "is_directory",
-    "join",
-    "list_directory",
-    "make_directories",
-    "make_directory",
-    "registered_schemes",
-    "remove",
-    "remove_tree",
-    "rename",
-    "statistics",
-    "walk",
-]
-
 PathOrBytes: TypeAlias = PathLike | bytes
 """A path as TensorFlow takes it: text, bytes, or an object that stands for text."""
 

@@ -21,8 +21,6 @@ from tensorkeep.io.coding.text_and_bytes import as_bytes, as_text
 from tensorkeep.io.files.gfile import statistics
 from tensorkeep.io.files.places import explained, place_of
 
-__all__ = ["GFile"]
-
 _BUFFER: Final = 1 << 19
 _AT_ONCE: Final = 1 << 24  # so that a request for far too much does not reserve it
 

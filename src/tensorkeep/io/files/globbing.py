@@ -16,8 +16,6 @@ import re
 from collections.abc import Callable, Sequence
 from typing import Final
 
-__all__ = ["has_wildcards", "matching_paths", "name_pattern"]
-
 _WILDCARDS: Final = re.compile(r"[*?\[\\]")
 _TERM: Final = re.compile(
     r"\\(?P<escaped>.)|\[(?P<negated>[!^]?)(?P<set>\]?(?:\\.|[^\]\\])*)\]|(?P<other>.)", re.DOTALL

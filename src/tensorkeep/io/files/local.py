@@ -41,8 +41,6 @@ from tensorkeep.io.machine.system import (
     start_writing,
 )
 
-__all__ = ["LOCAL", "LocalFileSystem"]
-
 _ERRORS: Final[Mapping[int, type[TensorKeepError]]] = {
     **COMMON,
     errno.ENOTDIR: MissingFileError,

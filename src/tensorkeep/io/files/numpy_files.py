@@ -87,6 +87,3 @@ def write_npz(path: str, arrays: Mapping[str, Array], fs: FileSystem) -> None:
         for name, array in arrays.items():
             archive.writestr(zipfile.ZipInfo(f"{name}.npy"), encode_npy(array))
     atomic_write(fs, path, target.getvalue(), Durability.CACHE)
-
-
-__all__ = ["PickleRefusedError", "encode_npy", "read_numpy_file", "write_npy", "write_npz"]

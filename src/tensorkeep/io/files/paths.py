@@ -13,8 +13,6 @@ import posixpath
 import re
 from typing import Final
 
-__all__ = ["folder_of_system", "is_absolute", "is_plain_name", "joined", "stays_inside", "with_slashes"]
-
 IS_WINDOWS: Final = os.sep == "\\"
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _SLASH_BEFORE_DRIVE: Final = re.compile(r"^/(?=[A-Za-z]:)")

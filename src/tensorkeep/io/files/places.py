@@ -28,8 +28,6 @@ from tensorkeep.io.files.paths import IS_WINDOWS, with_slashes
 from tensorkeep.io.files.schemes import without_scheme
 from tensorkeep.io.files.system_errors import COMMON, numbered
 
-__all__ = ["explained", "place_of", "text_of"]
-
 _ERRORS: Final[Mapping[int, type[TensorKeepError]]] = {
     **COMMON,
     errno.EINVAL: InvalidArgumentError,

@@ -20,8 +20,6 @@ from tensorkeep.io.coding.crc32c import masked_crc32c
 from tensorkeep.io.coding.records import encode_record, read_records
 from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 
-__all__ = ["RecordCompression", "RecordFileWriter", "read_record_file"]
-
 _HEADER: Final = struct.Struct("<QI")
 _CHECKSUM: Final = struct.Struct("<I")
 _PIECE: Final = 1 << 18  # bytes that are written, or read and decompressed, at a time

@@ -14,8 +14,6 @@ from typing import Final
 
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 
-__all__ = ["SCHEMES", "has_scheme", "require_plain", "without_scheme"]
-
 SCHEMES: Final = ("", "file")
 """What may stand before `://`, and nothing at all."""
 

@@ -15,8 +15,6 @@ from tensorkeep.errors import (
     TensorKeepError,
 )
 
-__all__ = ["COMMON", "numbered"]
-
 Ours = TypeVar("Ours", bound=TensorKeepError)
 
 COMMON: Final[Mapping[int, type[TensorKeepError]]] = {

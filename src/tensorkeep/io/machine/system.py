@@ -36,22 +36,6 @@ except ImportError:  # Windows
 if sys.platform == "win32":
     import msvcrt
 
-__all__ = [
-    "CAN_MOVE_OPEN_FILES",
-    "OpenFile",
-    "create",
-    "delete_if_abandoned",
-    "delete_when_closed",
-    "flush_file",
-    "flush_folder",
-    "flush_path",
-    "lock_new_file",
-    "locked_folder",
-    "reopen",
-    "reserve",
-    "start_writing",
-]
-
 
 def _flags(*names: str) -> int:
     """Those of the flags that there are."""

@@ -36,6 +36,3 @@ def some_of(names: Collection[object], most: int) -> str:
     """The first of some names, and how many more there are: "a", "b" and 3 more. Empty if there are none."""
     shown = ", ".join(f'"{name}"' for name in islice(names, most))
     return f"{shown} and {len(names) - most} more" if len(names) > most else shown
-
-
-__all__ = ["counted", "duration_text", "size_text", "some_of"]

@@ -39,6 +39,3 @@ class Told:
         for chunk in chunks:
             yield chunk
             self.add(chunk.nbytes)
-
-
-__all__ = ["Progress", "Told"]

@@ -55,6 +55,3 @@ def abandon(stream: TextIO) -> None:
         return
     finally:
         os.close(nowhere)
-
-
-__all__ = ["NO_TERMINAL", "Terminal", "abandon", "or_nowhere", "terminal_of"]

@@ -509,6 +509,3 @@ def dataset_to_single_element_kernel(ctx: KernelContext, dataset: Handle) -> lis
     if len(found) != 1:
         raise InvalidArgumentError("Dataset had more than one element." if found else "Dataset was empty.")
     return list(found[0])
-
-
-__all__ = ["Dataset"]

@@ -83,6 +83,3 @@ def known_row_changes(resources: ResourceManager, variable: str) -> RowChanges |
     place = resources.find("", variable) if variable else None
     changes = place.changes if isinstance(place, VariableResource) else None
     return changes if isinstance(changes, RowChanges) else None
-
-
-__all__ = ["Recorder", "RowChanges", "known_row_changes", "row_changes"]

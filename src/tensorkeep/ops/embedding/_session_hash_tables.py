@@ -190,14 +190,3 @@ def variable_of(value: Handle) -> TensibleResource:
 def admission_of(value: Handle) -> AdmissionResource:
     """The admission of keys that a handle leads to."""
     return _resource_of(value, AdmissionResource, "who lets keys into a hash table")
-
-
-__all__ = [
-    "AdmissionResource",
-    "HashTableResource",
-    "TensibleResource",
-    "admission_of",
-    "rows_to_change",
-    "table_of",
-    "variable_of",
-]

@@ -269,13 +269,3 @@ def kv_resource_import_v2_kernel(
 
 
 not_differentiable(kv_resource_lookup_resource, save_v3, kv_resource_import_v2, kv_resource_import_v3)
-
-__all__ = [
-    "SavedParts",
-    "kv_resource_import_v2",
-    "kv_resource_import_v3",
-    "kv_resource_lookup_resource",
-    "numbered_embeddings",
-    "save_v3",
-    "saved_parts",
-]

@@ -396,12 +396,3 @@ group_variable_lookup.gradient(_sparse_gradient(group_variable_lookup_grad))
 group_embedding_var_lookup_dense.gradient(dense_gradient)
 group_variable_lookup_dense.gradient(dense_gradient)
 not_differentiable(group_embedding_variable_lookup_grad, group_variable_lookup_grad)
-
-__all__ = [
-    "group_embedding_var_lookup",
-    "group_embedding_var_lookup_dense",
-    "group_embedding_variable_lookup_grad",
-    "group_variable_lookup",
-    "group_variable_lookup_dense",
-    "group_variable_lookup_grad",
-]

@@ -101,5 +101,3 @@ def restore_bloom_filter_kernel(
 
 
 not_differentiable(restore_table, restore_bloom_filter)
-
-__all__ = ["restore_bloom_filter", "restore_table"]

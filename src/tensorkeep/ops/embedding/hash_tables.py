@@ -494,26 +494,3 @@ def _keep_out(data: bytes, path: str, of_features: dict[bytes, Any]) -> None:
 
 not_differentiable(hash_table_lookup, hash_table_lookup_with_admit, hash_table_size, hash_table_snapshot)
 not_differentiable(hash_slice, bloom_filter_admit, bloom_filter_is_initialized, tensible_variable_is_initialized)
-
-__all__ = [
-    "black_list_admission",
-    "bloom_filter_admission",
-    "bloom_filter_admit",
-    "bloom_filter_initialize",
-    "bloom_filter_is_initialized",
-    "copy_tensor",
-    "hash_slice",
-    "hash_table",
-    "hash_table_filter",
-    "hash_table_initialize",
-    "hash_table_lookup",
-    "hash_table_lookup_with_admit",
-    "hash_table_size",
-    "hash_table_snapshot",
-    "init_black_list",
-    "read_only_admission",
-    "tensible_variable",
-    "tensible_variable_gather",
-    "tensible_variable_initialize",
-    "tensible_variable_is_initialized",
-]

@@ -220,12 +220,3 @@ def kv_resource_incr_import_kernel(
 
 not_differentiable(kv_record_touched, kv_begin_delta, kv_forget_touched)
 not_differentiable(kv_incr_save, kv_resource_incr_import)
-
-__all__ = [
-    "kv_begin_delta",
-    "kv_forget_touched",
-    "kv_incr_save",
-    "kv_record_touched",
-    "kv_resource_incr_import",
-    "save_delta",
-]

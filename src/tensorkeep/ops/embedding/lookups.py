@@ -379,20 +379,3 @@ def kv_resource_export_kernel(resource_handle: Handle, *, Tkeys: DType) -> tuple
 
 not_differentiable(kv_variable_shape, kv_var_is_initialized, ev_get_frequency, ev_get_version)
 not_differentiable(kv_resource_lookup_tier, kv_resource_export)
-
-__all__ = [
-    "SETTINGS",
-    "destroy_kv_resource",
-    "ev_get_frequency",
-    "ev_get_version",
-    "initialize_kv_variable",
-    "initialize_kv_variable_v2",
-    "kv_resource_export",
-    "kv_resource_gather",
-    "kv_resource_gather_v1",
-    "kv_resource_init_cache_strategy",
-    "kv_resource_lookup_tier",
-    "kv_var_handle",
-    "kv_var_is_initialized",
-    "kv_variable_shape",
-]

@@ -372,14 +372,3 @@ class NumberedEmbeddings:
         if found is None:
             raise InvalidArgumentError(f"no embedding variable of this session has the number {number}")
         return found
-
-
-__all__ = [
-    "TABLE_ATTRIBUTES",
-    "EmbeddingResource",
-    "NumberedEmbeddings",
-    "TableSettings",
-    "embedding_of",
-    "owner_of",
-    "settings_of",
-]

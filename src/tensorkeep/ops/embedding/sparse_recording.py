@@ -215,12 +215,3 @@ def _overlaid(reader: CheckpointReader, name: str, value: Array) -> Array:
 
 not_differentiable(record_sparse_indices, activate_sparse_recorder, collect_sparse_indices, kv_rebase_on_delta)
 not_differentiable(incr_save, incr_restore)
-
-__all__ = [
-    "activate_sparse_recorder",
-    "collect_sparse_indices",
-    "incr_restore",
-    "incr_save",
-    "kv_rebase_on_delta",
-    "record_sparse_indices",
-]

@@ -80,6 +80,3 @@ def access_of(ctx: KernelContext) -> CheckpointAccess:
         return _PLAIN
     assert isinstance(access, CheckpointAccess), f"a run was told to reach checkpoints by {access!r}"
     return access
-
-
-__all__ = ["CheckpointAccess", "access_of"]

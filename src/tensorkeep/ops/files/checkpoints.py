@@ -666,26 +666,3 @@ def restore_slice_kernel(
 
 not_differentiable(save, save_slices, save_v2, merge_v2_checkpoints)
 not_differentiable(restore, restore_slice, restore_v2, sharded_filename, sharded_filespec)
-
-__all__ = [
-    "GivenTensors",
-    "SliceSpec",
-    "add_values",
-    "is_large",
-    "merge_v2_checkpoints",
-    "range_of_keys",
-    "restore",
-    "restore_slice",
-    "restore_v2",
-    "save",
-    "save_slices",
-    "save_v2",
-    "saved_together",
-    "sharded_filename",
-    "sharded_filespec",
-    "specs_of",
-    "stored_values",
-    "text_of",
-    "texts_of",
-    "write_bundle",
-]

@@ -65,6 +65,3 @@ class EventFile:
             if self._file is not None:
                 self._file.close()
                 self._file = None
-
-
-__all__ = ["EventFile"]

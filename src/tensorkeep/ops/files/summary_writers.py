@@ -141,13 +141,3 @@ not_differentiable(create_summary_file_writer, import_event, flush_summary_write
 not_differentiable(summary_writer)
 
 WRITERS: Final = "_SUMMARY_WRITER_V2"  # the collection of the operations that create writers
-
-__all__ = [
-    "WRITERS",
-    "SummaryWriter",
-    "close_summary_writer",
-    "create_summary_file_writer",
-    "flush_summary_writer",
-    "import_event",
-    "summary_writer",
-]

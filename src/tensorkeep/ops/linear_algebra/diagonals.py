@@ -581,13 +581,3 @@ def matrix_band_part(
 ) -> Tensor:
     """Adds the taking of a band from matrices."""
     return emit(matrix_band_part_op, input, num_lower, num_upper, name=name)
-
-
-__all__ = [
-    "diag",
-    "diag_part",
-    "matrix_band_part",
-    "matrix_diag",
-    "matrix_diag_part",
-    "matrix_set_diag",
-]

@@ -325,6 +325,3 @@ def _ones(count: int) -> Tensor:
     with name_scope("ones") as scope:
         sizes = constant(np.array([count], np.int32), INT32, "shape_as_tensor")
         return emit("Fill", sizes, constant(1, INT32), name=scope)
-
-
-__all__ = ["einsum"]

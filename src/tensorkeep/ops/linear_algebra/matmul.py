@@ -364,15 +364,3 @@ def _is_for_sparse(a: Tensor, b: Tensor, is_sparse: bool) -> bool:
     if first is not second and BFLOAT16 in (first, second) and not {first, second} & {INT8, UINT8}:
         return True
     return is_sparse and {first, second} <= {BFLOAT16, FLOAT32}
-
-
-__all__ = [
-    "batch_matmul",
-    "batch_matmul_v2",
-    "batch_matmul_v3",
-    "matmul",
-    "matmul_op",
-    "sparse_matmul",
-    "transposed",
-    "unbroadcast_batches",
-]

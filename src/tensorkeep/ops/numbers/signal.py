@@ -358,6 +358,3 @@ def _real_inverse_gradient(rank: int) -> Callable[..., Any]:
 for _rank in (1, 2):
     REAL_FORWARD[_rank].gradient(_real_forward_gradient(_rank))
     REAL_INVERSE[_rank].gradient(_real_inverse_gradient(_rank))
-
-
-__all__ = ["FORWARD", "INVERSE", "real_inverse", "real_transform"]

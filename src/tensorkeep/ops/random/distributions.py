@@ -47,26 +47,6 @@ from tensorkeep.ops.random.philox import (
 )
 from tensorkeep.ops.shared.kernel_types import Array
 
-__all__ = [
-    "binomial",
-    "broadcast_parameters",
-    "gamma",
-    "multinomial",
-    "multinomial_blocks",
-    "parameterized_truncated_normal",
-    "parameterized_truncated_normal_blocks",
-    "poisson",
-    "sample_shape",
-    "shuffle",
-    "shuffle_blocks",
-    "standard_normal",
-    "stateless_parameterized_truncated_normal",
-    "truncated_normal",
-    "uniform",
-    "uniform_full_integers",
-    "uniform_integers",
-]
-
 Indices = npt.NDArray[np.intp]
 Conversion = Callable[[Words], Array]
 

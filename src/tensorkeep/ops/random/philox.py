@@ -33,30 +33,6 @@ import numpy.typing as npt
 
 from tensorkeep.errors import InvalidArgumentError
 
-__all__ = [
-    "AUTO_SELECT",
-    "BLOCKS_AT_ONCE",
-    "BLOCKS_PER_OUTPUT",
-    "DEFAULT_GRAPH_SEED",
-    "PHILOX",
-    "PhiloxGenerator",
-    "PhiloxStream",
-    "THREEFRY",
-    "WORDS",
-    "by_c_library",
-    "key_and_counter",
-    "log_singles",
-    "long_integers",
-    "normal_doubles",
-    "normal_singles",
-    "seeds_for",
-    "sines_and_cosines",
-    "unit_bfloats",
-    "unit_doubles",
-    "unit_halves",
-    "unit_singles",
-]
-
 Words = npt.NDArray[np.uint32]
 Integers = npt.NDArray[np.uint64]
 Singles = npt.NDArray[np.float32]

@@ -112,14 +112,3 @@ def _plus_number(x: Tensor, value: float) -> Tensor:
     """`x + value`"""
     with name_scope("add") as scope:
         return emit("AddV2", x, constant(value, x.dtype.base_dtype, "y"), name=scope)
-
-
-__all__ = [
-    "adjoint",
-    "cholesky_solve",
-    "expand",
-    "eye",
-    "matrix_transpose",
-    "safe_reciprocal",
-    "triangular_solve",
-]

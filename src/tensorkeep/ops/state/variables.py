@@ -564,33 +564,3 @@ def resource_gather_nd_gradient(op: Operation, dy: Tensor) -> Gradients:
     if dims is not None and len(dims) == 2 and dims[-1] == 1:
         return IndexedSlices(dy, emit("Squeeze", indices, squeeze_dims=[-1]), shape), None
     return emit("ScatterNd", indices, dy, shape), None
-
-
-__all__ = [
-    "assign",
-    "assign_add",
-    "assign_add_variable",
-    "assign_sub",
-    "assign_sub_variable",
-    "assign_variable",
-    "check_indices",
-    "count_up_to",
-    "destroy_resource",
-    "destroy_temporary_variable",
-    "disable_copy_on_read",
-    "element_shape",
-    "initialized_variable_of",
-    "is_variable_initialized",
-    "read_variable",
-    "resource_count_up_to",
-    "resource_gather",
-    "resource_gather_nd",
-    "shape_text",
-    "temporary_variable",
-    "var_handle",
-    "var_is_initialized",
-    "variable",
-    "variable_of",
-    "variable_shape",
-    "variable_v2",
-]

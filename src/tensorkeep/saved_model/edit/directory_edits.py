@@ -341,14 +341,3 @@ def frozen_model(directory: str, options: FreezeOptions, fs: FileSystem = LOCAL)
         with loaded_model(meta_graph, directory, options, fs=fs) as loaded:
             frozen.meta_graphs.append(frozen_meta_graph(meta_graph, loaded, options))
     return frozen
-
-
-__all__ = [
-    "change_variables",
-    "extract_assets",
-    "freeze_model",
-    "frozen_model",
-    "replace_asset",
-    "rewrite_model",
-    "write_model_file",
-]

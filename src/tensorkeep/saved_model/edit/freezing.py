@@ -87,6 +87,3 @@ def _initial_operations(meta_graph: MetaGraphDef) -> list[str]:
     """What a loader runs after it has restored variables."""
     init = init_op_name(meta_graph)
     return [init] if init else local_initializers(meta_graph, meta_graph.signature_def.values())
-
-
-__all__ = ["freeze_saved_model", "loaded_model"]

@@ -387,27 +387,3 @@ def rename_asset(model: SavedModel, old: str, new: str) -> SavedModel:
 def asset_names(model: SavedModel) -> list[str]:
     """The names of all files that the graphs of a model read, sorted."""
     return sorted({asset.filename for meta_graph in model.meta_graphs for asset in asset_files(meta_graph)})
-
-
-__all__ = [
-    "add_input",
-    "add_output",
-    "add_signature",
-    "asset_names",
-    "drop_input",
-    "drop_meta_graph",
-    "drop_objects",
-    "drop_output",
-    "drop_signature",
-    "edited",
-    "rename_asset",
-    "rename_input",
-    "rename_output",
-    "rename_signature",
-    "replace_method_name",
-    "replace_tags",
-    "set_signature",
-    "strip_default_attrs",
-    "strip_devices",
-    "unfed_placeholders",
-]

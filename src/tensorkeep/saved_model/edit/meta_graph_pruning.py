@@ -256,6 +256,3 @@ def _set_by(graph_def: GraphDef, init_op: str) -> frozenset[str]:
         return frozenset()
     needed = extract_sub_graph(graph_def, [source_of(init_op)]).node
     return frozenset(source_of(node.input[0]) for node in needed if node.op in ("Assign", "AssignVariableOp"))
-
-
-__all__ = ["frozen_meta_graph", "prune_to_signature", "prune_to_signatures", "replace_graph"]

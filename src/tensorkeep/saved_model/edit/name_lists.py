@@ -16,6 +16,3 @@ def split_tags(text: str) -> list[str]:
     if not tags:
         raise InvalidArgumentError("tag_set must contain at least one non-empty item.")
     return tags
-
-
-__all__ = ["split_names", "split_tags"]

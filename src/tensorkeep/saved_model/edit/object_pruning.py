@@ -114,6 +114,3 @@ def _renumber(objects: SavedObjectGraph, kept: list[int]) -> None:
 def _keep_where(items: MutableSequence[Any], is_kept: list[bool]) -> None:
     for index in reversed([index for index, kept in enumerate(is_kept) if not kept]):
         del items[index]
-
-
-__all__ = ["constants_of", "prune_library", "prune_objects"]

@@ -316,6 +316,3 @@ def _fill(
     for index, number in enumerate(captured):
         if nodes[number].WhichOneof("kind") in ("constant", "resource"):
             node.children.add(node_id=number, local_name=f"capture_{index}")
-
-
-__all__ = ["forget_objects", "functions_of", "imported_graph", "object_signatures", "refresh_object_signature"]

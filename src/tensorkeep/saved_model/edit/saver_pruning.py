@@ -123,6 +123,3 @@ class _SaverPruner:
 
 def _output(name: str, index: int) -> str:
     return f"{name}:{index}" if index else name
-
-
-__all__ = ["VARIABLE_OPS", "without_variables"]

@@ -315,6 +315,3 @@ def _require(names: Sequence[str], lacking: Sequence[str], reader: CheckpointRea
             f'"{reader.path}" has no values for {", ".join(lacking[:20])} ({len(lacking)} of {len(names)} variables); '
             f"it has {', '.join(list(reader)[:10])}"
         )
-
-
-__all__ = ["SignatureTensors", "from_checkpoint", "from_function"]

@@ -68,6 +68,3 @@ def from_layers(
         }
 
     return from_function(build, {input.name: (input.dtype, shape)}, directory, signature=signature, tags=tags, fs=fs)
-
-
-__all__ = ["Input", "from_layers"]

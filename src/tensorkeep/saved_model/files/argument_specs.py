@@ -103,6 +103,3 @@ def _encode_container(value: Any, proto: StructuredValue) -> None:
             f"a function that takes or gives {value!r} cannot be saved: tensors, numbers, texts, None, and tuples, "
             "lists and dicts of these can"
         )
-
-
-__all__ = ["ArgumentSpec", "encode_other", "encode_structure", "encode_tensor_spec", "write_argument_spec"]

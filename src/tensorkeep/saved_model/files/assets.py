@@ -106,6 +106,3 @@ def copy_assets(
             continue
         copy_file(fs, path, posixpath.join(folder, name), durability)
         copied.add(name)
-
-
-__all__ = ["add_assets", "asset_name", "asset_path_of", "copy_assets", "have_same_contents"]

@@ -69,6 +69,3 @@ def _plain_entry(message: Any, name: str, key: str | int, value: Any) -> bytes:
 
 def _with_length(number: int, data: bytes) -> bytes:
     return encode_varint(number << 3 | _BYTES) + encode_varint(len(data)) + data
-
-
-__all__ = ["canonical_bytes"]

@@ -28,6 +28,3 @@ def read_chunked(message_type: type[MessageType], path: str, fs: FileSystem) -> 
         return join_chunks(message_type, metadata, read)
     finally:
         file.close()
-
-
-__all__ = ["read_chunked"]

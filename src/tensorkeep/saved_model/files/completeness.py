@@ -111,6 +111,3 @@ def _started(meta_graph: MetaGraphDef) -> Iterator[str]:
     for key in signature_keys(meta_graph):
         for info in meta_graph.signature_def[key].outputs.values():
             yield from tensor_names(info)
-
-
-__all__ = ["asset_problems", "open_complete", "report", "variable_problems"]

@@ -133,15 +133,3 @@ def _differing(what: str, actual: int | None, expected: int) -> list[str]:
 
 def _index_size(variables: CheckpointReader | None) -> int:
     return 0 if variables is None else variables.index_size
-
-
-__all__ = [
-    "OnFingerprint",
-    "checked_fingerprint",
-    "checkpoint_hash",
-    "fingerprint_of",
-    "hash_of_variables",
-    "model_checksum",
-    "read_fingerprint",
-    "write_fingerprint",
-]

@@ -55,6 +55,3 @@ def _refuse(names: list[str], directory: str) -> None:
             f'the model in "{directory}" has links that lead out of it: {listed}. What they lead to is not copied; if '
             "you trust the model, put copies in their place first (cp -rL)"
         )
-
-
-__all__ = ["leads_out", "links_out", "require_own_assets", "require_own_files"]

@@ -82,6 +82,3 @@ def _weakly(words: tuple[int, ...], a: int, b: int) -> tuple[int, int]:
     b = _turned(b + a + z, 21)
     total = (a + x + y) & _MASK
     return (total + z) & _MASK, (b + _turned(total, 44) + a) & _MASK
-
-
-__all__ = ["fingerprint64", "joined_fingerprints"]

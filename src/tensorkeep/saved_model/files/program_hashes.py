@@ -76,6 +76,3 @@ def _bytes(message: Any) -> bytes:
     if data is None:
         raise UnhashableError("a message has fields that are not known here")
     return data
-
-
-__all__ = ["UnhashableError", "objects_hash", "program_hash", "signatures_hash"]

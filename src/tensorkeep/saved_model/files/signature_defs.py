@@ -241,20 +241,3 @@ def check_tensor_info(info: TensorInfo | None) -> None:
             f"Invalid `tensor_info`: {info}. All TensorInfo protos used in the SignatureDefs must have the dtype field "
             "set."
         )
-
-
-__all__ = [
-    "InvalidTensorInfoError",
-    "ReservedSignatureError",
-    "build_signature_def",
-    "check_signatures",
-    "check_tensor_info",
-    "classification_signature_def",
-    "is_valid_signature",
-    "load_op_from_signature_def",
-    "op_signature_def",
-    "predict_signature_def",
-    "regression_signature_def",
-    "supervised_eval_signature_def",
-    "supervised_train_signature_def",
-]

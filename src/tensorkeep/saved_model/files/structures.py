@@ -268,15 +268,3 @@ def structure_text(structure: Any) -> str:
         listed = ", ".join(map(structure_text, structure))
         return f"[{listed}]" if isinstance(structure, list) else f"({listed})"
     return str(structure) if isinstance(structure, TensorSpec | CompositeSpec) else repr(structure)
-
-
-__all__ = [
-    "CompositeSpec",
-    "decode_structure",
-    "decode_type_spec",
-    "flat_values",
-    "pack",
-    "sparse_spec",
-    "structure_text",
-    "tensors_of",
-]

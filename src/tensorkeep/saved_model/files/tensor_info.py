@@ -175,14 +175,3 @@ def _shape_text(shape: TensorShapeProto) -> str:
     if shape.unknown_rank:
         return "of any shape"
     return f"({', '.join('?' if dim.size < 0 else str(dim.size) for dim in shape.dim)})"
-
-
-__all__ = [
-    "build_tensor_info",
-    "build_tensor_info_from_op",
-    "describe_tensor_info",
-    "get_element_from_tensor_info",
-    "get_tensor_from_tensor_info",
-    "register_composite",
-    "tensor_names",
-]

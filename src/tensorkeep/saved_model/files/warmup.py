@@ -127,6 +127,3 @@ def read_warmup_requests(directory: PathLike, *, fs: FileSystem = LOCAL) -> list
     """The requests that a model is warmed up with; none if it has no such file."""
     path = join(directory, f"{EXTRA_ASSETS_DIRECTORY}/{WARMUP_FILENAME}")
     return [parse(PredictionLog, record, path) for record in read_records(fs, path)] if fs.exists(path) else []
-
-
-__all__ = ["MOST_REQUESTS", "example_log", "predict_log", "read_warmup_requests", "write_warmup_requests"]

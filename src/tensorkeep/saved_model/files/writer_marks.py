@@ -17,8 +17,6 @@ from uuid import UUID, uuid4
 from tensorkeep._version import __version__
 from tensorkeep.proto.messages import FingerprintDef
 
-__all__ = ["marked_uuid", "writer_of"]
-
 _NAME: Final = int.from_bytes(b"tkeep", "big")
 _RANDOM: Final = (1 << 62) - 1
 

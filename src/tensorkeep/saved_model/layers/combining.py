@@ -77,6 +77,3 @@ class Concat:
         with name_scope("concat"):
             parts = [apply_layers(branch, x, f"branch {index}, layer") for index, branch in enumerate(self.branches)]
             return concat(parts, -1)
-
-
-__all__ = ["Concat", "Residual", "apply_layers", "checked_layers", "first_takes"]

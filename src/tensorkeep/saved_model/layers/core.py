@@ -334,22 +334,3 @@ class ArgMax:
 
     def __call__(self, x: Tensor) -> Tensor:
         return argmax(x, axis=-1)
-
-
-__all__ = [
-    "ACTIVATIONS",
-    "Activation",
-    "ArgMax",
-    "BatchNorm",
-    "Cast",
-    "Dense",
-    "Embedding",
-    "Flatten",
-    "LayerNorm",
-    "Normalize",
-    "Reshape",
-    "Transpose",
-    "activated",
-    "check_activation",
-    "linear",
-]

@@ -276,16 +276,3 @@ class GlobalMaxPool:
     def __call__(self, x: Tensor) -> Tensor:
         rank = check_input(self, x, (3, 4, 5), None)
         return reduce_max(x, list(range(1, rank - 1)))
-
-
-__all__ = [
-    "AveragePool2D",
-    "Conv1D",
-    "Conv2D",
-    "Conv2DTranspose",
-    "DepthwiseConv2D",
-    "GlobalAveragePool",
-    "GlobalMaxPool",
-    "MaxPool2D",
-    "Padding",
-]

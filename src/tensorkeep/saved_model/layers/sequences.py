@@ -231,6 +231,3 @@ class SelfAttention:
         steps = number_range(shape_of(scores)[-1])
         follows = cast(less(expand_dims(steps, 1), expand_dims(steps, 0)), scores.dtype)
         return add(scores, multiply(follows, -1e9 if scores.dtype is not FLOAT16 else -6e4))
-
-
-__all__ = ["GRU", "LSTM", "SelfAttention"]

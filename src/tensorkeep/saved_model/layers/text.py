@@ -66,6 +66,3 @@ class Labels:
             raise InvalidArgumentError(f"Labels takes integers, got {x.dtype}; put an ArgMax before it")
         with name_scope("labels"):
             return gather(constant(list(self.names), STRING), cast(x, INT64))
-
-
-__all__ = ["Labels", "Lookup"]

@@ -86,17 +86,3 @@ def known_sizes(layer: object, x: Tensor) -> Sizes:
 def weight(value: Array, dtype: DType, name: str) -> Any:
     """A variable of the graph being built, of this type, whose first value is an array."""
     return Variable(value.astype(dtype.array_dtype), name=name, use_resource=True)
-
-
-__all__ = [
-    "Array",
-    "Layer",
-    "Sizes",
-    "array_of",
-    "check_input",
-    "check_sizes",
-    "known_sizes",
-    "optional_array",
-    "set_fields",
-    "weight",
-]

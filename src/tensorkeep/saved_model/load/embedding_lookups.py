@@ -20,6 +20,3 @@ def only_read_when_served(meta_graph: MetaGraphDef) -> None:
         for node in body:
             if node.op in _LOOKUPS:
                 node.attr["is_inference"].b = True
-
-
-__all__ = ["only_read_when_served"]

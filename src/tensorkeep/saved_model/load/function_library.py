@@ -139,6 +139,3 @@ def _raise(problems: list[str]) -> None:
             f"the model does more than compute: {listed}. Nothing was run. If you trust it, load it with `allow=` "
             '(`--allow` of the command line) and what is meant, by type of operation ("PrintV2") or by class ("prints")'
         )
-
-
-__all__ = ["FunctionLibrary", "called_functions"]

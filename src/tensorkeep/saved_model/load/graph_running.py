@@ -151,6 +151,3 @@ def _tensor(graph: Graph, name: str) -> Tensor:
     if not name:
         raise InvalidArgumentError("a signature or asset does not say which tensor of the graph it means")
     return graph.tensor(name if ":" in name else f"{name}:0")
-
-
-__all__ = ["GraphRunner", "needed_graph"]

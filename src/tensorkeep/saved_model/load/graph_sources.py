@@ -94,6 +94,3 @@ def _of_message(message: Message) -> MetaGraphDef:
     if kind == "tensorflow.MetaGraphDef":
         return parse(MetaGraphDef, message.SerializeToString(), "the MetaGraphDef")
     raise WrongTypeError(f"a graph is opened from a path, a Graph, a GraphDef or a MetaGraphDef; got a {kind}")
-
-
-__all__ = ["FoundGraph", "GraphSource", "find_graph"]

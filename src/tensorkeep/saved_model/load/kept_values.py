@@ -109,6 +109,3 @@ def _free(taken: set[str], name: str) -> str:
         found = f"{name}_{count}"
     taken.add(found)
     return found
-
-
-__all__ = ["set_values_first", "table_contents"]

@@ -205,6 +205,3 @@ def _stored_below(reader: Iterable[str], key: str) -> list[str]:
     """The tensors that a key stands for: the one of that name, or those whose names begin with it (tables)."""
     found = sorted(name for name in reader if name == key or name.startswith(f"{key}-"))
     return [key] if key in found else found
-
-
-__all__ = ["LivingObjects"]

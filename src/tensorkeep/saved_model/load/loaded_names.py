@@ -120,6 +120,3 @@ def _count(node: NodeDef, part: str) -> int:
 def _outputs_of_ops() -> dict[str, tuple[str, ...]]:
     rows = (line.split() for line in OUTPUT_COUNTS.splitlines() if line)
     return {name: tuple(parts) for name, *parts in rows}
-
-
-__all__ = ["loaded_names", "loading_order"]

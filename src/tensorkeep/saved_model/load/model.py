@@ -215,6 +215,3 @@ class LoadedModel:
         own = [positions.get(source.partition(":")[0]) for source in data[: len(data) - captured]]
         found = [i for i in own if i is not None]
         return found if len(found) == len(own) == len(given) else None
-
-
-__all__ = ["LoadedModel", "Named"]

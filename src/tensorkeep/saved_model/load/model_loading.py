@@ -73,6 +73,3 @@ def chosen_meta_graph(model: SavedModel, tags: Iterable[str] | str | None, direc
             return meta_graph
     sets = ", ".join(str(sorted(item.meta_info_def.tags)) for item in model.meta_graphs)
     raise InvalidArgumentError(f'the SavedModel in "{directory}" has several meta graphs: say which by tags, of {sets}')
-
-
-__all__ = ["chosen_meta_graph", "load_saved_model"]

@@ -140,6 +140,3 @@ class SavedObjects:
                 at = by_slot.get((path, slot.slot_name, variable))
                 if at is not None and at in keys:
                     found[self._checked(slot.slot_variable_node_id)] = keys[at]
-
-
-__all__ = ["SavedObjects"]

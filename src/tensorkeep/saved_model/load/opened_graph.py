@@ -386,6 +386,3 @@ def _leaves(structure: Any) -> Iterator[Tensor | Operation]:
     else:
         for item in structure.values() if isinstance(structure, dict) else structure:
             yield from _leaves(item)
-
-
-__all__ = ["OpenedGraph", "open_graph"]

@@ -172,6 +172,3 @@ class ModelFiles(FileSystem):
 
     def delete_abandoned(self, path: str) -> bool:
         return self._fs.delete_abandoned(self._changed(path))
-
-
-__all__ = ["ModelFiles", "Permissions", "refuse_line"]

@@ -192,6 +192,3 @@ def restored_function(number: int, path: str, functions: ConcreteFunctions) -> R
         names, spec = [item.bare_concrete_function.concrete_function_name], item.bare_concrete_function.function_spec
     traces = [Trace.of(name, saved.concrete_functions[name]) for name in names if name in functions]
     return RestoredFunction(path, Parameters.of(spec), traces, functions)
-
-
-__all__ = ["ConcreteFunctions", "Parameters", "RestoredFunction", "Trace", "restored_function"]

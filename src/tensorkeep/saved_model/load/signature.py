@@ -182,6 +182,3 @@ def _flat(spec: Spec, value: Any) -> list[Any]:
             f"expected a {spec}, a tuple of {len(spec.components)} arrays, got {type(value).__name__}"
         )
     return [fitted(component, part) for component, part in zip(spec.components, parts, strict=True)]
-
-
-__all__ = ["Run", "Signature", "SignatureSpec", "Spec", "signature_spec"]

@@ -83,6 +83,3 @@ class ModelSurroundings:
             self.resources.clear()
             if self.variables is not None:
                 self.variables.close()
-
-
-__all__ = ["ModelSurroundings"]

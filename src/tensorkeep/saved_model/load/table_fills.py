@@ -58,6 +58,3 @@ def _reached(meta_graph: MetaGraphDef, signatures: Iterable[SignatureDef]) -> se
     outputs = [info for signature in signatures for info in signature.outputs.values()]
     wanted = {source_of(name) for info in outputs for name in tensor_names(info)}
     return needed_nodes(graph_def, wanted & names)
-
-
-__all__ = ["initial_operations", "local_initializers", "needed_fills"]

@@ -99,6 +99,3 @@ def string_array(value: Any) -> Any:
             raise InvalidArgumentError(f"expected a string, got {item!r} of type {type(item).__name__}")
         made[i] = item
     return made.reshape(array.shape)
-
-
-__all__ = ["TensorSpec", "fits_exactly", "fitted", "shape_text", "string_array"]

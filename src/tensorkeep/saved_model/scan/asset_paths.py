@@ -298,6 +298,3 @@ def called(node: NodeDef) -> set[str]:
 
 def _node_name(tensor: str) -> str:
     return tensor.lstrip("^").partition(":")[0]
-
-
-__all__ = ["LOADER", "TOP", "Origin", "OwnFiles", "Paths", "Source", "called"]

@@ -147,6 +147,3 @@ def _scan_hdf5(data: bytes, name: str, where: str, found: Findings) -> None:
             scan_keras(text, name, place, found)
     except DataLossError as error:
         found.add(Finding(NOT_SCANNED, "model_config", name, place, str(error)[:500]))
-
-
-__all__ = ["scan_container", "scan_keras", "scan_other"]

@@ -305,6 +305,3 @@ def _substitutes(graph_def: GraphDef) -> Iterator[str]:
     yield from (gradient.gradient_func for gradient in library.gradient)
     yield from (gradient.gradient_func for gradient in library.registered_gradients)
     yield from (function.signature.name for function in library.function if "api_implements" in function.attr)
-
-
-__all__ = ["Entries", "GraphScan", "Place", "Reached"]

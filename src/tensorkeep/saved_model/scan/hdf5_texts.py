@@ -105,6 +105,3 @@ class _File:
 
 def _padded(size: int, version: int) -> int:
     return -(-size // 8) * 8 if version == 1 else size
-
-
-__all__ = ["attribute_texts"]

@@ -99,6 +99,3 @@ def _lambda(name: str, config: dict[str, Any]) -> Iterator[PythonCode]:
         yield PythonCode(name, f"a {name} layer calls the Python function {function!r}")
     else:
         yield PythonCode(name, f"a {name} layer holds compiled Python code, which Keras runs")
-
-
-__all__ = ["PythonCode", "metadata_texts", "python_in_json"]

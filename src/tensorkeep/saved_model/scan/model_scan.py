@@ -343,6 +343,3 @@ def _whole(path: str, fs: FileSystem) -> bytes:
     if size > _MOST_BYTES:
         raise DataLossError(f'"{path}" has {size} bytes, more than one message can have')
     return read_file(path, fs)
-
-
-__all__ = ["scan_graph_def", "scan_meta_graph", "scan_model"]

@@ -57,6 +57,3 @@ def _opcodes(data: bytes) -> Iterator[str]:
             yield opcode.name
     except (ValueError, IndexError, UnicodeDecodeError, OverflowError, MemoryError):
         return
-
-
-__all__ = ["is_pickle"]

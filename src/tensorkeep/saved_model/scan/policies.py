@@ -20,6 +20,3 @@ def _only(text: str | None, fs: FileSystem) -> list[str] | None:
         return None if text is None else split_names(text)
     lines = read_file(text[1:], fs).decode("utf-8", "replace").splitlines()
     return split_names(",".join(",".join(line.partition("#")[0].split()) for line in lines))
-
-
-__all__ = ["scan_policy"]

@@ -198,6 +198,3 @@ class Findings:
             dict(sorted(self.ops.items())),
             tuple(self.files),
         )
-
-
-__all__ = ["NOT_ALLOWED", "NOT_SCANNED", "RULES", "Finding", "Findings", "ScanPolicy", "ScanReport"]

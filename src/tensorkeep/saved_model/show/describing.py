@@ -68,6 +68,3 @@ def _variables(variables: Mapping[str, TensorSpec]) -> list[str]:
     if len(variables) > _MOST_LISTED:
         listed.append(f"  and {len(variables) - _MOST_LISTED} more")
     return ["", f"Variables: {len(variables)} of {values:,} values", *listed]
-
-
-__all__ = ["ModelDescription", "describe"]

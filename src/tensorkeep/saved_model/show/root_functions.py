@@ -192,6 +192,3 @@ def _shape_text(shape: TensorShapeProto) -> str:
 
 def _shape_repr(shape: TensorShapeProto) -> str:
     return f"TensorShape({None if shape.unknown_rank else _sizes(shape)})"
-
-
-__all__ = ["decode", "functions_text", "root_functions"]

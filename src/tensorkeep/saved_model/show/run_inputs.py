@@ -136,14 +136,3 @@ def collect_inputs(
             warn(f"input_key {key} has been specified in multiple options. Value in --input_examples will be used.")
         found[key] = value
     return found
-
-
-__all__ = [
-    "BadInputError",
-    "collect_inputs",
-    "encode_example",
-    "load_input",
-    "parse_examples",
-    "parse_expressions",
-    "parse_inputs",
-]

@@ -33,6 +33,3 @@ def _number(text: str, kind: Callable[[str], Number], what: str) -> Number | Non
         return kind(text)
     except ValueError:
         raise InvalidArgumentError(f"the limit of {what} is a number or none, got {text!r}") from None
-
-
-__all__ = ["DEFAULT_LIMITS", "limits_of_texts"]

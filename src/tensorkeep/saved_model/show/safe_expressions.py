@@ -171,6 +171,3 @@ def _size(value: Any) -> float:
 def _limited(count: float) -> None:
     if not count <= _MOST_VALUES:
         raise ValueError(f"an array of {count:.0f} values is too large, of at most {_MOST_VALUES}")
-
-
-__all__ = ["evaluate"]

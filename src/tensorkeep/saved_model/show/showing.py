@@ -54,6 +54,3 @@ def shown_data(model: SavedModel, request: ShowRequest) -> dict[str, Any]:
         return meta_graph_data(meta_graph)
     signature_with_key(meta_graph, request.signature)
     return signature_data(meta_graph, request.signature)
-
-
-__all__ = ["ShowRequest", "shown_data", "shown_text"]

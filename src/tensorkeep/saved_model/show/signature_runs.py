@@ -213,18 +213,3 @@ def timing_text(result: RunResult) -> str:
     if result.best_run is None:
         return text
     return f"{text}, then {result.best_run * 1e3:.3f} ms a run (the best of {REPEATS})"
-
-
-__all__ = [
-    "InputTexts",
-    "MissingInputsError",
-    "OutputExistsError",
-    "RunRequest",
-    "RunResult",
-    "UnknownInputError",
-    "output_paths",
-    "plain_value",
-    "run_signature",
-    "save_outputs",
-    "timing_text",
-]

@@ -158,18 +158,3 @@ def _functions_data(meta_graph: MetaGraphDef) -> dict[str, list[str]]:
         name: [str(decode(objects.concrete_functions[trace].canonicalized_input_signature)) for trace in traces]
         for name, traces in root_functions(objects).items()
     }
-
-
-__all__ = [
-    "denylist_text",
-    "dtype_name",
-    "everything_text",
-    "meta_graph_data",
-    "model_data",
-    "ops_text",
-    "signature_data",
-    "signature_keys_text",
-    "signature_text",
-    "tag_sets_text",
-    "used_ops",
-]

@@ -31,8 +31,6 @@ from tensorkeep.testing.strategies import (
     sources,
 )
 
-__all__ = ["CheckpointFormatConformance"]
-
 
 def _examples(count: int) -> settings:
     """So many examples, or as few as the profile of Hypothesis asks for.

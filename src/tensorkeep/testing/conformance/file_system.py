@@ -19,8 +19,6 @@ from tensorkeep.errors import (
 )
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write, remove_abandoned, temporary_path
 
-__all__ = ["FileSystemConformance"]
-
 
 class FileSystemConformance:
     """The promises of `FileSystem`, `RandomAccessFile` and `WritableFile`. Every test has a store and a folder."""

@@ -25,8 +25,6 @@ from tensorkeep.io.files.memory import MemoryFileSystem
 from tensorkeep.testing.filesystems import CrashingFileSystem, SimulatedCrash
 from tensorkeep.testing.strategies import STORABLE, arrays, assert_identical
 
-__all__ = ["TensorFormatConformance"]
-
 Array = npt.NDArray[Any]
 _SHAPES = ((), (0,), (3,), (2, 3), (2, 0, 3), (4, 1, 5))
 _SETTINGS = settings(

@@ -259,13 +259,3 @@ def type_spec_from_value(value: TypeSpec | TensorLike | SparseTensorValue | Ragg
     except (TypeError, ValueError):
         raise WrongTypeError(f"Could not build a TypeSpec for {value!r} of type {type(value).__name__}") from None
     return TensorSpec(tensor.shape, tensor.dtype)
-
-
-__all__ = [
-    "IndexedSlicesSpec",
-    "RaggedTensorSpec",
-    "SparseTensorSpec",
-    "TensorSpec",
-    "TypeSpec",
-    "type_spec_from_value",
-]

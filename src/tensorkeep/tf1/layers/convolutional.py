@@ -255,5 +255,3 @@ class Conv3D(_Convolution):
 conv1d = function_of_layer(Conv1D, "conv1d")
 conv2d = function_of_layer(Conv2D, "conv2d")
 conv3d = function_of_layer(Conv3D, "conv3d")
-
-__all__ = ["Conv1D", "Conv2D", "Conv3D", "conv1d", "conv2d", "conv3d"]

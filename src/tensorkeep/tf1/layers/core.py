@@ -196,6 +196,3 @@ def flatten(inputs: TensorLike, name: str | None = None, data_format: str = "cha
     """Each item of a batch as one row."""
     rows: Tensor = Flatten(data_format, name=name)(inputs)
     return rows
-
-
-__all__ = ["Dense", "Dropout", "Flatten", "dense", "dropout", "flatten"]

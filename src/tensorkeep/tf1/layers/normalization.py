@@ -386,6 +386,3 @@ def batch_normalization(
     )
     outputs: Tensor = layer(inputs, training=training)
     return outputs
-
-
-__all__ = ["BatchNormalization", "batch_normalization"]

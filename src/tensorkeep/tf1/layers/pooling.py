@@ -122,18 +122,3 @@ max_pooling3d = function_of_layer(MaxPooling3D, "max_pooling3d", takes_reuse=Fal
 average_pooling1d = function_of_layer(AveragePooling1D, "average_pooling1d", takes_reuse=False)
 average_pooling2d = function_of_layer(AveragePooling2D, "average_pooling2d", takes_reuse=False)
 average_pooling3d = function_of_layer(AveragePooling3D, "average_pooling3d", takes_reuse=False)
-
-__all__ = [
-    "AveragePooling1D",
-    "AveragePooling2D",
-    "AveragePooling3D",
-    "MaxPooling1D",
-    "MaxPooling2D",
-    "MaxPooling3D",
-    "average_pooling1d",
-    "average_pooling2d",
-    "average_pooling3d",
-    "max_pooling1d",
-    "max_pooling2d",
-    "max_pooling3d",
-]

@@ -123,5 +123,3 @@ class SeparableConv2D(_SeparableConvolution):
 
 separable_conv1d = function_of_layer(SeparableConv1D, "separable_conv1d")
 separable_conv2d = function_of_layer(SeparableConv2D, "separable_conv2d")
-
-__all__ = ["SeparableConv1D", "SeparableConv2D", "separable_conv1d", "separable_conv2d"]

@@ -152,5 +152,3 @@ class Conv3DTranspose(_TransposedConvolution):
 
 conv2d_transpose = function_of_layer(Conv2DTranspose, "conv2d_transpose")
 conv3d_transpose = function_of_layer(Conv3DTranspose, "conv3d_transpose")
-
-__all__ = ["Conv2DTranspose", "Conv3DTranspose", "conv2d_transpose", "conv3d_transpose"]

@@ -225,6 +225,3 @@ def _add_main_op(graph: Graph, main_op: Operation | None) -> None:
         if get_collection(graph, key):
             raise InvalidArgumentError(f"Graph already contains one or more main ops under the collection {key}.")
     add_to_collection(graph, MAIN_OP_KEY, main_op)
-
-
-__all__ = ["BuilderStateError", "DefaultSaver", "GraphOptions", "ModelSaver", "SavedModelBuilder"]

@@ -19,6 +19,3 @@ def main_op_with_restore(restore_op_name: str | Operation) -> Operation:
     found = current_graph().operation(restore_op_name) if isinstance(restore_op_name, str) else restore_op_name
     with control_dependencies([main_op()]):
         return group(found)
-
-
-__all__ = ["main_op", "main_op_with_restore"]

@@ -31,6 +31,3 @@ class NodeSaveable(SaveableObject):
         if self._node.is_resource:
             return emit_operation("AssignVariableOp", self._handle, value)
         return emit("Assign", self._handle, value)
-
-
-__all__ = ["NodeSaveable"]

@@ -34,6 +34,3 @@ def asset_stand_in() -> tuple[Tensor, Operation, Tensor]:
     handle = emit("VarHandleOp", dtype=STRING, shape=scalar, shared_name=name, name="Variable")
     kept = emit_operation("AssignVariableOp", handle, given, name=f"{handle.op.name}/Assign")
     return given, kept, emit("ReadVariableOp", handle, dtype=STRING)
-
-
-__all__ = ["Asset", "asset_stand_in"]

@@ -366,6 +366,3 @@ def _rename(references: Sequence[NameAttrList], names: Mapping[str, str]) -> Non
         reference.name = names.get(reference.name, reference.name)
         for value in reference.attr.values():
             _rename(([value.func] if value.HasField("func") else []) + list(value.list.func), names)
-
-
-__all__ = ["RestoredFunction", "RestoredObject", "Signatures", "load_objects"]

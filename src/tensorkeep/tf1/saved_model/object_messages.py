@@ -115,6 +115,3 @@ def _argument_spec(signature: inspect.Signature) -> ArgumentSpec:
         tuple(item.name for item in keywords),
         {item.name: item.default for item in keywords if item.default is not kinds.empty},
     )
-
-
-__all__ = ["write_objects"]

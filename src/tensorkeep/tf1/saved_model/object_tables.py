@@ -157,6 +157,3 @@ def write_table(proto: SavedObjectGraph, table: SavedTable, asset: int | None) -
                 node.children.add(node_id=first + table.nodes - 1, local_name="capture_1")
     if asset is not None:
         proto.nodes.add().asset.asset_file_def_index = asset
-
-
-__all__ = ["TABLE_OPS", "SavedTable", "saved_table", "write_table"]

@@ -149,6 +149,3 @@ def capture(objects: ObjectTree, functions: Sequence[ConcreteFunction], session:
             f"object that is saved, by its attributes, and tables must not change: {'; '.join(lost)}"
         )
     return Captured(variables, assets, values, tables, len(objects.items))
-
-
-__all__ = ["Captured", "ObjectTree", "capture", "functions_of"]

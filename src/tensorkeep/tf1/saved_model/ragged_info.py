@@ -18,5 +18,3 @@ def ragged_of_parts(spec: TypeSpecProto, parts: list[Tensor]) -> RaggedTensor | 
 
 
 register_composite(TypeSpecProto.RAGGED_TENSOR_SPEC, ragged_of_parts)
-
-__all__ = ["ragged_of_parts"]

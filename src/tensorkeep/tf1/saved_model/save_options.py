@@ -58,6 +58,3 @@ class SaveOptions:
 def _ops(meta_graph: MetaGraphDef) -> Iterator[str]:
     yield from (node.op for node in meta_graph.graph_def.node)
     yield from (node.op for function in meta_graph.graph_def.library.function for node in function.node_def)
-
-
-__all__ = ["SaveOptions"]

@@ -178,6 +178,3 @@ def get_train_op(meta_graph: MetaGraphDef, graph: Graph, import_scope: str | Non
 def _element(graph: Graph, name: str, import_scope: str | None) -> Tensor | Operation:
     element: Tensor | Operation = element_of(graph, prepend_name_scope(name, import_scope))
     return element
-
-
-__all__ = ["SavedModelLoader", "get_init_op", "get_train_op", "load"]

@@ -44,5 +44,3 @@ for _key in _OF_VARIABLES:
     register_proto_function(_key, VariableDef, variable_to_proto, Variable.from_proto)
 register_proto_function(GraphKeys.COND_CONTEXT, CondContextDef, context_to_proto, cond_context_from_proto)
 register_proto_function(GraphKeys.WHILE_CONTEXT, WhileContextDef, context_to_proto, while_context_from_proto)
-
-__all__ = ["variable_to_proto"]

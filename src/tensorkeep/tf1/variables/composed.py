@@ -104,6 +104,3 @@ class ComposedVariable(Variable):
 
     def __repr__(self) -> str:
         return f"<tf.Variable '{self._name}' of {len(self._parts)} variables, rows of {self.shape}>"
-
-
-__all__ = ["ComposedVariable"]

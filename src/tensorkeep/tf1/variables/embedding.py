@@ -419,6 +419,3 @@ class EmbeddingVariable(BaseResourceVariable):
 
     def __repr__(self) -> str:
         return f"<tf.EmbeddingVariable '{self.name}' dim={self.dim} key={self.key_dtype.name} value={self.dtype.name}>"
-
-
-__all__ = ["EmbeddingVariable", "Exported", "TableRecipe"]

@@ -208,6 +208,3 @@ def _shards(
         shard._set_save_slice_info(SaveSliceInfo(whole, [count, dim], [number, 0], [1, dim]))
         shards.append(shard)
     return shards
-
-
-__all__ = ["DynamicEmbeddingVariable", "get_dynamic_dimension_embedding_variable"]

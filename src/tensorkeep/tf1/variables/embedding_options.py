@@ -260,19 +260,3 @@ class EmbeddingVariableOption:
     @property
     def init(self) -> InitializerOption:
         return self.init_option
-
-
-__all__ = [
-    "CBFFilter",
-    "CacheStrategy",
-    "CheckpointOption",
-    "CounterFilter",
-    "EmbeddingVariableOption",
-    "EvictOption",
-    "GlobalStepEvict",
-    "InitializerOption",
-    "L2WeightEvict",
-    "StorageOption",
-    "StorageType",
-    "require_integer",
-]

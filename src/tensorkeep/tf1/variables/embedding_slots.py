@@ -80,6 +80,3 @@ def counts_of(indices: Tensor) -> Tensor | None:
     one = np.int64(1)
     counts = [cast(known[part], INT64) if part in known else fill(shape(part), one) for part in parts]
     return concat(counts, 0)
-
-
-__all__ = ["counts_of", "embedding_slot"]

@@ -336,14 +336,3 @@ def _default_rows(initializer: InitializerLike, rows: int, wanted: _Wanted) -> T
         )
     matrix: Tensor = reshape(value, [-1, wanted.dim])
     return matrix
-
-
-__all__ = [
-    "EmbeddingRequest",
-    "dtype_of_keys",
-    "get_embedding_variable",
-    "get_or_make_embedding",
-    "refuse_data_source",
-    "row_length",
-    "shard_count",
-]

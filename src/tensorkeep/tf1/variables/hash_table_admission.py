@@ -194,6 +194,3 @@ def _counter_dtype(minimum_frequency: int) -> DType:
     raise InvalidArgumentError(
         f"minimum_frequency {minimum_frequency}: Too large minimum_frequency is not supported; expected 0 to 2**32 - 1"
     )
-
-
-__all__ = ["BloomFilterAdmitStrategy", "DistributedBloomFilterAdmitStrategy"]

@@ -265,12 +265,3 @@ def embedding_lookup_sparse(
 
 
 LOOK_UP.append(embedding_lookup)
-
-__all__ = [
-    "BloomFilterLookupHook",
-    "EmbeddingLookupContext",
-    "EmbeddingLookupHook",
-    "ReadOnlyHook",
-    "embedding_lookup",
-    "embedding_lookup_sparse",
-]

@@ -112,6 +112,3 @@ def _saveables(items: Iterable[HashTable | DistributedHashTable | BloomFilterAdm
             if part not in tables:
                 tables.append(part)
     return [*filters, *(HashTableSaveable(tables) for tables in groups.values())]
-
-
-__all__ = ["BloomFilterSaveable", "HashTableSaveable", "with_hash_tables"]

@@ -155,5 +155,3 @@ def _checked(found: object, kind: type[Kind], name: str, options: VariableOption
 
 
 GET_HASH_TABLE.append(_of_scope)
-
-__all__ = ["get_hash_table"]

@@ -121,6 +121,3 @@ def get_multihash_variable(
             of_table = replace(options, shape=list(shape))
             tables.append(get_with_options(scope, variable_store(), f"multhash_{letter}", of_table, custom_getter))
         return MultiHashVariable(scope.name, tables, dims, operation)
-
-
-__all__ = ["MultiHashVariable", "get_multihash_variable"]

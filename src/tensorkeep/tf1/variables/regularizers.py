@@ -91,5 +91,3 @@ def _convert(value: LazyTensor, dtype: DType | None, name: str | None, as_ref: b
 
 
 register_conversion(LazyTensor, _convert)
-
-__all__ = ["no_regularizer"]

@@ -90,6 +90,3 @@ def _exchanged(axis: int, known: int | None, dimensions: Tensor) -> Tensor:
         return constant(np.array(order, np.int64), INT64, name="transposition")
     place: Any = axis + dimensions if axis < 0 else axis
     return tensor_scatter_nd_update(number_range(dimensions), [[place], [dimensions - 1]], [dimensions - 1, place])
-
-
-__all__ = ["argsort", "sort", "unravel_index"]

@@ -155,6 +155,3 @@ class _Reader:
                     self.loop(part.while_ctxt)
                 else:
                     self.branch(part.cond_ctxt)
-
-
-__all__ = ["cond_context_from_proto", "context_to_proto", "while_context_from_proto"]

@@ -111,6 +111,3 @@ def with_dependencies(
 def identity_or_ref(tensor: Tensor, name: str | None = None) -> Tensor:
     """The same value, or the same reference, under another name."""
     return emit(ref_identity if tensor.dtype.is_ref else identity_op, tensor, name=name)
-
-
-__all__ = ["group", "identity_or_ref", "no_op", "tuple_", "with_dependencies"]

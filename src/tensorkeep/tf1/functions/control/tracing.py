@@ -342,6 +342,3 @@ def _order_effects(graph: FunctionGraph) -> list[Operation]:
         if op.type not in _READING:
             must_run.append(op)
     return must_run
-
-
-__all__ = ["ConcreteFunction", "Function", "argument_names", "function", "outermost_graph"]

@@ -175,6 +175,3 @@ class DenseHashTable(_MutableTable):
     def erase(self, keys: TensorLike, name: str | None = None) -> Operation:
         """An operation that forgets keys."""
         return self.remove(keys, name)
-
-
-__all__ = ["DenseHashTable", "MutableHashTable", "TableSaveable"]

@@ -113,6 +113,3 @@ class FixedLengthRecordReader(ReaderBase):
             name=name,
         )
         super().__init__(reader)
-
-
-__all__ = ["FixedLengthRecordReader", "IdentityReader", "ReaderBase", "TextLineReader", "WholeFileReader"]

@@ -348,13 +348,3 @@ def fused_embedding_lookup_sparse_v2(
         if prune:
             ids, _ = without_invalid_ids(ids, None)
         return embedding_lookup_sparse(params, ids, None, strategy, None, combiner or "mean", max_norm)
-
-
-__all__ = [
-    "adaptive_embedding_lookup_sparse",
-    "embedding_lookup_sparse_multi_dim",
-    "fused_embedding_lookup_sparse",
-    "fused_embedding_lookup_sparse_v2",
-    "safe_adaptive_embedding_lookup_sparse",
-    "safe_embedding_lookup_multi_dim",
-]

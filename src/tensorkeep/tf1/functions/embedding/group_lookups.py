@@ -88,6 +88,3 @@ def _one(table: Any, ids: SparseTensor, weights: SparseTensor | None, combiner: 
     shares = ones_like(rows[:, 0]) if weights is None else cast(weights.values, rows.dtype.base_dtype)
     divisor = unsorted_segment_sum(reshape(convert(shares), [-1, 1]), lines, count)
     return div_no_nan(total, divisor)
-
-
-__all__ = ["group_embedding_lookup", "group_embedding_lookup_sparse"]

@@ -127,15 +127,3 @@ def count_of_occurrences(ids: Tensor) -> tuple[Tensor, Tensor, Tensor]:
     """Each id once, where ids are among these, and how often each occurs."""
     distinct, places, counts = unique_with_counts(ids)
     return distinct, places, counts
-
-
-__all__ = [
-    "count_of_occurrences",
-    "is_embedding_variable",
-    "keys_of",
-    "looked_up_by_key",
-    "lookup_resource",
-    "lookup_tier",
-    "own_lookup",
-    "shards_of",
-]

@@ -215,16 +215,3 @@ def extract_glimpse(
         uniform_noise=uniform_noise,
         name=name,
     )
-
-
-__all__ = [
-    "combined_non_max_suppression",
-    "crop_and_resize",
-    "draw_bounding_boxes",
-    "extract_glimpse",
-    "generate_bounding_box_proposals",
-    "non_max_suppression",
-    "non_max_suppression_overlaps",
-    "non_max_suppression_with_scores",
-    "sample_distorted_bounding_box",
-]

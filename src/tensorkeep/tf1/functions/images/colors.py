@@ -241,27 +241,3 @@ def rgb_to_yuv(images: TensorLike) -> Tensor:
 def yuv_to_rgb(images: TensorLike) -> Tensor:
     """The opposite of `rgb_to_yuv`."""
     return _mixed(images, _YUV_TO_RGB)
-
-
-__all__ = [
-    "adjust_brightness",
-    "adjust_contrast",
-    "adjust_gamma",
-    "adjust_hue",
-    "adjust_jpeg_quality",
-    "adjust_saturation",
-    "convert_image_dtype",
-    "grayscale_to_rgb",
-    "hsv_to_rgb",
-    "random_brightness",
-    "random_contrast",
-    "random_hue",
-    "random_jpeg_quality",
-    "random_saturation",
-    "rgb_to_grayscale",
-    "rgb_to_hsv",
-    "rgb_to_yiq",
-    "rgb_to_yuv",
-    "yiq_to_rgb",
-    "yuv_to_rgb",
-]

@@ -149,18 +149,3 @@ def encode_jpeg(
 def extract_jpeg_shape(contents: TensorLike, output_type: DTypeLike = INT32, name: str | None = None) -> Tensor:
     """The height, width and channels of a JPEG file."""
     return emit(image_files.extract_jpeg_shape, contents, output_type=output_type, name=name)
-
-
-__all__ = [
-    "decode_and_crop_jpeg",
-    "decode_bmp",
-    "decode_gif",
-    "decode_image",
-    "decode_jpeg",
-    "decode_png",
-    "decode_webp",
-    "encode_jpeg",
-    "encode_png",
-    "extract_jpeg_shape",
-    "is_jpeg",
-]

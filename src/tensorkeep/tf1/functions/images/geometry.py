@@ -476,28 +476,3 @@ def per_image_standardization(image: TensorLike) -> Tensor:
         least = rsqrt(cast(count, FLOAT32))
         adjusted = maximum(deviation, least)
         return divide(image - mean, adjusted, name=scope)
-
-
-__all__ = [
-    "ResizeMethod",
-    "central_crop",
-    "crop_to_bounding_box",
-    "flip_left_right",
-    "flip_up_down",
-    "pad_to_bounding_box",
-    "per_image_standardization",
-    "random_flip_left_right",
-    "random_flip_up_down",
-    "resize",
-    "resize_area",
-    "resize_bicubic",
-    "resize_bilinear",
-    "resize_image_with_crop_or_pad",
-    "resize_image_with_pad",
-    "resize_images",
-    "resize_nearest_neighbor",
-    "resize_with_crop_or_pad",
-    "rot90",
-    "transpose",
-    "transpose_image",
-]

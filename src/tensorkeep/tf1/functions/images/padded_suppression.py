@@ -204,6 +204,3 @@ def _overlaps(first: Tensor, second: Tensor) -> Tensor:
         their_area = (their_bottom - their_top) * (their_right - their_left)
         found: Tensor = common / (area + their_area - common + _TINY)
         return found
-
-
-__all__ = ["non_max_suppression_padded"]

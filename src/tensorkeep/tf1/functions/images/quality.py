@@ -285,6 +285,3 @@ def _halved(
     sizes = [found[1:] for found in shape_n(halves)]
     parts = zip(halves, heads, sizes, strict=True)
     return [reshape(x, concat([head, tail], 0)) for x, head, tail in parts], sizes
-
-
-__all__ = ["image_gradients", "psnr", "sobel_edges", "ssim", "ssim_multiscale", "total_variation"]

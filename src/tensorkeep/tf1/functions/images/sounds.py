@@ -24,5 +24,3 @@ def encode_wav(audio: TensorLike, sample_rate: TensorLike, name: str | None = No
 
 
 _encode_wav = audio.encode_wav
-
-__all__ = ["decode_wav", "encode_wav"]

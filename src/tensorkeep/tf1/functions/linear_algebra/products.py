@@ -329,6 +329,3 @@ def _cheapest(terms: list[tuple[int, str]], wanted: set[str], sizes: Mapping[str
         return best[1]
     by_size = sorted(range(len(terms)), key=lambda i: (size(set(terms[i][1]) & wanted), terms[i][0]))
     return by_size[0], by_size[1]
-
-
-__all__ = ["einsum", "matmul", "matvec", "sparse_matmul", "tensordot"]

@@ -37,5 +37,3 @@ def _pooling(spec: OpSpec, doc: str) -> Callable[..., Any]:
 
 fractional_max_pool = _pooling(ops.fractional_max_pool, "The maxima of windows whose sizes are drawn, and the windows.")
 fractional_avg_pool = _pooling(ops.fractional_avg_pool, "The means of windows whose sizes are drawn, and the windows.")
-
-__all__ = ["fractional_avg_pool", "fractional_max_pool"]

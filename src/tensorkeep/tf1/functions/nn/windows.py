@@ -203,6 +203,3 @@ def _adjusted(values: Any, fill: int, axes: list[int]) -> Any:
         previous = axes[at]
         at += 1
     return np.concatenate(parts) if known is not None else concat(parts, 0)
-
-
-__all__ = ["apply_dilated", "is_channels_first", "padding_attrs", "sequence", "spatial_sizes", "with_space_to_batch"]

@@ -52,6 +52,3 @@ def encode_proto(
         descriptor_source=descriptor_source,
         name=name,
     )
-
-
-__all__ = ["decode_proto", "encode_proto"]

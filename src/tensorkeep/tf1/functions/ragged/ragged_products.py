@@ -244,15 +244,3 @@ def assert_type(
 ) -> Operation:
     """Checks the type of the values."""
     return assertions.assert_type(tensor.flat_values, tf_type, message=message, name=name)
-
-
-__all__ = [
-    "assert_type",
-    "dropout",
-    "embedding_lookup",
-    "embedding_lookup_sparse",
-    "matmul",
-    "safe_embedding_lookup_sparse",
-    "segment_mean",
-    "segment_sqrt_n",
-]

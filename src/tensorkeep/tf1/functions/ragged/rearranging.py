@@ -278,6 +278,3 @@ def _squeeze_checks(ragged: RaggedTensor, axes: list[int]) -> list[Any]:
         is_one_row = equal(shapes.size(ragged.row_splits), two)
         checks.append(Assert(is_one_row, ["the given axis (axis = 0) is not squeezable!"]))
     return checks
-
-
-__all__ = ["batch_gather", "bitcast", "dynamic_partition", "gather_nd", "one_hot", "reverse", "split", "squeeze"]

@@ -324,15 +324,3 @@ def maybe_shuffle_batch_join(
     order = Shuffling(min_after_dequeue, seed)
     how = Batching(batch_size, capacity, enqueue_many, shapes, False, allow_smaller_final_batch, shared_name, order)
     return batches(tensors_list, keep_input, 0, how, name, "shuffle_batch_join")
-
-
-__all__ = [
-    "batch",
-    "batch_join",
-    "maybe_batch",
-    "maybe_batch_join",
-    "maybe_shuffle_batch",
-    "maybe_shuffle_batch_join",
-    "shuffle_batch",
-    "shuffle_batch_join",
-]

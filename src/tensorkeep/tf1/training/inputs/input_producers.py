@@ -163,13 +163,3 @@ def slice_input_producer(
         )
         index = convert(queue.dequeue())
         return [gather(tensor, index) for tensor in tensors]
-
-
-__all__ = [
-    "input_producer",
-    "limit_epochs",
-    "match_filenames_once",
-    "range_input_producer",
-    "slice_input_producer",
-    "string_input_producer",
-]

@@ -236,5 +236,3 @@ def start_queue_runners(
 
 
 register_proto_function(GraphKeys.QUEUE_RUNNERS, QueueRunnerDef, QueueRunner.to_proto, QueueRunner.from_proto)
-
-__all__ = ["QueueRunner", "add_queue_runner", "start_queue_runners"]

@@ -28,8 +28,6 @@ from tensorkeep.tf1.functions.control.control_flow import smart_cond
 from tensorkeep.tf1.functions.control.grouping import with_dependencies
 from tensorkeep.tf1.functions.sparse.tensors import sparse_retain
 
-__all__ = ["Dequeued", "Example", "Stored", "stored_sets", "with_sparse_tensors"]
-
 Example: TypeAlias = "TensorLike | SparseTensor"
 Dequeued: TypeAlias = Tensor | SparseTensor | Sequence[Tensor | SparseTensor]
 """What a queue gives: one tensor, or a list of several."""

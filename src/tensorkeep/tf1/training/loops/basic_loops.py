@@ -25,6 +25,3 @@ def basic_train_loop(
             return
         except AbortedError:
             continue
-
-
-__all__ = ["basic_train_loop"]

@@ -190,6 +190,3 @@ def summary_iterator(path: PathLike, fs: FileSystem = LOCAL) -> Iterator[Event]:
     """The events of a file. DataLossError where it is damaged or cut off."""
     text = path_text(path)
     return (parse(Event, record, f'"{text}"') for record in read_records(fs, text))
-
-
-__all__ = ["FileWriter", "FileWriterCache", "summary_iterator"]

@@ -367,19 +367,3 @@ def _graph_element(item: Named) -> Tensor | Operation | TensorSource:
     except (NotFoundError, InvalidArgumentError):
         return found
     raise InvalidArgumentError(f"Name {item} is ambiguous, as this `Operation` has multiple outputs (at least 2).")
-
-
-__all__ = [
-    "FeedFnHook",
-    "FinalOpsHook",
-    "GlobalStepWaiterHook",
-    "LoggingTensorHook",
-    "NanLossDuringTrainingError",
-    "NanTensorHook",
-    "SecondOrStepTimer",
-    "SessionRunArgs",
-    "SessionRunContext",
-    "SessionRunHook",
-    "SessionRunValues",
-    "StopAtStepHook",
-]

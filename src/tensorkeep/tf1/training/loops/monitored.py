@@ -392,10 +392,3 @@ class SingularMonitoredSession(BaseMonitoredSession):
     def raw_session(self) -> TrainingSession | None:
         """The session underneath, which calls no hooks."""
         return self._creator.inner
-
-
-__all__ = [
-    "BaseMonitoredSession",
-    "MonitoredSession",
-    "SingularMonitoredSession",
-]

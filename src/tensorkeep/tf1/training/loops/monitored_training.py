@@ -141,6 +141,3 @@ def monitored_training_session(
             )
     all_hooks.extend(hooks or ())
     return parts.session(session_creator=creator, hooks=all_hooks, stop_grace_period_secs=stop_grace_period_secs)
-
-
-__all__ = ["USE_DEFAULT", "Parts", "mark_target_node", "monitored_training_session"]

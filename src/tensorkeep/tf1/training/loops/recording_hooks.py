@@ -334,13 +334,3 @@ class ProfilerHook(SessionRunHook):
             "ProfilerHook writes the timeline of a run, and a run here keeps none: leave the hook out, and profile the "
             "program with a profiler of Python"
         )
-
-
-__all__ = [
-    "CheckpointSaverHook",
-    "CheckpointSaverListener",
-    "Metrics",
-    "ProfilerHook",
-    "StepCounterHook",
-    "SummarySaverHook",
-]

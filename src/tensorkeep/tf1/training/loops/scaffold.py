@@ -195,6 +195,3 @@ def _ready_op() -> Tensor:
 def _ready_for_local_init_op() -> Tensor:
     variables = report_uninitialized_variables(global_variables())
     return concat([variables, report_uninitialized_resources(shared_resources())], 0)
-
-
-__all__ = ["Scaffold"]

@@ -87,6 +87,3 @@ class WorkerSessionCreator(_ScaffoldedCreator):
         return self._session_manager().wait_for_session(
             self._master, config=self._config, max_wait_secs=self._max_wait_secs
         )
-
-
-__all__ = ["ChiefSessionCreator", "SessionCreator", "WorkerSessionCreator"]

@@ -18,8 +18,6 @@ from tensorkeep.ops.files.summary_writers import (
 from tensorkeep.proto.messages import Event, serialize
 from tensorkeep.tf1.functions.constants import constant
 
-__all__ = ["SessionEvents"]
-
 
 class SessionEvents:
     """An event file of a session. The operations are added to its graph, and the file is begun at once."""

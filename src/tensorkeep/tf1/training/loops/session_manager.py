@@ -281,6 +281,3 @@ class SessionManager:
 
 def _name(item: Fetches) -> str:
     return "None" if item is None else getattr(item, "name", f"<no name for {type(item)}>")
-
-
-__all__ = ["SessionManager"]

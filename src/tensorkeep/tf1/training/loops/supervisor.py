@@ -396,6 +396,3 @@ def _default_global_step() -> Tensor | None:
         return found
     LOG.warning("Found 'global_step' is not an int type: %s", found.dtype)
     return None
-
-
-__all__ = ["Supervisor"]

@@ -85,6 +85,3 @@ class SVTimerCheckpointThread(LooperThread):
             step = step_value(self._sess, self._sv.global_step)
             log = SessionLog(status=SessionLog.CHECKPOINT, checkpoint_path=path)
             self._sv.summary_writer.add_session_log(log, step)
-
-
-__all__ = ["SVStepCounterThread", "SVSummaryThread", "SVTimerCheckpointThread"]

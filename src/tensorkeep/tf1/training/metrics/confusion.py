@@ -379,22 +379,3 @@ def specificity_at_sensitivity(
             return divide(of["tn"][at], of["tn"][at] + of["fp"][at] + _TINY, last)
 
         return MetricOptions(metrics_collections, updates_collections, name).record(values, updates, specificity)
-
-
-__all__ = [
-    "auc",
-    "false_negatives",
-    "false_negatives_at_thresholds",
-    "false_positives",
-    "false_positives_at_thresholds",
-    "precision",
-    "precision_at_thresholds",
-    "recall",
-    "recall_at_thresholds",
-    "sensitivity_at_specificity",
-    "specificity_at_sensitivity",
-    "true_negatives",
-    "true_negatives_at_thresholds",
-    "true_positives",
-    "true_positives_at_thresholds",
-]

@@ -267,18 +267,3 @@ def _mean_iou(confusions: Variable) -> Tensor:
     union = where(greater(union, 0), union, ones_like(union))
     parts = divide(hits, union)
     return where(greater(valid, 0), reduce_sum(parts, name="mean_iou") / valid, 0)
-
-
-__all__ = [
-    "accuracy",
-    "mean",
-    "mean_absolute_error",
-    "mean_cosine_distance",
-    "mean_iou",
-    "mean_per_class_accuracy",
-    "mean_relative_error",
-    "mean_squared_error",
-    "mean_tensor",
-    "percentage_below",
-    "root_mean_squared_error",
-]

@@ -349,14 +349,3 @@ def sparse_average_precision_at_k(
 ) -> Metric:
     """`average_precision_at_k`, whose name this was."""
     return average_precision_at_k(labels, predictions, k, weights, metrics_collections, updates_collections, name)
-
-
-__all__ = [
-    "average_precision_at_k",
-    "precision_at_k",
-    "precision_at_top_k",
-    "recall_at_k",
-    "recall_at_top_k",
-    "sparse_average_precision_at_k",
-    "sparse_precision_at_k",
-]

@@ -19,8 +19,6 @@ from tensorkeep.tf1.training.objects.trackable import GraphView
 from tensorkeep.tf1.training.savers.saver_graph import BulkSaverBuilder
 from tensorkeep.tf1.variables.variable import Variable
 
-__all__ = ["CheckpointLoadStatus", "InitializationOnlyStatus", "NameBasedSaverStatus", "UnmatchedObjectsError"]
-
 _MOST_SHOWN: Final = 10
 
 FindSession = Callable[[SessionLike | None], Session]

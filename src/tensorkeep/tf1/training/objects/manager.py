@@ -30,8 +30,6 @@ from tensorkeep.saving.save_order import begin_save
 from tensorkeep.tf1.training.objects.object_checkpoints import Checkpoint, CheckpointOptions
 from tensorkeep.tf1.variables.variable import Variable
 
-__all__ = ["CheckpointManager", "ManagerOptions"]
-
 LOG: Final = logging.getLogger("tensorkeep")
 _FIVE: Final = KeepActive(5)
 

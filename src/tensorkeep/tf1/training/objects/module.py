@@ -14,8 +14,6 @@ from tensorkeep.tf1.functions.structures import flatten
 from tensorkeep.tf1.training.objects.trackable import AutoTrackable
 from tensorkeep.tf1.variables.variable import Variable
 
-__all__ = ["Module"]
-
 _HUMP: Final = re.compile(r"((?<=[a-z0-9])[A-Z]|(?!^)[A-Z](?=[a-z]))")
 _NAME: Final = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 

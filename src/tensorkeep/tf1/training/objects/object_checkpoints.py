@@ -40,8 +40,6 @@ from tensorkeep.tf1.training.objects.object_saver import ObjectSaver, Restoratio
 from tensorkeep.tf1.training.objects.trackable import AutoTrackable, GraphView, is_trackable, tracked_value
 from tensorkeep.tf1.variables.variable import Changed, Variable
 
-__all__ = ["Checkpoint", "CheckpointOptions", "LoadStatus"]
-
 LoadStatus = CheckpointLoadStatus | InitializationOnlyStatus | NameBasedSaverStatus
 
 _COUNTER: Final = "save_counter"

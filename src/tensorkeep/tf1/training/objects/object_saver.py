@@ -60,8 +60,6 @@ from tensorkeep.tf1.variables.resource import ResourceVariable
 from tensorkeep.tf1.variables.saveable import ReferenceVariableSaveable, ResourceVariableSaveable, base_dtype
 from tensorkeep.tf1.variables.variable import Variable
 
-__all__ = ["ObjectSaver", "Restoration", "in_graph"]
-
 
 @contextmanager
 def in_graph(graph: Graph) -> Iterator[None]:

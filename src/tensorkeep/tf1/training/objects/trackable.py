@@ -26,8 +26,6 @@ from tensorkeep.tf1.layers.cells import MultiRNNCell
 from tensorkeep.tf1.training.optimizers.base import Optimizer, Slot
 from tensorkeep.tf1.variables.variable import Variable
 
-__all__ = ["AutoTrackable", "GraphView", "NoDependency", "is_trackable", "tracked_value"]
-
 _TABLE: Final = "table"
 _DEPENDENCIES: Final = "_checkpoint_dependencies"
 

@@ -315,12 +315,3 @@ class AdamAsyncOptimizer(RowOptimizer):
             with colocate_with(power):
                 changes.append(power.assign(power.value() * factor))
         return changes
-
-
-__all__ = [
-    "AdagradDecayOptimizer",
-    "AdagradDecayOptimizerV2",
-    "AdamAsyncOptimizer",
-    "AdamWOptimizer",
-    "RowOptimizer",
-]

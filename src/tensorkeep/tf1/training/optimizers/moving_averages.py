@@ -188,6 +188,3 @@ class ExponentialMovingAverage:
             if variable.name not in names:
                 found.setdefault(variable.op.name, variable)
         return found
-
-
-__all__ = ["ExponentialMovingAverage", "assign_moving_average"]

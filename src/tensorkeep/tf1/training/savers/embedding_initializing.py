@@ -70,6 +70,3 @@ def _initializers(variable: EmbeddingVariable) -> list[Operation]:
         for op in primary.consumers()
         if op.type in INITIALIZERS and op.inputs[1] is primary and op.attr("initial_num_buckets") != 0
     ]
-
-
-__all__ = ["embedding_shapes", "initialize_from", "slots_of_shards"]

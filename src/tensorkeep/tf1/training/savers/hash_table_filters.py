@@ -241,16 +241,3 @@ class BlackListAdmit(EmbeddingLookupHook):
             with name_scope("black_list"):
                 self.admit[ht] = emit("BlackListHashTableAdmitStrategyOp")
         return self.admit[ht]
-
-
-__all__ = [
-    "BlackListAdmit",
-    "GlobalStepFilter",
-    "HashFilterBase",
-    "HashFilterHook",
-    "L2WeightFilter",
-    "check",
-    "filter_once",
-    "filter_op",
-    "update_op",
-]

@@ -169,6 +169,3 @@ def delta_of(full: str, fs: FileSystem) -> str | None:
         later,
     )
     return None
-
-
-__all__ = ["IncrementalSaver", "delta_of", "incremental_arguments", "incremental_def", "restoring_in_model"]

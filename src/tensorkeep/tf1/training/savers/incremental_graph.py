@@ -188,14 +188,3 @@ def _restoring(prefix: Tensor, plain: Sequence[Saveable], tables: Sequence[Embed
                 )
             )
     return done
-
-
-__all__ = [
-    "SCOPE",
-    "add_incremental",
-    "add_restoring_to_model",
-    "begin_delta",
-    "by_rows",
-    "forget_saved_changes",
-    "record_from_the_first_step",
-]

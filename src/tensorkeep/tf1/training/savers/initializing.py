@@ -250,6 +250,3 @@ def _set_initializer(variable: Variable, checkpoint: str, assignment: Assignment
     variable._initializer_op = saveable.restore([restored], restored_shapes=None)
     restored.set_shape(variable.shape)
     variable._initial_value = restored
-
-
-__all__ = ["init_from_checkpoint"]

@@ -153,6 +153,3 @@ class RemappedMatrix:
             num_new_vocab=columns.size,
         )
         return found
-
-
-__all__ = ["Axis", "RemappedMatrix"]

@@ -48,6 +48,3 @@ class SaverRecipe:
         if self.allow_empty:
             return None
         raise InvalidArgumentError("No variables to save")
-
-
-__all__ = ["SaverRecipe"]

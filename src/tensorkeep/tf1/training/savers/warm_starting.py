@@ -182,6 +182,3 @@ def _place(variable: Variable) -> PartitionInfo | None:
     if info is None:
         return None
     return PartitionInfo(full_shape=info.full_shape or (), var_offset=info.var_offset or ())
-
-
-__all__ = ["VocabInfo", "warm_start"]
