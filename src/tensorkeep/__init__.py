@@ -52,6 +52,12 @@ _NAMES = {
     "tensorkeep.saved_model.files.fingerprint": "OnFingerprint",
     "tensorkeep.saved_model.load.model": "LoadedModel",
     "tensorkeep.saved_model.load.model_loading": "load_saved_model",
+    "tensorkeep.saving.freezing": "FreezeOptions freeze freeze_meta_graph",
+    "tensorkeep.graph.rewriting.freezing": "Selection",
+    "tensorkeep.graph.rewriting.pruning": "extract_sub_graph remove_training_nodes",
+    "tensorkeep.graph.messages.files": "read_graph",
+    "tensorkeep.metagraph.files": "read_meta_graph_file",
+    "tensorkeep.proto.identification": "identify_proto",
     "tensorkeep.saved_model.load.opened_graph": "OpenedGraph open_graph",
     "tensorkeep.saving.folder": "CheckpointFolder",
     "tensorkeep.saving.retention": """

@@ -37,15 +37,21 @@ from tensorkeep.errors import (
     ResourceExhaustedError, StorageError, TensorKeepError, UnauthenticatedError, UnavailableError, UnimplementedError,
     UnknownError, WrongTypeError,
 )
+from tensorkeep.graph.messages.files import read_graph
+from tensorkeep.graph.rewriting.freezing import Selection
+from tensorkeep.graph.rewriting.pruning import extract_sub_graph, remove_training_nodes
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
 from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.metagraph.files import read_meta_graph_file
+from tensorkeep.proto.identification import identify_proto
 from tensorkeep.runtime.limits import Limits
 from tensorkeep.saved_model.files.fingerprint import OnFingerprint
 from tensorkeep.saved_model.load.model import LoadedModel
 from tensorkeep.saved_model.load.model_loading import load_saved_model
 from tensorkeep.saved_model.load.opened_graph import OpenedGraph, open_graph
 from tensorkeep.saving.folder import CheckpointFolder
+from tensorkeep.saving.freezing import FreezeOptions, freeze, freeze_meta_graph
 from tensorkeep.saving.retention import (
     AllOf, AnyOf, History, KeepActive, KeepAll, KeepBest, KeepBytes, KeepEvery, KeepLatest, KeepRecent, KeepSteps,
     Record, RetentionPolicy, Rule,
@@ -56,17 +62,18 @@ __all__ = [
     "AbortedError", "About", "Adapt", "AllOf", "AlreadyExistsError", "AnyOf", "ArraySource", "BundleReader",
     "BundleWriter", "CancelledError", "CheckpointFolder", "CheckpointFormat", "CheckpointReader", "CheckpointReport",
     "CheckpointState", "Checksums", "DType", "DataLossError", "DeadlineExceededError", "Durability", "EmbeddingTable",
-    "FailedPreconditionError", "FileSystem", "History", "InternalError", "InvalidArgumentError", "KeepActive",
-    "KeepAll", "KeepBest", "KeepBytes", "KeepEvery", "KeepLatest", "KeepRecent", "KeepSteps", "Limits", "LoadedModel",
-    "LocalFileSystem", "MemoryFileSystem", "MissingFileError", "NotFoundError", "ObjectGraph", "OnFingerprint",
-    "OnMismatch", "OpenedGraph", "OutOfRangeError", "PartitionedArray", "PermissionDeniedError", "Piece",
-    "ReadOptions", "Record", "Remedy", "RenamedReader", "ResourceExhaustedError", "RestoreItem", "RestoreOutcome",
-    "RestorePlan", "RetentionPolicy", "Rule", "SaveOptions", "SavedAttribute", "Shape", "ShardByName", "ShardBySize",
-    "Sharding", "SliceFileReader", "SliceFileWriter", "SlotVariable", "StorageError", "Suggestion", "TensorInfo",
-    "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError", "UnavailableError",
-    "UnimplementedError", "UnknownError", "VariableNames", "Variant", "Wanted", "WrongTypeError", "__version__",
-    "about", "check_checkpoint", "latest_checkpoint", "list_tensors", "load_objects", "load_saved_model",
-    "load_tensor", "load_tensors", "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore",
-    "read_checkpoint_state", "restore_arrays", "save_checkpoint", "save_objects", "variable_names",
-    "write_checkpoint_state",
+    "FailedPreconditionError", "FileSystem", "FreezeOptions", "History", "InternalError", "InvalidArgumentError",
+    "KeepActive", "KeepAll", "KeepBest", "KeepBytes", "KeepEvery", "KeepLatest", "KeepRecent", "KeepSteps", "Limits",
+    "LoadedModel", "LocalFileSystem", "MemoryFileSystem", "MissingFileError", "NotFoundError", "ObjectGraph",
+    "OnFingerprint", "OnMismatch", "OpenedGraph", "OutOfRangeError", "PartitionedArray", "PermissionDeniedError",
+    "Piece", "ReadOptions", "Record", "Remedy", "RenamedReader", "ResourceExhaustedError", "RestoreItem",
+    "RestoreOutcome", "RestorePlan", "RetentionPolicy", "Rule", "SaveOptions", "SavedAttribute", "Selection", "Shape",
+    "ShardByName", "ShardBySize", "Sharding", "SliceFileReader", "SliceFileWriter", "SlotVariable", "StorageError",
+    "Suggestion", "TensorInfo", "TensorKeepError", "TensorProblem", "TensorSlice", "UnauthenticatedError",
+    "UnavailableError", "UnimplementedError", "UnknownError", "VariableNames", "Variant", "Wanted", "WrongTypeError",
+    "__version__", "about", "check_checkpoint", "extract_sub_graph", "freeze", "freeze_meta_graph", "identify_proto",
+    "latest_checkpoint", "list_tensors", "load_objects", "load_saved_model", "load_tensor", "load_tensors",
+    "merge_bundles", "named_variables", "open_checkpoint", "open_graph", "plan_restore", "read_checkpoint_state",
+    "read_graph", "read_meta_graph_file", "remove_training_nodes", "restore_arrays", "save_checkpoint", "save_objects",
+    "variable_names", "write_checkpoint_state",
 ]
