@@ -14,6 +14,9 @@ SETUP := pyproject.toml setup.py $(wildcard src/tensorkeep/native/*.cpp src/tens
 PYTEST := $(RUN) -m pytest --numprocesses $(JOBS) --maxprocesses 8 --dist loadfile --no-loadscope-reorder
 PIP_INSTALL := $(RUN) -m pip install --quiet --quiet --disable-pip-version-check --editable
 
+# Compiling the package and the tests anew in every process takes longer than most tests.
+unexport PYTHONDONTWRITEBYTECODE
+
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
