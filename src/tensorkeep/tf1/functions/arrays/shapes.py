@@ -268,11 +268,11 @@ def pad(
     mode = mode.upper()
     if mode == "CONSTANT":
         if _is_zero(constant_values):
-            result = padding.pad(tensor, paddings, name=name)
+            result = emit(padding.pad, tensor, paddings, name=name)
         else:
-            result = padding.pad_v2(tensor, paddings, constant_values, name=name)
+            result = emit(padding.pad_v2, tensor, paddings, constant_values, name=name)
     elif mode in ("REFLECT", "SYMMETRIC"):
-        result = padding.mirror_pad(tensor, paddings, mode=mode, name=name)
+        result = emit(padding.mirror_pad, tensor, paddings, mode=mode, name=name)
     else:
         raise InvalidArgumentError(
             'Value of argument `mode` expected to be one of "CONSTANT", "REFLECT", or "SYMMETRIC". '
@@ -280,7 +280,7 @@ def pad(
         )
     if not result.static_shape.is_fully_known:
         result.set_shape(_padded_shape(result.op.inputs[0].static_shape, paddings))
-    return result  # type: ignore[no-any-return]
+    return result
 
 
 def _is_zero(value: Any) -> bool:

@@ -214,7 +214,8 @@ def _gathered_by_key(params: Any, indices: Any, name: str | None, **options: Any
     if not is_embedding_variable(params):
         said = " and ".join(key for key, value in options.items() if value is not None)
         raise InvalidArgumentError(f"{said}: only the keys of embedding variables have them, not {params}")
-    return params.sparse_read(keys_of(params, indices), name=name, **options)  # type: ignore[no-any-return]
+    rows: Tensor = params.sparse_read(keys_of(params, indices), name=name, **options)
+    return rows
 
 
 def gather_nd(
@@ -231,7 +232,8 @@ def gather_nd(
     read = getattr(params, "gather_nd", None) if bad_indices_policy in ("", "DEFAULT") else None
     if read is not None:
         try:
-            return read(indices, name=name)  # type: ignore[no-any-return]
+            found: Tensor = read(indices, name=name)
+            return found
         except AttributeError:
             pass
     return emit(gathering.gather_nd, params, indices, bad_indices_policy=bad_indices_policy, name=name)

@@ -107,8 +107,6 @@ def safe_embedding_lookup_multi_dim(
     """As `embedding_lookup_sparse_multi_dim`, without ids below 0.
 
     Unless a combiner is "sum", ids whose weights are not positive are left out, too.
-
-
     Axes for which there is no combiner stay as they are; rows without ids are zero.
     """
     own = _combiners(combiners)
@@ -186,9 +184,9 @@ def _combined(
     combiner: str, rows: Tensor, places: Tensor, weights: Tensor | None, offsets: Tensor, width: Tensor
 ) -> Tensor:
     """The rows of each group as one. `offsets` is where each is along an axis of that width."""
-    plain: dict[str, Callable[..., Any]] = {"sum": segment_sum, "max": segment_max, "min": segment_min}
+    plain: dict[str, Callable[..., Tensor]] = {"sum": segment_sum, "max": segment_max, "min": segment_min}
     if combiner in plain:
-        return plain[combiner](rows, places)  # type: ignore[no-any-return]
+        return plain[combiner](rows, places)
     if combiner == "mean":
         if weights is None:
             return segment_mean(rows, places)

@@ -57,8 +57,8 @@ def looked_up_by_key(
     keys = keys_of(tables[0], ids)
     if len(tables) == 1:
         with colocate_with(tables[0]):
-            rows = tables[0].sparse_read(keys, name=scope, ev_init_value=ev_init_value, counts=counts)
-        return identity(rows)  # type: ignore[no-any-return]
+            rows: Tensor = tables[0].sparse_read(keys, name=scope, ev_init_value=ev_init_value, counts=counts)
+        return identity(rows)
     flat = reshape(keys, [-1])
     places = shards_of(flat, len(tables))
     originals = span(size(flat, out_type=INT32))

@@ -206,15 +206,15 @@ def _with_rows(tensor: Any, shape: RaggedShape) -> RaggedTensor:
     if deeper > 0:
         flat = RaggedTensor.from_tensor(tensor.flat_values, ragged_rank=deeper, row_splits_dtype=shape.dtype)
         tensor = tensor.with_flat_values(flat)
-    return tensor  # type: ignore[no-any-return]
+    return as_ragged(tensor)
 
 
-def _tiled_axis(tensor: Any, axis: int, repeats: Tensor, dtype: DType) -> RaggedTensor:
+def _tiled_axis(tensor: Values, axis: int, repeats: Tensor, dtype: DType) -> RaggedTensor:
     """Each row as often as `repeats` says."""
     if not isinstance(tensor, RaggedTensor):
         tensor = RaggedTensor.from_tensor(tensor, ragged_rank=1, row_splits_dtype=dtype)
     if axis > 1:
-        return tensor.with_values(_tiled_axis(tensor.values, axis - 1, repeats, dtype))  # type: ignore[no-any-return]
+        return tensor.with_values(_tiled_axis(tensor.values, axis - 1, repeats, dtype))
     nested, lengths = tensor.nested_row_splits, tensor.nested_row_lengths()
     splits = nested[0]
     found = [repeats]
