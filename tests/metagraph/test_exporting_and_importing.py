@@ -13,9 +13,8 @@ from tensorkeep.errors import InvalidArgumentError, TensorKeepError, WrongTypeEr
 from tensorkeep.graph.building import building, control_dependencies, device, name_scope
 from tensorkeep.graph.collections import add_to_collection, get_collection
 from tensorkeep.graph.graph import Graph
-from tensorkeep.metagraph.copying import copy_scope
 from tensorkeep.metagraph.exporting import create_meta_graph_def, export_meta_graph, export_scoped_meta_graph
-from tensorkeep.metagraph.importing import import_meta_graph, saver_for, scope_of_import
+from tensorkeep.metagraph.importing import copy_scope, import_meta_graph, saver_for, scope_of_import
 from tensorkeep.metagraph.versions import TENSORFLOW_GIT_VERSION, TENSORFLOW_VERSION
 from tensorkeep.ops.arrays.constants import identity, placeholder
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, SaverDef, parse

@@ -1,10 +1,9 @@
 """Meta graphs: a graph with its collections, its saver and the signatures of its ops, in one message.
 
 collections  collections as CollectionDef messages, in and out
-copying      parts of graphs copied, with their variables and all else that collections hold
 exporting    graphs to meta graphs
 files        meta graphs in files: MetaGraphDef as bytes (`.meta`) or as text
-importing    meta graphs into graphs
+importing    meta graphs into graphs, and parts of graphs into others by way of them
 op_list      the ops that a graph uses, with their signatures
 scoping      parts of graphs to export
 versions     the TensorFlow that meta graphs say they come from

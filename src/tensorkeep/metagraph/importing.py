@@ -1,4 +1,4 @@
-"""Meta graphs into graphs."""
+"""Meta graphs into graphs, and parts of graphs into others by way of them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.graph_def import import_graph
 from tensorkeep.graph.prefixes import strip_name_scope
 from tensorkeep.metagraph.collections import LOG, UNBOUND_PREFIX, CollectionDecoder
-from tensorkeep.metagraph.exporting import UNBOUND_INPUTS
+from tensorkeep.metagraph.exporting import UNBOUND_INPUTS, export_meta_graph
 from tensorkeep.metagraph.op_list import remember_foreign_ops
 from tensorkeep.metagraph.versions import says_trainable
 from tensorkeep.proto.messages import CollectionDef, GraphDef, MetaGraphDef
@@ -119,3 +119,18 @@ def scope_of_import(import_scope: str | None, variables: Mapping[str, Any]) -> s
         full: str = variable.name
         return full[: len(full) - len(name)]
     return import_scope
+
+
+def copy_scope(from_graph: Graph, from_scope: str, to_graph: Graph, to_scope: str) -> dict[str, Any]:
+    """Copies all of a scope into another one, of this graph or another; gives the new variables by their names in it.
+
+    The scope must take no inputs from outside.
+    """
+    if from_graph is to_graph and from_scope == to_scope:
+        raise InvalidArgumentError(
+            "'from_scope' and 'to_scope' need to be different when performing copy in the same graph. "
+            f"Received: 'from_graph': {from_graph}, 'to_graph': {to_graph}, 'from_scope': {from_scope}, "
+            f"'to_scope': {to_scope}."
+        )
+    proto = export_meta_graph(from_graph, export_scope=from_scope)
+    return import_meta_graph(proto, to_graph, import_scope=to_scope).variables

@@ -9,8 +9,8 @@ from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.io.files.filesystem import PathLike
 from tensorkeep.metagraph import exporting, files, importing, op_list
 from tensorkeep.metagraph.collections import register_proto_function
-from tensorkeep.metagraph.copying import copy_scope
 from tensorkeep.metagraph.files import loaded, read_meta_graph_file
+from tensorkeep.metagraph.importing import copy_scope
 from tensorkeep.proto.messages import GraphDef, MetaGraphDef, OpList, SaverDef
 from tensorkeep.v1.defaults import get_default_graph
 from tensorkeep.v1.saving import Saver

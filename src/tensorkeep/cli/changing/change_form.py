@@ -8,10 +8,10 @@ from tensorkeep.checkpoint.saving import CheckpointFormat
 from tensorkeep.cli.changing.checkpoint_changes import add_places, change
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.output import Output, counted, shown, size_text
-from tensorkeep.cli.sizes import size_of
 from tensorkeep.edit.forms import convert_format, dedupe, names_to_objects, objects_to_names, split
 from tensorkeep.edit.plan import EditOptions
 from tensorkeep.errors import FailedPreconditionError
+from tensorkeep.io.showing.amounts import size_of
 
 
 def _add_split(parser: Parser) -> None:

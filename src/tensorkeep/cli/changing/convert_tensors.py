@@ -22,7 +22,6 @@ from tensorkeep.cli.looking.tensor_filters import add_selection, selection_of
 from tensorkeep.cli.models.model_arguments import add_run_initializers
 from tensorkeep.cli.output import Column, Output, counted, shape_text, shown, size_text
 from tensorkeep.cli.progress import ProgressBar
-from tensorkeep.cli.sizes import size_of
 from tensorkeep.convert import PRESETS, Converted, ConvertOptions, Explanation, ModelOptions, convert, explain
 from tensorkeep.convert.converting import TargetExistsError
 from tensorkeep.convert.formats import FORMATS
@@ -31,7 +30,7 @@ from tensorkeep.convert.rules import AnyRule, CastTo
 from tensorkeep.dtypes import ALL_DTYPES, DType
 from tensorkeep.edit.names import RenameExactly
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
-from tensorkeep.io.showing.amounts import some_of
+from tensorkeep.io.showing.amounts import size_of, some_of
 
 _EXPLAINED = (
     Column("tensor", is_name=True),

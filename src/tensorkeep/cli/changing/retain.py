@@ -10,9 +10,8 @@ from typing import Any, Literal
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.checkpoint_data import checkpoint_data
 from tensorkeep.cli.output import Column, Output, counted, shown, size_text
-from tensorkeep.cli.sizes import size_of
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.io.showing.amounts import some_of
+from tensorkeep.io.showing.amounts import size_of, some_of
 from tensorkeep.saving.applying import Retained, retain
 from tensorkeep.saving.retention import AnyOf, KeepAll, KeepBest, KeepBytes, KeepEvery, KeepLatest, Record, Rule
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from argparse import Namespace
 
 from tensorkeep.cli.command import Parser
-from tensorkeep.cli.sizes import size_of
 from tensorkeep.errors import InvalidArgumentError
+from tensorkeep.io.showing.amounts import size_of
 from tensorkeep.runtime.limits import Limits
 from tensorkeep.saved_model.edit.name_lists import split_tags
 from tensorkeep.saved_model.show.run_limits import DEFAULT_LIMITS, limits_of_texts

@@ -1,13 +1,17 @@
-"""Amounts in words for people: bytes, how many there are of something, and a few of many names."""
+"""Amounts in words for people: bytes and back, how many there are of something, and a few of many names."""
 
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Collection
 from itertools import islice
 from typing import Final
 
+from tensorkeep.errors import InvalidArgumentError
+
 _UNITS: Final = ("kB", "MB", "GB", "TB", "PB")
+_FACTORS: Final = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 1 << 10, "mi": 1 << 20, "gi": 1 << 30}
 
 
 def size_text(size: int) -> str:
@@ -17,6 +21,14 @@ def size_text(size: int) -> str:
     power = min(int(math.log10(size)) // 3, len(_UNITS))
     scaled = size / 1000**power
     return f"{scaled:.3g} {_UNITS[power - 1]}" if scaled < 999.5 else f"{scaled:.0f} {_UNITS[power - 1]}"
+
+
+def size_of(text: str) -> int:
+    """The bytes that 500MB, 2GiB, or 1000 stand for."""
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*([kmgt]|[kmg]i)?b?", text.strip().lower())
+    if found is None:
+        raise InvalidArgumentError(f"{text!r} is not a size: expected something like 500MB, 2GiB, or bytes")
+    return int(float(found[1]) * _FACTORS[found[2] or ""])
 
 
 def counted(count: int, noun: str) -> str:
