@@ -13,13 +13,23 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tensorkeep.checkpoint.bundle.entry_columns import decode_entries, encode_entries
-from tensorkeep.checkpoint.bundle.format import Entry, decode_name, decode_names, encode_entry, encode_type_and_shape
+from tensorkeep.checkpoint.bundle.format import (
+    Entry,
+    decode_name,
+    decode_names,
+    encode_entry,
+    encode_type_and_shape,
+    head_of,
+    is_usual,
+    tail_of,
+)
 from tensorkeep.checkpoint.bundle.reader import BundleReader
-from tensorkeep.checkpoint.bundle.small_tensors import Heads, head_of, is_usual, spans, tail_of
+from tensorkeep.checkpoint.bundle.small_tensors import Heads, spans
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.reader import Checksums, ReadOptions
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.files.memory import MemoryFileSystem
+from tensorkeep.proto.messages import BundleEntryProto, serialize
 from tests.native.implementations import IMPLEMENTATIONS, implementation, is_turned_off
 
 NUMBERS = st.sampled_from([0, 1, 0x7F, 0x80, 0x3FFF, 0x4000, 2**21, 2**28 - 1, 2**35, 2**55]) | st.integers(0, 2**20)
@@ -36,6 +46,27 @@ def strange_entries(draw: st.DrawFn) -> bytes:
     for _ in range(draw(st.integers(0, 3))):
         value[draw(st.integers(0, len(value) - 1))] = draw(st.integers(0, 255))
     return bytes(value[: draw(st.integers(0, len(value)))]) + draw(st.binary(max_size=3))
+
+
+@given(st.integers(1, 127), st.lists(st.integers(0, 2**62), max_size=20))
+def test_types_and_shapes_are_encoded_as_messages_are(number: int, shape: list[int]) -> None:
+    message = BundleEntryProto(dtype=number)
+    message.shape.SetInParent()
+    for size in shape:
+        message.shape.dim.add(size=size)
+    assert encode_type_and_shape(number, shape) == serialize(message)
+
+
+@given(st.builds(encode_entry, HEADS, NUMBERS, NUMBERS, NUMBERS, NUMBERS.map(lambda n: n % 2**32)) | strange_entries())
+def test_a_usual_entry_says_what_its_message_says(value: bytes) -> None:
+    tail = tail_of(value)
+    try:
+        entry = Entry.decode("x", value, "index")
+    except DataLossError:
+        return
+    if tail is not None:
+        assert tail == (entry.shard, entry.offset, entry.size, entry.masked_crc)
+        assert not entry.slices
 
 
 @given(st.lists(FIELDS, max_size=20))
@@ -65,16 +96,15 @@ def test_entries_are_decoded_together_as_one_by_one(values: list[bytes]) -> None
     numbers, firsts = Heads.of(values, columns)
     assert firsts == sorted(firsts)
     for at, value in enumerate(values):
-        is_whole = is_usual(value) and len(value) >= 4 + value[3]
-        assert bool(columns.usual[at]) == is_whole
-        if not is_whole:
+        assert bool(columns.usual[at]) == is_usual(value)
+        if not is_usual(value):
             assert numbers[at] == -1
             continue
         head = head_of(value)
         assert columns.heads[at] == len(head)
         assert [head_of(values[first]) for first in firsts][numbers[at]] == head
         fields = (columns.shards, columns.offsets, columns.sizes, columns.masked_crcs)
-        assert tuple(int(column[at]) for column in fields) == tail_of(value, head)
+        assert tuple(int(column[at]) for column in fields) == tail_of(value)
 
 
 @given(

@@ -10,7 +10,9 @@ import numpy as np
 import pytest
 
 from tensorkeep import inspect
+from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.saving import SaveOptions, ShardByName, save_checkpoint
+from tensorkeep.checkpoint.slices.tensor_slice import HashSlice
 from tensorkeep.errors import MissingFileError, TensorKeepError
 from tensorkeep.inspect import listing as lean
 from tensorkeep.io.files.memory import MemoryFileSystem
@@ -35,6 +37,20 @@ def test_a_large_index_is_left_to_the_reader(prefix: str, monkeypatch: pytest.Mo
     expected = inspect.list_checkpoint(prefix)
     monkeypatch.setattr(lean, "_MOST_BYTES", 0)
     assert inspect.list_checkpoint(prefix) == expected
+
+
+def test_hash_tables_of_deeprec_are_listed_merged_with_and_without_a_reader() -> None:
+    fs = MemoryFileSystem()
+    with BundleWriter("d/x", fs=fs) as writer:
+        writer.add_hash_slice("table", HashSlice(0, 50, 100), np.ones((2, 4), np.float32))
+        writer.add_hash_slice("table", HashSlice(50, 50, 100), np.ones((3, 4), np.float32))
+        writer.add("step", np.int64(1))
+    listed = inspect.list_checkpoint("d/x", fs=fs)
+    assert listed == inspect.list_with_reader("d/x", fs=fs)
+    assert [(tensor.name, tensor.shape, tensor.nbytes, tensor.slices) for tensor in listed.tensors] == [
+        ("step", (), 8, 0),
+        ("table", (5, 4), 80, 2),
+    ]
 
 
 def test_a_listing_has_files_sizes_and_totals() -> None:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Final
 
 from tensorkeep import inspect
 from tensorkeep._lazy import later
-from tensorkeep.checkpoint.bundle.format import HEADER_KEY, Entry, Header, decode_name
+from tensorkeep.checkpoint.bundle.format import HEADER_KEY, Entry, Header, encode_name
+from tensorkeep.checkpoint.bundle.index_contents import IndexContents, read_contents
 from tensorkeep.checkpoint.finding.file_names import IN_MODEL, data_path, index_path, prefix_of_file
 from tensorkeep.checkpoint.slices.tensor_slice import slice_key
 from tensorkeep.dtypes import DType
@@ -116,19 +117,23 @@ def _bundle_prefix(given: str, fs: FileSystem) -> str | None:
 
 
 def _listed(prefix: str, table: Table, fs: FileSystem) -> CheckpointListing:
-    values = dict(table.items())
-    header = Header.decode(values.pop(HEADER_KEY, b""), f'"{table.path}": header')
-    entries = {key: Entry.decode(decode_name(key), value, f'"{table.path}"') for key, value in values.items()}
-    parts = {slice_key(key, part) for key, entry in entries.items() for part in entry.slices}
-    tensors = [_stored(key, entry, entries) for key, entry in entries.items() if key not in parts]
+    where = f'"{table.path}"'
+    header = Header.decode(table.get(HEADER_KEY) or b"", f"{where}: header")
+    contents = read_contents(table)
+    if contents.damage:
+        raise contents.damage[0]
+    tensors = [_stored(Entry.decode(name, value, where), contents, where) for name, value in contents.tensors.items()]
     return CheckpointListing(prefix, "V2", bundle_files(prefix, header.shard_count, fs), tuple(tensors))
 
 
-def _stored(key: bytes, entry: Entry, entries: Mapping[bytes, Entry]) -> StoredTensor:
-    kept = [entries.get(slice_key(key, part)) for part in entry.slices] if entry.slices else [entry]
-    sizes = [part.size for part in kept if part is not None]
-    shards = tuple(sorted({part.shard for part in kept if part is not None}))
-    return StoredTensor(entry.name, entry.dtype, entry.shape, sum(sizes), shards, len(entry.slices))
+def _stored(entry: Entry, contents: IndexContents, where: str) -> StoredTensor:
+    keys = [slice_key(encode_name(entry.name), part) for part in entry.slices]
+    slices = [contents.slices[key] for key in keys if key in contents.slices]
+    parts = [Entry.decode(entry.name, value, where) for value in slices] if entry.slices else [entry]
+    shards = tuple(sorted({part.shard for part in parts}))
+    return StoredTensor(
+        entry.name, entry.dtype, entry.shape, sum(part.size for part in parts), shards, len(entry.slices)
+    )
 
 
 def bundle_files(prefix: str, shard_count: int, fs: FileSystem) -> dict[str, int | None]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
@@ -21,7 +21,7 @@ def list_with_reader(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointLis
     """What the checkpoint at a path holds, in order of name."""
     with open_checkpoint(path, fs=fs) as reader:
         infos = reader.infos()
-        tensors = [_stored(name, infos[name], places) for name, places in reader.places()]
+        tensors = list(_stored(infos, reader.places()))
         files = {path: file_size(path, fs) for path in reader.files}
         return CheckpointListing(reader.path, reader.format, files, tuple(tensors), tuple(reader.remarks))
 
@@ -63,14 +63,19 @@ def list_opened(tensors: OpenedTensors, *, fs: FileSystem = LOCAL) -> Checkpoint
     return CheckpointListing(tensors.path, tensors.format, files, tuple(found), remarks=remarks)
 
 
-def _stored(name: str, info: TensorInfo, places: Sequence[Place]) -> StoredTensor:
-    if len(places) == 1:
-        shard, _, size, _ = places[0]
-        return StoredTensor(name, info.dtype, info.shape, size, (shard,), len(info.slices))
-    if not places:
-        return _without_shards(name, info)
-    shards = tuple(sorted({place.shard for place in places}))
-    return StoredTensor(name, info.dtype, info.shape, sum(place.size for place in places), shards, len(info.slices))
+def _stored(infos: Mapping[str, TensorInfo], found: Iterable[tuple[str, Sequence[Place]]]) -> Iterator[StoredTensor]:
+    """Tensors with where they lie. Most lie in one place, and there may be very many."""
+    for name, places in found:
+        info = infos[name]
+        if len(places) == 1:
+            shard, _, size, _ = places[0]
+            yield StoredTensor(name, info.dtype, info.shape, size, (shard,), len(info.slices))
+        elif places:
+            shards = tuple(sorted({place.shard for place in places}))
+            size = sum(place.size for place in places)
+            yield StoredTensor(name, info.dtype, info.shape, size, shards, len(info.slices))
+        else:
+            yield _without_shards(name, info)
 
 
 def _without_shards(name: str, info: TensorInfo) -> StoredTensor:

@@ -9,6 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.checkpoint.bundle.format import CHECKSUM_TAG, HEAD_START, NUMBERS, SHAPE_TAG, TYPE_TAG
 from tensorkeep.io.coding.varint_arrays import varint_groups
 
 Integers = npt.NDArray[np.int64]
@@ -52,14 +53,14 @@ def encode_entries(
     if len(heads) == 1:
         columns.append(np.broadcast_to(np.frombuffer(heads[0], np.uint8), (count, len(heads[0]))))
         needed.append(np.broadcast_to(True, (count, len(heads[0]))))
-    for tag, values in ((0x18, shards), (0x20, offsets), (0x28, sizes)):
+    for (tag, _), values in zip(NUMBERS, (shards, offsets, sizes), strict=True):
         is_there = values > 0
         if not is_there.any():
             continue
         groups, lengths = varint_groups(values.astype(np.uint64))
         columns += (np.full((count, 1), tag, np.uint8), groups)
         needed += (is_there[:, None], (np.arange(groups.shape[1]) < lengths[:, None]) & is_there[:, None])
-    columns += (np.full((count, 1), 0x35, np.uint8), masked_crcs.astype("<u4").view(np.uint8).reshape(-1, 4))
+    columns += (np.full((count, 1), CHECKSUM_TAG, np.uint8), masked_crcs.astype("<u4").view(np.uint8).reshape(-1, 4))
     needed += [np.broadcast_to((masked_crcs > 0)[:, None], (count, 5))]
     present = np.concatenate(needed, axis=1)
     rows = _cut(np.concatenate(columns, axis=1)[present], present.sum(axis=1))
@@ -84,23 +85,26 @@ def _cut(data: npt.NDArray[np.uint8], lengths: Integers) -> list[bytes]:
 def decode_entries(values: Sequence[bytes]) -> Columns:
     """The entries of the usual form taken apart, a column for each field, all of them together.
 
-    Usual is what `small_tensors.is_usual` says is, if it is not cut short.
+    Usual is what `is_usual` says is, if it is not cut short.
     """
     lengths = np.fromiter(map(len, values), np.int64, len(values))
     data = np.frombuffer(b"".join((*values, bytes(_BEYOND))), np.uint8)
     ends = np.cumsum(lengths)
     at = ends - lengths
-    usual = (lengths > 3) & (data[at] == 0x08) & (data[at + 1] < 0x80) & (data[at + 2] == 0x12) & (data[at + 3] < 0x80)
-    heads = np.where(usual, 4 + data[at + 3].astype(np.int64), 0)
+    is_headed = (lengths >= HEAD_START) & (data[at] == TYPE_TAG) & (data[at + 2] == SHAPE_TAG)
+    usual = is_headed & (data[at + 1] < 0x80) & (data[at + 3] < 0x80)
+    heads = np.where(usual, HEAD_START + data[at + HEAD_START - 1].astype(np.int64), 0)
     usual &= heads <= lengths
     at = np.where(usual, at + heads, ends)
-    shards, at = _decode_field(0x18, 4, data, at, ends)
-    offsets, at = _decode_field(0x20, 8, data, at, ends)
-    sizes, at = _decode_field(0x28, 8, data, at, ends)
-    has_crc = (data[at] == 0x35) & (at + 5 == ends)
+    numbers: list[Integers] = []  # data file, offset, size
+    for tag, most in NUMBERS:
+        found, at = _decode_field(tag, most, data, at, ends)
+        numbers.append(found)
+    has_crc = (data[at] == CHECKSUM_TAG) & (at + 5 == ends)
     crcs = np.zeros(len(values), np.uint32)
     crcs[has_crc] = data[at[has_crc, None] + np.arange(1, 5)].view("<u4")[:, 0]
     usual &= has_crc | (at == ends)
+    shards, offsets, sizes = numbers
     return Columns(usual, heads, shards, offsets, sizes, crcs)
 
 

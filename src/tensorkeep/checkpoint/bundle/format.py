@@ -8,20 +8,30 @@ An entry gives type, shape, data file, offset, size and checksum. A tensor store
 that lists the slices and has no data, and one entry per slice under a key made from name and slice (see
 slices/tensor_slice.py).
 The header gives the number of data files, their byte order, and which versions may read them.
+
+An entry is a BundleEntryProto, and all that write them write the same bytes, unless the tensor is stored in slices:
+
+    entry = head tail
+    head  = 08 type(1)  12 length(1) shape                            shape = ( 12 length(1) [ 08 varint(size) ] )*
+    tail  = [ 18 varint(data file) ]  [ 20 varint(offset) ]  [ 28 varint(size) ]  [ 35 checksum(4) ]     zeros left out
+
+That is the *usual* form: type and lengths take one byte, numbers no more bytes than `NUMBERS` says. Entries of this
+form are taken apart and put together by what stands here, one by one in this file, many at a time in entry_columns.py;
+all others are parsed as messages.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Final, NamedTuple
 
 from tensorkeep.checkpoint.bundle.hash_tables import FLAG
 from tensorkeep.checkpoint.slices.tensor_slice import TensorSlice
 from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError, UnimplementedError
-from tensorkeep.io.coding.varint import encode_varint
+from tensorkeep.io.coding.varint import decode_varint, encode_varint
 from tensorkeep.proto.messages import BundleEntryProto, BundleHeaderProto, TensorShapeProto, parse, serialize
 from tensorkeep.proto.wire import encode_bytes_field
 from tensorkeep.shapes import MAX_RANK
@@ -30,6 +40,21 @@ HEADER_KEY: Final = b""
 VERSION: Final = 1  # the version of the format that TensorFlow writes, and the newest that we read
 NO_BYTES_CRC: Final = 0xA282EAD8  # the masked checksum of nothing
 _ENDIANNESS: Final = {"<": 0, ">": 1}
+
+# The fields of an entry, as the first byte of each says.
+TYPE_TAG: Final = 0x08
+SHAPE_TAG: Final = 0x12
+NUMBERS: Final = ((0x18, 4), (0x20, 8), (0x28, 8))
+"""Data file, offset and size: the tag of each, and how many bytes the number takes at most."""
+CHECKSUM_TAG: Final = 0x35
+SLICES_FIELD: Final = 7
+HEAD_START: Final = 4
+"""How many bytes of an entry come before its shape."""
+
+_SMALL: Final = rb"[\x00-\x7f]"  # a byte that is a number by itself
+_HEAD: Final = re.compile(rb"%c%b%c%b" % (TYPE_TAG, _SMALL, SHAPE_TAG, _SMALL))
+_NUMBERS: Final = b"".join(rb"(?:\x%02x([\x80-\xff]{0,%d}%b))?" % (tag, most - 1, _SMALL) for tag, most in NUMBERS)
+_TAIL: Final = re.compile(rb"%b(?:%c(.{4}))?" % (_NUMBERS, CHECKSUM_TAG), re.DOTALL)
 
 
 def encode_name(name: str) -> bytes:
@@ -103,7 +128,7 @@ class Entry(NamedTuple):
         head = encode_type_and_shape(self.dtype.number, self.shape)
         value = encode_entry(head, self.shard, self.offset, self.size, self.masked_crc)
         for part in self.slices:
-            value += encode_bytes_field(7, serialize(part.to_proto()))
+            value += encode_bytes_field(SLICES_FIELD, serialize(part.to_proto()))
         return value + FLAG if any(part.keys is not None for part in self.slices) else value
 
     @classmethod
@@ -128,24 +153,39 @@ class Entry(NamedTuple):
 
 
 def encode_entry(head: bytes, shard: int, offset: int, size: int, masked_crc: int) -> bytes:
-    """The bytes of a BundleEntryProto, type and shape being encoded already: fields that are zero are left out."""
+    """An entry whose type and shape are encoded already."""
     value = head
-    if shard:
-        value += b"\x18" + encode_varint(shard)
-    if offset:
-        value += b"\x20" + encode_varint(offset)
-    if size:
-        value += b"\x28" + encode_varint(size)
-    return value + b"\x35" + masked_crc.to_bytes(4, "little") if masked_crc else value
+    for (tag, _), number in zip(NUMBERS, (shard, offset, size), strict=True):
+        if number:
+            value += bytes((tag,)) + encode_varint(number)
+    return value + bytes((CHECKSUM_TAG,)) + masked_crc.to_bytes(4, "little") if masked_crc else value
 
 
-@lru_cache(maxsize=4096)
-def encode_type_and_shape(number: int, shape: tuple[int, ...]) -> bytes:
-    message = BundleEntryProto(dtype=number)
-    message.shape.SetInParent()
-    for size in shape:
-        message.shape.dim.add(size=size)
-    return serialize(message)
+def encode_type_and_shape(number: int, shape: Sequence[int]) -> bytes:
+    """The head of an entry."""
+    sizes = [b"\x08" + encode_varint(size) if size else b"" for size in shape]
+    dims = b"".join([b"\x12" + encode_varint(len(size)) + size for size in sizes])
+    return b"\x08" + encode_varint(number) + b"\x12" + encode_varint(len(dims)) + dims
+
+
+def head_of(value: bytes) -> bytes:
+    """Type and shape of an entry, still encoded, provided that the entry `is_usual`."""
+    return value[: HEAD_START + value[HEAD_START - 1]] if len(value) >= HEAD_START else b""
+
+
+def is_usual(value: bytes) -> bool:
+    """Whether an entry is of the usual form."""
+    return tail_of(value) is not None
+
+
+def tail_of(value: bytes) -> tuple[int, int, int, int] | None:
+    """Data file, offset, size and checksum of an entry of the usual form; None if it is of another."""
+    head = HEAD_START + value[HEAD_START - 1] if _HEAD.match(value) else len(value) + 1
+    fields = _TAIL.fullmatch(value, head) if head <= len(value) else None
+    if fields is None:
+        return None
+    shard, offset, size, crc = fields.groups(b"\0")
+    return decode_varint(shard)[0], decode_varint(offset)[0], decode_varint(size)[0], int.from_bytes(crc, "little")
 
 
 def decode_shape(message: TensorShapeProto) -> tuple[int, ...]:

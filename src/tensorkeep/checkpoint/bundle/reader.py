@@ -7,6 +7,7 @@ many_tensors.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from itertools import repeat
 from typing import Any, Final
 
 import numpy.typing as npt
@@ -135,7 +136,7 @@ class BundleReader(CheckpointReader):
         if value is None:
             self._raise_damage(f'slice {part} of tensor "{name}" is not in the parts of the index that can be read')
             raise DataLossError(f'"{self._file.path}": tensor "{name}" lists the slice {part}, which has no entry')
-        return self._index.decode(f"{name} [{part}]", value)
+        return self._index.decode_slice(f"{name} [{part}]", value)
 
     def encoded_entry(self, name: str, part: TensorSlice | None = None) -> bytes:
         """The same as it stands in the index."""
@@ -175,10 +176,15 @@ class BundleReader(CheckpointReader):
         values = list(self._index.tensors.values()) if names is None else [self._value(name) for name in wanted]
         columns = decode_entries(values)
         numbers = (columns.shards, columns.offsets, columns.sizes, columns.masked_crcs)
-        # One after the other, for to keep them all takes longer than to make them.
-        places = map(Place, *(column.tolist() for column in numbers))
+        fields = zip(*(column.tolist() for column in numbers), strict=True)
+        # One after the other, for to keep them all takes longer than to make them; and without a step of Python for
+        # each: `tuple.__new__` makes a place of its fields, and `zip` a tuple of one.
+        places: Iterator[tuple[Place]] = zip(map(tuple.__new__, repeat(Place), fields), strict=False)
+        if columns.usual.all():
+            yield from zip(wanted, places, strict=True)
+            return
         for name, place, is_usual in zip(wanted, places, columns.usual.tolist(), strict=True):
-            yield name, (place,) if is_usual else self._places_of(name)
+            yield name, place if is_usual else self._places_of(name)
 
     def _places_of(self, name: str) -> tuple[Place, ...]:
         entry = self.entry(name)

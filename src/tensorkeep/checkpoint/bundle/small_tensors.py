@@ -1,13 +1,12 @@
 """Thousands of small tensors: what is done for each alone is a few lines, the rest is done for all together.
 
-Entries of the usual form are taken apart without being parsed into messages: one by one here, or all together, into
-columns, by `bundle.decode_entries`. Tensors that lie close together in a data file are read by one call.
+Entries of the usual form (see format.py) are taken apart all together, into columns, by entry_columns.py. Tensors that
+lie close together in a data file are read by one call.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 from typing import Any, Final, NamedTuple
@@ -20,7 +19,6 @@ from tensorkeep.checkpoint.bundle.format import encode_type_and_shape
 from tensorkeep.checkpoint.slices.regions import GAP, SPAN
 from tensorkeep.dtypes import dtype_of_plain_array
 from tensorkeep.io.coding.crc32c_arrays import unmask_array
-from tensorkeep.io.coding.varint import decode_varint
 from tensorkeep.io.files.filesystem import Buffer
 from tensorkeep.native.checksums import crc32c_of_stretches
 
@@ -29,39 +27,6 @@ Integers = npt.NDArray[np.int64]
 
 SMALL: Final = 64 << 10  # bytes; what counts as small
 _FEW: Final = 8  # tensors in a row, on average, that are not worth cutting out together
-
-# An entry as everybody writes it: type, shape in at most 127 bytes; then data file, offset, size, checksum, no slices.
-_HEAD: Final = re.compile(rb"\x08[\x00-\x7f]\x12[\x00-\x7f]")
-_TAIL: Final = re.compile(
-    rb"(?:\x18([\x80-\xff]{0,3}[\x00-\x7f]))?"
-    rb"(?:\x20([\x80-\xff]{0,7}[\x00-\x7f]))?"
-    rb"(?:\x28([\x80-\xff]{0,7}[\x00-\x7f]))?"
-    rb"(?:\x35(.{4}))?",
-    re.DOTALL,
-)
-
-
-def head_of(value: bytes) -> bytes:
-    """Type and shape of an entry, still encoded, provided that the entry `is_usual`."""
-    return value[: 4 + value[3]] if len(value) > 3 else b""
-
-
-def is_usual(value: bytes) -> bool:
-    head = head_of(value)
-    return _HEAD.match(head) is not None and has_usual_tail(value, head)
-
-
-def has_usual_tail(value: bytes, head: bytes) -> bool:
-    return _TAIL.fullmatch(value, len(head)) is not None
-
-
-def tail_of(value: bytes, head: bytes) -> tuple[int, int, int, int] | None:
-    """Data file, offset, size and checksum of an entry whose `head` is usual; None if the rest is not."""
-    fields = _TAIL.fullmatch(value, len(head))
-    if fields is None:
-        return None
-    shard, offset, size, crc = fields.groups(b"\0")
-    return decode_varint(shard)[0], decode_varint(offset)[0], decode_varint(size)[0], int.from_bytes(crc, "little")
 
 
 class Kind(NamedTuple):

@@ -46,7 +46,7 @@ def open_checkpoint(
 def list_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> dict[str, TensorInfo]:
     """What a checkpoint holds, in order of name. `path` is as for `open_checkpoint`."""
     with open_checkpoint(path, fs=fs) as reader:
-        return dict(reader)
+        return reader.infos()
 
 
 def load_tensor(path: PathLike, name: str, part: Part | None = None, *, fs: FileSystem = LOCAL) -> Array:
