@@ -126,7 +126,7 @@ class DType:
         return self.base_dtype not in (RESOURCE, VARIANT)
 
     @property
-    def as_numpy_dtype(self) -> Any:
+    def as_numpy_dtype(self) -> type[np.generic] | np.dtype[Any]:
         """NumPy's type of an element, such as `numpy.float32`; `object` for strings, one named field if quantised."""
         return np.dtype([(self.base_dtype.name, self.array_dtype)]) if self.is_quantized else self.array_dtype.type
 

@@ -62,7 +62,7 @@ class TensorKeepError(Exception):
 
     error_code: ClassVar[int] = 2  # TensorFlow's number for the class
 
-    def __init__(self, *details: Any) -> None:
+    def __init__(self, *details: object) -> None:
         message = str(details[0] if len(details) < 3 else details[2])
         super().__init__(message)
         self.message = message

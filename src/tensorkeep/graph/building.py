@@ -205,7 +205,7 @@ def control_dependencies(control_inputs: Sequence[Any] | None, graph: Graph | No
         yield
 
 
-def operation_of(item: Any) -> Operation:
+def operation_of(item: object) -> Operation:
     """The operation that makes an item: itself, or that of a tensor, variable, or slices."""
     if isinstance(item, Operation):
         return item
@@ -216,7 +216,7 @@ def operation_of(item: Any) -> Operation:
 
 
 @contextmanager
-def colocate_with(op: Any, ignore_existing: bool = False, graph: Graph | None = None) -> Iterator[None]:
+def colocate_with(op: object, ignore_existing: bool = False, graph: Graph | None = None) -> Iterator[None]:
     """Operations made inside go where `op` goes."""
     graph = graph or current_graph()
     outer = () if ignore_existing else graph.scopes.colocation

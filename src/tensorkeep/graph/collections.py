@@ -54,13 +54,13 @@ class GraphKeys:
     WHILE_CONTEXT = "while_context"
 
 
-def add_to_collection(graph: Graph, name: Hashable, value: Any) -> None:
+def add_to_collection(graph: Graph, name: Hashable, value: object) -> None:
     """Appends a value; the same one may be there several times."""
     graph.check_not_finalized()
     graph.collections.setdefault(name, []).append(value)
 
 
-def add_to_collections(graph: Graph, names: Hashable | Iterable[Hashable], value: Any) -> None:
+def add_to_collections(graph: Graph, names: Hashable | Iterable[Hashable], value: object) -> None:
     """Appends a value to each collection, once to each."""
     listed = (names,) if isinstance(names, str) or not isinstance(names, Iterable) else names
     for name in dict.fromkeys(listed):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tensorkeep.dtypes import INT64, DType
 from tensorkeep.errors import FailedPreconditionError, WrongTypeError
@@ -13,6 +13,9 @@ from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import EXTENSIONS, OPERATORS, Graph, Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+
+if TYPE_CHECKING:
+    from tensorkeep.graph.arguments import SessionLike, ShapeLike, TensorLike
 
 
 class IndexedSlices:
@@ -55,12 +58,25 @@ class IndexedSlices:
         return f"IndexedSlices(indices={self.indices!r}, values={self.values!r}{shape})"
 
 
+class SparseParts(Protocol):
+    """What a sparse tensor is made of: another one, or the value of one."""
+
+    @property
+    def indices(self) -> TensorLike: ...
+
+    @property
+    def values(self) -> TensorLike: ...
+
+    @property
+    def dense_shape(self) -> TensorLike: ...
+
+
 class SparseTensor:
     """A tensor given by the places that are not zero: `values[i]` is at `indices[i]`, a row of coordinates."""
 
     __slots__ = ("_told", "dense_shape", "indices", "values")
 
-    def __init__(self, indices: Any, values: Any, dense_shape: Any) -> None:
+    def __init__(self, indices: TensorLike, values: TensorLike, dense_shape: TensorLike) -> None:
         with name_scope("SparseTensor", graph_of((indices, values, dense_shape))):
             self.indices = convert(indices, INT64, "indices")
             self.values = convert(values, None, "values")
@@ -71,7 +87,7 @@ class SparseTensor:
         Shape((columns,)).merge(self.dense_shape.static_shape.with_rank(1))
 
     @classmethod
-    def from_value(cls, sparse_tensor_value: Any) -> SparseTensor:
+    def from_value(cls, sparse_tensor_value: SparseParts) -> SparseTensor:
         """A sparse tensor of the same parts as another, or as the value of one."""
         if not all(hasattr(sparse_tensor_value, part) for part in ("indices", "values", "dense_shape")):
             raise WrongTypeError(
@@ -79,7 +95,7 @@ class SparseTensor:
             )
         return cls(sparse_tensor_value.indices, sparse_tensor_value.values, sparse_tensor_value.dense_shape)
 
-    def with_values(self, new_values: Any) -> SparseTensor:
+    def with_values(self, new_values: TensorLike) -> SparseTensor:
         return SparseTensor(self.indices, new_values, self.dense_shape)
 
     @property
@@ -107,7 +123,7 @@ class SparseTensor:
     def get_shape(self) -> TensorShape:
         return self.shape
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Adds to what is known of the dense shape."""
         told = plain_shape(shape)
         self.static_shape.merge(told)
@@ -118,16 +134,16 @@ class SparseTensor:
         parts = (self.indices, self.values, self.dense_shape)
         return list(dict.fromkeys(op for part in parts for op in part.consumers()))
 
-    def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Any:
+    def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: SessionLike | None = None) -> Any:
         """The value, from `session` or from the session in force."""
         if "eval" not in EXTENSIONS:
             raise FailedPreconditionError("eval() needs a session: call session.run(...) instead")
         return EXTENSIONS["eval"](self, feed_dict, session)
 
-    def __mul__(self, other: Any) -> SparseTensor:
+    def __mul__(self, other: TensorLike) -> SparseTensor:
         return _operated("sparse_mul", self, other)
 
-    def __truediv__(self, other: Any) -> SparseTensor:
+    def __truediv__(self, other: TensorLike) -> SparseTensor:
         return _operated("sparse_truediv", self, other)
 
     def __repr__(self) -> str:
@@ -140,5 +156,5 @@ def _operated(word: str, x: SparseTensor, y: Any) -> SparseTensor:
     return found
 
 
-def is_composite(value: Any) -> bool:
+def is_composite(value: object) -> bool:
     return isinstance(value, IndexedSlices | SparseTensor)

@@ -36,7 +36,7 @@ def _conversions_for(kind: type) -> list[Conversion]:
 
 
 def convert(
-    value: Any,
+    value: object,
     dtype: DType | None = None,
     name: str | None = None,
     as_ref: bool = False,

@@ -17,7 +17,7 @@ from tensorkeep.graph.messages.graph_def import check_inputs
 from tensorkeep.graph.registry.opspec import OpSpec, find_op, get_op, spec_of_op_def
 from tensorkeep.graph.registry.schema import ArgSchema, OpSchema
 from tensorkeep.graph.undoing import all_or_nothing
-from tensorkeep.proto.messages import AttrValue, OpDef, parse, serialize
+from tensorkeep.proto.messages import AttrValue, Message, OpDef, parse, serialize
 
 
 def create_operation(
@@ -26,7 +26,7 @@ def create_operation(
     inputs: Sequence[Tensor],
     name: str | None = None,
     attrs: Mapping[str, Any] | None = None,
-    op_def: Any = None,
+    op_def: Message | None = None,
 ) -> Operation:
     """Adds an operation with tensors as its inputs, and AttrValue messages as its attributes.
 
@@ -44,7 +44,7 @@ def create_operation(
     return op
 
 
-def _spec(op_type: str, op_def: Any) -> OpSpec:
+def _spec(op_type: str, op_def: Message | None) -> OpSpec:
     found = find_op(op_type)
     if found is None and op_def is not None:
         return spec_of_op_def(parse(OpDef, serialize(op_def), "op_def"))

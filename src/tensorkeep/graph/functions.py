@@ -283,7 +283,7 @@ def _body_shapes(
         return None
 
 
-def shape_key(shape: Shape) -> Any:
+def shape_key(shape: Shape) -> tuple[tuple[int | None, ...] | None, tuple[DType, Shape] | None]:
     """A shape as a key of a dictionary."""
     held = (shape.element_dtype, shape.element_shape) if isinstance(shape, HandleShape) else None
     return shape.dims, held

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
@@ -25,6 +25,7 @@ from tensorkeep.proto.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 if TYPE_CHECKING:
+    from tensorkeep.graph.arguments import IndexLike, SessionLike, ShapeLike, TensorLike
     from tensorkeep.graph.registry.opspec import OpSpec
 
 FUNCTIONS_SINCE: Final = 12  # the version of GraphDef that first had functions
@@ -89,7 +90,7 @@ class Tensor:
     def get_shape(self) -> TensorShape:
         return TensorShape(self.static_shape)
 
-    def set_shape(self, shape: Any) -> None:
+    def set_shape(self, shape: ShapeLike) -> None:
         """Adds to what is known of the shape. A contradiction is an error."""
         known, told = self.static_shape, plain_shape(shape)
         if not known.is_compatible(told):
@@ -129,7 +130,7 @@ class Tensor:
             raise TypeError(f'cannot iterate over "{self.name}": its first dimension is not known, in {self.shape}')
         return (self[i] for i in range(dims[0]))
 
-    def __array__(self, *_: Any, **__: Any) -> Any:
+    def __array__(self, *_: object, **__: object) -> NoReturn:
         raise NotImplementedError(f'"{self.name}" is a tensor of a graph and has no value yet: run it in a session')
 
     @property
@@ -140,87 +141,87 @@ class Tensor:
             raise AttributeError(f'"{self.name}" is no part of a variable: nothing can be assigned to it')
         return found
 
-    def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> Any:
+    def eval(self, feed_dict: Mapping[Any, Any] | None = None, session: SessionLike | None = None) -> Any:
         """The value, from `session` or from the session in force."""
         return _call_extension("eval", self, feed_dict, session)
 
     # What operators mean is told by the layer that knows the ops.
-    def __add__(self, other: Any) -> Tensor:
+    def __add__(self, other: TensorLike) -> Tensor:
         return OPERATORS["add"](self, other)
 
-    def __radd__(self, other: Any) -> Tensor:
+    def __radd__(self, other: TensorLike) -> Tensor:
         return OPERATORS["radd"](self, other)
 
-    def __sub__(self, other: Any) -> Tensor:
+    def __sub__(self, other: TensorLike) -> Tensor:
         return OPERATORS["sub"](self, other)
 
-    def __rsub__(self, other: Any) -> Tensor:
+    def __rsub__(self, other: TensorLike) -> Tensor:
         return OPERATORS["rsub"](self, other)
 
-    def __mul__(self, other: Any) -> Tensor:
+    def __mul__(self, other: TensorLike) -> Tensor:
         return OPERATORS["mul"](self, other)
 
-    def __rmul__(self, other: Any) -> Tensor:
+    def __rmul__(self, other: TensorLike) -> Tensor:
         return OPERATORS["rmul"](self, other)
 
-    def __truediv__(self, other: Any) -> Tensor:
+    def __truediv__(self, other: TensorLike) -> Tensor:
         return OPERATORS["truediv"](self, other)
 
-    def __rtruediv__(self, other: Any) -> Tensor:
+    def __rtruediv__(self, other: TensorLike) -> Tensor:
         return OPERATORS["rtruediv"](self, other)
 
-    def __floordiv__(self, other: Any) -> Tensor:
+    def __floordiv__(self, other: TensorLike) -> Tensor:
         return OPERATORS["floordiv"](self, other)
 
-    def __rfloordiv__(self, other: Any) -> Tensor:
+    def __rfloordiv__(self, other: TensorLike) -> Tensor:
         return OPERATORS["rfloordiv"](self, other)
 
-    def __mod__(self, other: Any) -> Tensor:
+    def __mod__(self, other: TensorLike) -> Tensor:
         return OPERATORS["mod"](self, other)
 
-    def __rmod__(self, other: Any) -> Tensor:
+    def __rmod__(self, other: TensorLike) -> Tensor:
         return OPERATORS["rmod"](self, other)
 
-    def __pow__(self, other: Any) -> Tensor:
+    def __pow__(self, other: TensorLike) -> Tensor:
         return OPERATORS["pow"](self, other)
 
-    def __rpow__(self, other: Any) -> Tensor:
+    def __rpow__(self, other: TensorLike) -> Tensor:
         return OPERATORS["rpow"](self, other)
 
-    def __matmul__(self, other: Any) -> Tensor:
+    def __matmul__(self, other: TensorLike) -> Tensor:
         return OPERATORS["matmul"](self, other)
 
-    def __rmatmul__(self, other: Any) -> Tensor:
+    def __rmatmul__(self, other: TensorLike) -> Tensor:
         return OPERATORS["rmatmul"](self, other)
 
-    def __and__(self, other: Any) -> Tensor:
+    def __and__(self, other: TensorLike) -> Tensor:
         return OPERATORS["and"](self, other)
 
-    def __rand__(self, other: Any) -> Tensor:
+    def __rand__(self, other: TensorLike) -> Tensor:
         return OPERATORS["rand"](self, other)
 
-    def __or__(self, other: Any) -> Tensor:
+    def __or__(self, other: TensorLike) -> Tensor:
         return OPERATORS["or"](self, other)
 
-    def __ror__(self, other: Any) -> Tensor:
+    def __ror__(self, other: TensorLike) -> Tensor:
         return OPERATORS["ror"](self, other)
 
-    def __xor__(self, other: Any) -> Tensor:
+    def __xor__(self, other: TensorLike) -> Tensor:
         return OPERATORS["xor"](self, other)
 
-    def __rxor__(self, other: Any) -> Tensor:
+    def __rxor__(self, other: TensorLike) -> Tensor:
         return OPERATORS["rxor"](self, other)
 
-    def __lt__(self, other: Any) -> Tensor:
+    def __lt__(self, other: TensorLike) -> Tensor:
         return OPERATORS["lt"](self, other)
 
-    def __le__(self, other: Any) -> Tensor:
+    def __le__(self, other: TensorLike) -> Tensor:
         return OPERATORS["le"](self, other)
 
-    def __gt__(self, other: Any) -> Tensor:
+    def __gt__(self, other: TensorLike) -> Tensor:
         return OPERATORS["gt"](self, other)
 
-    def __ge__(self, other: Any) -> Tensor:
+    def __ge__(self, other: TensorLike) -> Tensor:
         return OPERATORS["ge"](self, other)
 
     def __neg__(self) -> Tensor:
@@ -232,7 +233,7 @@ class Tensor:
     def __invert__(self) -> Tensor:
         return OPERATORS["invert"](self)
 
-    def __getitem__(self, key: Any) -> Tensor:
+    def __getitem__(self, key: IndexLike) -> Tensor:
         return OPERATORS["getitem"](self, key)
 
 
@@ -449,7 +450,7 @@ class Operation:
         groups = [name for name in named if name.startswith(b"loc:@")] if isinstance(named, tuple) else []
         return groups or [b"loc:@" + self.name.encode()]
 
-    def run(self, feed_dict: Mapping[Any, Any] | None = None, session: Any = None) -> None:
+    def run(self, feed_dict: Mapping[Any, Any] | None = None, session: SessionLike | None = None) -> None:
         """Runs it, in `session` or in the session in force."""
         _call_extension("run", self, feed_dict, session)
 

@@ -6,14 +6,17 @@ one is wanted, and compares as None with anything while it is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from operator import add, floordiv, mod, mul, sub
-from typing import Any, SupportsIndex, overload
+from typing import TYPE_CHECKING, Any, SupportsIndex, cast, overload
 
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.messages.attrs import shape_of_proto, shape_to_proto
 from tensorkeep.proto.messages import TensorShapeProto
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
+
+if TYPE_CHECKING:
+    from tensorkeep.graph.arguments import ShapeLike, SizeLike
 
 
 class Dimension:
@@ -57,57 +60,57 @@ class Dimension:
     def __ne__(self, other: object) -> Any:
         return self._compare(other, lambda a, b: a != b)
 
-    def __lt__(self, other: Any) -> Any:
+    def __lt__(self, other: SizeLike) -> bool | None:
         return self._compare(other, lambda a, b: a < b)
 
-    def __le__(self, other: Any) -> Any:
+    def __le__(self, other: SizeLike) -> bool | None:
         return self._compare(other, lambda a, b: a <= b)
 
-    def __gt__(self, other: Any) -> Any:
+    def __gt__(self, other: SizeLike) -> bool | None:
         return self._compare(other, lambda a, b: a > b)
 
-    def __ge__(self, other: Any) -> Any:
+    def __ge__(self, other: SizeLike) -> bool | None:
         return self._compare(other, lambda a, b: a >= b)
 
-    def _compare(self, other: Any, decide: Callable[[int, int], bool]) -> Any:
+    def _compare(self, other: Any, decide: Callable[[int, int], bool]) -> bool | None:
         """True, False, or None while either is unknown."""
         try:
             theirs = as_dimension(other).value
         except (TypeError, ValueError, AttributeError):
-            return NotImplemented
+            return cast(None, NotImplemented)
         return None if self.value is None or theirs is None else decide(self.value, theirs)
 
-    def __add__(self, other: Any) -> Dimension:
+    def __add__(self, other: SizeLike) -> Dimension:
         return self._combine(add, self, other)
 
-    def __radd__(self, other: Any) -> Dimension:
+    def __radd__(self, other: SizeLike) -> Dimension:
         return self._combine(add, other, self)
 
-    def __sub__(self, other: Any) -> Dimension:
+    def __sub__(self, other: SizeLike) -> Dimension:
         return self._combine(sub, self, other)
 
-    def __rsub__(self, other: Any) -> Dimension:
+    def __rsub__(self, other: SizeLike) -> Dimension:
         return self._combine(sub, other, self)
 
-    def __mul__(self, other: Any) -> Dimension:
+    def __mul__(self, other: SizeLike) -> Dimension:
         return self._combine(mul, self, other)
 
-    def __rmul__(self, other: Any) -> Dimension:
+    def __rmul__(self, other: SizeLike) -> Dimension:
         return self._combine(mul, other, self)
 
-    def __floordiv__(self, other: Any) -> Dimension:
+    def __floordiv__(self, other: SizeLike) -> Dimension:
         return self._combine(floordiv, self, other)
 
-    def __rfloordiv__(self, other: Any) -> Dimension:
+    def __rfloordiv__(self, other: SizeLike) -> Dimension:
         return self._combine(floordiv, other, self)
 
-    def __mod__(self, other: Any) -> Dimension:
+    def __mod__(self, other: SizeLike) -> Dimension:
         return self._combine(mod, self, other)
 
-    def __rmod__(self, other: Any) -> Dimension:
+    def __rmod__(self, other: SizeLike) -> Dimension:
         return self._combine(mod, other, self)
 
-    def __div__(self, other: Any) -> Dimension:
+    def __div__(self, other: SizeLike) -> Dimension:
         return self._combine(floordiv, self, other)
 
     @staticmethod
@@ -115,20 +118,20 @@ class Dimension:
         first, second = as_dimension(left).value, as_dimension(right).value
         return Dimension(None if first is None or second is None else operation(first, second))
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: SizeLike) -> bool:
         theirs = as_dimension(other).value
         return self.value is None or theirs is None or self.value == theirs
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: SizeLike) -> None:
         if not self.is_compatible_with(other):
             raise InvalidArgumentError(f"Dimensions {self} and {other} are not compatible")
 
-    def merge_with(self, other: Any) -> Dimension:
+    def merge_with(self, other: SizeLike) -> Dimension:
         self.assert_is_compatible_with(other)
         return as_dimension(other) if self.value is None else self
 
 
-def as_dimension(value: Any) -> Dimension:
+def as_dimension(value: SizeLike) -> Dimension:
     return value if isinstance(value, Dimension) else Dimension(value)
 
 
@@ -137,7 +140,7 @@ class TensorShape:
 
     __slots__ = ("plain",)
 
-    def __init__(self, dims: Any) -> None:
+    def __init__(self, dims: ShapeLike | TensorShapeProto) -> None:
         self.plain = plain_shape(dims)
 
     @property
@@ -194,7 +197,7 @@ class TensorShape:
 
     def __eq__(self, other: object) -> bool:
         try:
-            return self.plain.dims == plain_shape(other).dims
+            return self.plain.dims == plain_shape(cast("ShapeLike", other)).dims
         except (TypeError, ValueError):
             return NotImplemented
 
@@ -210,7 +213,7 @@ class TensorShape:
     def __repr__(self) -> str:
         return f"TensorShape({self.dims})"
 
-    def __add__(self, other: Any) -> TensorShape:
+    def __add__(self, other: ShapeLike | TensorShapeProto) -> TensorShape:
         return self.concatenate(other)
 
     def as_list(self) -> list[int | None]:
@@ -231,10 +234,10 @@ class TensorShape:
         if not self.is_fully_known:
             raise InvalidArgumentError(f"Shape {self} is not fully defined")
 
-    def is_compatible_with(self, other: Any) -> bool:
+    def is_compatible_with(self, other: ShapeLike | TensorShapeProto) -> bool:
         return self.plain.is_compatible(plain_shape(other))
 
-    def assert_is_compatible_with(self, other: Any) -> None:
+    def assert_is_compatible_with(self, other: ShapeLike | TensorShapeProto) -> None:
         if not self.is_compatible_with(other):
             raise InvalidArgumentError(f"Shapes {self} and {TensorShape(other)} are incompatible")
 
@@ -242,16 +245,16 @@ class TensorShape:
         if self.rank not in (None, rank):
             raise InvalidArgumentError(f"Shape {self} must have rank {rank}")
 
-    def assert_same_rank(self, other: Any) -> None:
+    def assert_same_rank(self, other: ShapeLike | TensorShapeProto) -> None:
         theirs = plain_shape(other).rank
         if self.rank is not None and theirs is not None and self.rank != theirs:
             raise InvalidArgumentError(f"Shapes {self} and {TensorShape(other)} must have the same rank")
 
-    def merge_with(self, other: Any) -> TensorShape:
+    def merge_with(self, other: ShapeLike | TensorShapeProto) -> TensorShape:
         self.assert_is_compatible_with(other)
         return TensorShape(self.plain.merge(plain_shape(other)))
 
-    def concatenate(self, other: Any) -> TensorShape:
+    def concatenate(self, other: ShapeLike | TensorShapeProto) -> TensorShape:
         return TensorShape(self.plain.concatenate(plain_shape(other)))
 
     def with_rank(self, rank: int) -> TensorShape:
@@ -269,12 +272,12 @@ class TensorShape:
         return self
 
 
-def sizes_of(shape: Any) -> list[int]:
+def sizes_of(shape: ShapeLike | TensorShapeProto) -> list[int]:
     """The sizes of a shape that is known in full, as numbers."""
     return [int(size) for size in TensorShape(shape)]
 
 
-def plain_shape(value: Any) -> Shape:
+def plain_shape(value: ShapeLike | TensorShapeProto) -> Shape:
     """The Shape meant by anything a program gives as one: a shape, a sequence of sizes, one size, a proto, None."""
     if isinstance(value, TensorShape):
         return value.plain
@@ -283,9 +286,9 @@ def plain_shape(value: Any) -> Shape:
     if value is None:
         return UNKNOWN_SHAPE
     if isinstance(value, TensorShapeProto) or (hasattr(value, "unknown_rank") and hasattr(value, "dim")):
-        return shape_of_proto(value)
+        return shape_of_proto(cast(TensorShapeProto, value))
     if isinstance(value, Sequence) or hasattr(value, "__iter__"):
-        return Shape(tuple(map(_size, value)))
+        return Shape(tuple(map(_size, cast("Iterable[SizeLike]", value))))
     return Shape((_size(value),))
 
 

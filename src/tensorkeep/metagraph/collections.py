@@ -82,7 +82,7 @@ def proto_functions(collection_name: str) -> ProtoFunctions:
 # ---------------------------------------------------------------------------------------------------- Out
 
 
-def is_included(item: Any, export_scope: str | None, excluded: Collection[str] = ()) -> bool:
+def is_included(item: object, export_scope: str | None, excluded: Collection[str] = ()) -> bool:
     """Whether an item, or a text taken for a name, belongs to what is exported. What has no name does."""
     name = item if isinstance(item, str) else getattr(item, "name", None)
     if not isinstance(name, str):

@@ -14,7 +14,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from tensorkeep.native.library import address, native
+from tensorkeep.native.library import Address, address, native
 
 STEP_RULES: Final = ("GradientDescent", "Adagrad", "AdagradDecay", "Adam", "AdamW", "AdamAsync", "Ftrl", "FtrlV2")
 """The rules of optimizers, in the order of their numbers in embedding.cpp."""
@@ -22,7 +22,7 @@ STEP_RULES: Final = ("GradientDescent", "Adagrad", "AdagradDecay", "Adam", "Adam
 Function = Callable[..., Any]
 
 
-def place(array: npt.NDArray[Any]) -> Any:
+def place(array: npt.NDArray[Any]) -> int | Address:
     """Where the elements are in C order, for a function that only reads them, while who calls keeps the array alive."""
     flags = array.flags
     if not flags.c_contiguous:

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from importlib.util import find_spec
-from typing import Any, Final, cast
+from typing import Any, Final, TypeAlias, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -26,10 +26,11 @@ SWITCH: Final = "TENSORKEEP_NATIVE"
 _INTERFACE: Final = 6  # what native.cpp says it is; a library that was built from another one is not called
 _REBUILD: Final = "reinstall tensorkeep to build it"
 
+Address: TypeAlias = "ctypes.Array[ctypes.c_char]"
 
 # Where an array's elements are, as an argument of a compiled function that keeps the array alive. An array that is not
 # in C order, or not writable, is refused with an exception. No way is cheaper: a seventh of `array.ctypes.data`.
-address: Final = cast(Callable[[npt.NDArray[Any]], Any], (ctypes.c_char * 0).from_buffer)
+address: Final = cast("Callable[[npt.NDArray[Any]], Address]", (ctypes.c_char * 0).from_buffer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ def _loaded(path: str) -> Native:
     return Native(library, "in use")
 
 
-def readable(array: npt.NDArray[Any]) -> Any:
+def readable(array: npt.NDArray[Any]) -> Address:
     """The address of the elements in C order, for a function that only reads them: a copy's if need be."""
     flags = array.flags
     return address(array if flags.c_contiguous and flags.writeable else np.array(array, order="C"))

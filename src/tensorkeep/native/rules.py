@@ -14,26 +14,27 @@ import numpy.typing as npt
 Array: TypeAlias = npt.NDArray[Any]
 
 
-def gradient_descent(var: Array, grad: Array, *, alpha: Any) -> None:
+def gradient_descent(var: Array, grad: Array, *, alpha: Array) -> None:
     """Against the gradient."""
     var -= grad * alpha
 
 
-def adagrad(var: Array, accum: Array, grad: Array, *, lr: Any, update_slots: bool = True) -> None:
+def adagrad(var: Array, accum: Array, grad: Array, *, lr: Array, update_slots: bool = True) -> None:
     """Against the gradient, less where squares of gradients have accumulated."""
     if update_slots:
         accum += grad * grad
     var -= grad * lr / np.sqrt(accum)
 
 
-def adam_rate(dtype: np.dtype[Any], lr: Any, beta1_power: Any, beta2_power: Any) -> Any:
+def adam_rate(dtype: np.dtype[Any], lr: Array, beta1_power: Array, beta2_power: Array) -> Array:
     """The learning rate that makes up for moments that began with zero."""
     one = dtype.type(1)
-    return lr * np.sqrt(one - beta2_power) / (one - beta1_power)
+    rate: Array = lr * np.sqrt(one - beta2_power) / (one - beta1_power)
+    return rate
 
 
 def adam_change(
-    m: Array, v: Array, grad: Array, *, beta1: Any, beta2: Any, epsilon: Any, use_nesterov: bool = False
+    m: Array, v: Array, grad: Array, *, beta1: Array, beta2: Array, epsilon: Array, use_nesterov: bool = False
 ) -> Array:
     """Advances the moments, and returns what the variable changes by per learning rate.
 
@@ -60,12 +61,12 @@ def adam(
     v: Array,
     grad: Array,
     *,
-    beta1_power: Any,
-    beta2_power: Any,
-    lr: Any,
-    beta1: Any,
-    beta2: Any,
-    epsilon: Any,
+    beta1_power: Array,
+    beta2_power: Array,
+    lr: Array,
+    beta1: Array,
+    beta2: Array,
+    epsilon: Array,
     use_nesterov: bool = False,
 ) -> None:
     """By the mean of gradients, over the root of that of their squares."""
@@ -81,12 +82,12 @@ def ftrl(
     linear: Array,
     grad: Array,
     *,
-    lr: Any,
-    l1: Any,
-    l2: Any,
-    lr_power: Any,
+    lr: Array,
+    l1: Array,
+    l2: Array,
+    lr_power: Array,
     multiply_linear_by_lr: bool = False,
-    l2_shrinkage: Any = 0.0,
+    l2_shrinkage: Array | float = 0.0,
 ) -> None:
     """Follow the regularised leader, with shrinkage if it is not 0."""
     two = var.dtype.type(2)

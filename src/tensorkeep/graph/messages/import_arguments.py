@@ -38,7 +38,7 @@ def wanted_names(return_elements: Iterable[Any] | None) -> tuple[str, ...] | Non
     return tuple(_as_text(name, "return_elements") for name in given)
 
 
-def mapped_names(input_map: Any) -> dict[str, Any]:
+def mapped_names(input_map: Mapping[str, Any] | Mapping[bytes, Any] | None) -> dict[str, Any]:
     """The map by names as text."""
     if input_map is None:
         return {}

@@ -11,7 +11,7 @@ import posixpath
 import stat as modes
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Final, TypeAlias
+from typing import Final
 
 from tensorkeep.errors import (
     AlreadyExistsError,
@@ -21,15 +21,14 @@ from tensorkeep.errors import (
     NotFoundError,
     TensorKeepError,
 )
+from tensorkeep.io.coding.text_and_bytes import PathOrBytes
 from tensorkeep.io.files.directories import copy_file
-from tensorkeep.io.files.filesystem import Durability, PathLike
+from tensorkeep.io.files.filesystem import Durability
 from tensorkeep.io.files.globbing import matching_paths
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.places import explained, place_of, text_of
 from tensorkeep.io.files.schemes import SCHEMES
 
-PathOrBytes: TypeAlias = PathLike | bytes
-"""A path as TensorFlow takes it: text, bytes, or an object that stands for text."""
 
 _SECOND: Final = 10**9
 

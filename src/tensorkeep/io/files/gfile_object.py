@@ -17,7 +17,7 @@ from tensorkeep.errors import (
     TensorKeepError,
     WrongTypeError,
 )
-from tensorkeep.io.coding.text_and_bytes import as_bytes, as_text
+from tensorkeep.io.coding.text_and_bytes import PathOrBytes, as_bytes, as_text
 from tensorkeep.io.files.gfile import statistics
 from tensorkeep.io.files.places import explained, place_of
 
@@ -31,7 +31,7 @@ class GFile:
     _reader: BinaryIO | None = None
     _writer: BinaryIO | None = None
 
-    def __init__(self, name: Any, mode: str = "r") -> None:
+    def __init__(self, name: PathOrBytes, mode: str = "r") -> None:
         self._name = name
         self._mode = mode
         kind = mode.replace("b", "")
@@ -42,7 +42,7 @@ class GFile:
         self._is_writable = kind != "r"
 
     @property
-    def name(self) -> Any:
+    def name(self) -> PathOrBytes:
         """The path, as it was given."""
         return self._name
 
@@ -55,7 +55,7 @@ class GFile:
         """The bytes that the file has on disk; what was written and not flushed is not among them."""
         return statistics(self._name).length
 
-    def read(self, n: int = -1) -> Any:
+    def read(self, n: int = -1) -> str | bytes:
         """The next `n` bytes, fewer at the end of the file; without `n`, all that are left."""
         reader = self._reading()
         if n < -1:
@@ -68,7 +68,7 @@ class GFile:
                 left -= len(piece)
         return self._value(b"".join(pieces))
 
-    def readline(self) -> Any:
+    def readline(self) -> str | bytes:
         """The next line, with its line feed; nothing at the end of the file."""
         reader = self._reading()
         with explained(self._name):
@@ -79,7 +79,7 @@ class GFile:
         self._reading()
         return list(self)
 
-    def write(self, file_content: Any) -> None:
+    def write(self, file_content: str | bytes) -> None:
         """Adds text or bytes to the end of what was written."""
         content = as_bytes(file_content)
         writer = self._writing()
@@ -143,12 +143,12 @@ class GFile:
     def __iter__(self) -> GFile:
         return self
 
-    def __next__(self) -> Any:
+    def __next__(self) -> str | bytes:
         if not (line := self.readline()):
             raise StopIteration
         return line
 
-    def next(self) -> Any:
+    def next(self) -> str | bytes:
         """The next line; StopIteration at the end of the file."""
         return next(self)
 
@@ -175,5 +175,5 @@ class GFile:
                 self._writer = open(place, "ab") if "a" in self._mode else open(place, "wb")  # noqa: SIM115
         return self._writer
 
-    def _value(self, data: bytes) -> Any:
+    def _value(self, data: bytes) -> str | bytes:
         return data if self._is_binary else as_text(data)

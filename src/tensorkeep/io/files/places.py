@@ -12,7 +12,7 @@ import posixpath
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import Final
 
 from tensorkeep.errors import (
     FailedPreconditionError,
@@ -23,7 +23,7 @@ from tensorkeep.errors import (
     UnavailableError,
     UnimplementedError,
 )
-from tensorkeep.io.coding.text_and_bytes import as_bytes
+from tensorkeep.io.coding.text_and_bytes import PathOrBytes, as_bytes
 from tensorkeep.io.files.paths import IS_WINDOWS, with_slashes
 from tensorkeep.io.files.schemes import without_scheme
 from tensorkeep.io.files.system_errors import COMMON, numbered
@@ -46,18 +46,18 @@ _ERRORS: Final[Mapping[int, type[TensorKeepError]]] = {
 }
 
 
-def text_of(path: Any) -> str:
+def text_of(path: PathOrBytes) -> str:
     """A path as it was given, as text. WrongTypeError for what is no path."""
     return os.fsdecode(as_bytes_of_path(path))
 
 
-def as_bytes_of_path(path: Any) -> bytes:
+def as_bytes_of_path(path: PathOrBytes) -> bytes:
     """A path as the system takes it: names that are not UTF-8 are kept, as `os.fsdecode` spells them."""
     given = os.fspath(path) if hasattr(path, "__fspath__") else path
     return os.fsencode(given) if isinstance(given, str) else as_bytes(given)
 
 
-def place_of(path: Any) -> str:
+def place_of(path: PathOrBytes) -> str:
     """The local path that `path` leads to; the empty one leads to itself."""
     text = text_of(path)
     if "\0" in text:
@@ -69,7 +69,7 @@ def place_of(path: Any) -> str:
 
 
 @contextmanager
-def explained(path: Any) -> Iterator[None]:
+def explained(path: PathOrBytes) -> Iterator[None]:
     """Raises TensorFlow's error, in its words, for one of the system's."""
     try:
         yield
