@@ -28,7 +28,7 @@ from tensorkeep.errors import (
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.parallel import in_parallel
-from tensorkeep.io.showing.amounts import counted, some_of
+from tensorkeep.io.showing.amounts import amount_of, some_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.shapes import element_count
 
@@ -338,7 +338,7 @@ class CheckpointReader(Mapping[str, TensorInfo]):
         """What a notebook shows: the first tensors with their types and shapes."""
         names = self.intact_names
         rows = ((name, self[name].dtype, list(self[name].shape)) for name in names)
-        caption = f"{type(self).__name__} {self.path} ({self.format}): {counted(len(names), 'tensor')}"
+        caption = f"{type(self).__name__} {self.path} ({self.format}): {amount_of(len(names), 'tensor')}"
         return html_table(caption, ("name", "type", "shape"), rows, len(names))
 
     def _ipython_key_completions_(self) -> list[str]:

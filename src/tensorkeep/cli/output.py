@@ -10,7 +10,7 @@ from enum import Enum
 from typing import Any, Final, TextIO
 
 from tensorkeep.cli.fitting import GAP, Column, fit, shortened, width_of, wrapped
-from tensorkeep.io.showing.amounts import counted, size_text
+from tensorkeep.io.showing.amounts import amount_of, size_text
 from tensorkeep.io.showing.terminal import NO_TERMINAL, Terminal
 
 _STYLES: Final = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "blue": "34", "cyan": "36"}
@@ -193,4 +193,4 @@ def _encodable(text: str, stream: TextIO) -> str:
     return text
 
 
-__all__ = ["Column", "Form", "Output", "counted", "shape_text", "shown", "size_text"]
+__all__ = ["Column", "Form", "Output", "amount_of", "shape_text", "shown", "size_text"]

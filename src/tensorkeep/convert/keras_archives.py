@@ -23,7 +23,7 @@ from tensorkeep.convert.keras_names import NamedVariables, named_variables
 from tensorkeep.convert.zip_files import Member, members_of, names_in_archive
 from tensorkeep.embedding.formats.streams import Input
 from tensorkeep.errors import DataLossError, TensorKeepError
-from tensorkeep.io.files.archives import unpacked
+from tensorkeep.io.files.archives import unpack_to_file
 from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 
 _CONFIG: Final = "config.json"
@@ -76,7 +76,9 @@ def _opened(h5py: Any, file: RandomAccessFile, member: Member, stack: ExitStack)
     if member.offset is not None:
         given: Any = Input(file, member.offset, member.size)
     else:
-        given = unpacked(_pieces(member), f'"{member.name}" in "{file.path}"', most=_most_unpacked(member, file.path))
+        given = unpack_to_file(
+            _pieces(member), f'"{member.name}" in "{file.path}"', most=_most_unpacked(member, file.path)
+        )
         stack.callback(given.close)
     try:
         return stack.enter_context(h5py.File(given, "r"))

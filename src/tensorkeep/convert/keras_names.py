@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, NamedTuple, TypeAlias
 
-from tensorkeep.io.showing.amounts import counted, some_of
+from tensorkeep.io.showing.amounts import amount_of, some_of
 
 VARS: Final = "vars"
 _OPTIMIZER: Final = "optimizer"
@@ -52,8 +52,8 @@ class NamedVariables:
         if self.numbered:
             verb = "goes" if self.numbered == 1 else "go"
             yield (
-                f"{counted(self.numbered, 'variable')} {verb} by number: slots of the optimizer, and what layers have "
-                "of which it is not known how Keras calls it"
+                f"{amount_of(self.numbered, 'variable')} {verb} by number: slots of the optimizer, and what layers "
+                "have of which it is not known how Keras calls it"
             )
         if self.shared:
             yield f"names that stand for several variables, which go by their paths: {some_of(self.shared, 4)}"

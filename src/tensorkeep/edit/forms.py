@@ -19,7 +19,7 @@ from tensorkeep.edit.plan import EditOptions, Origin, Stored, Written, write_pla
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.io.showing.amounts import counted, some_of
+from tensorkeep.io.showing.amounts import amount_of, some_of
 
 _DEFAULT: Final = EditOptions()
 
@@ -60,7 +60,7 @@ def objects_to_names(
         if names.shared:
             name, paths = next(iter(names.shared.items()))
             raise AlreadyExistsError(
-                f'several variables go by one name, of {counted(len(names.shared), "name")}: "{name}" is those at '
+                f'several variables go by one name, of {amount_of(len(names.shared), "name")}: "{name}" is those at '
                 f"{some_of(paths, 4)}; keep some of them only (`keep`, `drop`), or convert the checkpoint by paths"
             )
         plan: dict[str, Origin] = {name: Stored(reader, key) for name, key in names.keys.items()}

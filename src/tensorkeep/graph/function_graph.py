@@ -48,7 +48,7 @@ class FunctionGraph(Graph):
         return function_def(name, self, [self.capture(tensor) for tensor in arguments], outputs)
 
 
-def traced(function: Callable[[], Any], outer: Graph) -> tuple[FunctionGraph, Any]:
+def trace_function(function: Callable[[], Any], outer: Graph) -> tuple[FunctionGraph, Any]:
     """The graph of what a Python function builds, and what it gave."""
     graph = FunctionGraph(outer)
     with building(graph):

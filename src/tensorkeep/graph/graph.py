@@ -19,7 +19,7 @@ from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, Not
 from tensorkeep.graph.messages.attrs import Attr, decode_attr, shape_of_proto, write_attr
 from tensorkeep.graph.scopes import ControlFlowContext, NameTable, Scopes
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.io.showing.amounts import counted
+from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.messages import AttrValue, FunctionDef, NodeDef, OpDef
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -507,8 +507,8 @@ class Graph:
         return name in self._operations
 
     def __repr__(self) -> str:
-        functions = f", {counted(len(self.functions), 'function')}" if self.functions else ""
-        return f"<Graph: {counted(len(self._order), 'operation')}{functions}>"
+        functions = f", {amount_of(len(self.functions), 'function')}" if self.functions else ""
+        return f"<Graph: {amount_of(len(self._order), 'operation')}{functions}>"
 
     def _repr_html_(self) -> str:
         """What a notebook shows: how many operations there are of each kind."""

@@ -14,7 +14,7 @@ from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.streams import in_step
 from tensorkeep.io.machine.blas import inner_product
-from tensorkeep.io.showing.amounts import counted
+from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
 
 Array = npt.NDArray[Any]
@@ -76,7 +76,7 @@ class Comparison:
         rows = [("removed", name, "") for name in self.removed] + [("added", name, "") for name in self.added]
         rows += [("reshaped", name, f"{old} -> {new}") for name, (old, new) in self.reshaped.items()]
         rows += [("changed", name, f"by up to {item.largest:.6g}") for name, item in self.changed.items()]
-        return html_table(f"{counted(len(self.same), 'tensor')} the same", ("what", "name", ""), rows, len(rows))
+        return html_table(f"{amount_of(len(self.same), 'tensor')} the same", ("what", "name", ""), rows, len(rows))
 
     @property
     def is_same(self) -> bool:

@@ -26,7 +26,7 @@ from tensorkeep.inspect.folders import is_plain_checkpoint, stored_problems, tab
 from tensorkeep.inspect.listing import CheckpointListing, file_size, list_checkpoint
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.io.showing.amounts import counted
+from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.identification import REMEDIES, FileKind, Identity, contents_of, identify_proto
 from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, parse
@@ -134,7 +134,7 @@ def contents_facts(path: str, fs: FileSystem) -> dict[str, Any]:
     try:
         with open_checkpoint(path, fs=fs) as reader:
             if tables := table_sizes(reader, fs=fs):
-                facts["embedding tables"] = {name: f"{counted(keys, 'key')}" for name, keys in tables.items()}
+                facts["embedding tables"] = {name: f"{amount_of(keys, 'key')}" for name, keys in tables.items()}
     except TensorKeepError:
         return facts  # which say what is wrong with it
     return facts

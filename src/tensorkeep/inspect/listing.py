@@ -22,7 +22,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.io.showing.amounts import counted, size_text
+from tensorkeep.io.showing.amounts import amount_of, size_text
 from tensorkeep.shapes import element_count
 from tensorkeep.table.table import Table
 
@@ -82,7 +82,7 @@ class CheckpointListing:
     def _repr_html_(self) -> str:
         """What a notebook shows: the first tensors."""
         rows = ((item.name, item.dtype, list(item.shape), _size(item.nbytes)) for item in self.tensors)
-        caption = f"{self.path} ({self.format}): {counted(len(self.tensors), 'tensor')}, {size_text(self.nbytes)}"
+        caption = f"{self.path} ({self.format}): {amount_of(len(self.tensors), 'tensor')}, {size_text(self.nbytes)}"
         return html_tables.html_table(caption, ("name", "type", "shape", "bytes"), rows, len(self.tensors))
 
     @property

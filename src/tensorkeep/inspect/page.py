@@ -28,7 +28,7 @@ from tensorkeep.inspect.statistics import TensorStatistics
 from tensorkeep.inspect.watching import phase
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.io.showing.amounts import counted, size_text
+from tensorkeep.io.showing.amounts import amount_of, size_text
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.io.showing.progress import Progress
 from tensorkeep.proto.messages import MetaGraphDef
@@ -57,7 +57,7 @@ class PageData:
 
     def _repr_html_(self) -> str:
         """What a notebook shows: what it is and how it fares. `html` makes the whole page."""
-        caption = f"{self.identification.path}: {self.identification.kind}, {counted(len(self.graphs), 'graph')}"
+        caption = f"{self.identification.path}: {self.identification.kind}, {amount_of(len(self.graphs), 'graph')}"
         rows = [(item.ailment.value, item.tensor or "", item.detail) for item in self.findings]
         return html_table(caption, ("what", "tensor", "detail"), rows, len(rows))
 
@@ -163,7 +163,7 @@ def _checks(data: PageData) -> str:
     )
     table = f'<table class="wrapped"><tr><th>what</th><th>tensor</th><th>detail</th></tr>{rows}</table>' if rows else ""
     looked = "every checksum was compared" if data.has_checksums else "every number was read"
-    counts = f"{counted(errors, 'error')}, {counted(warnings, 'warning')}; {looked}"
+    counts = f"{amount_of(errors, 'error')}, {amount_of(warnings, 'warning')}; {looked}"
     return f'<section id="checks"><h2>Checks</h2><p><b class="{kind}">{verdict}</b> {counts}</p>{table}</section>'
 
 
@@ -197,7 +197,7 @@ def _tree(scope: Scope, total: int | None = None) -> str:
         share = item.nbytes / total if total else 0
         label = (
             f'<span class="bar" style="--share:{share:.4f}"></span>{_text(item.name)}/ <small>'
-            f"{counted(item.count, 'tensor')}, {size_text(item.nbytes)}, {share:.1%}</small>"
+            f"{amount_of(item.count, 'tensor')}, {size_text(item.nbytes)}, {share:.1%}</small>"
         )
         parts.append(f"<details><summary>{label}</summary>{_tree(item, total)}</details>")
     for tensor in sorted(scope.tensors, key=lambda item: -(item.nbytes or 0)):
@@ -246,7 +246,9 @@ def _histogram(found: Histogram | None) -> str:
 
 def _graph(summary: GraphSummary, drawn: str, cost: Cost | None) -> str:
     label = f" {_text(summary.label)}" if summary.label else ""
-    facts = f"{counted(summary.nodes, 'node')}, {counted(summary.functions, 'function')}, {size_text(summary.nbytes)}"
+    facts = (
+        f"{amount_of(summary.nodes, 'node')}, {amount_of(summary.functions, 'function')}, {size_text(summary.nbytes)}"
+    )
     if cost is not None and cost.total:
         facts += f"; {cost.total:,} floating-point operations, if all runs once, for one example"
     signatures = "".join(
@@ -275,7 +277,7 @@ def _ops(summary: GraphSummary, cost: Cost | None) -> str:
     shown = list(summary.ops.items())[:_MOST_OPS]
     sizes = {name: size_text(summary.bytes_by_op[name]) for name, _ in shown}
     more = len(summary.ops) - len(shown)
-    note = f"<p><small>and {counted(more, 'other op')}</small></p>" if more > 0 else ""
+    note = f"<p><small>and {amount_of(more, 'other op')}</small></p>" if more > 0 else ""
     frequent = _bars("op", "count", "bytes", [(name, count, sizes[name]) for name, count in shown])
     costly = ""
     if cost is not None and cost.total:

@@ -14,7 +14,7 @@ from tensorkeep.inspect.comparing import OpenedTensors
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor, file_size
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.io.showing.amounts import counted, some_of
+from tensorkeep.io.showing.amounts import amount_of, some_of
 
 
 def list_with_reader(path: PathLike, *, fs: FileSystem = LOCAL) -> CheckpointListing:
@@ -48,7 +48,7 @@ def _by_name(listing: CheckpointListing, names: VariableNames) -> CheckpointList
 def _remarks(names: VariableNames) -> Iterator[str]:
     if names.copies:
         verb = "is" if len(names.copies) == 1 else "are"
-        count = counted(len(names.copies), "variable")
+        count = amount_of(len(names.copies), "variable")
         yield f"{count} {verb} stored twice, as Keras exports have them, and listed once"
     for name, paths in names.shared.items():
         yield f'{len(paths)} variables are called "{name}" and go by their paths: {some_of(paths, 4)}'

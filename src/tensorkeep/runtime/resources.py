@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
-from tensorkeep.io.machine.large_arrays import copied, empty_array, owns_memory
+from tensorkeep.io.machine.large_arrays import copy_array, empty_array, owns_memory
 from tensorkeep.runtime.deferred import Deferred
 from tensorkeep.shapes import Shape
 
@@ -87,9 +87,9 @@ class VariableResource:
         Hold `lock` meanwhile. If a promise is not kept, the value is the old one or partly the new one.
         """
         if type(value) is np.ndarray:
-            self._array = value.copy() if value.size < _SMALL else copied(value)
+            self._array = value.copy() if value.size < _SMALL else copy_array(value)
         elif not isinstance(value, Deferred):
-            self._array = copied(np.asarray(value))
+            self._array = copy_array(np.asarray(value))
         elif self._array is not None and self._is_place_for(value):
             value.load_into(self._array)
         else:
@@ -110,7 +110,7 @@ class VariableResource:
         Hold `lock` from this call until the change is done. `rows` are those that will change, if not all may.
         """
         if not self._is_alone():
-            self._array = copied(self.read())
+            self._array = copy_array(self.read())
         array = self._array
         assert array is not None
         if self.changes is not None:

@@ -6,8 +6,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
+from tensorkeep.io.coding.text_and_bytes import PathOrBytes
 from tensorkeep.io.files import gfile
-from tensorkeep.io.files.gfile import PathOrBytes
 
 # ---------------------------------------------------------------------------------------------------- tf.gfile
 

@@ -10,7 +10,14 @@ import pytest
 import tensorkeep as tk
 from tensorkeep.io.files import filesystem
 from tensorkeep.io.files.memory import MemoryFileSystem
-from tensorkeep.io.files.paths import folder_of_system, is_absolute, is_plain_name, joined, stays_inside, with_slashes
+from tensorkeep.io.files.paths import (
+    folder_of_system,
+    is_absolute,
+    is_plain_name,
+    join_to_folder,
+    stays_inside,
+    with_slashes,
+)
 
 
 def test_on_windows_a_backslash_is_a_slash() -> None:
@@ -29,13 +36,13 @@ def test_elsewhere_a_backslash_is_a_character() -> None:
 @pytest.mark.parametrize("path", ["C:/run", r"C:\run", "c:run", "/run", r"\run", r"\\server\share"])
 def test_a_drive_makes_a_path_absolute_on_windows(path: str) -> None:
     assert is_absolute(path, windows=True)
-    assert joined("D:/elsewhere", path, windows=True) == path.replace("\\", "/")
+    assert join_to_folder("D:/elsewhere", path, windows=True) == path.replace("\\", "/")
     assert not stays_inside(path, windows=True)
 
 
 def test_a_relative_path_is_taken_from_its_folder() -> None:
-    assert joined("C:/run", r"old\model-1", windows=True) == "C:/run/old/model-1"
-    assert joined("run", "/other/model-1", windows=False) == "/other/model-1"
+    assert join_to_folder("C:/run", r"old\model-1", windows=True) == "C:/run/old/model-1"
+    assert join_to_folder("run", "/other/model-1", windows=False) == "/other/model-1"
 
 
 @pytest.mark.parametrize("windows", [False, True])

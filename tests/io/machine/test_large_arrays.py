@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from tensorkeep.io.machine.large_arrays import copied, empty_array, owns_memory
+from tensorkeep.io.machine.large_arrays import copy_array, empty_array, owns_memory
 
 MANY = 1 << 20
 
@@ -45,7 +45,7 @@ def test_memory_that_is_mapped_or_lent_is_not_owned() -> None:
 @pytest.mark.parametrize("count", [0, 5, MANY, 9 * MANY, 9 * MANY + 7])
 def test_a_copy_is_equal_and_apart(count: int) -> None:
     array = np.arange(count, dtype=np.float32)
-    copy = copied(array)
+    copy = copy_array(array)
     np.testing.assert_array_equal(copy, array)
     assert copy.dtype == array.dtype
     assert owns_memory(copy)
@@ -55,13 +55,13 @@ def test_a_copy_is_equal_and_apart(count: int) -> None:
 
 def test_a_copy_of_what_is_not_in_order_is_in_order() -> None:
     array = np.arange(12).reshape(3, 4).T
-    copy = copied(array)
+    copy = copy_array(array)
     assert copy.flags.c_contiguous
     np.testing.assert_array_equal(copy, array)
 
 
 def test_objects_are_copied_as_objects() -> None:
     array = np.array([b"a", b"bc"], object)
-    copy = copied(array)
+    copy = copy_array(array)
     assert copy.tolist() == array.tolist()
     assert copy is not array

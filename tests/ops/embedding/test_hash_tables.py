@@ -11,7 +11,7 @@ import pytest
 
 import tensorkeep.v1 as tf
 from tensorkeep.errors import DataLossError, FailedPreconditionError, InvalidArgumentError, WrongTypeError
-from tensorkeep.graph.function_graph import traced
+from tensorkeep.graph.function_graph import trace_function
 from tensorkeep.graph.functions import function_def
 from tensorkeep.graph.graph import Graph
 from tensorkeep.graph.messages.attrs import FunctionRef
@@ -201,7 +201,7 @@ def filter_op(made: Graph, table: Any, condition: Any, block_size: int = 3) -> A
         inner["arguments"] = [tf.placeholder(tf.int64, [None]) for _ in range(2)]
         return condition(*inner["arguments"])
 
-    body, mask = traced(build, made)
+    body, mask = trace_function(build, made)
     made.functions["drops"] = function_def("drops", body, [*inner["arguments"], *body.captured.values()], [mask])
     handle, captured = table.hash_table.handle, list(body.captured)
     return get_op("HashTableFilterOp")(handle, captured, f=FunctionRef("drops"), block_size=block_size)

@@ -16,10 +16,10 @@ from tensorkeep.ops.nn.windows import (
     Padding,
     Placement,
     Sliding,
-    centered,
+    centered_part,
     layout_of,
     lowest,
-    narrowed,
+    narrow_array,
     output_size,
     padding_size,
     paddings_of,
@@ -27,7 +27,7 @@ from tensorkeep.ops.nn.windows import (
     place_over_space,
     place_windows,
     tap_indices,
-    widened,
+    widen_array,
 )
 
 sizes = st.integers(0, 12)
@@ -218,22 +218,22 @@ def test_an_axis_that_nothing_slides_along_is_taken_whole() -> None:
 def test_what_three_dimensional_kernels_leave_over_lies_on_both_sides() -> None:
     array = np.arange(6).reshape(1, 6, 1, 1, 1)
     far_apart = Sliding((1, 3, 1, 1, 1), b"SAME")
-    assert centered(array, (1, 1, 1), far_apart).ravel().tolist() == [1, 2, 3, 4]
-    assert centered(array, (2, 1, 1), far_apart).ravel().tolist() == [0, 1, 2, 3, 4]
-    assert centered(array, (3, 1, 1), far_apart).ravel().tolist() == [0, 1, 2, 3, 4, 5]
-    assert centered(array, (5, 1, 1), far_apart).ravel().tolist() == [0, 1, 2, 3, 4, 5]
-    assert centered(array, (1, 1, 1), far_apart._replace(padding=b"VALID")) is array
+    assert centered_part(array, (1, 1, 1), far_apart).ravel().tolist() == [1, 2, 3, 4]
+    assert centered_part(array, (2, 1, 1), far_apart).ravel().tolist() == [0, 1, 2, 3, 4]
+    assert centered_part(array, (3, 1, 1), far_apart).ravel().tolist() == [0, 1, 2, 3, 4, 5]
+    assert centered_part(array, (5, 1, 1), far_apart).ravel().tolist() == [0, 1, 2, 3, 4, 5]
+    assert centered_part(array, (1, 1, 1), far_apart._replace(padding=b"VALID")) is array
 
 
 def test_half_types_are_computed_in_float32() -> None:
     for half in (np.float16, ml_dtypes.bfloat16):
-        wide = widened(np.ones(2, half))
+        wide = widen_array(np.ones(2, half))
         assert wide.dtype == np.float32
-        assert narrowed(wide, np.dtype(half)).dtype == half
+        assert narrow_array(wide, np.dtype(half)).dtype == half
     for other in (np.float32, np.float64, np.int16, np.uint16, np.int32):
         array = np.ones(2, other)
-        assert widened(array) is array
-        assert narrowed(array, array.dtype) is array
+        assert widen_array(array) is array
+        assert narrow_array(array, array.dtype) is array
 
 
 def test_the_lowest_number_of_a_type_is_finite() -> None:

@@ -16,7 +16,7 @@ from tensorkeep.checkpoint.finding.file_names import index_path
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, atomic_write, path_text
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.io.files.paths import is_absolute, joined
+from tensorkeep.io.files.paths import is_absolute, join_to_folder
 from tensorkeep.proto import messages
 from tensorkeep.proto.text import format_text, parse_text
 
@@ -149,7 +149,7 @@ def write_checkpoint_state(
         folder, latest, all_paths, timestamps=timestamps, last_preserved=last_preserved, relative=relative
     )
     # No file of a checkpoint in format V2 has the name of the checkpoint itself.
-    is_overwritten = fs.canonical(joined(folder, state.latest)) == fs.canonical(path)
+    is_overwritten = fs.canonical(join_to_folder(folder, state.latest)) == fs.canonical(path)
     if is_overwritten and not fs.exists(index_path(path)):
         raise StatePathError(
             f"Save path '{path_text(latest)}' conflicts with path used for checkpoint state.  Please use a different "
@@ -173,8 +173,8 @@ def _read_message(path: str, fs: FileSystem) -> messages.CheckpointState | None:
 
 def _state_of(message: messages.CheckpointState, folder: str) -> CheckpointState:
     return CheckpointState(
-        joined(folder, message.model_checkpoint_path),
-        tuple(joined(folder, item) for item in message.all_model_checkpoint_paths),
+        join_to_folder(folder, message.model_checkpoint_path),
+        tuple(join_to_folder(folder, item) for item in message.all_model_checkpoint_paths),
         tuple(message.all_model_checkpoint_timestamps),
         message.last_preserved_timestamp,
     )

@@ -20,7 +20,7 @@ from tensorkeep.cli.changing.checkpoint_changes import (
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.tensor_filters import add_selection, selection_of
 from tensorkeep.cli.models.model_arguments import add_run_initializers
-from tensorkeep.cli.output import Column, Output, counted, shape_text, shown, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown, size_text
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.convert import PRESETS, Converted, ConvertOptions, Explanation, ModelOptions, convert, explain
 from tensorkeep.convert.converting import TargetExistsError
@@ -121,11 +121,11 @@ def _run_convert(given: Namespace, output: Output) -> int:
     verb = "would write" if done.is_dry_run else "wrote"
     proven = ", proven" if done.proof is not None else ""
     count = len(done.explanation.tensors)  # 0 of what is made of a model as a whole
-    amount = f": {counted(count, 'tensor')}, {size_text(done.nbytes)}" if count else ""
+    amount = f": {amount_of(count, 'tensor')}, {size_text(done.nbytes)}" if count else ""
     output.line(f"{verb} {shown(done.target)} ({done.target_format}){amount}{proven}")
     print_losses(done.losses, output)
     if left_out := done.explanation.left_out:
-        output.line(f"  left out {counted(len(left_out), 'tensor')}: {shown(some_of(left_out, 5))}")
+        output.line(f"  left out {amount_of(len(left_out), 'tensor')}: {shown(some_of(left_out, 5))}")
     return DONE
 
 

@@ -6,7 +6,7 @@ from argparse import Namespace
 
 from tensorkeep.cli.changing.checkpoint_changes import add_places, change, change_data
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
-from tensorkeep.cli.output import Column, Output, counted, shown, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shown, size_text
 from tensorkeep.edit.plan import EditOptions, Written
 from tensorkeep.edit.repairing import Salvaged, find_garbage, remove_garbage, repair_state, salvage
 
@@ -58,7 +58,7 @@ def _run_state(given: Namespace, output: Output) -> int:
     for path in done.added:
         output.line(f"added {shown(path)}")
     verb = "would list" if given.dry_run else "lists"
-    output.line(f"the state file {verb} {counted(len(done.paths), 'checkpoint')}, the latest is {shown(done.latest)}")
+    output.line(f"the state file {verb} {amount_of(len(done.paths), 'checkpoint')}, the latest is {shown(done.latest)}")
     return DONE
 
 
@@ -89,7 +89,11 @@ def _run_gc(given: Namespace, output: Output) -> int:
         output.table(_GARBAGE, [(item.path, item.nbytes, item.reason) for item in found])
     if found and output.is_table:
         size = size_text(sum(item.nbytes for item in (removed if given.force else found)))
-        verb = f"deleted {counted(len(removed), 'item')}" if given.force else f"{counted(len(found), 'item')} to delete"
+        verb = (
+            f"deleted {amount_of(len(removed), 'item')}"
+            if given.force
+            else f"{amount_of(len(found), 'item')} to delete"
+        )
         output.line(f"{verb}, {size}{'' if given.force else '; --force deletes them'}")
     return DONE
 

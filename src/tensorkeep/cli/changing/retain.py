@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.checkpoint_data import checkpoint_data
-from tensorkeep.cli.output import Column, Output, counted, shown, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shown, size_text
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.showing.amounts import size_of, some_of
 from tensorkeep.saving.applying import Retained, retain
@@ -57,12 +57,12 @@ def _run(given: Namespace, output: Output) -> int:
     for metric, records in done.unmeasured.items():
         names = some_of([posixpath.basename(item.path) for item in records], 3)
         output.note(
-            f'{counted(len(records), "checkpoint")} without the metric "{shown(metric)}" kept, as it is not known '
+            f'{amount_of(len(records), "checkpoint")} without the metric "{shown(metric)}" kept, as it is not known '
             f"whether they are among the best: {shown(names)}{_known(done)}"
         )
     if output.is_table:
         size = size_text(sum(item.nbytes or 0 for item in done.doomed))
-        count = counted(len(done.doomed), "checkpoint")
+        count = amount_of(len(done.doomed), "checkpoint")
         output.line(f"deleted {count}, {size}" if given.force else f"{count} to delete, {size}; --force deletes them")
     return DONE
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.embeddings.writing import add_force, write
-from tensorkeep.cli.output import Output, counted
+from tensorkeep.cli.output import Output, amount_of
 from tensorkeep.embedding.formats.csv import export_csv, import_csv, read_csv
 from tensorkeep.embedding.formats.maxcompute import MaxComputeTable, export_maxcompute
 from tensorkeep.embedding.formats.npz import export_npz
@@ -106,7 +106,9 @@ def _counts(given: Namespace) -> dict[str, str]:
         [entry] = Rewrite.of(reader, LOCAL).chosen([given.name])
         column = entry.open(reader, given.slot or "", fs=LOCAL)
         only_counted = int(column.filtered_sizes.sum())
-        return {given.name: f"{counted(column.count, 'key')} with a row, {counted(only_counted, 'key')} only counted"}
+        return {
+            given.name: f"{amount_of(column.count, 'key')} with a row, {amount_of(only_counted, 'key')} only counted"
+        }
 
 
 def _run_maxcompute(given: Namespace, output: Output) -> int:
@@ -170,9 +172,9 @@ def _run_import(given: Namespace, output: Output) -> int:
 def _to_import(given: Namespace, read: Callable[[str], ArraySnapshot]) -> dict[str, str]:
     """What there is to import, for a dry run, which reads all of the file, and so finds what is wrong in it."""
     table = read(given.source)
-    rows = f"{counted(table.keys.size, 'key')} with rows of {table.columns[0].dim}"
-    beside = f", {counted(table.filtered_keys.size, 'key')} without" if table.filtered_keys.size else ""
-    return {given.name: f"{rows}{beside}, {counted(given.shards, 'part')} to write"}
+    rows = f"{amount_of(table.keys.size, 'key')} with rows of {table.columns[0].dim}"
+    beside = f", {amount_of(table.filtered_keys.size, 'key')} without" if table.filtered_keys.size else ""
+    return {given.name: f"{rows}{beside}, {amount_of(given.shards, 'part')} to write"}
 
 
 COMMANDS = {

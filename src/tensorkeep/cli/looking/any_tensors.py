@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import tensorkeep as tk
 from tensorkeep.checkpoint.finding.file_names import IN_MODEL, OBJECT_GRAPH_KEY, index_path, prefix_of_file
-from tensorkeep.cli.output import Output, counted
+from tensorkeep.cli.output import Output, amount_of
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.inspect.listing import CheckpointListing, list_checkpoint
 from tensorkeep.io.files.local import LOCAL
@@ -77,7 +77,7 @@ def tell_remarks(listing: CheckpointListing, output: Output) -> None:
 def tell_none(chosen: Sequence[object], listing: CheckpointListing, output: Output) -> None:
     """Says that nothing is shown because nothing fits what was asked for, where there is something."""
     if not chosen and listing.tensors and not output.is_json:
-        count = counted(len(listing.tensors), "tensor")
+        count = amount_of(len(listing.tensors), "tensor")
         output.note(f"none of {count} fits what --match, --regex and --exclude ask for")
 
 

@@ -13,7 +13,7 @@ from tensorkeep.cli.changing.checkpoint_changes import pairs_of
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.files import require_free, write_text
 from tensorkeep.cli.looking.any_tensors import meant, open_any
-from tensorkeep.cli.output import Column, Output, counted, shape_text, shown
+from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown
 from tensorkeep.cli.progress import watching
 from tensorkeep.convert.hub import OpenTensors, TensorSource
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
@@ -142,7 +142,7 @@ def _totals(found: Comparison, graphs: Sequence[GraphComparison]) -> str:
         "changed": len(found.changed),
     }
     told = [f"{count:,} {what}" for what, count in parts.items() if count]
-    text = f"{counted(len(found.same), 'tensor')} the same" + "".join(f", {item}" for item in told)
+    text = f"{amount_of(len(found.same), 'tensor')} the same" + "".join(f", {item}" for item in told)
     if graphs:
         is_same = all(graph.is_same for graph in graphs)
         text += "; the graphs are the same" if is_same else "; the graphs differ"

@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.files import require_free, write_text
-from tensorkeep.cli.output import Column, Output, counted, shown, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shown, size_text
 from tensorkeep.errors import InvalidArgumentError, NotFoundError, TensorKeepError
 from tensorkeep.inspect.costs import Cost, graph_cost
 from tensorkeep.inspect.drawing import graphviz, picture, svg
@@ -104,7 +104,7 @@ def _print(summary: GraphSummary, cost: Cost | None, output: Output) -> None:
 def _cost_text(cost: Cost) -> str:
     text = f"{cost.total:,} if all runs once, for one example"
     missing = sum(cost.unknown.values())
-    return f"{text}; {counted(missing, 'node')} of unknown shapes not counted" if missing else text
+    return f"{text}; {amount_of(missing, 'node')} of unknown shapes not counted" if missing else text
 
 
 def _print_ends(title: str, inputs: Sequence[End], outputs: Sequence[End], output: Output) -> None:

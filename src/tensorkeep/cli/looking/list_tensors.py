@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.any_tensors import PATH_HELP, list_any, tell_none, tell_remarks
 from tensorkeep.cli.looking.tensor_filters import add_filters, order_of, selection_of
-from tensorkeep.cli.output import Column, Output, counted, shape_text, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shape_text, size_text
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor
 from tensorkeep.inspect.selecting import selected
 
@@ -64,8 +64,8 @@ def _row(tensor: StoredTensor) -> tuple[object, ...]:
 
 def _totals(listing: CheckpointListing, tensors: Sequence[StoredTensor]) -> str:
     elements, size = sum(tensor.elements for tensor in tensors), sum(tensor.nbytes or 0 for tensor in tensors)
-    text = f"{counted(len(tensors), 'tensor')}, {counted(elements, 'element')}, {size_text(size)}"
-    return text if len(tensors) == len(listing.tensors) else f"{text}, of {counted(len(listing.tensors), 'tensor')}"
+    text = f"{amount_of(len(tensors), 'tensor')}, {amount_of(elements, 'element')}, {size_text(size)}"
+    return text if len(tensors) == len(listing.tensors) else f"{text}, of {amount_of(len(listing.tensors), 'tensor')}"
 
 
 def listing_data(listing: CheckpointListing, tensors: Sequence[StoredTensor]) -> dict[str, object]:

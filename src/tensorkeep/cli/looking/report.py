@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.files import require_free, write_text
 from tensorkeep.cli.looking.any_tensors import PATH_HELP, holds_other, meant, open_any
-from tensorkeep.cli.output import Output, counted, shown, size_text
+from tensorkeep.cli.output import Output, amount_of, shown, size_text
 from tensorkeep.cli.progress import watching
 from tensorkeep.convert.hub import TensorSource
 from tensorkeep.errors import InvalidArgumentError
@@ -37,9 +37,8 @@ def _run(given: Namespace, output: Output) -> int:
         output.data("report/1", {"path": given.path, "target": given.target, "is_dry_run": given.dry_run, **sizes})
         return DONE
     verb = "would write" if given.dry_run else "wrote"
-    what = (
-        f"{counted(tensors, 'tensor')}, {counted(len(data.graphs), 'graph')}, {counted(len(data.findings), 'finding')}"
-    )
+    parts = ((tensors, "tensor"), (len(data.graphs), "graph"), (len(data.findings), "finding"))
+    what = ", ".join(amount_of(count, noun) for count, noun in parts)
     output.line(f"{verb} {shown(given.target)}, {size_text(size)}: {what}")
     return DONE
 

@@ -9,7 +9,7 @@ from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.looking.any_tensors import PATH_HELP, list_any, tell_none, tell_remarks
 from tensorkeep.cli.looking.list_tensors import listing_data
 from tensorkeep.cli.looking.tensor_filters import add_filters, order_of, selection_of
-from tensorkeep.cli.output import Column, Output, counted, shape_text, size_text
+from tensorkeep.cli.output import Column, Output, amount_of, shape_text, size_text
 from tensorkeep.inspect.listing import CheckpointListing, StoredTensor
 from tensorkeep.inspect.scopes import Scope, scope_tree
 from tensorkeep.inspect.selecting import selected
@@ -55,7 +55,7 @@ def _facts(listing: CheckpointListing) -> dict[str, object]:
         "elements": f"{listing.elements:,}",
         "bytes": f"{listing.nbytes:,} ({size_text(listing.nbytes)})",
         "types": ", ".join(f"{name} {count:,}" for name, count in listing.types.items()) or "none",
-        "files": f"{counted(len(listing.files), 'file')}, {size:,} bytes",
+        "files": f"{amount_of(len(listing.files), 'file')}, {size:,} bytes",
     }
     if missing:
         facts["missing"] = " ".join(missing)
@@ -65,7 +65,7 @@ def _facts(listing: CheckpointListing) -> dict[str, object]:
 def _row(level: int, item: Scope | StoredTensor) -> tuple[object, ...]:
     indent = "  " * level
     if isinstance(item, Scope):
-        return f"{indent}{item.name}/", counted(item.count, "tensor"), "", item.nbytes
+        return f"{indent}{item.name}/", amount_of(item.count, "tensor"), "", item.nbytes
     name = item.name.split("/", 64)[-1]
     return f"{indent}{name}", item.dtype, shape_text(item.shape), "?" if item.nbytes is None else item.nbytes
 

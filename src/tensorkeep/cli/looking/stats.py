@@ -16,7 +16,7 @@ from tensorkeep.cli.looking.any_tensors import (
     tell_remarks,
 )
 from tensorkeep.cli.looking.tensor_filters import add_filters, order_of, selection_of
-from tensorkeep.cli.output import Column, Output, counted, shape_text, shown
+from tensorkeep.cli.output import Column, Output, amount_of, shape_text, shown
 from tensorkeep.cli.progress import watching
 from tensorkeep.errors import DataLossError
 from tensorkeep.inspect.folders import checkpoints_of
@@ -133,7 +133,7 @@ def _examined(path: str, absurd: float, progress: Progress) -> HealthReport:
 def _print_health(report: HealthReport, output: Output) -> None:
     style = "green" if report.is_healthy else "red"
     state = output.styled("healthy" if report.is_healthy else "ill", style)
-    output.line(f"{shown(report.path)}: {state}, {counted(report.tensors, 'tensor')} looked at")
+    output.line(f"{shown(report.path)}: {state}, {amount_of(report.tensors, 'tensor')} looked at")
     for item in report.findings:
         kind = output.styled("error", "red") if item.ailment.is_error else output.styled("warning", "yellow")
         where = "" if item.tensor is None else f"{shown(item.tensor)}: "

@@ -7,7 +7,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 
 from tensorkeep.cli.command import DONE, FOUND, INCOMPLETE, Command, Parser
-from tensorkeep.cli.output import Output, counted, shown
+from tensorkeep.cli.output import Output, amount_of, shown
 from tensorkeep.inspect.scanning import sarif, scan_all
 from tensorkeep.saved_model.scan.policies import scan_policy
 from tensorkeep.saved_model.scan.report import ScanReport
@@ -43,7 +43,7 @@ def _print(reports: Sequence[ScanReport], output: Output) -> None:
                 output.line(shown(line))
     count = sum(sum(report.counts.values()) for report in reports)
     what = "model or file" if len(reports) == 1 else "models and files"
-    output.line(f"{len(reports):,} {what} looked at, {counted(count, 'finding')}")
+    output.line(f"{len(reports):,} {what} looked at, {amount_of(count, 'finding')}")
 
 
 COMMANDS = {

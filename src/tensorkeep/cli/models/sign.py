@@ -8,7 +8,7 @@ from typing import Final
 
 from tensorkeep.cli.command import DONE, FOUND, Command, Parser
 from tensorkeep.cli.files import require_free
-from tensorkeep.cli.output import Output, counted, shown
+from tensorkeep.cli.output import Output, amount_of, shown
 from tensorkeep.cli.progress import ProgressBar
 from tensorkeep.inspect.manifests import (
     Manifest,
@@ -47,7 +47,7 @@ def _run_sign(given: Namespace, output: Output) -> int:
         return DONE
     verb = "would write" if given.dry_run else "wrote"
     what = ", signed" if given.private_key is not None else ""
-    count = counted(len(manifest.digests), "file")
+    count = amount_of(len(manifest.digests), "file")
     output.line(f"{verb} {shown(given.manifest)}: {count}, {manifest.root_digest}{what}")
     return DONE
 

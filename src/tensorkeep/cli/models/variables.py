@@ -8,7 +8,7 @@ import numpy as np
 
 from tensorkeep.cli.command import Command, Parser
 from tensorkeep.cli.models.model_changes import add_change, check_place, report_change, write_directory
-from tensorkeep.cli.output import Output, counted
+from tensorkeep.cli.output import Output, amount_of
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.edit.directory_edits import change_variables, check_variables
 from tensorkeep.saved_model.files.layout import read_saved_model
@@ -31,7 +31,7 @@ def _run(given: Namespace, output: Output) -> int:
     else:
         write_directory(given.output, given.force, lambda target: change_variables(given.model, target, values))
     elements = sum(int(np.size(value)) for value in values.values())
-    changes = f"{counted(len(values), 'variable')} with {counted(elements, 'element')} set"
+    changes = f"{amount_of(len(values), 'variable')} with {amount_of(elements, 'element')} set"
     return report_change(given, output, read_saved_model(given.model), changes)
 
 

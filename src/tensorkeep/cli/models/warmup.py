@@ -7,7 +7,7 @@ from typing import Any
 
 from tensorkeep.cli.command import DONE, Command, Parser
 from tensorkeep.cli.models.model_changes import report_files
-from tensorkeep.cli.output import Output, counted, shown, size_text
+from tensorkeep.cli.output import Output, amount_of, shown, size_text
 from tensorkeep.errors import AlreadyExistsError
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.saved_model.edit.name_lists import split_tags
@@ -41,7 +41,9 @@ def _run(given: Namespace, output: Output) -> int:
     log = predict_log(meta_graph_with_tags(read_saved_model(given.model), tags), values, given.signature_def)
     if not given.dry_run:
         write_warmup_requests(given.model, [log] * given.count, given.signature_def, tags)
-    return report_files(given, output, {path: f"{counted(given.count, 'request')} of {size_text(log.ByteSize())} each"})
+    return report_files(
+        given, output, {path: f"{amount_of(given.count, 'request')} of {size_text(log.ByteSize())} each"}
+    )
 
 
 def _list(given: Namespace, output: Output) -> int:

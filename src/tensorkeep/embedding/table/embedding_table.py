@@ -42,7 +42,7 @@ from tensorkeep.embedding.table.snapshot import ColumnInfo
 from tensorkeep.embedding.table.table_snapshots import Snapshots, TakenSnapshot
 from tensorkeep.embedding.table.tiers import Tier
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
-from tensorkeep.io.showing.amounts import counted, size_text
+from tensorkeep.io.showing.amounts import amount_of, size_text
 from tensorkeep.io.showing.html_tables import html_table
 
 Array: TypeAlias = npt.NDArray[Any]
@@ -139,7 +139,7 @@ class EmbeddingTable:
         return len(self._contents.index)
 
     def __repr__(self) -> str:
-        return f"<EmbeddingTable: {counted(len(self), 'key')}, dim {self.dim} {self.value_dtype}{self._slots_text()}>"
+        return f"<EmbeddingTable: {amount_of(len(self), 'key')}, dim {self.dim} {self.value_dtype}{self._slots_text()}>"
 
     def _slots_text(self) -> str:
         slots = ", ".join(column.name for column in self.columns if column.name)
@@ -148,7 +148,7 @@ class EmbeddingTable:
     def _repr_html_(self) -> str:
         """What a notebook shows: the columns of the table."""
         columns = [(column.name or "weights", column.dim, column.dtype) for column in self.columns]
-        caption = f"EmbeddingTable: {counted(len(self), 'key')}, {size_text(self.nbytes)}"
+        caption = f"EmbeddingTable: {amount_of(len(self), 'key')}, {size_text(self.nbytes)}"
         return html_table(caption, ("column", "dim", "type"), columns, len(columns))
 
     def default(self, column: str = "") -> Array:

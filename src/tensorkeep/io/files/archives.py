@@ -12,7 +12,7 @@ from io import BytesIO
 from typing import IO, Final
 
 from tensorkeep.errors import DataLossError, StorageError
-from tensorkeep.io.files.system_errors import COMMON, numbered
+from tensorkeep.io.files.system_errors import COMMON, with_system_number
 
 try:
     from lzma import LZMAError
@@ -58,7 +58,7 @@ def archive_members(data: bytes, what: str, *, most: int) -> Iterator[ArchiveMem
             yield ArchiveMember(info.filename, info.file_size, archive, info)
 
 
-def unpacked(chunks: Iterable[bytes], what: str, *, most: int) -> IO[bytes]:
+def unpack_to_file(chunks: Iterable[bytes], what: str, *, most: int) -> IO[bytes]:
     """A file on the disk, which nobody else sees and which is gone when it is closed, with these bytes in it.
 
     DataLossError if there are more than `most`; StorageError if the disk has no room for them.
@@ -93,4 +93,4 @@ def _write(file: IO[bytes], chunk: bytes, folder: str, what: str) -> None:
 def _unwritten(error: OSError, folder: str, what: str) -> StorageError:
     message = f'cannot unpack {what} to a file in "{folder}": {error.strerror or error}; TMPDIR names another folder'
     kind = COMMON.get(error.errno or 0, StorageError)
-    return numbered(kind(message) if issubclass(kind, StorageError) else StorageError(message), error, folder)
+    return with_system_number(kind(message) if issubclass(kind, StorageError) else StorageError(message), error, folder)

@@ -26,9 +26,8 @@ from tensorkeep.io.files.directories import copy_file
 from tensorkeep.io.files.filesystem import Durability
 from tensorkeep.io.files.globbing import matching_paths
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.io.files.places import explained, place_of, text_of
+from tensorkeep.io.files.places import explain_system_errors, place_of, text_of
 from tensorkeep.io.files.schemes import SCHEMES
-
 
 _SECOND: Final = 10**9
 
@@ -58,7 +57,7 @@ def is_directory(path: PathOrBytes) -> bool:
 
 def statistics(path: PathOrBytes) -> FileStatistics:
     """What is known of a file or folder."""
-    with explained(path):
+    with explain_system_errors(path):
         found = os.stat(place_of(path))
     return FileStatistics(found.st_size, int(found.st_mtime) * _SECOND, modes.S_ISDIR(found.st_mode))
 
@@ -67,7 +66,7 @@ def list_directory(path: PathOrBytes) -> list[str]:
     """The names in a folder, sorted."""
     if not is_directory(path):
         raise MissingFileError(f"Could not find directory {path}")  # type: ignore[str-bytes-safe]
-    with explained(path):
+    with explain_system_errors(path):
         return sorted(os.listdir(place_of(path)))
 
 
@@ -89,7 +88,7 @@ def _names_in(path: str) -> list[str]:
 def make_directory(path: PathOrBytes) -> None:
     """Makes a folder in one that is there. Fine if there is something of that name already."""
     if place := place_of(path):
-        with explained(path):
+        with explain_system_errors(path):
             try:
                 os.mkdir(place)
             except FileExistsError:
@@ -110,7 +109,7 @@ def make_directories(path: PathOrBytes) -> None:
 
 def remove(path: PathOrBytes) -> None:
     """Removes a file."""
-    with explained(path):
+    with explain_system_errors(path):
         os.unlink(place_of(path))
 
 
@@ -118,7 +117,7 @@ def rename(source: PathOrBytes, target: PathOrBytes, overwrite: bool = False) ->
     """Gives a file or folder another name."""
     origin, place = place_of(source), place_of(target)
     _check_free(place, overwrite)
-    with explained(source):
+    with explain_system_errors(source):
         os.replace(origin, place)
 
 
@@ -126,11 +125,11 @@ def copy(source: PathOrBytes, target: PathOrBytes, overwrite: bool = False) -> N
     """Copies a file, with its permissions. The copy appears whole or not at all."""
     origin, place = place_of(source), os.path.realpath(place_of(target))
     _check_free(place, overwrite)
-    with explained(source):
+    with explain_system_errors(source):
         mode = os.stat(origin).st_mode
     if modes.S_ISDIR(mode):
         raise InvalidArgumentError(f"{text_of(source)}; Is a directory: only files are copied")
-    with explained(target):
+    with explain_system_errors(target):
         _copy_over(origin, place, modes.S_IMODE(mode))
 
 
@@ -160,7 +159,7 @@ def remove_tree(path: PathOrBytes) -> None:
     place = place_of(path)
     if not os.path.lexists(place):
         raise MissingFileError(f"{text_of(path)} not found")
-    with explained(path):
+    with explain_system_errors(path):
         _remove_below(place)
 
 

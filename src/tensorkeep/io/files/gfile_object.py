@@ -19,7 +19,7 @@ from tensorkeep.errors import (
 )
 from tensorkeep.io.coding.text_and_bytes import PathOrBytes, as_bytes, as_text
 from tensorkeep.io.files.gfile import statistics
-from tensorkeep.io.files.places import explained, place_of
+from tensorkeep.io.files.places import explain_system_errors, place_of
 
 _BUFFER: Final = 1 << 19
 _AT_ONCE: Final = 1 << 24  # so that a request for far too much does not reserve it
@@ -62,7 +62,7 @@ class GFile:
             raise InvalidArgumentError(f"Can't read a negative number of bytes: {n}")
         left = max(self.size() - reader.tell(), 0) if n == -1 else n
         pieces = []
-        with explained(self._name):
+        with explain_system_errors(self._name):
             while left > 0 and (piece := reader.read(min(left, _AT_ONCE))):
                 pieces.append(piece)
                 left -= len(piece)
@@ -71,7 +71,7 @@ class GFile:
     def readline(self) -> str | bytes:
         """The next line, with its line feed; nothing at the end of the file."""
         reader = self._reading()
-        with explained(self._name):
+        with explain_system_errors(self._name):
             return self._value(reader.readline().replace(b"\r", b""))
 
     def readlines(self) -> list[Any]:
@@ -83,7 +83,7 @@ class GFile:
         """Adds text or bytes to the end of what was written."""
         content = as_bytes(file_content)
         writer = self._writing()
-        with explained(self._name):
+        with explain_system_errors(self._name):
             writer.write(content)
 
     def seek(self, offset: int | None = None, whence: int = 0, position: int | None = None) -> None:
@@ -97,7 +97,7 @@ class GFile:
         wanted = (offset or 0) + (position or 0) + self._origin(reader, whence)
         if wanted < 0:
             raise InvalidArgumentError(f"Seeking to a negative position: {wanted}")
-        with explained(self._name):
+        with explain_system_errors(self._name):
             end = os.fstat(reader.fileno()).st_size
             reader.seek(min(wanted, end))
         if wanted > end:
@@ -119,7 +119,7 @@ class GFile:
     def flush(self) -> None:
         """Hands what was written to the operating system."""
         if self._writer is not None:
-            with explained(self._name):
+            with explain_system_errors(self._name):
                 self._writer.flush()
 
     def close(self) -> None:
@@ -129,7 +129,7 @@ class GFile:
         if reader is not None:
             reader.close()
         if writer is not None:
-            with explained(self._name):
+            with explain_system_errors(self._name):
                 writer.close()
 
     def __enter__(self) -> GFile:
@@ -162,7 +162,7 @@ class GFile:
         if self._reader is None:
             if not self._is_readable:
                 raise PermissionDeniedError("File isn't open for reading")
-            with explained(self._name):
+            with explain_system_errors(self._name):
                 self._reader = open(place_of(self._name), "rb", buffering=_BUFFER)  # noqa: SIM115 - until `close`
         return self._reader
 
@@ -170,7 +170,7 @@ class GFile:
         if self._writer is None:
             if not self._is_writable:
                 raise PermissionDeniedError("File isn't open for writing")
-            with explained(self._name):
+            with explain_system_errors(self._name):
                 place = place_of(self._name)
                 self._writer = open(place, "ab") if "a" in self._mode else open(place, "wb")  # noqa: SIM115
         return self._writer

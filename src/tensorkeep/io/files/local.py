@@ -25,7 +25,7 @@ from tensorkeep.errors import (
 from tensorkeep.io.files.filesystem import Buffer, FileSystem
 from tensorkeep.io.files.paths import folder_of_system, with_slashes
 from tensorkeep.io.files.schemes import has_scheme, require_plain
-from tensorkeep.io.files.system_errors import COMMON, numbered
+from tensorkeep.io.files.system_errors import COMMON, with_system_number
 from tensorkeep.io.machine.system import (
     CAN_MOVE_OPEN_FILES,
     OpenFile,
@@ -375,7 +375,7 @@ def _translate(error: OSError, action: str, path: str, target: str | None = None
     kind = _ERRORS.get(error.errno or 0, StorageError)
     what = f'cannot {action} "{path}"' + (f' to "{target}"' if target else "")
     remedy = "; free some space or choose another folder" if kind is ResourceExhaustedError else ""
-    return numbered(kind(f"{what}: {error.strerror or error}{remedy}"), error, path, target)
+    return with_system_number(kind(f"{what}: {error.strerror or error}{remedy}"), error, path, target)
 
 
 LOCAL: Final = LocalFileSystem()

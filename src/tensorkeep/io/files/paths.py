@@ -28,7 +28,7 @@ def is_absolute(path: str, windows: bool = IS_WINDOWS) -> bool:
     return posixpath.isabs(with_slashes(path, windows)) or (windows and _DRIVE.match(path) is not None)
 
 
-def joined(folder: str, path: str, windows: bool = IS_WINDOWS) -> str:
+def join_to_folder(folder: str, path: str, windows: bool = IS_WINDOWS) -> str:
     """The path, taken from a folder unless it is absolute."""
     path = with_slashes(path, windows)
     return path if is_absolute(path, windows) else posixpath.join(folder, path)

@@ -26,7 +26,7 @@ from tensorkeep.errors import (
 from tensorkeep.io.coding.text_and_bytes import PathOrBytes, as_bytes
 from tensorkeep.io.files.paths import IS_WINDOWS, with_slashes
 from tensorkeep.io.files.schemes import without_scheme
-from tensorkeep.io.files.system_errors import COMMON, numbered
+from tensorkeep.io.files.system_errors import COMMON, with_system_number
 
 _ERRORS: Final[Mapping[int, type[TensorKeepError]]] = {
     **COMMON,
@@ -69,7 +69,7 @@ def place_of(path: PathOrBytes) -> str:
 
 
 @contextmanager
-def explained(path: PathOrBytes) -> Iterator[None]:
+def explain_system_errors(path: PathOrBytes) -> Iterator[None]:
     """Raises TensorFlow's error, in its words, for one of the system's."""
     try:
         yield
@@ -78,4 +78,4 @@ def explained(path: PathOrBytes) -> Iterator[None]:
     except OSError as error:
         kind = _ERRORS.get(error.errno or 0, StorageError)
         text = text_of(path)
-        raise numbered(kind(f"{text}; {error.strerror or error}"), error, text) from error
+        raise with_system_number(kind(f"{text}; {error.strerror or error}"), error, text) from error

@@ -30,7 +30,7 @@ COMMON: Final[Mapping[int, type[TensorKeepError]]] = {
 """By number, those of which all who ask think alike."""
 
 
-def numbered(ours: Ours, error: OSError, path: str, target: str | None = None) -> Ours:
+def with_system_number(ours: Ours, error: OSError, path: str, target: str | None = None) -> Ours:
     """One of our errors with the number of the system's and the paths it is about, if it has a place for them."""
     if isinstance(ours, OSError):
         ours.errno, ours.filename, ours.filename2 = error.errno, path, target

@@ -61,7 +61,7 @@ def owns_memory(array: Array) -> bool:
     return array.flags.owndata or isinstance(array.base, _Memory)
 
 
-def copied(array: Array) -> Array:
+def copy_array(array: Array) -> Array:
     """A copy in C order, made by several threads if it is large."""
     if array.nbytes < 2 * _STRETCH or array.dtype.hasobject or not array.flags.c_contiguous:
         return np.array(array, order="C")

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from tensorkeep.errors import StorageError
 from tensorkeep.io.files.filesystem import path_text
-from tensorkeep.io.files.system_errors import COMMON, numbered
+from tensorkeep.io.files.system_errors import COMMON, with_system_number
 from tensorkeep.io.machine.system import delete_when_closed
 
 Bytes = npt.NDArray[np.uint8]
@@ -81,4 +81,4 @@ def _explained(error: OSError, folder: str) -> StorageError:
     kind = COMMON.get(error.errno or 0, StorageError)
     if error.errno == errno.ENOSPC:
         what += "; free some space or choose another folder"
-    return numbered(kind(what) if issubclass(kind, StorageError) else StorageError(what), error, folder)
+    return with_system_number(kind(what) if issubclass(kind, StorageError) else StorageError(what), error, folder)

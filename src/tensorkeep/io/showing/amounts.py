@@ -31,7 +31,7 @@ def size_of(text: str) -> int:
     return int(float(found[1]) * _FACTORS[found[2] or ""])
 
 
-def counted(count: int, noun: str) -> str:
+def amount_of(count: int, noun: str) -> str:
     """A number of things: 1 tensor, 2,000 tensors."""
     return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
 

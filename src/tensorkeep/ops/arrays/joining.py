@@ -26,10 +26,10 @@ from tensorkeep.ops.shared.dimensions import (
     normalized_axis,
     of_rank,
     part,
-    replaced,
     size_at,
     starts_with,
     unknown_of_rank,
+    with_size_at,
 )
 from tensorkeep.ops.shared.expressions import (
     cast,
@@ -47,7 +47,7 @@ from tensorkeep.ops.shared.expressions import (
 )
 from tensorkeep.ops.shared.indexing import stack
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merged, with_rank
+from tensorkeep.ops.shared.shape_rules import merged_shape, with_rank
 from tensorkeep.runtime.allocation import check_allocation
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
@@ -58,7 +58,7 @@ pack = op("Pack(values: N * T) -> output: T", "N: int >= 1", "T: type", "axis: i
 
 @pack.shape
 def pack_shape(values: list[Tensor], *, axis: int) -> Shape:
-    found = merged(*values)
+    found = merged_shape(*values)
     if found.dims is None:
         return UNKNOWN_SHAPE
     at = normalized_axis(axis, len(found.dims) + 1)
@@ -120,7 +120,7 @@ parallel_concat = op("ParallelConcat(values: N * T) -> output: T", "N: int >= 1"
 
 @parallel_concat.shape
 def parallel_concat_shape(values: list[Tensor], *, shape: Shape) -> Shape:
-    found = merged(*values)
+    found = merged_shape(*values)
     if not shape.is_fully_known:
         raise InvalidArgumentError("shape attr must be fully defined.")
     if not all(tensor.static_shape.is_fully_known for tensor in values):
@@ -329,7 +329,7 @@ def split_shape(split_dim: Tensor, value: Tensor, *, num_split: int) -> list[Sha
     if found.dims is None:
         return [UNKNOWN_SHAPE] * num_split
     at = normalized_axis(axis, len(found.dims), "split_dim")
-    return [replaced(found, at, divide(found.dims[at], num_split))] * num_split
+    return [with_size_at(found, at, divide(found.dims[at], num_split))] * num_split
 
 
 @split.kernel
@@ -358,10 +358,10 @@ def _parts(value: Any, axis: int, sizes: list[int]) -> list[Any]:
 
 @split.gradient
 def split_gradient(op: Operation, *dys: Tensor) -> Gradients:
-    return None, joined(dys, op.inputs[0])
+    return None, concat_values(dys, op.inputs[0])
 
 
-def joined(values: Sequence[Tensor], axis: TensorLike) -> Tensor:
+def concat_values(values: Sequence[Tensor], axis: TensorLike) -> Tensor:
     """`concat(values, axis)`, which of one value is itself."""
     if len(values) > 1:
         return emit("ConcatV2", list(values), axis, name="concat")
@@ -389,10 +389,10 @@ def split_v_shape(value: Tensor, size_splits: Tensor, split_dim: Tensor, *, num_
         return [unknown_of_rank(len(found.dims))] * num_split
     at = normalized_axis(axis, len(found.dims), "split_dim")
     if sizes is None:
-        return [replaced(found, at, None)] * num_split
+        return [with_size_at(found, at, None)] * num_split
     whole = found.dims[at]
     resolved: list[int | None] = list(sizes) if whole is None else list(_resolved_sizes(sizes, whole, num_split))
-    return [replaced(found, at, None if size is None or size < 0 else size) for size in resolved]
+    return [with_size_at(found, at, None if size is None or size < 0 else size) for size in resolved]
 
 
 def _resolved_sizes(sizes: list[int], whole: int, count: int) -> list[int]:
@@ -420,7 +420,7 @@ def split_v_kernel(value: Array, size_splits: Array, split_dim: Array, *, num_sp
 
 @split_v.gradient
 def split_v_gradient(op: Operation, *dys: Tensor) -> Gradients:
-    return [joined(dys, op.inputs[2]), None, None]
+    return [concat_values(dys, op.inputs[2]), None, None]
 
 
 # ---------------------------------------------------------------------------------------------------- By index

@@ -17,9 +17,9 @@ from tensorkeep.ops.shared.dimensions import (
     merge_sizes,
     normalized_axis,
     of_rank,
-    replaced,
     size_at,
     unknown_of_rank,
+    with_size_at,
 )
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
@@ -186,7 +186,7 @@ def reverse_sequence_shape(input: Tensor, seq_lengths: Tensor, *, seq_dim: int, 
         if axis >= len(dims):
             raise InvalidArgumentError(f"{name} must be < input rank: {axis} vs. {len(dims)}")
     batch_dim = normalized_axis(batch_dim, len(dims), "batch_dim")
-    return replaced(input.static_shape, batch_dim, merge_sizes(dims[batch_dim], size_at(lengths, 0)))
+    return with_size_at(input.static_shape, batch_dim, merge_sizes(dims[batch_dim], size_at(lengths, 0)))
 
 
 @reverse_sequence.kernel

@@ -14,7 +14,7 @@ from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.shared.dimensions import at_least, part
-from tensorkeep.ops.shared.expressions import cast, negated, over, plus, shape_of, times, zeros_like
+from tensorkeep.ops.shared.expressions import cast, negative, over, plus, shape_of, times, zeros_like
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import same
 from tensorkeep.runtime.allocation import check_allocation
@@ -36,7 +36,7 @@ def check_shapes(indices: Shape, updates: Shape, whole: Shape) -> None:
     part(whole, depth).merge(part(updates, outer))
 
 
-def scattered(whole: Array, indices: Array, updates: Array, put: Scatter, policy: bytes) -> Array:
+def scatter_into(whole: Array, indices: Array, updates: Array, put: Scatter, policy: bytes) -> Array:
     """Puts updates into an array in place, and gives it back. Bad indices are an error, or passed over."""
     if np.ndim(indices) < 1:
         raise InvalidArgumentError(f"Indices shape must have rank at least one. Found: {list(np.shape(indices))}")
@@ -138,7 +138,7 @@ def scatter_nd_kernel(indices: Array, updates: Array, shape: Array, *, T: DType,
         raise InvalidArgumentError("Indices and updates specified for empty output")
     check_allocation(sizes, T.array_dtype)
     whole = np.full(sizes, b"", object) if T is STRING else np.zeros(sizes, T.array_dtype)
-    return scattered(whole, indices, updates, put_sum, bad_indices_policy)
+    return scatter_into(whole, indices, updates, put_sum, bad_indices_policy)
 
 
 @scatter_nd.gradient
@@ -165,7 +165,7 @@ def tensor_scatter_shape(input: Tensor, indices: Tensor, updates: Tensor) -> Sha
 def scatter_nd_non_aliasing_add_kernel(
     input: Array, indices: Array, updates: Array, *, bad_indices_policy: bytes
 ) -> Array:
-    return scattered(np.array(input), indices, updates, put_sum, bad_indices_policy)
+    return scatter_into(np.array(input), indices, updates, put_sum, bad_indices_policy)
 
 
 @scatter_nd_non_aliasing_add.gradient
@@ -190,7 +190,7 @@ def tensor_scatter(name: str, put: Scatter, types: str = "int32, int64") -> OpSp
             raise InvalidArgumentError("Input tensor must be at least 1-D")
         if not np.size(tensor) and (np.size(indices) or np.size(updates)):
             raise InvalidArgumentError("Indices and updates specified for empty output")
-        return scattered(np.array(tensor, order="C"), indices, updates, put, bad_indices_policy)
+        return scatter_into(np.array(tensor, order="C"), indices, updates, put, bad_indices_policy)
 
     spec.shape(tensor_scatter_shape)
     spec.kernel(tensor_scatter_kernel)
@@ -223,7 +223,7 @@ def tensor_scatter_add_gradient(op: Operation, dy: Tensor) -> Gradients:
 def tensor_scatter_sub_gradient(op: Operation, dy: Tensor) -> Gradients:
     updates_grad = emit("GatherNd", dy, op.inputs[1])
     passed = emit("Identity", dy)
-    return [passed, None, negated(updates_grad)]
+    return [passed, None, negative(updates_grad)]
 
 
 @tensor_scatter_min.gradient

@@ -29,8 +29,8 @@ from tensorkeep.ops.shared.dimensions import (
     multiply,
     normalized_axis,
     of_rank,
-    replaced,
     size_at,
+    with_size_at,
 )
 from tensorkeep.ops.shared.expressions import (
     cast,
@@ -131,7 +131,7 @@ def reshape_shape(tensor: Tensor, shape: Tensor) -> Shape:
                 f"Cannot reshape a tensor with {known_in} elements to shape {wanted} ({known_out} elements)"
             )
     elif not open_in and known_out > 0:
-        return replaced(wanted, wanted.dims.index(None), divide(known_in, known_out))
+        return with_size_at(wanted, wanted.dims.index(None), divide(known_in, known_out))
     elif not open_out and known_in:
         divide(known_out, known_in)
     return wanted

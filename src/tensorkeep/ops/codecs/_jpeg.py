@@ -475,7 +475,7 @@ def _enlarged(plane: Array, factors: tuple[int, int], is_smooth: bool, width: in
         return transforms.doubled_smoothly(plane)
     if is_smooth and factors == (2, 1):
         return transforms.heightened_smoothly(plane)
-    return transforms.repeated(plane, *factors)
+    return transforms.repeat_samples(plane, *factors)
 
 
 def _colored(state: _State, frame: _Frame, planes: list[Array], count: int) -> Array:

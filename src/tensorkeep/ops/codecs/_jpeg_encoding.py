@@ -90,7 +90,7 @@ def _components(image: Array, tables: tuple[Array, ...], factor: int) -> list[Bl
     found = [_brightness(luma, tables[0], factor, units)]
     for plane in chroma:
         if factor == 2:
-            plane = transforms.halved(_padded(plane, height % 2, units[1] * 16 - width))
+            plane = transforms.halve_plane(_padded(plane, height % 2, units[1] * 16 - width))
         plane = _padded(plane, units[0] * 8 - plane.shape[0], units[1] * 8 - plane.shape[1])
         found.append(_of_blocks(_quantized(plane, tables[1]), 1))
     return found

@@ -203,12 +203,12 @@ def doubled_smoothly(plane: Array) -> Array:
     return result.astype(np.uint8)
 
 
-def repeated(plane: Array, down: int, across: int) -> Array:
+def repeat_samples(plane: Array, down: int, across: int) -> Array:
     """Every sample several times."""
     return np.repeat(np.repeat(plane, down, 0), across, 1)
 
 
-def halved(plane: Array) -> Array:
+def halve_plane(plane: Array) -> Array:
     """Means of two by two samples; halves are rounded down and up in turn."""
     values = plane.astype(np.int32)
     total = values[0::2, 0::2] + values[0::2, 1::2] + values[1::2, 0::2] + values[1::2, 1::2]

@@ -183,7 +183,7 @@ def read_item(item: Any, shape: Shape, dtype: DType) -> Array:
     return zeros(shape.as_tuple(), dtype)
 
 
-def stacked(items: Sequence[Any], shape: Shape, dtype: DType, doing: str) -> Array:
+def stack_items(items: Sequence[Any], shape: Shape, dtype: DType, doing: str) -> Array:
     """Elements as one array."""
     if not shape.is_fully_known:
         which = "which only contains uninitialized tensors" if items else "of an empty list"
@@ -209,7 +209,7 @@ def rows(tensor: Array) -> list[Any]:
     return list(tensor)
 
 
-def pushed(found: TensorList, tensor: Array) -> TensorList:
+def push_rows(found: TensorList, tensor: Array) -> TensorList:
     check_fits(found.element_shape, np.shape(tensor), "append")
     if found.most != -1 and len(found.items) >= found.most:
         raise InvalidArgumentError(
@@ -218,7 +218,7 @@ def pushed(found: TensorList, tensor: Array) -> TensorList:
     return found.with_more(tensor)
 
 
-def scattered(tensor: Array, indices: Array, items: list[Any], may_grow: bool) -> list[Any]:
+def scatter_rows(tensor: Array, indices: Array, items: list[Any], may_grow: bool) -> list[Any]:
     """The items with the rows of a tensor in some places."""
     if np.ndim(indices) != 1:
         raise InvalidArgumentError(f"Expected indices to be a vector, but saw shape: {list(np.shape(indices))}")
@@ -242,7 +242,7 @@ def scattered(tensor: Array, indices: Array, items: list[Any], may_grow: bool) -
     return items
 
 
-def concatenated(found: TensorList, shape: Shape, leading_dims: Sequence[int]) -> tuple[Any, Any]:
+def concat_items(found: TensorList, shape: Shape, leading_dims: Sequence[int]) -> tuple[Any, Any]:
     """All elements end to end along the first axis, and how long each is."""
     if shape.dims is not None and len(shape.dims) == 0:
         raise InvalidArgumentError("Concat requires elements to be at least vectors, found scalars instead.")
@@ -275,7 +275,7 @@ def concatenated(found: TensorList, shape: Shape, leading_dims: Sequence[int]) -
     return np.concatenate(parts), lengths
 
 
-def joined(first: TensorList, second: TensorList) -> TensorList:
+def join_lists(first: TensorList, second: TensorList) -> TensorList:
     """The elements of one list, then those of another."""
     if not first.element_shape.is_compatible(second.element_shape):
         raise InvalidArgumentError(

@@ -13,7 +13,7 @@ from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem, atomic_write
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import same, scalar
-from tensorkeep.ops.shared.value_text import summarized
+from tensorkeep.ops.shared.value_text import summary_of_tensor
 from tensorkeep.runtime.context import KernelContext
 
 print_op = op(
@@ -33,7 +33,7 @@ def print_kernel(
     ctx: KernelContext, input: Array, data: list[Array], *, message: bytes, first_n: int, summarize: int
 ) -> Array:
     if first_n < 0 or next(ctx.keep("calls", count)) < first_n:
-        line = message + b"".join(b"[" + summarized(item, summarize) + b"]" for item in data)
+        line = message + b"".join(b"[" + summary_of_tensor(item, summarize) + b"]" for item in data)
         ctx.surroundings.write_line(line.decode(errors="replace"))
     return input
 
@@ -102,7 +102,7 @@ def assert_kernel(condition: Array, data: list[Array], *, summarize: int) -> tup
     if np.ndim(condition):
         raise InvalidArgumentError(f"In[0] should be a scalar: {list(np.shape(condition))}")
     if not condition:
-        shown = b" ".join(b"[" + summarized(item, summarize) + b"]" for item in data)
+        shown = b" ".join(b"[" + summary_of_tensor(item, summarize) + b"]" for item in data)
         raise InvalidArgumentError(f"assertion failed: {shown.decode(errors='replace')}")
     return ()
 

@@ -22,13 +22,13 @@ from tensorkeep.ops.control._tensor_list_values import (
     check_fits,
     checked_count,
     common_shape,
-    concatenated,
-    joined,
-    pushed,
+    concat_items,
+    join_lists,
+    push_rows,
     read_item,
     rows,
-    scattered,
-    stacked,
+    scatter_rows,
+    stack_items,
     the_list,
     told_shape,
 )
@@ -293,7 +293,7 @@ def tensor_list_stack_kernel(
         raise InvalidArgumentError(
             f"Operation expected a list with {num_elements} elements but got a list with {len(found.items)} elements."
         )
-    return stacked(found.items, common_shape(found, element_shape), element_dtype, "stack")
+    return stack_items(found.items, common_shape(found, element_shape), element_dtype, "stack")
 
 
 @tensor_list_stack.gradient
@@ -334,7 +334,7 @@ def tensor_list_gather_kernel(
     for at in places:
         if not 0 <= at < len(found.items):
             raise InvalidArgumentError(f"Trying to gather element {at} in a list with {len(found.items)} elements.")
-    return stacked([found.items[at] for at in places], shape, element_dtype, "gather")
+    return stack_items([found.items[at] for at in places], shape, element_dtype, "gather")
 
 
 @tensor_list_gather.gradient
@@ -375,7 +375,7 @@ def tensor_list_concat_kernel(
             "Concating lists with uninitialized tensors is not supported in this version of TensorListConcat. "
             "Consider updating your GraphDef to run the newer version."
         )
-    return concatenated(found, found.element_shape.merge(element_shape), ())
+    return concat_items(found, found.element_shape.merge(element_shape), ())
 
 
 def _concat_gradient(op: Operation, dtensor: Tensor) -> Tensor:
@@ -408,7 +408,7 @@ def tensor_list_concat_v2_kernel(
     input_handle: Handle, element_shape: Array, leading_dims: Array, *, element_dtype: DType
 ) -> tuple[Array, Array]:
     found = the_list(input_handle).checked(element_dtype)
-    return concatenated(found, found.element_shape.merge(told_shape(element_shape)), np.ravel(leading_dims).tolist())
+    return concat_items(found, found.element_shape.merge(told_shape(element_shape)), np.ravel(leading_dims).tolist())
 
 
 @tensor_list_concat_v2.gradient
@@ -433,7 +433,7 @@ def tensor_list_push_back_shape(input_handle: Tensor, tensor: Tensor, *, element
 
 @tensor_list_push_back.kernel
 def tensor_list_push_back_kernel(input_handle: Handle, tensor: Array, *, element_dtype: DType) -> TensorList:
-    return pushed(the_list(input_handle).checked(element_dtype), tensor)
+    return push_rows(the_list(input_handle).checked(element_dtype), tensor)
 
 
 @tensor_list_push_back.gradient
@@ -562,7 +562,7 @@ def _scattered_list(tensor: Any, indices: Any, element_shape: Any, count: int, d
     if count < -1:
         raise InvalidArgumentError(f"TensorListScatter expects num_elements >= -1, found: {count}")
     items: list[Array | None] = [None] * checked_count(max(count, 0), "num_elements")
-    return TensorList(dtype, shape, scattered(tensor, indices, items, count == -1))
+    return TensorList(dtype, shape, scatter_rows(tensor, indices, items, count == -1))
 
 
 def _scatter_gradient(dlist: Any, tensor: Tensor, indices: Tensor) -> Any:
@@ -622,7 +622,7 @@ def tensor_list_scatter_into_existing_list_kernel(
 ) -> TensorList:
     found = the_list(input_handle).checked(element_dtype)
     check_fits(found.element_shape, np.shape(tensor)[1:], "scatter")
-    return found.with_items(scattered(tensor, indices, list(found.items), True))
+    return found.with_items(scatter_rows(tensor, indices, list(found.items), True))
 
 
 @tensor_list_scatter_into_existing_list.gradient
@@ -658,7 +658,7 @@ def tensor_list_push_back_batch_kernel(
     input_handles: TensorList | Array, tensor: Array, *, element_dtype: DType
 ) -> TensorList | Array:
     if isinstance(input_handles, TensorList):
-        return pushed(input_handles.checked(element_dtype), tensor)
+        return push_rows(input_handles.checked(element_dtype), tensor)
     shape = input_handles.shape
     if np.shape(tensor)[: len(shape)] != shape:
         raise InvalidArgumentError(
@@ -666,7 +666,7 @@ def tensor_list_push_back_batch_kernel(
         )
     result: Array = np.empty(shape, object)
     for place in np.ndindex(shape):
-        result[place] = pushed(the_list(input_handles[place]).checked(element_dtype), tensor[place])
+        result[place] = push_rows(the_list(input_handles[place]).checked(element_dtype), tensor[place])
     return result
 
 
@@ -692,12 +692,12 @@ def tensor_list_concat_lists_kernel(
     input_a: TensorList | Array, input_b: TensorList | Array, *, element_dtype: DType
 ) -> TensorList | Array:
     if isinstance(input_a, TensorList) and isinstance(input_b, TensorList):
-        return joined(input_a.checked(element_dtype), input_b.checked(element_dtype))
+        return join_lists(input_a.checked(element_dtype), input_b.checked(element_dtype))
     a, b = np.asarray(input_a, object), np.asarray(input_b, object)
     if a.shape != b.shape:
         raise InvalidArgumentError(f"Incompatible input TensorList tensor shapes: {list(a.shape)} vs. {list(b.shape)}")
     result: Array = np.empty(a.shape, object)
     for place in np.ndindex(result.shape):
         first, second = (the_list(lists[place]).checked(element_dtype) for lists in (a, b))
-        result[place] = joined(first, second)
+        result[place] = join_lists(first, second)
     return result

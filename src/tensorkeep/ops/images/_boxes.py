@@ -112,7 +112,7 @@ def _keep_softly(scores: Array, overlap: Overlap, limits: Limits) -> Kept:
     return Kept(places, np.array(kept, scores.dtype))
 
 
-def padded(values: Array, size: int) -> Array:
+def pad_with_zeros(values: Array, size: int) -> Array:
     """The values, and zeros after them up to a size."""
     check_allocation((size,), values.dtype)
     result = np.zeros(max(size, len(values)), values.dtype)

@@ -88,11 +88,11 @@ def nearest_places(old: int, new: int, align_corners: bool, half_pixel_centers: 
     scale = line_scale(old, new, align_corners)
     places = np.arange(new, dtype=np.float32)
     scaled = (places + _HALF) * scale if half_pixel_centers else places * scale
-    found = rounded(scaled) if align_corners else np.floor(scaled)
+    found = round_half_away(scaled) if align_corners else np.floor(scaled)
     return np.clip(found.astype(np.int64), 0, old - 1)
 
 
-def rounded(values: Singles) -> Singles:
+def round_half_away(values: Singles) -> Singles:
     """To the nearest whole number; halves away from zero."""
     whole = np.trunc(values)
     return np.where(np.abs(values - whole) >= _HALF, whole + np.copysign(_ONE, values), whole)

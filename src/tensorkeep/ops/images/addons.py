@@ -15,9 +15,9 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.arguments import emit_tensors
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.shared.dimensions import at_least, merge_sizes, part, replaced, size_at
+from tensorkeep.ops.shared.dimensions import at_least, merge_sizes, part, size_at, with_size_at
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merged, same, with_rank
+from tensorkeep.ops.shared.shape_rules import merged_shape, same, with_rank
 from tensorkeep.shapes import Shape
 
 _PREFIXES: Final = ("", "Addons>")
@@ -41,8 +41,8 @@ def gather_tree_shape(step_ids: Tensor, parent_ids: Tensor, max_sequence_lengths
         with_rank(ids, 3)
     with_rank(max_sequence_lengths, 1)
     with_rank(end_token, 0)
-    beams = merged(step_ids, parent_ids).merge(Shape((None, None, None)))
-    return replaced(beams, 1, merge_sizes(size_at(beams, 1), size_at(max_sequence_lengths.static_shape, 0)))
+    beams = merged_shape(step_ids, parent_ids).merge(Shape((None, None, None)))
+    return with_size_at(beams, 1, merge_sizes(size_at(beams, 1), size_at(max_sequence_lengths.static_shape, 0)))
 
 
 @gather_trees[0].kernel

@@ -12,7 +12,7 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.shared.dimensions import at_least, merge_sizes, replaced
+from tensorkeep.ops.shared.dimensions import at_least, merge_sizes, with_size_at
 from tensorkeep.ops.shared.expressions import cast, constant, minus, over, plain, plus, times
 from tensorkeep.ops.shared.indexing import dense, item, stack
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
@@ -160,7 +160,7 @@ not_differentiable(hsv_to_rgb)
 @hsv_to_rgb.shape
 def color_shape(images: Tensor) -> Shape:
     shape = at_least(images.static_shape, 1)
-    return shape if shape.dims is None else replaced(shape, -1, merge_sizes(shape.dims[-1], 3))
+    return shape if shape.dims is None else with_size_at(shape, -1, merge_sizes(shape.dims[-1], 3))
 
 
 def _check_colors(images: Array) -> None:

@@ -9,7 +9,15 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.images._boxes import Kept, Limits, Overlap, keep_best, overlap_of_boxes, overlap_of_table, padded
+from tensorkeep.ops.images._boxes import (
+    Kept,
+    Limits,
+    Overlap,
+    keep_best,
+    overlap_of_boxes,
+    overlap_of_table,
+    pad_with_zeros,
+)
 from tensorkeep.ops.shared.dimensions import constant_integer, merge_sizes, of_rank
 from tensorkeep.ops.shared.kernel_types import Array, Value
 from tensorkeep.ops.shared.shape_rules import SCALAR, with_rank
@@ -165,7 +173,7 @@ def non_max_suppression_v4_kernel(
     kept = _suppressed(boxes, scores, max_output_size, iou_threshold, score_threshold)
     places = _places(kept)
     size = int(max_output_size) if pad_to_max_output_size else len(places)
-    return padded(places, size), np.int32(len(places))
+    return pad_with_zeros(places, size), np.int32(len(places))
 
 
 @non_max_suppression_v5.kernel
@@ -185,7 +193,7 @@ def non_max_suppression_v5_kernel(
     kept = _suppressed(boxes, scores, max_output_size, iou_threshold, score_threshold, soft_nms_sigma)
     places = _places(kept)
     size = int(max_output_size) if pad_to_max_output_size else len(places)
-    return padded(places, size), padded(kept.scores, size), np.int32(len(places))
+    return pad_with_zeros(places, size), pad_with_zeros(kept.scores, size), np.int32(len(places))
 
 
 @non_max_suppression_with_overlaps.kernel

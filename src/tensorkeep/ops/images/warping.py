@@ -14,7 +14,7 @@ from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.images._resampling import SAMPLING_KERNELS, Singles, rounded, span_taps
+from tensorkeep.ops.images._resampling import SAMPLING_KERNELS, Singles, round_half_away, span_taps
 from tensorkeep.ops.images.resizing import checked_sizes, resized_shape, second_shape, stated_sizes
 from tensorkeep.ops.shared.dimensions import merge_sizes, of_rank
 from tensorkeep.ops.shared.expressions import concat, constant, ones, over, reshape, shape_of
@@ -116,7 +116,7 @@ class _Crop:
 
     @property
     def nearest(self) -> Any:
-        return np.ix_(rounded(self.ys).astype(np.int64), rounded(self.xs).astype(np.int64))
+        return np.ix_(round_half_away(self.ys).astype(np.int64), round_half_away(self.xs).astype(np.int64))
 
 
 @crop_and_resize.kernel
@@ -412,7 +412,7 @@ def _project(
 
 
 def _nearest(image: Array, y: Singles, x: Singles, fill: Any) -> Array:
-    return _pixels(image, rounded(y), rounded(x), fill)
+    return _pixels(image, round_half_away(y), round_half_away(x), fill)
 
 
 def _between(image: Array, y: Singles, x: Singles, fill: Any) -> Array:

@@ -32,11 +32,11 @@ from tensorkeep.ops.shared.expressions import (
     concat,
     constant,
     minus,
-    negated,
+    negative,
     plus,
     real_dtype,
     reduce_sum,
-    reflected,
+    reflected_operator,
     shape_of,
     times,
     zeros,
@@ -149,7 +149,7 @@ def svd_gradient(op: Operation, ds: Tensor, du: Tensor, dv: Tensor) -> Gradients
             phase = times(identity, v_dv)
             third = matmul(s_inverse, minus(adjoint(phase), phase))
             third = matmul(u, matmul(third, v1, adjoint_b=True))
-            gradient = plus(gradient, reflected("Mul", 0.5, third, "mul"))
+            gradient = plus(gradient, reflected_operator("Mul", 0.5, third, "mul"))
         if turned:
             gradient = matrix_transpose(gradient, conjugate=True)
         gradient.set_shape(a.static_shape)
@@ -280,7 +280,7 @@ def self_adjoint_eig_v2_gradient(op: Operation, de: Tensor, dv: Tensor) -> Gradi
             _, v = self_adjoint_eig_v2(op.inputs[0])
             gradient = matmul(v, matmul(matrix_diag(de), v, adjoint_b=True))
         gradient = matrix_band_part(plus(gradient, adjoint(gradient)), -1, 0)
-        return matrix_set_diag(gradient, reflected("Mul", 0.5, matrix_diag_part(gradient), "mul"))
+        return matrix_set_diag(gradient, reflected_operator("Mul", 0.5, matrix_diag_part(gradient), "mul"))
 
 
 eig_op = op(
@@ -410,7 +410,7 @@ def tridiagonal_solve_kernel(diagonals: Array, rhs: Array, *, partial_pivoting: 
 def tridiagonal_solve_gradient(op: Operation, dy: Tensor) -> Gradients:
     options = {name: op.attr(name) for name in ("partial_pivoting", "perturb_singular")}
     right = tridiagonal_solve_op(_transposed_diagonals(op.inputs[0]), dy, **options)
-    return negated(_three_diagonals_of_product(right, op.outputs[0])), right
+    return negative(_three_diagonals_of_product(right, op.outputs[0])), right
 
 
 def _transposed_diagonals(diagonals: Tensor) -> Tensor:

@@ -31,7 +31,7 @@ from tensorkeep.ops.shared.expressions import (
     constant,
     reduce_sum,
     reduced_shape,
-    reflected,
+    reflected_operator,
     reshape,
     shape_of,
 )
@@ -276,8 +276,8 @@ def einsum_gradient(op: Operation, dy: Tensor) -> Gradients:
     if all(shape.is_fully_known for shape in known) and (known[0].dims or ())[x_part] == (known[1].dims or ())[y_part]:
         return gx, gy
     x_axes, y_axes = emit_tensors("BroadcastGradientArgs", item(x_shape, x_part), item(y_shape, y_part))
-    gx = reshape(reduce_sum(gx, reflected("AddV2", x_part.start, x_axes, "add")), x_shape)
-    return gx, reshape(reduce_sum(gy, reflected("AddV2", y_part.start, y_axes, "add")), y_shape)
+    gx = reshape(reduce_sum(gx, reflected_operator("AddV2", x_part.start, x_axes, "add")), x_shape)
+    return gx, reshape(reduce_sum(gy, reflected_operator("AddV2", y_part.start, y_axes, "add")), y_shape)
 
 
 def _only_in(labels: str, others: str) -> list[str]:

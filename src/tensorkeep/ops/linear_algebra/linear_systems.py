@@ -20,10 +20,10 @@ from tensorkeep.ops.shared.expressions import (
     concat,
     constant,
     minus,
-    negated,
+    negative,
     plain,
     plus,
-    reflected,
+    reflected_operator,
     reshape,
     shape_of,
     size_of,
@@ -100,7 +100,7 @@ def cholesky_gradient(op: Operation, dy: Tensor) -> Gradients:
     batch = item(shape_of(factor), slice(None, -2))
     inverse = triangular_solve(factor, eye(size, batch_shape=batch, dtype=factor.dtype.base_dtype))
     middle = matmul(factor, dy, adjoint_a=True)
-    middle = matrix_set_diag(middle, reflected("Mul", 0.5, matrix_diag_part(middle), "mul"))
+    middle = matrix_set_diag(middle, reflected_operator("Mul", 0.5, matrix_diag_part(middle), "mul"))
     middle = matrix_band_part(middle, -1, 0)
     gradient = matmul(matmul(inverse, middle, adjoint_a=True), inverse)
     gradient = plus(gradient, adjoint(gradient))
@@ -144,7 +144,7 @@ def matrix_inverse_kernel(input: Array, *, adjoint: bool) -> Array:
 def matrix_inverse_gradient(op: Operation, dy: Tensor) -> Gradients:
     inverse, turned = op.outputs[0], op.attr("adjoint")
     inner = matmul(dy, inverse, adjoint_a=turned, adjoint_b=not turned)
-    return negated(matmul(inverse, inner, adjoint_a=not turned))
+    return negative(matmul(inverse, inner, adjoint_a=not turned))
 
 
 def _determinant_shape(input: Tensor) -> Shape:
@@ -239,7 +239,7 @@ def matrix_solve_gradient(op: Operation, dy: Tensor) -> Gradients:
     turned, solution = op.attr("adjoint"), op.outputs[0]
     right = matrix_solve(op.inputs[0], dy, adjoint=not turned)
     pair = (solution, right) if turned else (right, solution)
-    return negated(matmul(*pair, adjoint_b=True)), right
+    return negative(matmul(*pair, adjoint_b=True)), right
 
 
 matrix_triangular_solve = op(
@@ -279,7 +279,7 @@ def matrix_triangular_solve_gradient(op: Operation, dy: Tensor) -> Gradients:
     turned, lower, solution = op.attr("adjoint"), op.attr("lower"), op.outputs[0]
     right = triangular_solve(op.inputs[0], dy, lower=lower, adjoint=not turned)
     pair = (solution, right) if turned else (right, solution)
-    left = negated(matmul(*pair, adjoint_b=True))
+    left = negative(matmul(*pair, adjoint_b=True))
     left = matrix_band_part(left, -1, 0) if lower else matrix_band_part(left, 0, -1)
     return _summed_over_batches(op, left, right)
 
@@ -334,9 +334,9 @@ def banded_triangular_solve_gradient(op: Operation, dy: Tensor) -> Gradients:
     bands = item(shape_of(op.inputs[0]), -2)
     right = banded_triangular_solve(op.inputs[0], dy, lower=lower, adjoint=not turned)
     pair = (solution, right) if turned else (right, solution)
-    left = negated(matmul(*pair, adjoint_b=True))
+    left = negative(matmul(*pair, adjoint_b=True))
     if lower:
-        ends: Any = [negated(plain("Sub", bands, 1, "sub")), 0]
+        ends: Any = [negative(plain("Sub", bands, 1, "sub")), 0]
     else:
         ends = [0, plain("Sub", bands, 1, "sub")]
     left = matrix_diag_part(left, k=ends, align="LEFT_RIGHT")
@@ -412,7 +412,7 @@ def _tall_gradient(op: Operation, dy: Tensor) -> Gradients:
     z = cholesky_solve(factor, dy)
     xz = matmul(op.outputs[0], z, adjoint_b=True)
     both = plus(xz, matrix_transpose(xz))
-    left = plus(negated(matmul(a, both)), matmul(b, z, adjoint_b=True))
+    left = plus(negative(matmul(a, both)), matmul(b, z, adjoint_b=True))
     return left, matmul(a, z), None
 
 
@@ -421,7 +421,7 @@ def _wide_gradient(op: Operation, dy: Tensor) -> Gradients:
     factor = _regularized_factor(a, cast(regularizer, a.dtype.base_dtype), False)
     right = cholesky_solve(factor, matmul(a, dy))
     inner = cholesky_solve(factor, b)
-    first = negated(matmul(right, matmul(inner, a, adjoint_a=True)))
+    first = negative(matmul(right, matmul(inner, a, adjoint_a=True)))
     second = minus(dy, matmul(a, right, adjoint_a=True))
     return plus(first, matmul(inner, second, adjoint_b=True)), right, None
 

@@ -269,7 +269,7 @@ def sparse_matmul_gradient(op: Operation, dy: Tensor) -> Gradients:
     def product(x: Tensor, y: Tensor, dtype: DType, turn_x: bool = False, turn_y: bool = False) -> Tensor:
         marks = {"a_is_sparse": sparse[x], "b_is_sparse": sparse[y]}
         if turn_y:
-            y = transposed(y)
+            y = transpose_matrix(y)
         return cast(matmul(x, y, transpose_a=turn_x, **marks), dtype.base_dtype)
 
     turned = (op.attr("transpose_a"), op.attr("transpose_b"))
@@ -285,7 +285,7 @@ def sparse_matmul_gradient(op: Operation, dy: Tensor) -> Gradients:
 # ---------------------------------------------------------------------------------------------------- Building
 
 
-def transposed(x: Tensor) -> Tensor:
+def transpose_matrix(x: Tensor) -> Tensor:
     """A matrix with its dimensions exchanged, named as TensorFlow's `transpose` names it."""
     with name_scope("transpose") as scope:
         return emit("Transpose", x, np.array([1, 0], np.int32), name=scope)

@@ -25,7 +25,7 @@ import numpy as np
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.machine.blas import ONE_THREAD
 from tensorkeep.ops.linear_algebra.products import multiply
-from tensorkeep.ops.nn.windows import Ints, narrowed, widened
+from tensorkeep.ops.nn.windows import Ints, narrow_array, widen_array
 from tensorkeep.ops.shared.half_sums import half_products
 from tensorkeep.ops.shared.kernel_types import Array
 
@@ -86,10 +86,10 @@ def fused_batch_norm_kernel(
         _expect_vectors(channels, mean=mean, variance=variance)
     if not x.size:
         return x.copy(), *(np.full_like(scale, value) for value in (np.nan, np.nan, 0, 0))
-    y = widened(x).reshape(channels.shape)
+    y = widen_array(x).reshape(channels.shape)
     if not is_training:
-        y = _normalized(y - channels.spread(widened(mean)), variance, scale, offset, epsilon, channels)
-        return narrowed(y.reshape(x.shape), x.dtype), mean.copy(), variance.copy(), mean.copy(), variance.copy()
+        y = _normalized(y - channels.spread(widen_array(mean)), variance, scale, offset, epsilon, channels)
+        return narrow_array(y.reshape(x.shape), x.dtype), mean.copy(), variance.copy(), mean.copy(), variance.copy()
     size = x.size // channels.count
     batch_mean = channels.sums(y) / y.dtype.type(size)
     y = y - channels.spread(batch_mean)
@@ -97,10 +97,10 @@ def fused_batch_norm_kernel(
     y = _normalized(y, batch_variance, scale, offset, epsilon, channels)
     new_mean, new_variance = batch_mean, batch_variance * y.dtype.type(size / max(1, size - 1))
     if exponential_avg_factor != 1:
-        new_mean = _moved(widened(mean), new_mean, exponential_avg_factor)
-        new_variance = _moved(widened(variance), new_variance, exponential_avg_factor)
+        new_mean = _moved(widen_array(mean), new_mean, exponential_avg_factor)
+        new_variance = _moved(widen_array(variance), new_variance, exponential_avg_factor)
     statistics = (new_mean.copy(), new_variance, batch_mean, batch_variance)
-    return narrowed(y.reshape(x.shape), x.dtype), *(narrowed(vector, scale.dtype) for vector in statistics)
+    return narrow_array(y.reshape(x.shape), x.dtype), *(narrow_array(vector, scale.dtype) for vector in statistics)
 
 
 def fused_batch_norm_v3_kernel(
@@ -129,8 +129,8 @@ def fused_batch_norm_grad_kernel(
     nothing = np.zeros(0, mean.dtype)
     if not x.size:
         return x.copy(), np.zeros_like(mean), np.zeros_like(mean), nothing, nothing.copy()
-    dy = widened(gradient).reshape(channels.shape)
-    centered = widened(x).reshape(channels.shape) - channels.spread(widened(mean))
+    dy = widen_array(gradient).reshape(channels.shape)
+    centered = widen_array(x).reshape(channels.shape) - channels.spread(widen_array(mean))
     inverse = _inverse_deviation(variance, epsilon)
     products, offset_gradient = channels.sums(dy * centered), channels.sums(dy)
     if is_training:
@@ -138,9 +138,9 @@ def fused_batch_norm_grad_kernel(
         centered *= channels.spread(inverse * inverse * products / size)
         dy = dy - channels.spread(offset_gradient / size)
         dy -= centered
-    dx = dy * channels.spread(widened(scale) * inverse)
-    vectors = (narrowed(vector, mean.dtype) for vector in (products * inverse, offset_gradient))
-    return narrowed(dx.reshape(x.shape), x.dtype), *vectors, nothing, nothing.copy()
+    dx = dy * channels.spread(widen_array(scale) * inverse)
+    vectors = (narrow_array(vector, mean.dtype) for vector in (products * inverse, offset_gradient))
+    return narrow_array(dx.reshape(x.shape), x.dtype), *vectors, nothing, nothing.copy()
 
 
 def fused_batch_norm_grad_v3_kernel(
@@ -158,7 +158,7 @@ def _expect_vectors(channels: _Channels, **vectors: Array) -> None:
 
 
 def _inverse_deviation(variance: Array, epsilon: float) -> Array:
-    inverse: Array = np.float32(1) / np.sqrt(widened(variance) + np.float32(epsilon))
+    inverse: Array = np.float32(1) / np.sqrt(widen_array(variance) + np.float32(epsilon))
     return inverse
 
 
@@ -166,8 +166,8 @@ def _normalized(
     centered: Array, variance: Array, scale: Array, offset: Array, epsilon: float, channels: _Channels
 ) -> Array:
     """Scales and shifts an array, in place."""
-    centered *= channels.spread(_inverse_deviation(variance, epsilon) * widened(scale))
-    centered += channels.spread(widened(offset))
+    centered *= channels.spread(_inverse_deviation(variance, epsilon) * widen_array(scale))
+    centered += channels.spread(widen_array(offset))
     return centered
 
 
@@ -183,13 +183,13 @@ def lrn_kernel(
 ) -> Array:
     if images.dtype == np.float16 and images.size:
         return _half_lrn(images, depth_radius, bias, alpha, beta)
-    x = widened(images)
+    x = widen_array(images)
     norms = _norms(x, depth_radius, bias, alpha)
     if beta == 1:
-        return narrowed(x / norms, images.dtype)
+        return narrow_array(x / norms, images.dtype)
     if beta == 0.5:
-        return narrowed(x / np.sqrt(norms), images.dtype)
-    return narrowed(x * np.exp(np.log(norms) * np.float32(-beta)), images.dtype)
+        return narrow_array(x / np.sqrt(norms), images.dtype)
+    return narrow_array(x * np.exp(np.log(norms) * np.float32(-beta)), images.dtype)
 
 
 def _half_lrn(x: Array, depth_radius: int, bias: float, alpha: float, beta: float) -> Array:
@@ -228,12 +228,12 @@ def lrn_grad_kernel(
     if not gradient.shape == images.shape == output.shape:
         shapes = [list(array.shape) for array in (gradient, images, output)]
         raise InvalidArgumentError(f"gradient, images and output have the shapes {shapes}: expected the same")
-    dy, x, y = widened(gradient), widened(images), widened(output)
+    dy, x, y = widen_array(gradient), widen_array(images), widen_array(output)
     norms = _window_sums(np.square(x), depth_radius) * np.float32(alpha) + np.float32(bias)
     is_zero, zero = dy == 0, x.dtype.type(0)
     direct = np.where(is_zero, zero, dy * np.exp(np.log(norms) * np.float32(-beta)))
     shared = _window_sums(np.where(is_zero, zero, dy * y / norms), depth_radius)
-    return narrowed(direct + np.float32(-2 * alpha * beta) * x * shared, gradient.dtype)
+    return narrow_array(direct + np.float32(-2 * alpha * beta) * x * shared, gradient.dtype)
 
 
 def _window_sums(array: Array, radius: int) -> Array:

@@ -16,12 +16,12 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.building import control_dependencies, name_scope
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
-from tensorkeep.ops.nn.windows import is_half, narrowed, widened
+from tensorkeep.ops.nn.windows import is_half, narrow_array, widen_array
 from tensorkeep.ops.shared.expressions import (
     concat,
     constant,
     minus,
-    negated,
+    negative,
     ones_like,
     over,
     plus,
@@ -35,7 +35,7 @@ from tensorkeep.ops.shared.expressions import (
 )
 from tensorkeep.ops.shared.families import of_equal_shapes
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import merged, merged_size, same, with_rank, with_rank_at_least
+from tensorkeep.ops.shared.shape_rules import merged_shape, merged_size, same, with_rank, with_rank_at_least
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _FRACTIONS: Final = "T: {half, bfloat16, float, double}"
@@ -103,8 +103,8 @@ def bias_add_grad_kernel(out_backprop: Array, *, data_format: bytes) -> Array:
         raise InvalidArgumentError(f"Input tensor must be at least 2D: {list(out_backprop.shape)}")
     else:
         axes = (0, *range(2, rank)) if data_format == b"NCHW" else tuple(range(rank - 1))
-    summands = widened(out_backprop)
-    return narrowed(np.add.reduce(summands, axis=axes, dtype=summands.dtype), dtype)
+    summands = widen_array(out_backprop)
+    return narrow_array(np.add.reduce(summands, axis=axes, dtype=summands.dtype), dtype)
 
 
 @bias_add_grad.gradient
@@ -153,7 +153,7 @@ def bias_add_v1_gradient(op: Operation, dy: Tensor) -> Gradients:
 def _gradient_op(name: str, types: str, *attrs: str, second: str = "features") -> OpSpec:
     """The op that computes the gradient of an activation."""
     spec = op(f"{name}(gradients: T, {second}: T) -> backprops: T", *attrs, types)
-    spec.shape(merged)
+    spec.shape(merged_shape)
     return spec
 
 
@@ -270,9 +270,9 @@ def elu_kernel(features: Array) -> Array:
     if features.dtype == np.float16:  # of which TensorFlow rounds every step
         less = np.exp(np.minimum(features, np.float16(0)).astype(np.float32)).astype(np.float16) - np.float16(1)
         return np.where(features < 0, less, features)
-    wide = widened(features)
+    wide = widen_array(features)
     zero = _ZERO[wide.dtype]
-    return narrowed(np.expm1(np.minimum(wide, zero)) + np.maximum(wide, zero), features.dtype)
+    return narrow_array(np.expm1(np.minimum(wide, zero)) + np.maximum(wide, zero), features.dtype)
 
 
 @elu.gradient
@@ -286,8 +286,10 @@ elu_grad = _gradient_op("EluGrad", _FRACTIONS, second="outputs")
 @elu_grad.kernel
 @of_equal_shapes
 def elu_grad_kernel(gradients: Array, outputs: Array) -> Array:
-    wide = widened(outputs)
-    return narrowed(widened(gradients) * (np.fmin(wide, _ZERO[wide.dtype]) + wide.dtype.type(1)), gradients.dtype)
+    wide = widen_array(outputs)
+    return narrow_array(
+        widen_array(gradients) * (np.fmin(wide, _ZERO[wide.dtype]) + wide.dtype.type(1)), gradients.dtype
+    )
 
 
 @elu_grad.gradient
@@ -313,10 +315,10 @@ def selu_kernel(features: Array) -> Array:
     if features.dtype == np.float16:  # of which TensorFlow rounds every step
         less = np.exp(np.minimum(features, np.float16(0)).astype(np.float32)).astype(np.float16) - np.float16(1)
         return np.where(features < 0, np.float16(_SELU_SCALE_ALPHA) * less, np.float16(_SELU_SCALE) * features)
-    wide = widened(features)
+    wide = widen_array(features)
     zero, kind = _ZERO[wide.dtype], wide.dtype.type
     negative = kind(_SELU_SCALE_ALPHA) * np.expm1(np.minimum(wide, zero))
-    return narrowed(negative + kind(_SELU_SCALE) * np.maximum(wide, zero), features.dtype)
+    return narrow_array(negative + kind(_SELU_SCALE) * np.maximum(wide, zero), features.dtype)
 
 
 @selu.gradient
@@ -330,10 +332,10 @@ selu_grad = _gradient_op("SeluGrad", _FRACTIONS, second="outputs")
 @selu_grad.kernel
 @of_equal_shapes
 def selu_grad_kernel(gradients: Array, outputs: Array) -> Array:
-    wide = widened(outputs)
+    wide = widen_array(outputs)
     kind = wide.dtype.type
     slopes = np.where(wide < _ZERO[wide.dtype], wide + kind(_SELU_SCALE_ALPHA), kind(_SELU_SCALE))
-    return narrowed(widened(gradients) * slopes, gradients.dtype)
+    return narrow_array(widen_array(gradients) * slopes, gradients.dtype)
 
 
 @selu_grad.gradient
@@ -349,8 +351,8 @@ softplus.shape(same)
 def softplus_kernel(features: Array) -> Array:
     if is_half(features.dtype):
         return _half_softplus(features)
-    wide = widened(features)
-    return narrowed(np.logaddexp(wide, _ZERO[wide.dtype]), features.dtype)
+    wide = widen_array(features)
+    return narrow_array(np.logaddexp(wide, _ZERO[wide.dtype]), features.dtype)
 
 
 def _half_softplus(features: Array) -> Array:
@@ -375,8 +377,8 @@ softplus_grad = _gradient_op("SoftplusGrad", _FRACTIONS)
 @softplus_grad.kernel
 @of_equal_shapes
 def softplus_grad_kernel(gradients: Array, features: Array) -> Array:
-    wide = widened(features)
-    return narrowed(widened(gradients) / (np.exp(-wide) + wide.dtype.type(1)), gradients.dtype)
+    wide = widen_array(features)
+    return narrow_array(widen_array(gradients) / (np.exp(-wide) + wide.dtype.type(1)), gradients.dtype)
 
 
 @softplus_grad.gradient
@@ -385,7 +387,7 @@ def softplus_grad_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         first = softplus_grad(dy, x)
         numerator = times(dy, gradients)
-        partial = plus(emit("Exp", negated(x)), 2.0)
+        partial = plus(emit("Exp", negative(x)), 2.0)
         return first, over(numerator, plus(partial, emit("Exp", x)))
 
 
@@ -395,8 +397,8 @@ softsign.shape(same)
 
 @softsign.kernel
 def softsign_kernel(features: Array) -> Array:
-    wide = widened(features)
-    return narrowed(wide / (np.abs(wide) + wide.dtype.type(1)), features.dtype)
+    wide = widen_array(features)
+    return narrow_array(wide / (np.abs(wide) + wide.dtype.type(1)), features.dtype)
 
 
 @softsign.gradient
@@ -410,5 +412,5 @@ softsign_grad = _gradient_op("SoftsignGrad", _FRACTIONS)
 @softsign_grad.kernel
 @of_equal_shapes
 def softsign_grad_kernel(gradients: Array, features: Array) -> Array:
-    wide = widened(features)
-    return narrowed(widened(gradients) / np.square(np.abs(wide) + wide.dtype.type(1)), gradients.dtype)
+    wide = widen_array(features)
+    return narrow_array(widen_array(gradients) / np.square(np.abs(wide) + wide.dtype.type(1)), gradients.dtype)

@@ -39,15 +39,15 @@ from tensorkeep.ops.nn.windows import (
     Placement,
     Sliding,
     SlidingAttributes,
-    centered,
+    centered_part,
     layout_of,
     lowest,
-    narrowed,
+    narrow_array,
     place,
     place_over_space,
     place_windows,
     tap_indices,
-    widened,
+    widen_array,
 )
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.runtime.allocation import check_allocation
@@ -345,28 +345,28 @@ def conv3d_backprop_filter_v2_kernel(
 def _forward(images: Array, filters: Array, sliding: Sliding) -> Array:
     dtype = images.dtype
     if images.ndim == 5:
-        images = centered(images, filters.shape[:-2], sliding)
-    images, filters = widened(images), widened(filters)
+        images = centered_part(images, filters.shape[:-2], sliding)
+    images, filters = widen_array(images), widen_array(filters)
     plan = _plan(images.shape, filters.shape, sliding, images.itemsize)
-    return narrowed(_convolve(images, filters, plan), dtype)
+    return narrow_array(_convolve(images, filters, plan), dtype)
 
 
 @np.errstate(all="ignore")
 def _backward_to_images(image_shape: Ints, filters: Array, gradient: Array, sliding: Sliding) -> Array:
     dtype = gradient.dtype
-    filters, gradient = widened(filters), widened(gradient)
+    filters, gradient = widen_array(filters), widen_array(gradient)
     plan = _plan(image_shape, filters.shape, sliding, gradient.itemsize)
     _expect_gradient(gradient, plan.output_shape)
-    return narrowed(_image_gradient(filters, gradient, plan), dtype)
+    return narrow_array(_image_gradient(filters, gradient, plan), dtype)
 
 
 @np.errstate(all="ignore")
 def _backward_to_filters(images: Array, filter_shape: Ints, gradient: Array, sliding: Sliding) -> Array:
     dtype = gradient.dtype
-    images, gradient = widened(images), widened(gradient)
+    images, gradient = widen_array(images), widen_array(gradient)
     plan = _plan(images.shape, filter_shape, sliding, images.itemsize)
     _expect_gradient(gradient, plan.output_shape)
-    return narrowed(_filter_gradient(images, gradient, plan), dtype)
+    return narrow_array(_filter_gradient(images, gradient, plan), dtype)
 
 
 def _expect_gradient(gradient: Array, shape: Ints) -> None:
@@ -413,8 +413,8 @@ def _depthwise_plan(image_shape: Ints, filter_shape: Ints, sliding: Sliding) -> 
 def _depthwise_forward(images: Array, filters: Array, sliding: Sliding) -> Array:
     plan = _depthwise_plan(images.shape, filters.shape, sliding)
     windows = _row_windows(_repeated(images, plan.layout, filters.shape[3]), plan.rows, plan.columns)
-    output = _sum_over_taps(windows, widened(filters), plan.columns.output)
-    return narrowed(_restored(output, plan.layout), images.dtype)
+    output = _sum_over_taps(windows, widen_array(filters), plan.columns.output)
+    return narrow_array(_restored(output, plan.layout), images.dtype)
 
 
 @np.errstate(all="ignore")
@@ -425,7 +425,7 @@ def _depthwise_backward_to_filters(images: Array, filter_shape: Ints, gradient: 
     seen = _repeated(gradient, plan.layout, 1).reshape(*windows.shape[:2], windows.shape[4])
     total = np.einsum("nhijx,nhx->ijx", windows, seen)
     total = total.reshape(*filter_shape[:2], plan.columns.output, filter_shape[2] * filter_shape[3]).sum(axis=2)
-    return narrowed(total.reshape(filter_shape), gradient.dtype)
+    return narrow_array(total.reshape(filter_shape), gradient.dtype)
 
 
 @np.errstate(all="ignore")
@@ -438,9 +438,9 @@ def _depthwise_backward_to_images(image_shape: Ints, filters: Array, gradient: A
     (row_outputs, row_places), (column_outputs, column_places) = _places(plan.rows), _places(plan.columns)
     spread = np.zeros((seen.shape[0], rows.input, columns.input, seen.shape[3]), seen.dtype)
     spread[:, row_places, column_places] = seen[:, row_outputs, column_outputs]
-    returned = _sum_over_taps(_row_windows(spread, rows, columns), widened(filters)[::-1, ::-1], columns.output)
+    returned = _sum_over_taps(_row_windows(spread, rows, columns), widen_array(filters)[::-1, ::-1], columns.output)
     returned = returned.reshape(*returned.shape[:3], *filters.shape[2:]).sum(axis=4)
-    return narrowed(_restored(returned, plan.layout), gradient.dtype)
+    return narrow_array(_restored(returned, plan.layout), gradient.dtype)
 
 
 def _over_spread(axis: Placement) -> Placement:
@@ -456,7 +456,7 @@ def _places(axis: Placement) -> tuple[slice, slice]:
 
 def _repeated(images: Array, layout: Layout, times: int) -> Array:
     """The images in the type that is computed with, channels last, and each channel so many times in a row."""
-    images = widened(np.moveaxis(images, layout.channel, -1) if layout.is_channels_first else images)
+    images = widen_array(np.moveaxis(images, layout.channel, -1) if layout.is_channels_first else images)
     return images if times == 1 else np.repeat(images, times, axis=3)
 
 

@@ -15,7 +15,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.nn import _normalization_kernels as arithmetic
 from tensorkeep.ops.nn._window_shapes import dims_of
-from tensorkeep.ops.nn.windows import Dimension, narrowed, widened
+from tensorkeep.ops.nn.windows import Dimension, narrow_array, widen_array
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged_size
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
@@ -352,12 +352,12 @@ def batch_norm_with_global_normalization_kernel(
         result: Array = (t - m) * (inverse * gamma if scale_after_normalization else inverse) + beta
         return result
     inverse = _inverse_deviation(v, variance_epsilon)
-    factor = inverse * widened(gamma) if scale_after_normalization else inverse
-    return narrowed((widened(t) - widened(m)) * factor + widened(beta), t.dtype)
+    factor = inverse * widen_array(gamma) if scale_after_normalization else inverse
+    return narrow_array((widen_array(t) - widen_array(m)) * factor + widen_array(beta), t.dtype)
 
 
 def _inverse_deviation(v: Array, epsilon: float) -> Array:
-    wide = widened(v)
+    wide = widen_array(v)
     inverse: Array = wide.dtype.type(1) / np.sqrt(wide + wide.dtype.type(np.float32(epsilon)))
     return inverse
 
@@ -405,14 +405,14 @@ def batch_norm_with_global_normalization_grad_kernel(
     scale_after_normalization: bool,
 ) -> tuple[Array, ...]:
     _expect_vectors(t, m, v, gamma)
-    dy, inverse = widened(backprop), _inverse_deviation(v, variance_epsilon)
-    scale = widened(gamma) if scale_after_normalization else np.ones_like(inverse)
-    products = np.add.reduce(dy * (widened(t) - widened(m)), axis=(0, 1, 2))
+    dy, inverse = widen_array(backprop), _inverse_deviation(v, variance_epsilon)
+    scale = widen_array(gamma) if scale_after_normalization else np.ones_like(inverse)
+    products = np.add.reduce(dy * (widen_array(t) - widen_array(m)), axis=(0, 1, 2))
     sums = np.add.reduce(dy, axis=(0, 1, 2))
     dgamma = products * inverse if scale_after_normalization else np.zeros_like(inverse)
     dv = products * scale * inverse * inverse * inverse * inverse.dtype.type(-0.5)
     found = (dy * (scale * inverse), -sums * (scale * inverse), dv, sums, dgamma)
-    return tuple(narrowed(array, t.dtype) for array in found)
+    return tuple(narrow_array(array, t.dtype) for array in found)
 
 
 # ------------------------------------------------------------------------------------------- Neighbouring channels

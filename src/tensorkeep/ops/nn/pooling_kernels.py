@@ -35,13 +35,13 @@ from tensorkeep.ops.nn.windows import (
     Placement,
     Sliding,
     SlidingAttributes,
-    centered,
+    centered_part,
     layout_of,
     lowest,
-    narrowed,
+    narrow_array,
     place_windows,
     tap_indices,
-    widened,
+    widen_array,
 )
 from tensorkeep.ops.shared.kernel_types import Array
 
@@ -62,7 +62,7 @@ def max_pool_kernel(images: Array, *, ksize: Ints, **attributes: Unpack[SlidingA
     windows = _windows(images.shape, ksize, sliding, True)
     if windows[layout_of(sliding.data_format, images.ndim).channel].is_trivial:
         return _maxima(images, windows, lowest(images.dtype))
-    return narrowed(_first_maxima(widened(images), windows)[0], images.dtype)
+    return narrow_array(_first_maxima(widen_array(images), windows)[0], images.dtype)
 
 
 def max_pool_v2_kernel(images: Array, ksize: Array, strides: Array, **attributes: Unpack[PaddingAttributes]) -> Array:
@@ -85,14 +85,14 @@ def max_pool_with_argmax_kernel(
 ) -> tuple[Array, Array]:
     """The maxima, and where each lies in its image, or in all images, when flattened."""
     windows = _windows(images.shape, ksize, Sliding(**attributes))
-    maxima, winners = _first_maxima(widened(images), windows)
+    maxima, winners = _first_maxima(widen_array(images), windows)
     steps = [prod(images.shape[axis + 1 :]) for axis in range(images.ndim)]
     starts = [np.arange(axis.output) * axis.stride - axis.before for axis in windows]
     if not include_batch_in_index:
         starts[0] *= 0
     places = sum(index * step for index, step in zip(np.ix_(*starts), steps, strict=True))
     tap_places = np.tensordot(steps, np.indices(ksize), 1).ravel()
-    return narrowed(maxima, images.dtype), (places + tap_places[winners]).astype(Targmax)
+    return narrow_array(maxima, images.dtype), (places + tap_places[winners]).astype(Targmax)
 
 
 @np.errstate(all="ignore")
@@ -101,12 +101,12 @@ def max_pool_grad_kernel(
 ) -> Array:
     windows = _windows(images.shape, ksize, Sliding(**attributes))
     _expect_shapes(windows, output=output, gradient=gradient)
-    result = np.zeros(images.shape, widened(gradient[:0]).dtype)
+    result = np.zeros(images.shape, widen_array(gradient[:0]).dtype)
     count = max(1, _PIECE_BYTES // max(1, prod(images.shape[1:]) * images.itemsize))
     for start in range(0, images.shape[0], count):
         part = slice(start, start + count)
-        _return_to_first_maxima(widened(images[part]), widened(gradient[part]), windows, result[part])
-    return narrowed(result, gradient.dtype)
+        _return_to_first_maxima(widen_array(images[part]), widen_array(gradient[part]), windows, result[part])
+    return narrow_array(result, gradient.dtype)
 
 
 def max_pool_grad_v2_kernel(
@@ -144,12 +144,12 @@ def max_pool3d_grad_kernel(
     windows = _windows(images.shape, ksize, Sliding(**attributes))
     _expect_shapes(windows, output=output, gradient=gradient)
     dtype = gradient.dtype
-    images, output, gradient = widened(images), widened(output), widened(gradient)
+    images, output, gradient = widen_array(images), widen_array(output), widen_array(gradient)
     result = np.zeros(images.shape, gradient.dtype)
     for outputs, inputs in reversed(tap_indices(windows)):
         is_maximum = np.abs(images[inputs] - output[outputs]) < _TOLERANCE
         result[inputs] += np.where(is_maximum, gradient[outputs], gradient.dtype.type(0))
-    return narrowed(result, dtype)
+    return narrow_array(result, dtype)
 
 
 @np.errstate(all="ignore")
@@ -162,19 +162,19 @@ def max_pool_grad_with_argmax_kernel(
     include_batch_in_index: bool = False,
     **attributes: Unpack[SlidingAttributes],
 ) -> Array:
-    result = np.zeros(images.size, widened(gradient[:0]).dtype)
-    np.add.at(result, _flat_places(images, argmax, include_batch_in_index), widened(gradient))
-    return narrowed(result.reshape(images.shape), gradient.dtype)
+    result = np.zeros(images.size, widen_array(gradient[:0]).dtype)
+    np.add.at(result, _flat_places(images, argmax, include_batch_in_index), widen_array(gradient))
+    return narrow_array(result.reshape(images.shape), gradient.dtype)
 
 
 @np.errstate(all="ignore")
 def avg_pool_kernel(images: Array, *, ksize: Ints, **attributes: Unpack[SlidingAttributes]) -> Array:
     windows = _windows(images.shape, ksize, Sliding(**attributes))
-    sums = widened(images)
+    sums = widen_array(images)
     for axis, window in enumerate(windows):
         if not window.is_trivial:
             sums = _reduced(np.add, sums, axis, window, 0)
-    return narrowed(sums / _counts(windows, sums.dtype), images.dtype)
+    return narrow_array(sums / _counts(windows, sums.dtype), images.dtype)
 
 
 def avg_pool3d_kernel(images: Array, *, ksize: Ints, **attributes: Unpack[SlidingAttributes]) -> Array:
@@ -187,7 +187,7 @@ def avg_pool_grad_kernel(
 ) -> Array:
     windows = _windows(_ints(input_shape), ksize, Sliding(**attributes))
     _expect_shapes(windows, gradient=gradient)
-    shares = widened(gradient)
+    shares = widen_array(gradient)
     shares = shares / _counts(windows, shares.dtype)
     for axis, window in enumerate(windows):
         if not window.is_trivial:
@@ -195,7 +195,7 @@ def avg_pool_grad_kernel(
             for outputs, inputs in reversed(_taps_along(axis, window)):
                 total[inputs] += shares[outputs]
             shares = total
-    return narrowed(shares, gradient.dtype)
+    return narrow_array(shares, gradient.dtype)
 
 
 avg_pool3d_grad_kernel = avg_pool_grad_kernel
@@ -228,7 +228,7 @@ def _windows(shape: Ints, ksize: Ints, sliding: Sliding, over_channels: bool = F
 
 def _centered(images: Array, ksize: Ints, sliding: Sliding) -> Array:
     layout = layout_of(sliding.data_format, images.ndim)
-    return centered(images, tuple(ksize[axis] for axis in layout.spatial), sliding)
+    return centered_part(images, tuple(ksize[axis] for axis in layout.spatial), sliding)
 
 
 def _expect_shapes(windows: Windows, **arrays: Array) -> None:
@@ -240,7 +240,7 @@ def _expect_shapes(windows: Windows, **arrays: Array) -> None:
 
 def _maxima(images: Array, windows: Windows, floor: Any) -> Array:
     """The maxima, as if each window also held the floor. NaN is no number, so it is below everything."""
-    maxima = widened(images)
+    maxima = widen_array(images)
     is_real = maxima.dtype.kind == "f"
     for axis, window in enumerate(windows):
         if not window.is_trivial:
@@ -249,7 +249,7 @@ def _maxima(images: Array, windows: Windows, floor: Any) -> Array:
         maxima = maxima.copy()
     if is_real:
         np.fmax(maxima, maxima.dtype.type(floor), out=maxima)
-    return narrowed(maxima, images.dtype)
+    return narrow_array(maxima, images.dtype)
 
 
 def _reduced(combine: np.ufunc, array: Array, axis: int, window: Placement, start: Any) -> Array:

@@ -22,7 +22,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, op
 from tensorkeep.ops.linear_algebra.products import multiply
 from tensorkeep.ops.nn._window_shapes import times
-from tensorkeep.ops.nn.windows import narrowed, widened
+from tensorkeep.ops.nn.windows import narrow_array, widen_array
 from tensorkeep.ops.shared.half_sums import half_products
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank
@@ -53,7 +53,7 @@ class _Weights(NamedTuple):
         order: tuple[int, ...] = _FIRST_ORDER,
     ) -> _Weights:
         """Those of a gradient, which is computed in float32 and rounded once."""
-        w, wci, wcf, wco, b = map(widened, arrays)
+        w, wci, wcf, wco, b = map(widen_array, arrays)
         return cls(w, wci, wcf, wco, b, use_peephole, order)
 
     @property
@@ -233,9 +233,9 @@ def lstm_block_cell_grad_kernel(
     weights = _Weights.of((w, wci, wcf, wco, b), use_peephole)
     _check_cell(x, cs_prev, h_prev, weights)
     _check_shapes(cs_prev.shape, i=i, cs=cs, f=f, o=o, ci=ci, co=co, cs_grad=cs_grad, h_grad=h_grad)
-    kept = tuple(widened(array) for array in (i, cs, f, o, ci, co))
-    found = _step_gradient(widened(cs_prev), kept, widened(cs_grad), widened(h_grad), weights)
-    return tuple(narrowed(array, x.dtype) for array in found)
+    kept = tuple(widen_array(array) for array in (i, cs, f, o, ci, co))
+    found = _step_gradient(widen_array(cs_prev), kept, widen_array(cs_grad), widen_array(h_grad), weights)
+    return tuple(narrow_array(array, x.dtype) for array in found)
 
 
 # ------------------------------------------------------------------------------------------------------ Sequences
@@ -379,14 +379,16 @@ def _sequence_gradient(
     _check_cell(x, cs_prev, h_prev, weights)
     names = ("i", "cs", "f", "o", "ci", "co", "h", "cs_grad", "h_grad")
     _check_shapes((*x.shape[:2], weights.size), **dict(zip(names, (*kept, *grads), strict=True)))
-    dtype, wide = weights.w.dtype, widened(x)
-    outputs, (cs_grad, h_grad) = [widened(array) for array in kept], map(widened, grads)
+    dtype, wide = weights.w.dtype, widen_array(x)
+    outputs, (cs_grad, h_grad) = [widen_array(array) for array in kept], map(widen_array, grads)
     x_grad = np.zeros(wide.shape, dtype)
     w_grad, b_grad = np.zeros_like(weights.w), np.zeros_like(weights.b)
     peepholes = [np.zeros(weights.size, dtype) for _ in range(3)]
     dcs, dh = np.zeros(cs_prev.shape, dtype), np.zeros(h_prev.shape, dtype)
     for at in reversed(range(_steps(seq_len_max, x))):
-        before_cs, before_h = (outputs[1][at - 1], outputs[6][at - 1]) if at else (widened(cs_prev), widened(h_prev))
+        before_cs, before_h = (
+            (outputs[1][at - 1], outputs[6][at - 1]) if at else (widen_array(cs_prev), widen_array(h_prev))
+        )
         step = _step_gradient(
             before_cs, tuple(array[at] for array in outputs[:6]), cs_grad[at] + dcs, h_grad[at] + dh, weights
         )
@@ -426,7 +428,7 @@ def block_lstm_grad_kernel(
     found = _sequence_gradient(
         seq_len_max, x, cs_prev, h_prev, _Weights.of((w, wci, wcf, wco, b), use_peephole), kept, (cs_grad, h_grad)
     )
-    return tuple(narrowed(array, x.dtype) for array in found)
+    return tuple(narrow_array(array, x.dtype) for array in found)
 
 
 @block_lstm_grad_v2.kernel
@@ -455,7 +457,7 @@ def block_lstm_grad_v2_kernel(
     weights = _Weights.of((w, wci, wcf, wco, b), use_peephole, _SECOND_ORDER)
     kept = (i, cs, f, o, ci, co, h)
     found = _sequence_gradient(seq_len_max, x, cs_prev, h_prev, weights, kept, (cs_grad, h_grad))
-    return tuple(narrowed(array, x.dtype) for array in found)
+    return tuple(narrow_array(array, x.dtype) for array in found)
 
 
 # ------------------------------------------------------------------------------------------------------ GRU

@@ -15,8 +15,8 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.io.machine.blas import inner_product
 from tensorkeep.native.losses import fused_sparse_cross_entropy
-from tensorkeep.ops.nn.windows import narrowed, widened
-from tensorkeep.ops.shared.expressions import minus, negated, plus, reduce_sum, times
+from tensorkeep.ops.nn.windows import narrow_array, widen_array
+from tensorkeep.ops.shared.expressions import minus, negative, plus, reduce_sum, times
 from tensorkeep.ops.shared.half_sums import half_sums
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import broadcast, merged_size, scalar, with_rank, with_rank_at_least
@@ -35,9 +35,9 @@ def softmax_kernel(logits: Array) -> Array:
     if logits.dtype.itemsize == 2 and logits.size:
         _, powers, sums = _half_powers(logits)
         return powers * np.reciprocal(sums)
-    _, powers, sums = _powers(widened(logits))
+    _, powers, sums = _powers(widen_array(logits))
     np.divide(powers, sums, out=powers)
-    return narrowed(powers, logits.dtype)
+    return narrow_array(powers, logits.dtype)
 
 
 def _powers(logits: Array) -> tuple[Array, Array, Array]:
@@ -76,9 +76,9 @@ def log_softmax_kernel(logits: Array) -> Array:
         shifted, _, sums = _half_powers(logits)
         result: Array = shifted - np.log(sums.astype(np.float32)).astype(sums.dtype)
         return result
-    shifted, _, sums = _powers(widened(logits))
+    shifted, _, sums = _powers(widen_array(logits))
     shifted -= np.log(sums)
-    return narrowed(shifted, logits.dtype)
+    return narrow_array(shifted, logits.dtype)
 
 
 @log_softmax.gradient
@@ -119,13 +119,13 @@ def softmax_cross_entropy_with_logits_kernel(features: Array, labels: Array) -> 
     if dtype.itemsize == 2 and logits.size:
         losses, chances = _half_losses(logits)
         return half_sums(targets * losses)[:, 0], chances - targets
-    targets = widened(targets)
-    shifted, powers, sums = _powers(widened(logits))
+    targets = widen_array(targets)
+    shifted, powers, sums = _powers(widen_array(logits))
     np.subtract(np.log(sums), shifted, out=shifted)
     shifted *= targets
     powers /= sums
     powers -= targets
-    return narrowed(np.add.reduce(shifted, axis=1), dtype), narrowed(powers, dtype)
+    return narrow_array(np.add.reduce(shifted, axis=1), dtype), narrow_array(powers, dtype)
 
 
 def _half_losses(logits: Array) -> tuple[Array, Array]:
@@ -138,7 +138,7 @@ def _half_losses(logits: Array) -> tuple[Array, Array]:
 def softmax_cross_entropy_with_logits_gradient(op: Operation, dloss: Tensor, dbackprop: Tensor) -> Gradients:
     logits = op.inputs[0]
     grad = _logits_gradient(op, dloss, dbackprop)
-    return grad, _by_row(dloss, negated(log_softmax(logits)))
+    return grad, _by_row(dloss, negative(log_softmax(logits)))
 
 
 def _by_row(factors: Tensor, rows: Tensor) -> Any:
@@ -188,11 +188,11 @@ def sparse_softmax_cross_entropy_with_logits_kernel(features: Array, labels: Arr
         all_losses, powers = _half_losses(features) if features.size else (features, features)
         losses = all_losses.take(chosen)
     else:
-        shifted, powers, sums = _powers(widened(features))
+        shifted, powers, sums = _powers(widen_array(features))
         losses = np.log(sums[:, 0]) - shifted.take(chosen)
         powers /= sums
     powers.put(chosen, powers.take(chosen) - powers.dtype.type(1))
-    return narrowed(losses, dtype), narrowed(powers, dtype)
+    return narrow_array(losses, dtype), narrow_array(powers, dtype)
 
 
 def _check_labels(labels: Array, classes: int) -> None:
@@ -216,8 +216,8 @@ l2_loss.shape(scalar)
 
 @l2_loss.kernel
 def l2_loss_kernel(t: Array) -> Array:
-    flat = widened(t).reshape(-1)
-    return narrowed(inner_product(flat, flat) / flat.dtype.type(2), t.dtype)
+    flat = widen_array(t).reshape(-1)
+    return narrow_array(inner_product(flat, flat) / flat.dtype.type(2), t.dtype)
 
 
 @l2_loss.gradient

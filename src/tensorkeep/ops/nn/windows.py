@@ -237,7 +237,7 @@ def place_over_space(shape: Ints, window: Ints, sliding: Sliding) -> tuple[Layou
     return layout, tuple(everywhere[axis] for axis in layout.spatial)
 
 
-def centered(array: Array, window: Ints, sliding: Sliding) -> Array:
+def centered_part(array: Array, window: Ints, sliding: Sliding) -> Array:
     """As much of an array as TensorFlow's three-dimensional convolution and pools look at, on CPUs.
 
     Where windows are smaller than their strides, SAME leaves elements over behind the last one. These kernels leave
@@ -271,12 +271,12 @@ def is_half(dtype: np.dtype[Any]) -> bool:
     return dtype.itemsize == 2 and dtype.kind not in "iu"
 
 
-def widened(array: Array) -> Array:
+def widen_array(array: Array) -> Array:
     """The array in the type that it is computed with."""
     return array.astype(np.float32) if is_half(array.dtype) else array
 
 
-def narrowed(array: Array, dtype: np.dtype[Any]) -> Array:
+def narrow_array(array: Array, dtype: np.dtype[Any]) -> Array:
     """A result in the type that it is returned in."""
     return array if array.dtype == dtype else array.astype(dtype)
 

@@ -19,7 +19,7 @@ from tensorkeep.ops.shared.expressions import (
     conj,
     constant,
     minus,
-    negated,
+    negative,
     number,
     ones,
     ones_like,
@@ -36,7 +36,7 @@ from tensorkeep.ops.shared.expressions import (
 )
 from tensorkeep.ops.shared.families import binary
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
-from tensorkeep.ops.shared.shape_rules import broadcast, merged
+from tensorkeep.ops.shared.shape_rules import broadcast, merged_shape
 from tensorkeep.shapes import Shape
 
 _NUMBERS = "bfloat16, half, float, double, uint8, int8, uint16, int16, int32"
@@ -74,7 +74,7 @@ add_v2 = binary(
 
 def sub_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
-    return (dy, negated(dy)) if all_known_and_equal(x, y, dy) else unbroadcast(x, y, dy, negated(dy))
+    return (dy, negative(dy)) if all_known_and_equal(x, y, dy) else unbroadcast(x, y, dy, negative(dy))
 
 
 sub = binary("Sub", np.subtract, sub_gradient, types=f"{{{_NUMBERS}, int64, {_COMPLEX}, uint32, uint64}}")
@@ -94,7 +94,7 @@ def squared_difference_gradient(op: Operation, dy: Tensor) -> Gradients:
         else:
             doubled = mul(two, dy)
         gx = times(doubled, minus(x, y))
-    return (gx, negated(gx)) if all_known_and_equal(x, y, dy) else unbroadcast(x, y, gx, negated(gx))
+    return (gx, negative(gx)) if all_known_and_equal(x, y, dy) else unbroadcast(x, y, gx, negative(gx))
 
 
 squared_difference = binary(
@@ -118,7 +118,7 @@ add_n = op(
 @add_n.shape
 def add_n_shape(inputs: list[Tensor]) -> Shape:
     try:
-        return merged(*reversed(inputs))
+        return merged_shape(*reversed(inputs))
     except InvalidArgumentError:
         shapes = ", ".join(str(tensor.static_shape) for tensor in inputs)
         raise InvalidArgumentError(f"AddN needs inputs of one shape, got {shapes}") from None
@@ -229,7 +229,7 @@ def real_div_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     cx, cy = conj(x), conj(y)
     gx = real_div(dy, cy)
-    gy = times(dy, real_div(real_div(negated(cx), cy), cy))
+    gy = times(dy, real_div(real_div(negative(cx), cy), cy))
     return unbroadcast(x, y, gx, gy)
 
 
@@ -244,7 +244,7 @@ def div_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
     cx, cy = conj(x), conj(y)
     gx = over(dy, cy)
-    gy = times(dy, over(over(negated(cx), cy), cy))
+    gy = times(dy, over(over(negative(cx), cy), cy))
     return unbroadcast(x, y, gx, gy)
 
 
@@ -262,7 +262,7 @@ def _div_no_nan(x: Tensor, y: Tensor) -> Tensor:
 def div_no_nan_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = conj(op.inputs[0]), conj(op.inputs[1])
     gx = _div_no_nan(dy, y)
-    gy = times(dy, _div_no_nan(_div_no_nan(negated(x), y), y))
+    gy = times(dy, _div_no_nan(_div_no_nan(negative(x), y), y))
     return unbroadcast(x, y, gx, gy)
 
 
@@ -312,7 +312,7 @@ def floor_mod_kernel(x: Array, y: Array) -> Array:
 
 def floor_mod_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
-    gy = times(dy, negated(floor_div(x, y)))
+    gy = times(dy, negative(floor_div(x, y)))
     return unbroadcast(x, y, dy, gy)
 
 
@@ -373,7 +373,7 @@ def xdivy_kernel(x: Array, y: Array) -> Array:
 
 def xdivy_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, y = op.inputs
-    return _reduced(x, y, dy, lambda: (xdivy(_not_zero(x), y), xdivy(negated(x), plain("Pow", y, 2, "pow"))))
+    return _reduced(x, y, dy, lambda: (xdivy(_not_zero(x), y), xdivy(negative(x), plain("Pow", y, 2, "pow"))))
 
 
 xdivy = binary("Xdivy", xdivy_kernel, xdivy_gradient, types=_HALF_FIRST)
@@ -438,7 +438,7 @@ def atan2_gradient(op: Operation, dy: Tensor) -> Gradients:
         squared_y = emit("Square", y)
         inverse = over(dy, plus(squared_y, emit("Square", x)))
         gy = times(x, inverse)
-        gx = times(negated(y), inverse)
+        gx = times(negative(y), inverse)
         return unbroadcast(y, x, gy, gx)
 
 
@@ -466,7 +466,7 @@ cross = op("Cross(a: T, b: T) -> product: T", "T: realnumbertype")
 
 @cross.shape
 def cross_shape(a: Tensor, b: Tensor) -> Shape:
-    shape = merged(a, b)
+    shape = merged_shape(a, b)
     if shape.dims is not None:
         if not shape.dims:
             raise InvalidArgumentError("Shape must be at least rank 1 but is rank 0")

@@ -12,7 +12,7 @@ from tensorkeep.graph.arguments import emit
 from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
-from tensorkeep.ops.shared.expressions import minus, negated, plus, times
+from tensorkeep.ops.shared.expressions import minus, negative, plus, times
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import SCALAR, merge_shapes, with_rank
 from tensorkeep.runtime.allocation import check_allocation
@@ -196,15 +196,15 @@ def cumulative_logsumexp_gradient(op: Operation, dy: Tensor) -> Gradients:
     x, axis = op.inputs
     exclusive, reverse = op.attr("exclusive"), op.attr("reverse")
     lowest = _lowest(dy.dtype.array_dtype)
-    positive = emit("SelectV2", emit("Greater", dy, 0), emit("Log", dy), lowest)
-    negative = emit("SelectV2", emit("Less", dy, 0), emit("Log", negated(dy)), lowest)
+    above_zero = emit("SelectV2", emit("Greater", dy, 0), emit("Log", dy), lowest)
+    below_zero = emit("SelectV2", emit("Less", dy, 0), emit("Log", negative(dy)), lowest)
 
     def summed(part: Tensor) -> Tensor:
         totals = cumulative_logsumexp(minus(part, op.outputs[0]), axis, exclusive=exclusive, reverse=not reverse)
         return emit("Exp", plus(totals, x))
 
-    up = summed(positive)
-    return minus(up, summed(negative)), None
+    up = summed(above_zero)
+    return minus(up, summed(below_zero)), None
 
 
 # ---------------------------------------------------------------------------------------------------- Counts

@@ -17,7 +17,7 @@ from tensorkeep.ops.shared.expressions import (
     conj,
     constant,
     minus,
-    negated,
+    negative,
     over,
     plus,
     real_dtype,
@@ -25,7 +25,7 @@ from tensorkeep.ops.shared.expressions import (
     unbroadcast,
     zeros_like,
 )
-from tensorkeep.ops.shared.families import differentiated, of_equal_sizes, unary
+from tensorkeep.ops.shared.families import of_equal_sizes, unary, with_gradient
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import broadcast, same
 
@@ -58,7 +58,7 @@ def in_float32(function: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def neg_gradient(op: Operation, dy: Tensor) -> Gradients:
-    return negated(dy)
+    return negative(dy)
 
 
 neg = unary("Neg", np.negative, neg_gradient, _SIGNED)
@@ -165,7 +165,7 @@ sigmoid = unary("Sigmoid", sigmoid_kernel, sigmoid_gradient)
 def cos_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         x = conj(op.inputs[0])
-        return times(negated(dy), sin(x))
+        return times(negative(dy), sin(x))
 
 
 def tan_gradient(op: Operation, dy: Tensor) -> Gradients:
@@ -189,7 +189,7 @@ def asin_gradient(op: Operation, dy: Tensor) -> Gradients:
 def acos_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         inverse = _root_of_rest(op, dy)
-        return times(negated(dy), inverse)
+        return times(negative(dy), inverse)
 
 
 def atan_gradient(op: Operation, dy: Tensor) -> Gradients:
@@ -264,7 +264,7 @@ def gradient_op(name: str, kernel: Callable[..., Any], gradient: Callable[..., A
     spec = op(f"{name}(y: T, dy: T) -> z: T", "T: {bfloat16, half, float, double, complex64, complex128}")
     spec.shape(same)
     spec.kernel(of_equal_sizes(kernel))
-    return differentiated(spec, gradient)
+    return with_gradient(spec, gradient)
 
 
 def _where_needed(dy: Array, value: Any) -> Array:
@@ -281,7 +281,7 @@ def sqrt_grad_gradient(op: Operation, grad: Tensor) -> Gradients:
     a, y = op.inputs[0], op.outputs[0]
     with control_dependencies([grad]):
         ga = over(grad, a)
-        return times(negated(conj(ga)), y), times(0.5, ga)
+        return times(negative(conj(ga)), y), times(0.5, ga)
 
 
 def rsqrt_grad_kernel(y: Array, dy: Array) -> Array:
@@ -422,7 +422,7 @@ def angle_gradient(op: Operation, dy: Tensor) -> Gradients:
         im = imag(x, Tout=part)
         z = reciprocal(_joined(im, re))
         complex_dy = _joined(dy, constant(0, dy.dtype.base_dtype))
-        return times(negated(complex_dy), z)
+        return times(negative(complex_dy), z)
 
 
 conjugate = op("Conj(input: T) -> output: T", "T: {complex64, complex128, variant} = complex64")

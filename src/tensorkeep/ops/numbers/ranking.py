@@ -15,7 +15,7 @@ from tensorkeep.graph.constants import constant_value
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.shared.dimensions import normalized_axis, replaced
+from tensorkeep.ops.shared.dimensions import normalized_axis, with_size_at
 from tensorkeep.ops.shared.expressions import (
     cast,
     constant,
@@ -261,7 +261,7 @@ def approx_top_k_shape(
     size = known.dims[axis]
     if size is not None and size < k:
         raise InvalidArgumentError(f"input must have last dimension >= k = {k} but was {size}")
-    found = replaced(known, axis, k if aggregate_to_topk else None)
+    found = with_size_at(known, axis, k if aggregate_to_topk else None)
     return found, found
 
 

@@ -27,7 +27,7 @@ from tensorkeep.ops.shared.expressions import (
     rank_of,
     reduce_sum,
     reduced_shape,
-    reflected,
+    reflected_operator,
     reshape,
     shape_of,
     size_of,
@@ -169,7 +169,7 @@ def _kept_and_repeats(op: Operation, sizes: tuple[int, ...], axes: Any) -> tuple
         kept = np.array(sizes, np.int32)
         kept[axes] = 1
         at_least_one = emit("Maximum", kept, 1)
-        reflected("FloorDiv", np.array(sizes, np.int32), at_least_one, "floordiv")
+        reflected_operator("FloorDiv", np.array(sizes, np.int32), at_least_one, "floordiv")
         found[key] = (kept, np.array(sizes, np.int32) // np.maximum(kept, 1))
     return found[key]  # type: ignore[no-any-return]
 

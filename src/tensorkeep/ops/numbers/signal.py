@@ -29,7 +29,7 @@ from tensorkeep.ops.shared.expressions import (
     plus,
     rank_of,
     real_dtype,
-    reflected,
+    reflected_operator,
     reshape,
     shape_of,
     span,
@@ -86,7 +86,7 @@ def _forward_gradient(inverse: OpSpec, rank: int) -> Callable[..., Any]:
 def _inverse_gradient(forward: OpSpec, rank: int) -> Callable[..., Any]:
     def gradient(op: Operation, dy: Tensor) -> Gradients:
         count = cast(_element_count(dy, rank), real_dtype(dy.dtype))
-        share = cast(reflected("RealDiv", 1.0, count, "truediv"), dy.dtype.base_dtype)
+        share = cast(reflected_operator("RealDiv", 1.0, count, "truediv"), dy.dtype.base_dtype)
         return times(forward(dy), share)
 
     return gradient
@@ -248,7 +248,7 @@ def _whole_length(x: Tensor, rank: int) -> Tensor:
     known = _last_sizes(x, rank)
     if known is None:
         sizes = list(emit_tensors("Unpack", item(shape_of(x), slice(-rank, None)), num=rank, axis=0, name="unstack"))
-        doubled = reflected("Mul", 2, plain("Sub", sizes[-1], 1, "sub"), "mul")
+        doubled = reflected_operator("Mul", 2, plain("Sub", sizes[-1], 1, "sub"), "mul")
         sizes[-1] = emit("Maximum", 0, doubled)
         return stack(sizes)
     return convert([*known[:-1], max(0, 2 * (known[-1] - 1))], INT32)
@@ -286,7 +286,7 @@ def _padded(x: Tensor, fft_length: Tensor, rank: int, inverse: bool) -> Tensor:
 def _numbers(length: Any, dtype: DType) -> Tensor:
     """1, -1, 1, …"""
     odd = plain("FloorMod", span(0, length), 2, "mod")
-    return cast(reflected("Sub", 1, reflected("Mul", 2, odd, "mul"), "sub"), dtype)
+    return cast(reflected_operator("Sub", 1, reflected_operator("Mul", 2, odd, "mul"), "sub"), dtype)
 
 
 def _real_forward_gradient(rank: int) -> Callable[..., Any]:
@@ -294,7 +294,7 @@ def _real_forward_gradient(rank: int) -> Callable[..., Any]:
         fft_length, dtype = op.inputs[1], dy.dtype.base_dtype
         sizes = shape_of(op.inputs[0])
         last = item(fft_length, -1)
-        is_even = cast(reflected("Sub", 1, plain("FloorMod", last, 2, "mod"), "sub"), dtype)
+        is_even = cast(reflected_operator("Sub", 1, plain("FloorMod", last, 2, "mod"), "sub"), dtype)
         first_column = item(dy, (..., slice(0, 1)))
         if rank == 1:
             last_column = item(dy, (..., slice(-1, None)))
@@ -305,7 +305,7 @@ def _real_forward_gradient(rank: int) -> Callable[..., Any]:
         back = real_inverse(dy, fft_length, rank)
         scaled = times(back, count)
         real = emit("Real", extra, Tout=real_dtype(dtype))
-        return reflected("Mul", 0.5, plus(scaled, real), "mul"), None
+        return reflected_operator("Mul", 0.5, plus(scaled, real), "mul"), None
 
     return gradient
 
@@ -326,7 +326,7 @@ def _mask(length: Tensor, dtype: DType) -> Tensor:
     a = emit("Tile", emit("ExpandDims", span(0, length), 0), [length, 1])
     with name_scope("transpose") as scope:
         b = emit("Transpose", a, np.array([1, 0], np.int32), name=scope)
-    power = reflected("Mul", -2j * np.pi, cast(times(a, b), dtype), "mul")
+    power = reflected_operator("Mul", -2j * np.pi, cast(times(a, b), dtype), "mul")
     return emit("Exp", over(power, cast(length, dtype)))
 
 
@@ -345,8 +345,8 @@ def _real_inverse_gradient(rank: int) -> Callable[..., Any]:
         is_odd = emit("FloorMod", last, 2, name="mod")
         inner = item(shape_of(op.inputs[0]), -1)
         middle = plus(plain("Sub", inner, 2, "sub"), is_odd)
-        twice = reflected("Mul", 2.0, ones([middle], dtype), "mul")
-        one = ones([reflected("Sub", 1, is_odd, "sub")], dtype)
+        twice = reflected_operator("Mul", 2.0, ones([middle], dtype), "mul")
+        one = ones([reflected_operator("Sub", 1, is_odd, "sub")], dtype)
         mask = concat([constant(np.ones(1), dtype, "concat/values_0"), twice, one])
         share = emit("Reciprocal", cast(_element_count(dy, rank), dtype))
         forward = real_transform(dy, fft_length if known is None else known, rank)

@@ -17,7 +17,7 @@ from tensorkeep.ops.shared.expressions import (
     conj,
     constant,
     minus,
-    negated,
+    negative,
     number,
     ones_like,
     over,
@@ -92,7 +92,7 @@ def _bell(factor: float) -> Callable[..., Any]:
         with control_dependencies([dy]):
             x = conj(op.inputs[0])
             scaled = times(dy, scale)
-            return times(scaled, emit("Exp", negated(emit("Square", x))))
+            return times(scaled, emit("Exp", negative(emit("Square", x))))
 
     return gradient
 
@@ -155,7 +155,7 @@ def spence_gradient(op: Operation, dy: Tensor) -> Gradients:
     with control_dependencies([dy]):
         partial = over(emit("Log", x), minus(1, x))
         is_one = emit("Equal", x, 1.0)
-        limit = negated(ones_like(x))
+        limit = negative(ones_like(x))
         return times(dy, emit("Select", is_one, limit, partial))
 
 
@@ -193,7 +193,7 @@ def _second_only(op: Operation, dy: Tensor, partial: Callable[[Tensor, Tensor], 
 
 def zeta_gradient(op: Operation, dy: Tensor) -> Gradients:
     def partial(x: Tensor, q: Tensor) -> Tensor:
-        minus_x = negated(x)
+        minus_x = negative(x)
         return times(minus_x, zeta(plus(x, 1), q))
 
     return _second_only(op, dy, partial)
@@ -215,7 +215,7 @@ def igamma_gradient(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     a_axes, x_axes = emit_tensors("BroadcastGradientArgs", a_shape, x_shape)
     with control_dependencies([dy]):
         of_a = igamma_grad_a(a, x)
-        minus_x = negated(x)
+        minus_x = negative(x)
         exponent = plus(minus_x, times(minus(a, 1), emit("Log", x)))
         of_x = emit("Exp", minus(exponent, lgamma(a)))
         ga = reshape(reduce_sum(times(of_a, dy), a_axes), a_shape)
@@ -224,7 +224,7 @@ def igamma_gradient(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
 
 def igammac_gradient(op: Operation, dy: Tensor) -> tuple[Tensor, Tensor]:
     ga, gx = igamma_gradient(op, dy)
-    return negated(ga), negated(gx)
+    return negative(ga), negative(gx)
 
 
 igamma = binary("Igamma", in_float64(numbers.igamma), igamma_gradient, types=_FLOATS, inputs=("a", "x"))
@@ -277,7 +277,7 @@ def betainc_gradient(op: Operation, dy: Tensor) -> Gradients:
     _, axes = emit_tensors("BroadcastGradientArgs", a_shape, x_shape)
     both = plus(lgamma(a), lgamma(b))
     log_beta = minus(both, lgamma(plus(a, b)))
-    first = _scoped("xlog1py", "Xlog1py", minus(b, 1), negated(x))
+    first = _scoped("xlog1py", "Xlog1py", minus(b, 1), negative(x))
     exponent = minus(plus(first, emit("Xlogy", minus(a, 1), x)), log_beta)
     partial = emit("Exp", exponent)
     return None, None, reshape(reduce_sum(times(partial, dy), axes), x_shape)
@@ -346,7 +346,7 @@ def _slope_i1e(x: Tensor, y: Tensor) -> Any:
 
 
 def _slope_k1(x: Tensor, y: Tensor) -> Any:
-    first = negated(_k0(x))
+    first = negative(_k0(x))
     return minus(first, _divided(y, x))
 
 
@@ -372,11 +372,11 @@ bessel_i0 = special("BesselI0", numbers.i0, _chained(lambda x, y: _i1(x)))
 bessel_i0e = special("BesselI0e", numbers.i0e, _chained(_slope_i0e))
 bessel_i1 = special("BesselI1", numbers.i1, _chained(_slope_i1))
 bessel_i1e = special("BesselI1e", numbers.i1e, _chained(_slope_i1e))
-bessel_k0 = special("BesselK0", numbers.k0, _chained(lambda x, y: negated(_k1(x))))
+bessel_k0 = special("BesselK0", numbers.k0, _chained(lambda x, y: negative(_k1(x))))
 bessel_k0e = special("BesselK0e", numbers.k0e, _chained(lambda x, y: minus(y, _k1e(x))))
 bessel_k1 = special("BesselK1", numbers.k1, _chained(_slope_k1))
 bessel_k1e = special("BesselK1e", numbers.k1e, _chained(_slope_k1e))
-bessel_j0 = special("BesselJ0", numbers.j0, _chained(lambda x, y: negated(_j1(x))))
+bessel_j0 = special("BesselJ0", numbers.j0, _chained(lambda x, y: negative(_j1(x))))
 bessel_j1 = special("BesselJ1", numbers.j1, _chained(_slope_j1))
-bessel_y0 = special("BesselY0", numbers.y0, _chained(lambda x, y: negated(_y1(x))))
+bessel_y0 = special("BesselY0", numbers.y0, _chained(lambda x, y: negative(_y1(x))))
 bessel_y1 = special("BesselY1", numbers.y1, _chained(_slope_y1))

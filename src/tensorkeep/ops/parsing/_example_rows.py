@@ -51,10 +51,10 @@ def parse_single(serialized: bytes, wanted: Sequence[Wanted]) -> list[Column]:
 def _column(feature: Wanted, lists: Sequence[Any]) -> Column:
     counts = np.array([0 if found is None else len(found) for found in lists], np.int64)
     present = np.array([found is not None for found in lists], np.bool_)
-    return Column(joined([found for found in lists if found is not None], feature.dtype), counts, present)
+    return Column(join_values([found for found in lists if found is not None], feature.dtype), counts, present)
 
 
-def joined(lists: Sequence[Any], dtype: DType) -> Array:
+def join_values(lists: Sequence[Any], dtype: DType) -> Array:
     """Lists of values as one array."""
     if dtype is STRING:
         flat = [value for values in lists for value in values]

@@ -116,7 +116,7 @@ def _single(field: Field, value: Any) -> bytes:
     return encode_varint(len(value)) + bytes(value)
 
 
-def encoded(field: Field, values: list[Any]) -> bytes:
+def encode_field(field: Field, values: list[Any]) -> bytes:
     """A field with all its values."""
     if field.is_packed and is_scalar(field):
         content = b"".join(_single(field, value) for value in values)

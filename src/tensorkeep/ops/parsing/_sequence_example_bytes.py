@@ -21,7 +21,7 @@ import numpy as np
 
 from tensorkeep.dtypes import STRING, DType
 from tensorkeep.errors import InvalidArgumentError
-from tensorkeep.ops.parsing._example_rows import joined
+from tensorkeep.ops.parsing._example_rows import join_values
 from tensorkeep.ops.parsing.example_bytes import (
     FIRST,
     SECOND,
@@ -35,7 +35,7 @@ from tensorkeep.ops.parsing.example_bytes import (
     readable,
     skip_field,
 )
-from tensorkeep.ops.parsing.example_tensors import listed, row_splits
+from tensorkeep.ops.parsing.example_tensors import bracketed_shape, row_splits
 from tensorkeep.ops.shared.kernel_types import Array
 
 Extent: TypeAlias = tuple[int, int]
@@ -142,7 +142,7 @@ def context_dense(batch: Sequences, feature: Wanted, found: Sequence[Any]) -> Ar
             )
         if values is not None and len(values) != longest:
             raise InvalidArgumentError(f"Unexpected number of elements in example {batch.name(i)}")
-    flat = joined([default if values is None else values for values in found], feature.dtype)
+    flat = join_values([default if values is None else values for values in found], feature.dtype)
     before = (len(found),) if batch.is_batch else ()
     return flat.reshape((*before, *(size or 0 for size in feature.shape.dims or ())))
 
@@ -150,7 +150,7 @@ def context_dense(batch: Sequences, feature: Wanted, found: Sequence[Any]) -> Ar
 def context_sparse(batch: Sequences, feature: Wanted, found: Sequence[Any]) -> tuple[Array, Array, Array]:
     """Indices, values and dense shape of a context feature."""
     counts = np.array([0 if values is None else len(values) for values in found], np.int64)
-    flat = joined([values for values in found if values is not None], feature.dtype)
+    flat = join_values([values for values in found if values is not None], feature.dtype)
     columns = np.arange(flat.size) - np.repeat(np.cumsum(counts) - counts, counts)
     longest = counts.max(initial=0)
     if not batch.is_batch:
@@ -162,7 +162,7 @@ def context_sparse(batch: Sequences, feature: Wanted, found: Sequence[Any]) -> t
 def context_ragged(batch: Sequences, feature: Wanted, found: Sequence[Any], splits: DType) -> tuple[Array, Array]:
     """Values and row splits of a context feature; a single example has no rows to be parted."""
     counts = np.array([0 if values is None else len(values) for values in found], np.int64)
-    flat = joined([values for values in found if values is not None], feature.dtype)
+    flat = join_values([values for values in found if values is not None], feature.dtype)
     return flat, row_splits(counts, splits) if batch.is_batch else np.empty(0, splits.array_dtype)
 
 
@@ -215,7 +215,7 @@ def list_dense(batch: Sequences, feature: Wanted, found: Sequence[Any], may_miss
     longest = int(lengths.max(initial=0)) if width else 0
     padding = b"" if feature.dtype is STRING else 0
     made = np.full((len(found), longest, width), padding, feature.dtype.array_dtype)
-    flat = joined([values for rows in found for values in rows or ()], feature.dtype)
+    flat = join_values([values for rows in found for values in rows or ()], feature.dtype)
     if width:
         made[np.arange(longest) < lengths[:, None]] = flat.reshape(-1, width)
     made = made.reshape((len(found), longest, *dims))
@@ -232,7 +232,7 @@ def _check_rows(feature: Wanted, rows: Any, may_miss: bool, name: str, dims: tup
         if len(values) != prod(dims):
             raise InvalidArgumentError(
                 f"Name: {name}, Key: {feature.name}, Index: {i}.  Number of values != expected.  "
-                f"values size: {len(values)} but output shape: {listed(dims)}"
+                f"values size: {len(values)} but output shape: {bracketed_shape(dims)}"
             )
 
 
@@ -240,7 +240,7 @@ def list_sparse(batch: Sequences, feature: Wanted, found: Sequence[Any]) -> tupl
     """Indices, values and dense shape of a feature list: examples, rows, values."""
     height = np.array([len(rows or ()) for rows in found], np.int64)
     counts = np.array([len(values) for rows in found for values in rows or ()], np.int64)
-    flat = joined([values for rows in found for values in rows or ()], feature.dtype)
+    flat = join_values([values for rows in found for values in rows or ()], feature.dtype)
     examples = np.repeat(np.repeat(np.arange(height.size), height), counts)
     rows_of = np.repeat(np.arange(counts.size) - np.repeat(np.cumsum(height) - height, height), counts)
     columns = np.arange(flat.size) - np.repeat(np.cumsum(counts) - counts, counts)
@@ -253,7 +253,7 @@ def list_ragged(batch: Sequences, feature: Wanted, found: Sequence[Any], splits:
     """Values, and where those of each example's rows and of each row begin."""
     height = np.array([len(rows or ()) for rows in found], np.int64)
     counts = np.array([len(values) for rows in found for values in rows or ()], np.int64)
-    flat = joined([values for rows in found for values in rows or ()], feature.dtype)
+    flat = join_values([values for rows in found for values in rows or ()], feature.dtype)
     outer = row_splits(height, splits) if batch.is_batch else np.empty(0, splits.array_dtype)
     return flat, outer, row_splits(counts, splits)
 

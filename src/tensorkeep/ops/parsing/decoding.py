@@ -18,7 +18,7 @@ from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.parsing._csv import column, split_record
 from tensorkeep.ops.parsing._json_examples import example_of_json
-from tensorkeep.ops.parsing.example_tensors import listed
+from tensorkeep.ops.parsing.example_tensors import bracketed_shape
 from tensorkeep.ops.random.sampling import check_scalars
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import same
@@ -93,7 +93,7 @@ def decode_padded_raw_shape(input_bytes: Tensor, fixed_length: Tensor, *, out_ty
 @decode_padded_raw.kernel
 def decode_padded_raw_kernel(input_bytes: Array, fixed_length: Array, *, out_type: DType, little_endian: bool) -> Array:
     if np.ndim(fixed_length):
-        raise InvalidArgumentError(f"k must be scalar, got shape {listed(np.shape(fixed_length))}")
+        raise InvalidArgumentError(f"k must be scalar, got shape {bracketed_shape(np.shape(fixed_length))}")
     length = int(np.asarray(fixed_length).item())
     if length % out_type.itemsize:
         raise InvalidArgumentError(

@@ -22,14 +22,16 @@ def texts(value: Array | Sequence[bytes]) -> list[bytes]:
     return found
 
 
-def listed(shape: Sequence[int]) -> str:
+def bracketed_shape(shape: Sequence[int | str]) -> str:
     """A shape as TensorFlow's messages have it."""
     return "[" + ",".join(str(size) for size in shape) + "]"
 
 
 def partly(shape: Shape) -> str:
     """A shape as TensorFlow's messages have it, where sizes may be unknown."""
-    return "<unknown>" if shape.dims is None else listed(["?" if size is None else size for size in shape.dims])  # type: ignore[misc]
+    return (
+        "<unknown>" if shape.dims is None else bracketed_shape(["?" if size is None else size for size in shape.dims])
+    )
 
 
 # ------------------------------------------------------------------------------------------------------- Description
@@ -68,14 +70,14 @@ def dense_features(
             if value.size != 1:
                 raise InvalidArgumentError(
                     f"dense_shape[{i}] is a variable length shape: {partly(shape)}, therefore def_value[{i}] must "
-                    f"contain a single element (the padding element).  But its shape is: {listed(value.shape)}"
+                    f"contain a single element (the padding element).  But its shape is: {bracketed_shape(value.shape)}"
                 )
             found.append(Wanted(key, dtype, "varying", shape, prod(n or 0 for n in dims[1:]), value.reshape(-1)[0]))
             continue
         if value.size and value.shape != dims:
             raise InvalidArgumentError(
-                f"def_value[{i}].shape() == {listed(value.shape)} is not compatible with dense_shapes_[{i}] == "
-                f"{partly(shape)}"
+                f"def_value[{i}].shape() == {bracketed_shape(value.shape)} is not compatible with dense_shapes_[{i}] "
+                f"== {partly(shape)}"
             )
         count = prod(n or 0 for n in dims)
         found.append(Wanted(key, dtype, "dense", shape, count, value.reshape(-1) if value.size else None))

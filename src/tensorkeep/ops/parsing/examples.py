@@ -15,13 +15,13 @@ from tensorkeep.ops.parsing._example_columns import FEWEST, parse_columns
 from tensorkeep.ops.parsing._example_rows import by_key, parse_rows, parse_single
 from tensorkeep.ops.parsing.example_bytes import Column, Wanted
 from tensorkeep.ops.parsing.example_tensors import (
+    bracketed_shape,
     check_dense_shapes,
     check_lengths,
     dense_features,
     dense_shapes_of,
     dense_tensor,
     fits,
-    listed,
     open_features,
     row_splits,
     single_dense,
@@ -51,8 +51,8 @@ def parse_batch(serialized: Array, names: Array | Sequence[bytes], wanted: Seque
 def _check_names(serialized: Any, names: Any) -> None:
     if np.size(names) and np.shape(names) != np.shape(serialized):
         raise InvalidArgumentError(
-            f"Expected names have the same shape as serialized: name.shape={listed(np.shape(names))}, "
-            f"serialized.shape={listed(np.shape(serialized))}"
+            f"Expected names have the same shape as serialized: name.shape={bracketed_shape(np.shape(names))}, "
+            f"serialized.shape={bracketed_shape(np.shape(serialized))}"
         )
 
 
@@ -120,7 +120,9 @@ def parse_example_kernel(
     dense_shapes: Sequence[Shape],
 ) -> tuple[list[Array], list[Array], list[Array], list[Array]]:
     if np.ndim(serialized) != 1:
-        raise InvalidArgumentError(f"Expected serialized to be a vector, got shape: {listed(np.shape(serialized))}")
+        raise InvalidArgumentError(
+            f"Expected serialized to be a vector, got shape: {bracketed_shape(np.shape(serialized))}"
+        )
     _check_names(serialized, names)
     sparse = open_features("sparse", _scalars(sparse_keys), sparse_types, "len(sparse_keys) == num_sparse")
     dense = dense_features(_scalars(dense_keys), Tdense, dense_shapes, dense_defaults)
@@ -131,7 +133,7 @@ def _scalars(keys: Sequence[Any]) -> list[bytes]:
     found = []
     for key in keys:
         if np.ndim(key):
-            raise InvalidArgumentError(f"Expected a key to be a scalar, got shape: {listed(np.shape(key))}")
+            raise InvalidArgumentError(f"Expected a key to be a scalar, got shape: {bracketed_shape(np.shape(key))}")
         found.append(np.asarray(key).item())
     return found
 
@@ -197,7 +199,7 @@ def parse_example_v2_kernel(
 ) -> tuple[list[Array], list[Array], list[Array], list[Array], list[Array], list[Array]]:
     if np.ndim(serialized) > 1:
         raise InvalidArgumentError(
-            f"Expected serialized to be a scalar or vector, got shape: {listed(np.shape(serialized))}"
+            f"Expected serialized to be a scalar or vector, got shape: {bracketed_shape(np.shape(serialized))}"
         )
     _check_names(serialized, names)
     sparse = open_features("sparse", texts(sparse_keys), sparse_types, "len(sparse_keys) == num_sparse")
@@ -262,7 +264,9 @@ def parse_single_example_kernel(
     dense_shapes: Sequence[Shape],
 ) -> tuple[list[Array], list[Array], list[Array], list[Array]]:
     if np.ndim(serialized):
-        raise InvalidArgumentError(f"Expected serialized to be a scalar, got shape: {listed(np.shape(serialized))}")
+        raise InvalidArgumentError(
+            f"Expected serialized to be a scalar, got shape: {bracketed_shape(np.shape(serialized))}"
+        )
     sparse = open_features("sparse", sparse_keys, sparse_types, "len(sparse_keys) == num_sparse")
     dense = dense_features(dense_keys, Tdense, dense_shapes, dense_defaults)
     return _outputs(serialized, [], sparse, dense, [])[:4]

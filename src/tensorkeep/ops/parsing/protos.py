@@ -11,7 +11,14 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.parsing._proto_values import TENSOR_TYPES, encoded, is_scalar, packed_values, value_of, wire_type
+from tensorkeep.ops.parsing._proto_values import (
+    TENSOR_TYPES,
+    encode_field,
+    is_scalar,
+    packed_values,
+    value_of,
+    wire_type,
+)
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import merge_shapes
 from tensorkeep.proto.descriptors import Field, MessageType, message_type
@@ -175,7 +182,7 @@ def encode_proto_kernel(
     order = sorted(range(len(wanted)), key=lambda index: wanted[index].number)
     result = np.empty(count, object)
     for row, amounts in enumerate(sizes.reshape((count, len(values))).tolist()):
-        result[row] = b"".join(encoded(wanted[index], each[index][row][: amounts[index]]) for index in order)
+        result[row] = b"".join(encode_field(wanted[index], each[index][row][: amounts[index]]) for index in order)
     return result.reshape(batch)
 
 

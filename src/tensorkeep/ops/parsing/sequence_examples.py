@@ -27,9 +27,9 @@ from tensorkeep.ops.parsing._sequence_example_bytes import (
 )
 from tensorkeep.ops.parsing.example_bytes import Wanted
 from tensorkeep.ops.parsing.example_tensors import (
+    bracketed_shape,
     check_lengths,
     dense_shapes_of,
-    listed,
     partly,
     sparse_shapes,
     splits_shape,
@@ -63,7 +63,8 @@ def _dense(
         value = np.asarray(defaults[i]) if defaults else np.empty(0)
         if value.size and value.shape != shape.dims:
             raise InvalidArgumentError(
-                f"default_value[{i}].shape() == {listed(value.shape)} != context_dense_shapes[{i}] == {partly(shape)}"
+                f"default_value[{i}].shape() == {bracketed_shape(value.shape)} != "
+                f"context_dense_shapes[{i}] == {partly(shape)}"
             )
         default = value.reshape(-1) if value.size else None
         found.append(Wanted(key, dtype, "dense", shape, prod(size or 0 for size in shape.dims or ()), default))
@@ -86,7 +87,7 @@ def _parsed(
     """All outputs, in the order of the second version: those of ragged features too."""
     if np.ndim(serialized) > 1:
         raise InvalidArgumentError(
-            f"Expected serialized to be a scalar or vector, got shape: {listed(np.shape(serialized))}"
+            f"Expected serialized to be a scalar or vector, got shape: {bracketed_shape(np.shape(serialized))}"
         )
     context.check()
     lists.check()

@@ -12,14 +12,14 @@ from tensorkeep.dtypes import VARIANT, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
-from tensorkeep.ops.parsing.example_tensors import listed
+from tensorkeep.ops.parsing.example_tensors import bracketed_shape
 from tensorkeep.ops.parsing.stored_tensors import (
     StoredTensor,
+    bytes_of_tensor,
     check_loaded,
-    loaded,
     rows_of,
-    stacked,
-    stored,
+    stack_sparse_tensors,
+    tensor_of_bytes,
     unreadable,
 )
 from tensorkeep.ops.shared.kernel_types import Array
@@ -34,7 +34,9 @@ parse_tensor.shape(unknown)
 @parse_tensor.kernel
 def parse_tensor_kernel(serialized: Array, *, out_type: DType) -> Array:
     if np.ndim(serialized):
-        raise InvalidArgumentError(f"Expected `serialized` to be a scalar, got shape: {listed(np.shape(serialized))}")
+        raise InvalidArgumentError(
+            f"Expected `serialized` to be a scalar, got shape: {bracketed_shape(np.shape(serialized))}"
+        )
     data = np.asarray(serialized).item()
     try:
         parse(TensorProto, data, "a serialized tensor")
@@ -42,7 +44,7 @@ def parse_tensor_kernel(serialized: Array, *, out_type: DType) -> Array:
         shown = b64encode(data[:150]).decode()
         raise InvalidArgumentError(f"Could not parse `serialized` as TensorProto, base64: {shown}") from None
     try:
-        return loaded(data, out_type)
+        return tensor_of_bytes(data, out_type)
     except DataLossError as error:
         raise InvalidArgumentError(f"Cannot parse tensor from proto: {error}") from None
 
@@ -56,7 +58,7 @@ def serialize_tensor_kernel(tensor: Array, *, T: DType) -> Array:  # noqa: N803 
     array = np.asarray(tensor)
     if T is VARIANT:
         raise InvalidArgumentError("SerializeTensor: the value of a variant has no serialized form")
-    return _texts([stored(array, listed_strings=True)], ())
+    return _texts([bytes_of_tensor(array, listed_strings=True)], ())
 
 
 not_differentiable(parse_tensor, serialize_tensor)
@@ -71,7 +73,7 @@ def _texts(items: list[bytes], shape: tuple[int, ...]) -> Array:
 def _row(indices: Array, values: Array, shape: Array, out_type: DType) -> list[Any]:
     """The three elements of a serialized sparse tensor."""
     parts = (indices, values, shape)
-    return [StoredTensor(part) if out_type is VARIANT else stored(part) for part in parts]
+    return [StoredTensor(part) if out_type is VARIANT else bytes_of_tensor(part) for part in parts]
 
 
 serialize_sparse = op(
@@ -100,7 +102,9 @@ def serialize_sparse_kernel(
     for part, rank, what in ((indices, 2, "indices"), (values, 1, "values"), (shape, 1, "shape")):
         if part.ndim != rank:
             kind = "a matrix" if rank == 2 else "a vector"
-            raise InvalidArgumentError(f"Input {what} should be {kind} but received shape {listed(part.shape)}")
+            raise InvalidArgumentError(
+                f"Input {what} should be {kind} but received shape {bracketed_shape(part.shape)}"
+            )
     return _texts(_row(indices, values, shape, out_type), (3,))
 
 
@@ -147,18 +151,20 @@ def deserialize_sparse_kernel(serialized_sparse: Array, *, dtype: DType) -> tupl
     if not array.ndim:
         raise InvalidArgumentError("Serialized sparse should have non-zero rank []")
     if array.shape[-1] != 3:
-        raise InvalidArgumentError(f"Serialized sparse should have 3 as the last dimension {listed(array.shape)}")
+        raise InvalidArgumentError(
+            f"Serialized sparse should have 3 as the last dimension {bracketed_shape(array.shape)}"
+        )
     if not array.size:
         raise InvalidArgumentError(
             "Serialized sparse should have at least 1 serialized tensor, but has a zero dimension "
-            f"{listed(array.shape)}"
+            f"{bracketed_shape(array.shape)}"
         )
     tensors: list[tuple[Array, Array, Array]] = []
     for i, row in enumerate(array.reshape(-1, 3).tolist()):
         indices, values, shape = (_part(item) for item in row)
         check_loaded(i, (indices, values, shape), dtype)
         tensors.append((indices, values, shape))
-    return tensors[0] if array.ndim == 1 else _unstacked(array.shape[:-1], *stacked(tensors))
+    return tensors[0] if array.ndim == 1 else _unstacked(array.shape[:-1], *stack_sparse_tensors(tensors))
 
 
 def _part(item: Any) -> Array:
@@ -167,7 +173,7 @@ def _part(item: Any) -> Array:
     if not isinstance(item, bytes):
         raise InvalidArgumentError(f"a {type(item).__name__} is no serialized tensor")
     try:
-        return loaded(item)
+        return tensor_of_bytes(item)
     except DataLossError as error:
         raise unreadable(error) from None
 

@@ -12,10 +12,17 @@ from tensorkeep.dtypes import FLOAT32, INT64, STRING, DType
 from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.parsing._example_rows import joined
+from tensorkeep.ops.parsing._example_rows import join_values
 from tensorkeep.ops.parsing._sequence_example_bytes import Sequences, context_sparse, list_sparse
 from tensorkeep.ops.parsing.example_bytes import Wanted, cannot_parse, readable
-from tensorkeep.ops.parsing.example_tensors import check_lengths, dense_shapes_of, listed, partly, sparse_shapes, texts
+from tensorkeep.ops.parsing.example_tensors import (
+    bracketed_shape,
+    check_lengths,
+    dense_shapes_of,
+    partly,
+    sparse_shapes,
+    texts,
+)
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.proto.messages import Feature, SequenceExample, parse
@@ -144,7 +151,7 @@ def parse_single_sequence_example_kernel(
 def _check_scalars(*values: Any) -> None:
     for value in values:
         if np.ndim(value) and np.size(value):
-            raise InvalidArgumentError(f"Expected a scalar, got shape: {listed(np.shape(value))}")
+            raise InvalidArgumentError(f"Expected a scalar, got shape: {bracketed_shape(np.shape(value))}")
 
 
 def _item(key: Any, dtype: Any, shape: Shape | None = None) -> Wanted:
@@ -190,13 +197,13 @@ class _Example:
         value = np.asarray(default)
         if value.size and value.shape != item.shape.dims:
             raise InvalidArgumentError(
-                f"def_value of {item.name}: shape() == {listed(value.shape)} != context_dense_shapes == "
+                f"def_value of {item.name}: shape() == {bracketed_shape(value.shape)} != context_dense_shapes == "
                 f"{partly(item.shape)}"
             )
         feature = self.context.get(item.key)
         if feature is not None:
             found = self._dense_values(feature, item, f"Context feature: {item.name}", 0)
-            return joined([found], item.dtype).reshape(_value_shape(item))
+            return join_values([found], item.dtype).reshape(_value_shape(item))
         if not value.size:
             raise InvalidArgumentError(
                 f"Name: {self.name}, Context feature '{item.name}' is required but could not be found."
@@ -218,7 +225,7 @@ class _Example:
             self._dense_values(row, item, f"Feature list: {item.name}, Index: {i}", i)
             for i, row in enumerate(rows or ())
         ]
-        return joined(found, item.dtype).reshape((len(found), *_value_shape(item)))
+        return join_values(found, item.dtype).reshape((len(found), *_value_shape(item)))
 
     def list_rows(self, item: Wanted) -> Any:
         rows = self.lists.get(item.key)

@@ -18,7 +18,7 @@ import numpy as np
 from tensorkeep.dtypes import STRING, DType, dtype_of_array, dtype_of_number
 from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepError
 from tensorkeep.io.coding.varint_arrays import decode_varints, encode_varints
-from tensorkeep.ops.parsing.example_tensors import listed
+from tensorkeep.ops.parsing.example_tensors import bracketed_shape
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.sparse.places import check_inside, check_parts, places
 from tensorkeep.proto.messages import TensorProto, parse, serialize
@@ -39,7 +39,7 @@ class StoredTensor:
 # ----------------------------------------------------------------------------------------------------------- Tensors
 
 
-def stored(array: Array, listed_strings: bool = False) -> bytes:
+def bytes_of_tensor(array: Array, listed_strings: bool = False) -> bytes:
     """A tensor as bytes."""
     dtype = dtype_of_array(array.dtype)
     if dtype is STRING and listed_strings:
@@ -57,7 +57,7 @@ def _string_content(array: Array) -> bytes:
     return b"".join((encode_varints(np.array([len(item) for item in items], np.uint64)), *items))
 
 
-def loaded(data: bytes, dtype: DType | None = None) -> Array:
+def tensor_of_bytes(data: bytes, dtype: DType | None = None) -> Array:
     """The tensor that bytes hold. DataLossError if they hold none; InvalidArgumentError if it is of another type."""
     proto = parse(TensorProto, data, "a serialized tensor")
     found = dtype_of_number(proto.dtype)
@@ -93,7 +93,7 @@ def check_increasing(indices: Array, shape: Array) -> None:
     wrong = np.flatnonzero(numbers[1:] <= numbers[:-1])
     if wrong.size:
         at = int(wrong[0]) + 1
-        what = f"indices[{at}] = {listed(indices[at].tolist())}"
+        what = f"indices[{at}] = {bracketed_shape(indices[at].tolist())}"
         if numbers[at] == numbers[at - 1]:
             raise InvalidArgumentError(f"{what} is repeated")
         raise InvalidArgumentError(
@@ -133,15 +133,15 @@ def check_loaded(number: int, parts: Sequence[Array], dtype: DType) -> None:
         )
     if indices.dtype != np.int64 or indices.ndim != 2:
         raise InvalidArgumentError(
-            f"Expected {where}.indices to represent an index matrix but received shape {listed(indices.shape)}"
+            f"Expected {where}.indices to represent an index matrix but received shape {bracketed_shape(indices.shape)}"
         )
     if values.ndim != 1:
         raise InvalidArgumentError(
-            f"Expected {where}.values to represent a values vector but received shape {listed(values.shape)}"
+            f"Expected {where}.values to represent a values vector but received shape {bracketed_shape(values.shape)}"
         )
     if shape.dtype != np.int64 or shape.ndim != 1:
         raise InvalidArgumentError(
-            f"Expected {where}.shape to be a shape vector but its shape is {listed(shape.shape)}"
+            f"Expected {where}.shape to be a shape vector but its shape is {bracketed_shape(shape.shape)}"
         )
     if len(indices) != len(values):
         raise InvalidArgumentError(
@@ -155,7 +155,7 @@ def check_loaded(number: int, parts: Sequence[Array], dtype: DType) -> None:
         )
 
 
-def stacked(tensors: Sequence[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
+def stack_sparse_tensors(tensors: Sequence[tuple[Array, Array, Array]]) -> tuple[Array, Array, Array]:
     """Sparse tensors of one rank as one that has a first dimension more."""
     rank = len(tensors[0][2])
     for i, (_, _, shape) in enumerate(tensors):

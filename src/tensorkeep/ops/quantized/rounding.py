@@ -13,7 +13,7 @@ from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.dimensions import at_least, merge_sizes, normalized_axis, size_at
 from tensorkeep.ops.shared.kernel_types import Array, Gradients, Value
-from tensorkeep.ops.shared.shape_rules import SCALAR, merged, same, with_rank
+from tensorkeep.ops.shared.shape_rules import SCALAR, merged_shape, same, with_rank
 from tensorkeep.shapes import Shape
 
 # ---------------------------------------------------------------------------------------------------- FakeQuant
@@ -68,7 +68,7 @@ def fake_quant_with_min_max_args_gradient_rule(op: Operation, dy: Tensor) -> Gra
 fake_quant_with_min_max_args_gradient = op(
     "FakeQuantWithMinMaxArgsGradient(gradients: float, inputs: float) -> backprops: float", *_ARGS
 )
-fake_quant_with_min_max_args_gradient.shape(merged)
+fake_quant_with_min_max_args_gradient.shape(merged_shape)
 not_differentiable(fake_quant_with_min_max_args_gradient)
 
 
@@ -122,8 +122,8 @@ not_differentiable(fake_quant_with_min_max_vars_gradient)
 def fake_quant_with_min_max_vars_gradient_shape(
     gradients: Tensor, inputs: Tensor, min: Tensor, max: Tensor
 ) -> tuple[Shape, Shape, Shape]:
-    found = merged(gradients, inputs)
-    return found, merged(min, max).merge(SCALAR), SCALAR
+    found = merged_shape(gradients, inputs)
+    return found, merged_shape(min, max).merge(SCALAR), SCALAR
 
 
 @fake_quant_with_min_max_vars_gradient.kernel
@@ -148,7 +148,7 @@ fake_quant_with_min_max_vars_per_channel = op(
 @fake_quant_with_min_max_vars_per_channel.shape
 def fake_quant_with_min_max_vars_per_channel_shape(inputs: Tensor, min: Tensor, max: Tensor) -> Shape:
     found = at_least(inputs.static_shape, 1)
-    channels = size_at(merged(min, max).merge(Shape((None,))), 0)
+    channels = size_at(merged_shape(min, max).merge(Shape((None,))), 0)
     channels = merge_sizes(size_at(found, -1), channels)
     return found if found.dims is None else Shape((*found.dims[:-1], channels))
 
@@ -178,8 +178,8 @@ not_differentiable(fake_quant_with_min_max_vars_per_channel_gradient)
 def fake_quant_with_min_max_vars_per_channel_gradient_shape(
     gradients: Tensor, inputs: Tensor, min: Tensor, max: Tensor
 ) -> tuple[Shape, Shape, Shape]:
-    found = merged(gradients, inputs)
-    channels = merge_sizes(size_at(found, -1), size_at(merged(min, max).merge(Shape((None,))), 0))
+    found = merged_shape(gradients, inputs)
+    channels = merge_sizes(size_at(found, -1), size_at(merged_shape(min, max).merge(Shape((None,))), 0))
     return found, Shape((channels,)), Shape((channels,))
 
 
@@ -417,11 +417,11 @@ def quantize_and_dequantize_v4_gradient(op: Operation, dy: Tensor) -> Gradients:
 def quantize_and_dequantize_v4_grad_shape(
     gradients: Tensor, input: Tensor, input_min: Tensor, input_max: Tensor, *, axis: int
 ) -> tuple[Shape, Shape, Shape]:
-    found = merged(gradients, input)
+    found = merged_shape(gradients, input)
     _check_axis_shapes(found, input_min.static_shape, input_max.static_shape, axis)
     if axis == -1:
         return found, SCALAR, SCALAR
-    channels = Shape((size_at(found, axis),)).merge(merged(input_min, input_max))
+    channels = Shape((size_at(found, axis),)).merge(merged_shape(input_min, input_max))
     return found, channels, channels
 
 

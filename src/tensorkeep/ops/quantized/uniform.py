@@ -179,10 +179,10 @@ def uniform_requantize_kernel(
     new_scales, new_zeros = along_axis(input, output_scales, output_zero_points, output_quantization_axis)
     numbers = input.astype(np.int64) - zeros
     limits = (output_quantization_min_val, output_quantization_max_val)
-    return requantized(numbers, scales, new_scales, new_zeros, limits, Tout.array_dtype)
+    return requantize_numbers(numbers, scales, new_scales, new_zeros, limits, Tout.array_dtype)
 
 
-def requantized(
+def requantize_numbers(
     numbers: Array, scales: Array, new_scales: Array, new_zeros: Array, limits: tuple[int, int], dtype: npt.DTypeLike
 ) -> Array:
     """Whole numbers of one scale as those of another: times a whole multiplier of 31 bits, and shifted, half up."""
@@ -274,7 +274,7 @@ def uniform_quantized_add_kernel(
     ):
         own_scales, own_zeros = along_axis(values, given_scales, given_zeros, axis)
         numbers = values.astype(np.int64) - own_zeros
-        total = total + requantized(numbers, own_scales, scales, zeros, limits, np.int64)
+        total = total + requantize_numbers(numbers, own_scales, scales, zeros, limits, np.int64)
     result: Array = np.clip(total, limits[0], limits[1]).astype(lhs.dtype)
     return result
 
@@ -341,7 +341,7 @@ def uniform_quantized_dot_kernel(
     sums = _product(lhs.astype(np.int64) - left_zeros, rhs.astype(np.int64) - right_zeros)
     limits = (output_quantization_min_val, output_quantization_max_val)
     both = left_scales.astype(np.float64) * right_scales.astype(np.float64)
-    return requantized(sums, both, scales, zeros, limits, Tout.array_dtype)
+    return requantize_numbers(sums, both, scales, zeros, limits, Tout.array_dtype)
 
 
 @uniform_quantized_dot_hybrid.kernel

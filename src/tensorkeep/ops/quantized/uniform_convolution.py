@@ -18,7 +18,7 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op, takes_attributes
-from tensorkeep.ops.quantized.uniform import along_axis, attributes_of, by_own_range, requantized
+from tensorkeep.ops.quantized.uniform import along_axis, attributes_of, by_own_range, requantize_numbers
 from tensorkeep.ops.shared.dimensions import unknown_of_rank
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.proto.convolution_dimensions import UniformQuantizedConvolutionDimensionNumbersAttr
@@ -315,7 +315,7 @@ def uniform_quantized_convolution_kernel(
     both = np.float64(lhs_scales) * _beside_features(rhs_scales, rhs.ndim).astype(np.float64)
     limits = (output_quantization_min_val, output_quantization_max_val)
     new_scales, new_zeros = (_beside_features(given, rhs.ndim) for given in (output_scales, output_zero_points))
-    output = requantized(sums, both, new_scales, new_zeros, limits, Tout.array_dtype)
+    output = requantize_numbers(sums, both, new_scales, new_zeros, limits, Tout.array_dtype)
     result: Array = output.transpose(np.argsort(geometry.output_order))
     return result
 

@@ -98,7 +98,9 @@ def split_apart(variant: RaggedVariant) -> list[RaggedVariant]:
     return found
 
 
-def stacked(variants: Sequence[RaggedVariant], rank: int, dtype: DType, splits_dtype: np.dtype[Any]) -> RaggedVariant:
+def stack_variants(
+    variants: Sequence[RaggedVariant], rank: int, dtype: DType, splits_dtype: np.dtype[Any]
+) -> RaggedVariant:
     """Ragged tensors, or tensors, as the rows of one, which has one dimension more; `rank` is that of each."""
     if not variants:
         empty = np.zeros((0,), dtype.array_dtype)

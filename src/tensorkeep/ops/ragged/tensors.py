@@ -17,12 +17,12 @@ from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merged_size, with_rank, with_rank_at_least
 from tensorkeep.ops.sparse.feature_columns import (
     Column,
-    bucketed,
+    bucket_hashes,
     column_of,
     common_rows,
-    crossed,
-    hashed,
-    joined,
+    cross_columns,
+    hash_features,
+    join_features,
     sparse_columns,
 )
 from tensorkeep.runtime.allocation import check_allocation
@@ -454,11 +454,11 @@ def ragged_cross_kernel(
         columns["S"], columns["D"] = others[: len(sparse_values)], others[len(sparse_values) :]
     ordered = _in_order(columns, input_order)
     common_rows([len(column.counts) for column in ordered])
-    places, features, shape = crossed(ordered)
+    places, features, shape = cross_columns(ordered)
     splits = splits_of(np.bincount(places[:, 0], minlength=int(shape[0])), out_row_splits_type.array_dtype)
     if hashed_output:
-        return bucketed(hashed(features, hash_key), num_buckets), splits
-    return joined(features, b"_X_"), splits
+        return bucket_hashes(hash_features(features, hash_key), num_buckets), splits
+    return join_features(features, b"_X_"), splits
 
 
 def _in_order(columns: dict[str, list[Column]], order: bytes) -> list[Column]:

@@ -11,7 +11,7 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.constants import constant_shape
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.ragged.rows import RaggedVariant, checked_splits, split_apart, stacked, variant_array
+from tensorkeep.ops.ragged.rows import RaggedVariant, checked_splits, split_apart, stack_variants, variant_array
 from tensorkeep.ops.shared.expressions import constant, shape_of
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import with_rank, with_rank_at_least
@@ -129,7 +129,7 @@ def ragged_tensor_from_variant_kernel(
         splits.dtype != Tsplits.array_dtype for item in items for splits in item.nested_splits
     ):
         raise InvalidArgumentError(f"Expected values with dimensions, and row splits of type {Tsplits}")
-    found = stacked(items, rank, Tvalues, Tsplits.array_dtype)
+    found = stack_variants(items, rank, Tvalues, Tsplits.array_dtype)
     outer = [
         (np.arange(int(np.prod(shape[:axis])) + 1) * shape[axis]).astype(Tsplits.array_dtype)
         for axis in range(1, len(shape))

@@ -20,7 +20,7 @@ from tensorkeep.ops.shared.expressions import (
     constant,
     first_size,
     minus,
-    negated,
+    negative,
     ones,
     ones_like,
     over,
@@ -132,7 +132,7 @@ def truncated_normal_gradients(parameters: Sequence[Tensor], sample: Tensor, gra
     partials = [
         ones_like(at),
         at,
-        of_bound(low, emit("Log1p", negated(chance))),
+        of_bound(low, emit("Log1p", negative(chance))),
         of_bound(high, emit("Log", chance)),
     ]
     samples = span(0, minus(first_size(shape_of(sizes)), rank_of(plus(low, high))))
@@ -151,7 +151,7 @@ def _normal_distribution(x: Tensor) -> Tensor:
     return times(constant(0.5, x.dtype), emit("SelectV2", emit("Less", distance, root), inner, outer))
 
 
-def concatenated(shape: Shape, parameter: Tensor) -> Shape:
+def shape_of_samples(shape: Shape, parameter: Tensor) -> Shape:
     """The shape of samples of each of several parameters."""
     known = parameter.static_shape
     return UNKNOWN_SHAPE if shape.dims is None or known.dims is None else shape.concatenate(known)

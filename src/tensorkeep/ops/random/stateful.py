@@ -19,8 +19,8 @@ from tensorkeep.ops.random import distributions as distributions
 from tensorkeep.ops.random._gamma import gamma_sample_derivative
 from tensorkeep.ops.random.sampling import (
     check_scalars,
-    concatenated,
     gamma_gradient,
+    shape_of_samples,
     sizes_of,
     stated_shape,
     stream_of,
@@ -208,7 +208,7 @@ random_gamma = op(
 
 @random_gamma.shape
 def random_gamma_shape(shape: Tensor, alpha: Tensor) -> Shape:
-    return concatenated(stated_shape(shape), alpha)
+    return shape_of_samples(stated_shape(shape), alpha)
 
 
 @random_gamma.stateful_kernel
@@ -232,7 +232,7 @@ random_gamma_grad.kernel(gamma_sample_derivative)
 
 
 def _poisson_shape(shape: Tensor, rate: Tensor) -> Shape:
-    return concatenated(stated_shape(shape), rate)
+    return shape_of_samples(stated_shape(shape), rate)
 
 
 def _poisson(ctx: KernelContext, shape: Array, rate: Array, seed: int, seed2: int, dtype: DType) -> Array:

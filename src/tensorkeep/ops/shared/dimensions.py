@@ -75,7 +75,7 @@ def part(shape: Shape, start: int, stop: int | None = None) -> Shape:
     return UNKNOWN_SHAPE if shape.dims is None else Shape(shape.dims[start:stop])
 
 
-def replaced(shape: Shape, axis: int, size: Size) -> Shape:
+def with_size_at(shape: Shape, axis: int, size: Size) -> Shape:
     """The shape with another size at one axis."""
     if shape.dims is None:
         return shape

@@ -188,7 +188,7 @@ def plain(op: str, x: TensorLike, y: TensorLike, name: str) -> Tensor:
     return emit(op, x, y, name=name)
 
 
-def reflected(op: str, x: TensorLike, y: Tensor | IndexedSlices, name: str) -> Tensor:
+def reflected_operator(op: str, x: TensorLike, y: Tensor | IndexedSlices, name: str) -> Tensor:
     """A binary operator whose left side is a number: it takes the type of the right one."""
     with name_scope(name) as scope:
         return emit(op, constant(x, y.dtype.base_dtype, "x"), y, name=scope)
@@ -196,7 +196,7 @@ def reflected(op: str, x: TensorLike, y: Tensor | IndexedSlices, name: str) -> T
 
 def _operated(op: str, x: TensorLike, y: TensorLike, name: str) -> Tensor:
     if isinstance(x, int | float):
-        return reflected(op, x, y if isinstance(y, Tensor | IndexedSlices) else convert(y), name)
+        return reflected_operator(op, x, y if isinstance(y, Tensor | IndexedSlices) else convert(y), name)
     return plain(op, x, y, name)
 
 
@@ -220,7 +220,7 @@ def over(x: TensorLike, y: TensorLike) -> Tensor:
     return plain("RealDiv", x, y, "truediv")
 
 
-def negated(x: Flow) -> Flow:
+def negative(x: Flow) -> Flow:
     """`-x`"""
     if isinstance(x, IndexedSlices):
         return IndexedSlices(emit("Neg", x.values), x.indices, x.dense_shape)

@@ -27,7 +27,7 @@ def unary(
     spec = op(f"{name}(x: T) -> y: {result}", f"T: {types}")
     spec.shape(same)
     spec.kernel(kernel)
-    return differentiated(spec, gradient)
+    return with_gradient(spec, gradient)
 
 
 def binary(
@@ -43,10 +43,10 @@ def binary(
     spec = op(f"{name}({inputs[0]}: T, {inputs[1]}: T) -> z: {result}", f"T: {types}", *clauses)
     spec.shape(broadcast)
     spec.kernel(kernel)
-    return differentiated(spec, gradient)
+    return with_gradient(spec, gradient)
 
 
-def differentiated(spec: OpSpec, gradient: Gradient) -> OpSpec:
+def with_gradient(spec: OpSpec, gradient: Gradient) -> OpSpec:
     """The op, with what is said of its gradient."""
     if gradient is None:
         not_differentiable(spec)

@@ -50,7 +50,7 @@ def broadcast_shapes(a: Shape, b: Shape, strict: bool = True) -> Shape:
     return Shape(tuple(dims))
 
 
-def merged(*tensors: Tensor) -> Shape:
+def merged_shape(*tensors: Tensor) -> Shape:
     """The shape of tensors that must all have the same."""
     shape = UNKNOWN_SHAPE
     for tensor in tensors:

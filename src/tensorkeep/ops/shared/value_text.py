@@ -19,7 +19,7 @@ _ESCAPED: Final = tuple(
 )
 
 
-def escaped(text: bytes) -> bytes:
+def escape_text(text: bytes) -> bytes:
     """The text with C's escapes for what is not printable, leaving UTF-8 alone."""
     return b"".join(map(_ESCAPED.__getitem__, text))
 
@@ -45,7 +45,7 @@ def number_text(value: Any) -> bytes:
     return (short if np.float32(short) == np.float32(number) else f"{number:.9g}").encode()
 
 
-def summarized(value: Any, count: int) -> bytes:
+def summary_of_tensor(value: Any, count: int) -> bytes:
     """A tensor as Print and Assert show it: the first `count` elements, all if that is negative."""
     array = np.asarray(value)
     limit = array.size if count < 0 else min(count, array.size)
@@ -79,7 +79,7 @@ def _rows(shape: tuple[int, ...], elements: list[bytes], limit: int, axis: int, 
     return start
 
 
-def formatted(value: Any, count: int) -> bytes:
+def text_of_tensor(value: Any, count: int) -> bytes:
     """A tensor as StringFormat shows it: `count` elements at either end of each axis, all if that is negative."""
     array = np.asarray(value)
     limit = array.size if count < 0 else min(count, array.size)
@@ -110,5 +110,5 @@ def _element(item: Any, quoted: bool) -> bytes:
     if isinstance(item, np.ndarray):
         item = item[()]
     if isinstance(item, bytes):
-        return b'"' + escaped(item) + b'"' if quoted else escaped(item)
+        return b'"' + escape_text(item) + b'"' if quoted else escape_text(item)
     return number_text(item) if isinstance(item, np.generic) else b"<" + type(item).__name__.encode() + b">"

@@ -16,7 +16,14 @@ from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.kernel_types import Array
-from tensorkeep.ops.sparse.feature_columns import bucketed, crossed, hashed, joined, salted, sparse_columns
+from tensorkeep.ops.sparse.feature_columns import (
+    bucket_hashes,
+    cross_columns,
+    hash_features,
+    hash_with_salt,
+    join_features,
+    sparse_columns,
+)
 from tensorkeep.shapes import Shape
 
 _COLUMNS: Final = "indices: N * int64, values: sparse_types, shapes: N * int64, dense_inputs: dense_types"
@@ -69,19 +76,19 @@ def sparse_cross_kernel(
 ) -> tuple[Array, Array, Array]:
     if hashed_output != (out_type is INT64):
         raise InvalidArgumentError("crosses that are hashed are int64, and others are strings")
-    places, features, shape = crossed(sparse_columns(indices, values, shapes, dense_inputs))
+    places, features, shape = cross_columns(sparse_columns(indices, values, shapes, dense_inputs))
     if not hashed_output:
-        return places, joined(features, b"_X_"), shape
-    return places, bucketed(hashed(features, hash_key), num_buckets), shape
+        return places, join_features(features, b"_X_"), shape
+    return places, bucket_hashes(hash_features(features, hash_key), num_buckets), shape
 
 
 @sparse_cross_v2.kernel
 def sparse_cross_v2_kernel(
     indices: list[Array], values: list[Array], shapes: list[Array], dense_inputs: list[Array], sep: Array
 ) -> tuple[Array, Array, Array]:
-    places, features, shape = crossed(sparse_columns(indices, values, shapes, dense_inputs))
+    places, features, shape = cross_columns(sparse_columns(indices, values, shapes, dense_inputs))
     mark: bytes = np.asarray(sep, object).item()
-    return places, joined(features, mark), shape
+    return places, join_features(features, mark), shape
 
 
 @sparse_cross_hashed.kernel
@@ -94,8 +101,8 @@ def sparse_cross_hashed_kernel(
     strong_hash: Array,
     salt: Array,
 ) -> tuple[Array, Array, Array]:
-    places, features, shape = crossed(sparse_columns(indices, values, shapes, dense_inputs))
+    places, features, shape = cross_columns(sparse_columns(indices, values, shapes, dense_inputs))
     if np.shape(salt) != (2,):
         raise InvalidArgumentError(f"salt must be a vector of two numbers, got shape {list(np.shape(salt))}")
-    hashes = salted(features, len(values), np.asarray(salt).tolist() if strong_hash else None)
-    return places, bucketed(hashes, int(num_buckets)), shape
+    hashes = hash_with_salt(features, len(values), np.asarray(salt).tolist() if strong_hash else None)
+    return places, bucket_hashes(hashes, int(num_buckets)), shape

@@ -64,7 +64,7 @@ def sparse_columns(
     return found
 
 
-def crossed(columns: list[Column]) -> tuple[Array, list[Array], Array]:
+def cross_columns(columns: list[Column]) -> tuple[Array, list[Array], Array]:
     """The places of the combinations, the features of each column in them, and the dense shape."""
     totals = np.ones(len(columns[0].counts), np.int64)
     for column in columns:
@@ -99,7 +99,7 @@ def _words(column: Array) -> Array:
     return found
 
 
-def hashed(features: list[Array], key: int) -> Array:
+def hash_features(features: list[Array], key: int) -> Array:
     """The fingerprints of features, of numbers the numbers themselves, joined one to the other after the key."""
     result = np.full(len(features[0]), np.int64(key).astype(np.uint64), np.uint64)
     for column in features:
@@ -107,7 +107,7 @@ def hashed(features: list[Array], key: int) -> Array:
     return result
 
 
-def salted(features: list[Array], sparse_count: int, salt: Sequence[int] | None) -> Array:
+def hash_with_salt(features: list[Array], sparse_count: int, salt: Sequence[int] | None) -> Array:
     """The fingerprints of features, joined one to the other; with a salt, keyed hashes instead.
 
     Of the numbers of the first columns, those that are sparse, the lower four bytes are hashed; of others nothing is.
@@ -129,13 +129,13 @@ def _low_bytes(numbers: Array) -> Array:
     return found
 
 
-def bucketed(hashes: Array, buckets: int) -> Array:
+def bucket_hashes(hashes: Array, buckets: int) -> Array:
     """The remainders by the number of buckets; with none, what an int64 can hold."""
     found: Array = (hashes % (np.uint64(buckets) if buckets > 0 else _MOST)).astype(np.int64)
     return found
 
 
-def joined(features: list[Array], separator: bytes) -> Array:
+def join_features(features: list[Array], separator: bytes) -> Array:
     """The features of each combination as one string."""
     words = [
         column if column.dtype == object else [str(number).encode() for number in column.tolist()]

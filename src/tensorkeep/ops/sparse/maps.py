@@ -12,8 +12,8 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
-from tensorkeep.ops.parsing.example_tensors import listed
-from tensorkeep.ops.parsing.stored_tensors import check_increasing, check_loaded, rows_of, stacked
+from tensorkeep.ops.parsing.example_tensors import bracketed_shape
+from tensorkeep.ops.parsing.stored_tensors import check_increasing, check_loaded, rows_of, stack_sparse_tensors
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.ops.sparse.places import check_parts
@@ -142,10 +142,12 @@ def take_many_sparse_from_tensors_map_kernel(
 ) -> tuple[Array, Array, Array]:
     numbers = np.asarray(sparse_handles)
     if numbers.ndim != 1:
-        raise InvalidArgumentError(f"sparse_handles should be a vector but received shape {listed(numbers.shape)}")
+        raise InvalidArgumentError(
+            f"sparse_handles should be a vector but received shape {bracketed_shape(numbers.shape)}"
+        )
     if not numbers.size:
         raise InvalidArgumentError("Must have at least 1 serialized SparseTensor, but input matrix has 0 rows")
     tensors = _map(ctx, container, shared_name).take(numbers.tolist())
     for i, parts in enumerate(tensors):
         check_loaded(i, parts, dtype)
-    return stacked(tensors)
+    return stack_sparse_tensors(tensors)

@@ -15,7 +15,7 @@ from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.ops.shared.expressions import first_size, gather, shape_of, span
 from tensorkeep.ops.shared.kernel_types import Array, Gradients
 from tensorkeep.ops.shared.shape_rules import merge_shapes, merged_size, with_rank
-from tensorkeep.ops.sparse.places import check_inside, check_parts, checked_sizes, order_of, picked
+from tensorkeep.ops.sparse.places import check_inside, check_parts, checked_sizes, order_of, pick_gradients
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 _VECTOR: Final = Shape((None,))
@@ -46,12 +46,12 @@ def sparse_reorder_kernel(input_indices: Array, input_values: Array, input_shape
 def sparse_reorder_gradient(op: Operation, _: Tensor, dy: Tensor) -> Gradients:
     indices, _, shape = op.inputs
     numbers = span(0, first_size(shape_of(indices)))
-    ordered = reordered(SparseTensor(indices, numbers, shape))
+    ordered = reorder_sparse_tensor(SparseTensor(indices, numbers, shape))
     backwards = emit("InvertPermutation", ordered.values)
     return None, gather(dy, backwards), None
 
 
-def reordered(sparse: SparseTensor, name: str | None = None) -> SparseTensor:
+def reorder_sparse_tensor(sparse: SparseTensor, name: str | None = None) -> SparseTensor:
     """The same sparse tensor with its elements in order."""
     indices, values = sparse_reorder(sparse.indices, sparse.values, sparse.dense_shape, name=name)
     known = sparse.static_shape
@@ -289,7 +289,7 @@ def sparse_slice_grad_kernel(
         raise InvalidArgumentError(
             f"output_indices {list(output_indices.shape)} and input_start {list(input_start.shape)} do not agree"
         )
-    return picked(backprop_val_grad, input_indices, output_indices + input_start)
+    return pick_gradients(backprop_val_grad, input_indices, output_indices + input_start)
 
 
 # ---------------------------------------------------------------------------------------------------- Empty rows

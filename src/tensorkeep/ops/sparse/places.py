@@ -92,7 +92,7 @@ def checked_sizes(shape: Array) -> tuple[int, ...]:
     return sizes
 
 
-def picked(gradient: Array, wanted: Array, present: Array) -> Array:
+def pick_gradients(gradient: Array, wanted: Array, present: Array) -> Array:
     """The gradients of elements among those present; zero for one that is not."""
     if wanted.ndim != 2 or present.ndim != 2 or wanted.shape[1] != present.shape[1]:
         raise InvalidArgumentError(

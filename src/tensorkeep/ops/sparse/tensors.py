@@ -17,7 +17,7 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.constants import constant_shape, constant_value
 from tensorkeep.graph.graph import Operation, Tensor
 from tensorkeep.graph.registry.opspec import OpSpec, not_differentiable, op
-from tensorkeep.ops.linear_algebra.matmul import matmul, transposed
+from tensorkeep.ops.linear_algebra.matmul import matmul, transpose_matrix
 from tensorkeep.ops.numbers.arithmetic import truncated_quotient
 from tensorkeep.ops.shared.expressions import (
     cast,
@@ -26,7 +26,7 @@ from tensorkeep.ops.shared.expressions import (
     every_axis,
     gather,
     minus,
-    negated,
+    negative,
     over,
     plain,
     reduce_sum,
@@ -47,7 +47,7 @@ from tensorkeep.ops.sparse.places import (
     checked_sizes,
     coordinates,
     joint_places,
-    picked,
+    pick_gradients,
     places,
     summed_rows,
 )
@@ -193,7 +193,7 @@ def sparse_tensor_dense_matmul_gradient(op: Operation, dy: Tensor) -> Gradients:
     rows = item(indices, (slice(None), 0))
     columns = item(indices, (slice(None), 1))
     left = gather(dy, columns if adjoint_a else rows)
-    right = gather(transposed(b) if adjoint_b else b, rows if adjoint_a else columns)
+    right = gather(transpose_matrix(b) if adjoint_b else b, rows if adjoint_a else columns)
     if not adjoint_a:
         pair = (expand(left, -2), expand(right, -1 if adjoint_b else -2))
         product = matmul(*pair, adjoint_b=not adjoint_b)
@@ -299,7 +299,7 @@ def sparse_dense_cwise_mul_gradient(op: Operation, dy: Tensor) -> Gradients:
 def sparse_dense_cwise_div_gradient(op: Operation, dy: Tensor) -> Gradients:
     there, scaled, shape = _dense_elements(op)
     dx = over(dy, there)
-    part = over(negated(op.inputs[1]), emit("Square", there))
+    part = over(negative(op.inputs[1]), emit("Square", there))
     return None, dx, None, _as_dense_gradient(op, times(dy, part), scaled, shape)
 
 
@@ -408,8 +408,8 @@ def sparse_add_grad_shape(
 def sparse_add_grad_kernel(
     backprop_val_grad: Array, a_indices: Array, b_indices: Array, sum_indices: Array
 ) -> tuple[Array, Array]:
-    a = picked(backprop_val_grad, a_indices, sum_indices)
-    return a, picked(backprop_val_grad, b_indices, sum_indices)
+    a = pick_gradients(backprop_val_grad, a_indices, sum_indices)
+    return a, pick_gradients(backprop_val_grad, b_indices, sum_indices)
 
 
 def _larger_or_smaller(name: str, types: str) -> OpSpec:
@@ -626,7 +626,7 @@ def sparse_softmax_gradient(op: Operation, dy: Tensor) -> Gradients:
     SparseTensor(indices, dy, shape)
     product = times(y, dy)
     SparseTensor(indices, product, shape)
-    total = negated(sparse_reduce_sum(indices, product, shape, [-1], keep_dims=True))
+    total = negative(sparse_reduce_sum(indices, product, shape, [-1], keep_dims=True))
     added = sparse_dense_cwise_add(indices, dy, shape, total)
     SparseTensor(indices, added, shape)
     return None, times(added, y), None

@@ -20,7 +20,7 @@ from tensorkeep.ops.random.sampling import check_scalars
 from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import broadcast, same, with_rank, with_rank_at_least
 from tensorkeep.ops.shared.string_arrays import string_array
-from tensorkeep.ops.shared.value_text import formatted
+from tensorkeep.ops.shared.value_text import text_of_tensor
 from tensorkeep.ops.text._google_re2 import expression, rewriting
 from tensorkeep.ops.text.hashes import fingerprints, keyed_hashes, old_hashes
 from tensorkeep.runtime.allocation import check_allocation
@@ -194,7 +194,7 @@ def string_format_kernel(inputs: list[Array], *, template: bytes, placeholder: b
         )
     parts = [pieces[0]]
     for value, piece in zip(inputs, pieces[1:], strict=True):
-        parts += [formatted(value, summarize), piece]
+        parts += [text_of_tensor(value, summarize), piece]
     return string_array([b"".join(parts)], ())
 
 

@@ -14,7 +14,7 @@ from tensorkeep.errors import InvalidArgumentError, UnimplementedError
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.graph.registry.opspec import op
 from tensorkeep.ops.shared.kernel_types import Array, Handle, Value
-from tensorkeep.ops.shared.shape_rules import SCALAR, merged, with_rank
+from tensorkeep.ops.shared.shape_rules import SCALAR, merged_shape, with_rank
 from tensorkeep.ops.training._trees import Ensemble, QuantileStreams
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import Shape
@@ -169,7 +169,7 @@ def example_debug_outputs_shape(tree_ensemble_handle: Tensor, bucketized_feature
 
 def _batch(features: list[Tensor]) -> int | None:
     """How many examples there are, as far as the shapes of the features tell."""
-    dims = merged(*features).dims
+    dims = merged_shape(*features).dims
     return None if not dims else dims[0]
 
 

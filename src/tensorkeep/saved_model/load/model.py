@@ -12,7 +12,7 @@ from tensorkeep.errors import NotFoundError
 from tensorkeep.graph.graph import is_index
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.io.files.filesystem import PathLike
-from tensorkeep.io.showing.amounts import counted
+from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.messages import FingerprintDef, NodeDef
 from tensorkeep.saved_model.files.layout import asset_files, signature_keys
@@ -172,7 +172,7 @@ class LoadedModel:
             for end, specs in (("takes", signature.inputs), ("gives", signature.outputs))
             for key, spec in specs.items()
         ]
-        caption = f"LoadedModel {self.directory} {sorted(self.tags)}: {counted(len(self.variable_specs), 'variable')}"
+        caption = f"LoadedModel {self.directory} {sorted(self.tags)}: {amount_of(len(self.variable_specs), 'variable')}"
         return html_table(caption, ("signature", "", "name", "type and shape"), ends, len(ends))
 
     # ---------------------------------------------------------------------------------------------- signatures

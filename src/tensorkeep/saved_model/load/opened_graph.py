@@ -33,7 +33,7 @@ from tensorkeep.graph.rewriting.freezing import variables_of
 from tensorkeep.graph.rewriting.frozen_tables import tables_of
 from tensorkeep.io.files.filesystem import Durability, FileSystem, PathLike, path_text, prepare_directory
 from tensorkeep.io.files.local import LOCAL
-from tensorkeep.io.showing.amounts import counted, some_of
+from tensorkeep.io.showing.amounts import amount_of, some_of
 from tensorkeep.metagraph.files import write_meta_graph_file
 from tensorkeep.proto.messages import VariableDef, parse
 from tensorkeep.runtime.limits import NO_LIMITS, Limits
@@ -140,7 +140,7 @@ class OpenedGraph:
     def _without_values(self) -> FailedPreconditionError:
         names = self.uninitialized
         return FailedPreconditionError(
-            f"{counted(len(names), 'variable')} of {self._found.where} without a value: {some_of(names, _LISTED)}. "
+            f"{amount_of(len(names), 'variable')} of {self._found.where} without a value: {some_of(names, _LISTED)}. "
             "Restore a checkpoint, `restore(prefix)`, or begin with initial values, `initialize()`"
         )
 

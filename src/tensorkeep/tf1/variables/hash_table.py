@@ -27,7 +27,7 @@ from tensorkeep.graph.building import (
 )
 from tensorkeep.graph.collections import add_to_collections
 from tensorkeep.graph.conversion import convert, register_conversion
-from tensorkeep.graph.function_graph import traced
+from tensorkeep.graph.function_graph import trace_function
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
@@ -118,7 +118,7 @@ class HashTable(BehindHandle, ChangedByKey):
     def _traced_factory(self, init_func: InitFunction) -> FunctionRef:
         """The function of the graph that makes a segment of rows."""
         graph = current_graph()
-        body, rows = traced(lambda: emit("CopyTensor", convert(init_func(), self.dtype)), graph)
+        body, rows = trace_function(lambda: emit("CopyTensor", convert(init_func(), self.dtype)), graph)
         if body.captured:
             outside = ", ".join(tensor.name for tensor in body.captured)
             raise InvalidArgumentError(

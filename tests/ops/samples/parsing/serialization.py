@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tensorkeep.ops.parsing.stored_tensors import stored
+from tensorkeep.ops.parsing.stored_tensors import bytes_of_tensor
 from tensorkeep.proto.messages import TensorProto
 from tests.ops.sample import Sample, sample, strings
 from tests.ops.samples.parsing.examples import texts
@@ -34,7 +34,7 @@ CUBE = np.array([[0, 1, 2], [1, 0, 0], [1, 1, 1]], I64), np.array([7, 8, 9], I64
 
 
 def row(indices: Any, values: Any, *shape: int) -> list[bytes]:
-    return [stored(np.array(part)) for part in (np.array(indices, I64), values, np.array(shape, I64))]
+    return [bytes_of_tensor(np.array(part)) for part in (np.array(indices, I64), values, np.array(shape, I64))]
 
 
 FIRST = row([[0, 1], [1, 0]], np.array([1, 2], F32), 2, 3)
@@ -71,15 +71,15 @@ WRONG_BYTES: list[Any] = [
 SAMPLES: dict[str, list[Sample]] = {
     "SerializeTensor": [sample(array) for array in (*ARRAYS, *WORDS)],
     "ParseTensor": [
-        *(sample(strings(stored(np.asarray(array))), out_type=np.asarray(array).dtype) for array in ARRAYS),
-        *(sample(strings(stored(array)), out_type=array.dtype) for array in WORDS),
-        *(sample(strings(stored(array, listed_strings=True)), out_type=array.dtype) for array in WORDS),
+        *(sample(strings(bytes_of_tensor(np.asarray(array))), out_type=np.asarray(array).dtype) for array in ARRAYS),
+        *(sample(strings(bytes_of_tensor(array)), out_type=array.dtype) for array in WORDS),
+        *(sample(strings(bytes_of_tensor(array, listed_strings=True)), out_type=array.dtype) for array in WORDS),
         sample(strings(PACKED), out_type=F32),
         sample(strings(b"\x08\x01\x12\x04\x12\x02\x08\x05"), out_type=F32),
         sample(strings(b"junk"), out_type=F32, fails=True),
         sample(strings(b""), out_type=F32, fails=True),
-        sample(strings(stored(np.ones(2))), out_type=F32, fails=True),
-        sample(texts(stored(np.ones(2, F32))), out_type=F32, fails=True),
+        sample(strings(bytes_of_tensor(np.ones(2))), out_type=F32, fails=True),
+        sample(texts(bytes_of_tensor(np.ones(2, F32))), out_type=F32, fails=True),
         sample(strings(b"\x08\x01\x12\x04\x12\x02\x08\x05\x22\x01a"), out_type=F32, fails=True),
         sample(strings(b"\x08\x07\x12\x04\x12\x02\x08\x02\x22\x04\x01\x02ab"), out_type=np.dtype(object), fails=True),
         sample(strings(b"\x08\x07\x12\x04\x12\x02\x08\x02\x22\x06\x01\x02abcd"), out_type=np.dtype(object), fails=True),

@@ -15,7 +15,16 @@ from tensorkeep.graph.composites import SparseTensor
 from tensorkeep.graph.conversion import convert
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.tensor_shape import TensorShape, plain_shape
-from tensorkeep.ops.shared.expressions import minus, plus, rank_of, real_dtype, reflected, shape_of, size_of, times
+from tensorkeep.ops.shared.expressions import (
+    minus,
+    plus,
+    rank_of,
+    real_dtype,
+    reflected_operator,
+    shape_of,
+    size_of,
+    times,
+)
 from tensorkeep.ops.shared.indexing import item, static_value
 from tensorkeep.tf1.functions.constants import constant, dtype_text
 from tensorkeep.tf1.functions.control.control_flow import Assert, cond
@@ -552,7 +561,7 @@ def _steps(x: Any, op: str) -> Any:
     last = minus(shape_of(flat), 1)
 
     def compared() -> Any:
-        later = _sliced(flat, 1, reflected("AddV2", [1], last, "add"))
+        later = _sliced(flat, 1, reflected_operator("AddV2", [1], last, "add"))
         return emit(op, later, _sliced(flat, 0, last))
 
     return cond(is_short, lambda: convert([], BOOL), compared)

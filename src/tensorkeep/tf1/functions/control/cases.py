@@ -14,7 +14,7 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.arguments import TensorLike, emit
 from tensorkeep.graph.building import chosen_name, control_dependencies, current_graph, graph_of, name_scope
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.function_graph import FunctionGraph, traced
+from tensorkeep.graph.function_graph import FunctionGraph, trace_function
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
 from tensorkeep.ops.arrays.constants import identity
@@ -150,7 +150,7 @@ def switch_case(
     with name_scope(chosen_name(name, "case"), graph), name_scope("indexed_case", graph) as scope:
         index = convert(branch_index, name="branch_index")
         bodies, results = zip(
-            *(traced(partial(_outputs, function, index), graph) for function in functions), strict=True
+            *(trace_function(partial(_outputs, function, index), graph) for function in functions), strict=True
         )
         first, leaves = results[0], [[leaf for leaf in flatten(result) if leaf is not None] for result in results]
         _check_alike(leaves, results)

@@ -102,7 +102,7 @@ def _as_int64(value: Any, name: str) -> Tensor:
 def sparse_reorder(sp_input: SparseTensor, name: str | None = None) -> SparseTensor:
     """The same elements in order of their places."""
     sp_input = as_sparse(sp_input)
-    found = sparse_parts.reordered(sp_input, name)
+    found = sparse_parts.reorder_sparse_tensor(sp_input, name)
     found.set_shape(sp_input.static_shape)
     return found
 

@@ -16,7 +16,7 @@ from tensorkeep.graph.arguments import SessionLike, emit, emit_operation
 from tensorkeep.graph.building import current_graph, name_scope
 from tensorkeep.graph.collections import add_to_collection, get_collection
 from tensorkeep.graph.conversion import convert
-from tensorkeep.graph.function_graph import traced
+from tensorkeep.graph.function_graph import trace_function
 from tensorkeep.graph.functions import function_def, numbered_name
 from tensorkeep.graph.graph import Graph, Operation, Tensor
 from tensorkeep.graph.messages.attrs import FunctionRef
@@ -82,7 +82,7 @@ class HashFilterBase(EmbeddingLookupHook):
             arguments.extend(placeholder(INT64, [None], name=name) for name in ("keys", "ids"))
             return self.filter(*arguments)
 
-        body, mask = traced(build, graph)
+        body, mask = trace_function(build, graph)
         name = numbered_name("hash_table_filter", graph.functions)
         graph.functions[name] = function_def(name, body, [*arguments, *body.captured.values()], [mask])
         inputs = (part.hash_table.handle, list(body.captured))
