@@ -125,6 +125,23 @@ def test_a_scope_finds_and_makes_embedding_variables() -> None:
         scope.get_embedding_variable(variable_store(), "f", shape=[2, 3])
 
 
+def test_a_scope_tells_what_has_no_effect_on_an_embedding_variable(caplog: pytest.LogCaptureFixture) -> None:
+    with tf.variable_scope("a") as scope:
+        scope.get_embedding_variable(
+            variable_store(), "e", shape=3, caching_device="/cpu:0", validate_shape=False, use_resource=False
+        )
+    assert 'caching_device, validate_shape, use_resource of "e": without effect' in caplog.text
+
+
+def test_a_scope_takes_the_number_of_partitions(caplog: pytest.LogCaptureFixture) -> None:
+    with tf.variable_scope("a") as scope:
+        made = scope.get_embedding_variable(variable_store(), "e", shape=3, ht_partition_num=10)
+        option = tf.EmbeddingVariableOption(ht_partition_num=20)
+        scope.get_embedding_variable(variable_store(), "f", shape=3, ht_partition_num=10, evconfig=option)
+    assert made.initializer.get_attr("ht_partition_num") == 10
+    assert 'ht_partition_num of "f" is given twice; that of evconfig is taken' in caplog.text
+
+
 def test_a_part_may_say_its_own_name() -> None:
     info = tf.Variable.SaveSliceInfo("whole", [4, 2], [0, 0], [2, 2], var_full_name="whole/part_0")
     assert (info.full_name, info.var_full_name) == ("whole", "whole/part_0")

@@ -103,7 +103,8 @@ def get_embedding_variable(
     refuse_data_source(init_data_source)
     options = VariableOptions(
         dtype=value_dtype, initializer=initializer, regularizer=regularizer, trainable=trainable,
-        collections=collections, partitioner=partitioner, constraint=constraint,
+        collections=collections, caching_device=caching_device, partitioner=partitioner,
+        validate_shape=validate_shape, constraint=constraint,
     )  # fmt: skip
     request = EmbeddingRequest(embedding_dim, options, key_dtype, ev_option, steps_to_live, custom_getter)
     return get_or_make_embedding(get_variable_scope(), variable_store(), name, request)
@@ -129,6 +130,7 @@ def get_or_make_embedding(
     if ev_option is not None and not isinstance(ev_option, EmbeddingVariableOption):
         raise WrongTypeError(f'ev_option of "{name}" is {ev_option!r}, expected an EmbeddingVariableOption')
     _check_regularizer(name, request.options.regularizer, scope.regularizer)
+    _tell_without_effect(name, request.options)
     option = _with_steps(EmbeddingVariableOption() if ev_option is None else ev_option, request.steps_to_live)
     chosen = _chosen_initializer(name, request.options.initializer, option)
     wanted = _Wanted(
@@ -148,6 +150,18 @@ def get_or_make_embedding(
         return made
 
 
+def _tell_without_effect(name: str, options: VariableOptions) -> None:
+    """Tells the log which options are given that an embedding variable has no use for: its rows are never cached on
+    another device, have the length that they are asked for, and always are a resource."""
+    given = {
+        "caching_device": options.caching_device is not None,
+        "validate_shape": not options.validate_shape,
+        "use_resource": options.use_resource is False,
+    }
+    if told := [option for option, is_given in given.items() if is_given]:
+        LOG.warning('%s of "%s": without effect on an embedding variable', ", ".join(told), name)
+
+
 def _of_scope(
     scope: VariableScope,
     store: VariableStore,
@@ -156,10 +170,14 @@ def _of_scope(
     custom_getter: CustomGetter | None,
     invalid_key: TensorLike | None,
     ev_option: EmbeddingVariableOption | None,
+    ht_partition_num: int,
 ) -> EmbeddingVariable | PartitionedVariable:
     """What `VariableScope.get_embedding_variable` gives."""
     dim, keys = row_length(name, options.shape), dtype_of_keys(invalid_key)
-    request = EmbeddingRequest(dim, options, keys, ev_option, custom_getter=custom_getter)
+    option = EmbeddingVariableOption(ht_partition_num=ht_partition_num) if ev_option is None else ev_option
+    if isinstance(option, EmbeddingVariableOption) and ht_partition_num not in (1000, option.ht_partition_num):
+        LOG.warning('ht_partition_num of "%s" is given twice; that of evconfig is taken', name)
+    request = EmbeddingRequest(dim, options, keys, option, custom_getter=custom_getter)
     return get_or_make_embedding(scope, store, name, request)
 
 

@@ -167,13 +167,16 @@ class VariableScope:
         """The embedding variable of that name in this scope, as DeepRec's `tf.get_embedding_variable` asks for it.
 
         `shape` is how long rows are, or a list with that; `evconfig` an EmbeddingVariableOption. Keys are of the type
-        of `invalid_key` where that has one, else int64.
+        of `invalid_key` where that has one, else int64. What an embedding variable has no use for (`caching_device`,
+        `validate_shape`, `use_resource`) is told to the log.
         """
         options = VariableOptions(
             shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, reuse=reuse,
-            trainable=trainable, collections=collections, partitioner=partitioner, constraint=constraint,
+            trainable=trainable, collections=collections, caching_device=caching_device, partitioner=partitioner,
+            validate_shape=validate_shape, use_resource=use_resource, constraint=constraint,
         )  # fmt: skip
-        return GET_EMBEDDING[-1](self, var_store, name, options, custom_getter, invalid_key, evconfig)
+        keys = (custom_getter, invalid_key, evconfig, ht_partition_num)
+        return GET_EMBEDDING[-1](self, var_store, name, options, *keys)
 
     def get_dynamic_dimension_embedding_variable(
         self,
@@ -204,7 +207,8 @@ class VariableScope:
         """
         options = VariableOptions(
             shape=shape, dtype=dtype, initializer=initializer, regularizer=regularizer, reuse=reuse,
-            trainable=trainable, collections=collections, partitioner=partitioner, constraint=constraint,
+            trainable=trainable, collections=collections, caching_device=caching_device, partitioner=partitioner,
+            validate_shape=validate_shape, use_resource=use_resource, constraint=constraint,
         )  # fmt: skip
         keys = (custom_getter, invalid_key, evconfig, ht_partition_num)
         return GET_EMBEDDING_BLOCKS[-1](self, var_store, name, embedding_block_num, options, *keys)
