@@ -29,7 +29,7 @@ from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.proto.identification import REMEDIES, FileKind, Identity, contents_of, identify_proto
-from tensorkeep.proto.messages import GraphDef, Message, MetaGraphDef, parse
+from tensorkeep.proto.messages import MOST_BYTES, GraphDef, Message, MetaGraphDef, parse
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.files.fingerprint import read_fingerprint
 from tensorkeep.saved_model.files.layout import (
@@ -43,7 +43,6 @@ from tensorkeep.saved_model.files.writer_marks import writer_of
 from tensorkeep.saving.ledger import is_present, read_ledger
 
 _MOST_LISTED: Final = 20
-_MOST_BYTES: Final = (1 << 31) - 1  # of a message
 
 
 @dataclass(frozen=True)
@@ -220,7 +219,7 @@ def _file(path: str, fs: FileSystem) -> Identification:
             facts["damage"] = found.damage
         declared = ""
         describe = _DESCRIPTIONS.get(found.kind)
-        if describe is not None and not found.damage and file.size <= _MOST_BYTES:
+        if describe is not None and not found.damage and file.size <= MOST_BYTES:
             declared, more = describe(_message(path, bytes(data), found))
             facts.update(more)
         if found.kind is FileKind.CHECKPOINT_TABLE and not path.endswith(".index"):

@@ -7,7 +7,7 @@ through the class they belong to (`TensorShapeProto.Dim`), enum values through t
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from google.protobuf.message import DecodeError, EncodeError, Message
 
@@ -124,6 +124,7 @@ from tensorkeep.proto._generated.variable_pb2 import (
 )
 
 __all__ = [
+    "MOST_BYTES",
     "AssetFileDef",
     "AttrValue",
     "BoundedTensorSpecProto",
@@ -222,6 +223,8 @@ __all__ = [
 ]
 
 MessageType = TypeVar("MessageType", bound=Message)
+
+MOST_BYTES: Final = (1 << 31) - 1  # of a serialized message; protocol buffers know no larger ones
 
 
 def parse(message_type: type[MessageType], data: bytes | memoryview, what: str) -> MessageType:

@@ -26,7 +26,6 @@ from tensorkeep.graph.messages.graph_def import export_graph, import_graph
 from tensorkeep.graph.registry.capabilities import Allowed, Capability
 from tensorkeep.graph.rewriting.freezing import (
     EVERYTHING,
-    MOST_BYTES,
     Selection,
     VariableNode,
     convert_variables_to_constants,
@@ -43,7 +42,7 @@ from tensorkeep.graph.rewriting.pruning import extract_sub_graph
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.ops.embedding.session_tables import EmbeddingResource
-from tensorkeep.proto.messages import GraphDef, MetaGraphDef, OpList, SaverDef
+from tensorkeep.proto.messages import MOST_BYTES, GraphDef, MetaGraphDef, OpList, SaverDef
 from tensorkeep.runtime.resources import VariableResource
 from tensorkeep.runtime.session import Session
 from tensorkeep.saving.embedding_loads import rows_of

@@ -20,14 +20,13 @@ from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.graph.messages.attrs import shape_of_proto
 from tensorkeep.graph.rewriting.converting import Conversion
-from tensorkeep.proto.messages import GraphDef, NodeDef
+from tensorkeep.proto.messages import MOST_BYTES, GraphDef, NodeDef
 from tensorkeep.proto.tensors import tensor_of_array
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
 
 Array = npt.NDArray[Any]
 
 VARIABLE_OPS: Final = frozenset(("Variable", "VariableV2", "VarHandleOp"))
-MOST_BYTES: Final = (1 << 31) - 1  # of a serialized message; protocol buffers know no larger ones
 _LISTED: Final = 5  # of the largest variables, in a message about size
 
 
@@ -142,7 +141,6 @@ def _size(array: Array) -> int:
 
 __all__ = [
     "EVERYTHING",
-    "MOST_BYTES",
     "Selection",
     "VariableNode",
     "convert_variables_to_constants",

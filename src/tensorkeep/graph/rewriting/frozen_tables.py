@@ -22,9 +22,9 @@ import numpy.typing as npt
 
 from tensorkeep.dtypes import DType, dtype_of_number
 from tensorkeep.errors import InvalidArgumentError, UnimplementedError
-from tensorkeep.graph.rewriting.freezing import EVERYTHING, MOST_BYTES, Selection
+from tensorkeep.graph.rewriting.freezing import EVERYTHING, Selection
 from tensorkeep.graph.rewriting.pruning import source_of
-from tensorkeep.proto.messages import GraphDef, NodeDef
+from tensorkeep.proto.messages import MOST_BYTES, GraphDef, NodeDef
 from tensorkeep.proto.tensors import tensor_of_array
 
 Array = npt.NDArray[Any]

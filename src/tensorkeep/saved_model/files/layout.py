@@ -20,7 +20,15 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.files.paths import stays_inside
 from tensorkeep.proto.identification import FileKind, wrong_file
-from tensorkeep.proto.messages import AssetFileDef, MetaGraphDef, SavedModel, SignatureDef, TensorInfo, parse
+from tensorkeep.proto.messages import (
+    MOST_BYTES,
+    AssetFileDef,
+    MetaGraphDef,
+    SavedModel,
+    SignatureDef,
+    TensorInfo,
+    parse,
+)
 from tensorkeep.proto.text import parse_text
 from tensorkeep.saved_model.files.chunked_files import read_chunked
 from tensorkeep.saved_model.files.constants import (
@@ -41,7 +49,6 @@ MODEL_FILE: Final = SAVED_MODEL_FILENAME_PB
 TEXT_FILE: Final = SAVED_MODEL_FILENAME_PBTXT
 CHUNKED_FILE: Final = SAVED_MODEL_FILENAME_CPB
 ASSETS: Final = ASSETS_DIRECTORY
-MOST_BYTES: Final = (1 << 31) - 1  # of a message, which readers refuse if it is larger
 
 _MODEL_FILES: Final = (MODEL_FILE, TEXT_FILE, CHUNKED_FILE)
 _RESERVED: Final = (INIT_OP_SIGNATURE_KEY, TRAIN_OP_SIGNATURE_KEY)

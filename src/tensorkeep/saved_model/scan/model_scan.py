@@ -17,6 +17,7 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.proto.identification import FileKind, identify_proto
 from tensorkeep.proto.messages import (
+    MOST_BYTES,
     AssetFileDef,
     FunctionDef,
     GraphDef,
@@ -61,7 +62,6 @@ _LINKED: Final = frozenset((*_MODEL_FILES, FINGERPRINT_FILENAME, "keras_metadata
 """Files that may be links to elsewhere, of which caches of models are made; and so may those of variables."""
 _LOADING_CHILDREN: Final = frozenset(("_create_resource", "_initialize"))
 _LOOKED_AT: Final = 1 << 20  # bytes of a file, to tell what it is
-_MOST_BYTES: Final = 1 << 31  # of one message, which is what protocol buffers take
 _MOST_FILES: Final = 10_000
 _DEEPEST: Final = 20
 
@@ -340,6 +340,6 @@ def _whole(path: str, fs: FileSystem) -> bytes:
     file = fs.open(path)
     size = file.size
     file.close()
-    if size > _MOST_BYTES:
+    if size > MOST_BYTES:
         raise DataLossError(f'"{path}" has {size} bytes, more than one message can have')
     return read_file(path, fs)
