@@ -517,7 +517,7 @@ def test_next_to_nothing_is_imported_before_a_signal_is_understood() -> None:
         [sys.executable, "-I", "-S", "-c", _PATHS + script], check=True, capture_output=True, text=True
     )
     ours = {name for name in done.stdout.split() if name.startswith("tensorkeep")}
-    assert ours == {"tensorkeep", "tensorkeep._version", "tensorkeep.cli", "tensorkeep.cli.start"}
+    assert ours == {"tensorkeep", "tensorkeep._lazy", "tensorkeep.cli", "tensorkeep.cli.start"}
     assert not {"typing", "re", "argparse", "numpy"} & set(done.stdout.split())
 
 
