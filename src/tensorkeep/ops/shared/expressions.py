@@ -27,7 +27,7 @@ from tensorkeep.proto.tensors import tensor_of_array
 
 Flow = TypeVar("Flow", Tensor, IndexedSlices)
 
-_SMALL: Final = 1000  # elements; what TensorFlow makes a constant rather than a Fill (`zeros` in array_ops.py)
+_SMALL: Final = 1000  # elements; below it TensorFlow makes a constant, not a Fill: `_constant_if_small`, array_ops.py
 
 
 # ---------------------------------------------------------------------------------------------------- Constants
@@ -160,7 +160,10 @@ def every_axis(x: Tensor) -> Tensor:
 
 
 def reduced_shape(input_shape: Tensor, axes: Tensor) -> Array | Tensor:
-    """The sizes of a reduction's result that keeps its dimensions: an array if they are known, else a tensor."""
+    """The sizes of a reduction's result that keeps its dimensions: an array if they are known, else a tensor.
+
+    `reduced_shape` in math_ops.py.
+    """
     known_shape = constant_value(input_shape)
     known_axes = constant_value(axes) if known_shape is not None else None
     if known_shape is not None and known_axes is not None:
@@ -262,7 +265,10 @@ def reduce_sum(x: TensorLike, axes: Tensor | Sequence[int] | int, keep_dims: boo
 
 
 def unbroadcast(x: Tensor, y: Tensor, gx: Gradient, gy: Gradient) -> tuple[Gradient, Gradient]:
-    """Gradients of the inputs of an op that broadcast them, summed to the inputs' shapes."""
+    """The gradients of two inputs that an op broadcast, each summed over the axes along which its input was stretched.
+
+    As `SmartBroadcastGradientArgs` in math_grad.py: where the shapes are known, sums that change nothing are left out.
+    """
     if gx is None and gy is None:
         return gx, gy
     x_shape, y_shape = shape_of(x), shape_of(y)
@@ -302,7 +308,7 @@ def _broadcast_axes(x: Tensor, y: Tensor) -> tuple[list[int], list[int]] | None:
 
 
 def all_known_and_equal(*tensors: Gradient) -> bool:
-    """Whether the tensors have the same shape, and all of it is known."""
+    """Whether the tensors have the same, fully known shape: `_ShapesFullySpecifiedAndEqual` in math_grad.py."""
     shapes = [tensor.static_shape for tensor in tensors if isinstance(tensor, Tensor)]
     return (
         len(shapes) == len(tensors)

@@ -36,7 +36,7 @@ def stack(values: Sequence[Any], axis: int = 0, name: str = "stack") -> Tensor:
 
 
 def dense(gradient: Any) -> Any:
-    """A gradient as one tensor: rows of it are put in their places."""
+    """A gradient as one tensor. Slices are added up into the rows that their indices name (indexed_slices.py)."""
     if not isinstance(gradient, IndexedSlices):
         return gradient
     if gradient.dense_shape is None:

@@ -104,7 +104,7 @@ def cholesky_solve(factor: TensorLike, rhs: TensorLike, name: str | None = None)
 
 
 def safe_reciprocal(x: Tensor) -> Tensor:
-    """1 / x, and 0 at 0."""
+    """1 / x, and 0 at 0: x / (x² + 1e-20), as `_SafeReciprocal` in linalg_grad.py has it."""
     return times(x, emit("Reciprocal", _plus_number(times(x, x), 1e-20)))
 
 
