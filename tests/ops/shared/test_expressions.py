@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+import tensorkeep.ops.every  # noqa: F401 - registers every op
 from tensorkeep.dtypes import DType
 from tensorkeep.graph.building import building
 from tensorkeep.graph.graph import Graph
