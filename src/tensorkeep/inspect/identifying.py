@@ -53,7 +53,7 @@ class Identification:
     kind: str
     """One of "checkpoint", "checkpoint folder", "SavedModel", or the kind of a file, such as "a GraphDef"."""
     writer: str
-    """What wrote it, as far as that is known: "tensorkeep 0.1.0" of what we wrote, or nothing."""
+    """What wrote it, as far as that is known: "tensorkeep 0.2.0" of what we wrote, or nothing."""
     facts: Mapping[str, Any] = field(default_factory=dict)
     """What is in it."""
     format_of: str = ""

@@ -6,7 +6,7 @@ are without the folder, which can therefore be moved as a whole.
     {"version": 1, "checkpoints": [
         {"name": "model-7", "time": 1794725063.96, "step": 7, "metrics": {"loss": 0.25}, "pinned": false,
          "files": {"model-7.index": 410, "model-7.data-00000-of-00001": 8192}, "crc32c": 305419896, "doomed": false,
-         "writer": "save model", "tensorkeep": "0.1.0"}]}
+         "writer": "save model", "tensorkeep": "0.2.0"}]}
 
 `files` are in the order in which they are deleted: the first one is the file without which there is no checkpoint,
 so that none ever looks whole that is not. `crc32c` is of that file, or of its last mebibyte. By both we know our own

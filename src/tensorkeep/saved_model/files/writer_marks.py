@@ -31,7 +31,7 @@ def marked_uuid(version: str = __version__) -> UUID:
 
 
 def writer_of(fingerprint: FingerprintDef | None) -> str:
-    """What wrote a model, by its fingerprint: "tensorkeep 0.1.0"; nothing if that does not say it."""
+    """What wrote a model, by its fingerprint: "tensorkeep 0.2.0"; nothing if that does not say it."""
     if fingerprint is None or not fingerprint.uuid.isdecimal() or int(fingerprint.uuid) >> 128:
         return ""
     high = int(fingerprint.uuid) >> 64
