@@ -143,3 +143,17 @@ def extract_volume_patches(
 ) -> Tensor:
     """The windows of volumes, each laid flat into the channels."""
     return emit(patches.extract_volume_patches, input, ksizes=ksizes, strides=strides, padding=padding, name=name)
+
+
+__all__ = [
+    "batch_to_space",
+    "batch_to_space_nd",
+    "depth_to_space",
+    "extract_image_patches",
+    "extract_patches",
+    "extract_volume_patches",
+    "required_space_to_batch_paddings",
+    "space_to_batch",
+    "space_to_batch_nd",
+    "space_to_depth",
+]

@@ -474,3 +474,26 @@ def tensor_scatter_nd_min(
 tensor_scatter_update = tensor_scatter_nd_update
 tensor_scatter_add = tensor_scatter_nd_add
 tensor_scatter_sub = tensor_scatter_nd_sub
+
+
+__all__ = [
+    "batch_gather",
+    "boolean_mask",
+    "gather",
+    "gather_nd",
+    "repeat",
+    "scatter_nd",
+    "searchsorted",
+    "sequence_mask",
+    "slice",
+    "sparse_mask",
+    "strided_slice",
+    "tensor_scatter_add",
+    "tensor_scatter_nd_add",
+    "tensor_scatter_nd_max",
+    "tensor_scatter_nd_min",
+    "tensor_scatter_nd_sub",
+    "tensor_scatter_nd_update",
+    "tensor_scatter_sub",
+    "tensor_scatter_update",
+]

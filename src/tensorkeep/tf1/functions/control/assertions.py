@@ -575,3 +575,30 @@ def _sliced(x: Tensor, begin: int, end: Tensor) -> Any:
             sizes = constant([1], name="shape_as_tensor")
         strides = emit("Fill", sizes, constant(1), name=scope)
     return emit("StridedSlice", x, [begin], end, strides)
+
+
+__all__ = [
+    "assert_equal",
+    "assert_greater",
+    "assert_greater_equal",
+    "assert_integer",
+    "assert_less",
+    "assert_less_equal",
+    "assert_near",
+    "assert_negative",
+    "assert_non_negative",
+    "assert_non_positive",
+    "assert_none_equal",
+    "assert_positive",
+    "assert_proper_iterable",
+    "assert_rank",
+    "assert_rank_at_least",
+    "assert_rank_in",
+    "assert_same_float_dtype",
+    "assert_scalar",
+    "assert_shapes",
+    "assert_type",
+    "is_non_decreasing",
+    "is_numeric_tensor",
+    "is_strictly_increasing",
+]

@@ -269,3 +269,6 @@ def _checked_branches(branch_index: Any, branch_fns: Any, default: Branch | None
         )
     by_key = dict(pairs)
     return [by_key[key] for key in keys] + ([] if default is None else [default])
+
+
+__all__ = ["case", "smart_case", "switch_case"]

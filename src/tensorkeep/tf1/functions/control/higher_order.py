@@ -333,3 +333,6 @@ def _stacked(arrays: Sequence[TensorArray], length: int | None) -> list[Tensor]:
         if dims is not None:
             tensor.set_shape(Shape((length, *dims[1:])))
     return results
+
+
+__all__ = ["foldl", "foldr", "map_fn", "scan"]

@@ -100,3 +100,6 @@ def _calling(op: OpSpec, function: Callable[..., Any], inputs: Sequence[Any], to
     result: Any = op(values, token=token, Tout=dtypes, name=name)
     found: Scripted = result if listed else result[0]
     return found
+
+
+__all__ = ["numpy_function", "py_func", "py_function", "register_function"]

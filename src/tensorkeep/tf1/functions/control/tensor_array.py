@@ -371,3 +371,6 @@ def tensor_array_split_gradient(op: Operation, dflow: Tensor) -> tuple[None, Ten
     flow = _after_write(op, dflow)
     array = _gradient_array(op, op.get_attr("T"), flow, source)
     return None, array.concat(), None, flow
+
+
+__all__ = ["TensorArray"]

@@ -20,3 +20,6 @@ def write_file(filename: TensorLike, contents: TensorLike, name: str | None = No
 def matching_files(pattern: TensorLike, name: str | None = None) -> Tensor:
     """The names of the files that match one of the patterns."""
     return emit(file_ops.matching_files, pattern, name=name)
+
+
+__all__ = ["matching_files", "read_file", "write_file"]

@@ -139,3 +139,6 @@ def merge_all(key: str = GraphKeys.SUMMARIES, scope: str | None = None, name: st
     """One summary of all that the graph has collected; None if there are none."""
     found = get_collection(current_graph(), key, scope)
     return merge(found, name=name) if found else None
+
+
+__all__ = ["audio", "clean_tag", "histogram", "image", "merge", "merge_all", "scalar", "tensor_summary", "text"]

@@ -543,3 +543,24 @@ def _squeezed_weights(weights: Any, labels: Tensor) -> Any:
     if mine.rank is None or (mine.rank > 0 and mine[-1] in (None, 1)):
         return _squeezed_if(weights, equal(1, gap))
     return weights
+
+
+__all__ = [
+    "Reduction",
+    "absolute_difference",
+    "add_loss",
+    "compute_weighted_loss",
+    "cosine_distance",
+    "get_losses",
+    "get_regularization_loss",
+    "get_regularization_losses",
+    "get_total_loss",
+    "hinge_loss",
+    "huber_loss",
+    "log_loss",
+    "mean_pairwise_squared_error",
+    "mean_squared_error",
+    "sigmoid_cross_entropy",
+    "softmax_cross_entropy",
+    "sparse_softmax_cross_entropy",
+]

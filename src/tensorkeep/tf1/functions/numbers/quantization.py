@@ -250,3 +250,18 @@ def _axis(input: Any, axis: int | None) -> int:
     if input.shape.ndims is None:
         raise InvalidArgumentError("input should have known rank to use negative axis.")
     return int(axis % input.shape.ndims)
+
+
+__all__ = [
+    "dequantize",
+    "fake_quant_with_min_max_args",
+    "fake_quant_with_min_max_args_gradient",
+    "fake_quant_with_min_max_vars",
+    "fake_quant_with_min_max_vars_gradient",
+    "fake_quant_with_min_max_vars_per_channel",
+    "fake_quant_with_min_max_vars_per_channel_gradient",
+    "quantize",
+    "quantize_and_dequantize",
+    "quantize_and_dequantize_v2",
+    "quantize_v2",
+]

@@ -124,3 +124,21 @@ sparse_segment_sqrt_n = _picked(
     segments.sparse_segment_sqrt_n_with_num_segments,
     "The sum of each segment of the rows that indices pick, divided by the square root of their number.",
 )
+
+
+__all__ = [
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_prod",
+    "segment_sum",
+    "sparse_segment_mean",
+    "sparse_segment_sqrt_n",
+    "sparse_segment_sum",
+    "unsorted_segment_max",
+    "unsorted_segment_mean",
+    "unsorted_segment_min",
+    "unsorted_segment_prod",
+    "unsorted_segment_sqrt_n",
+    "unsorted_segment_sum",
+]

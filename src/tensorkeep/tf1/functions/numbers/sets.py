@@ -59,3 +59,6 @@ def _combined(a: Any, b: Any, operation: str, validate_indices: bool) -> SparseT
     else:
         found = sets.dense_to_dense_set_operation(a, b, **attrs)
     return SparseTensor(*found)
+
+
+__all__ = ["set_difference", "set_intersection", "set_size", "set_union"]

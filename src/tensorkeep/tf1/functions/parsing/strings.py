@@ -227,3 +227,27 @@ def encode_base64(input: TensorLike, pad: bool = False, name: str | None = None)
 def decode_base64(input: TensorLike, name: str | None = None) -> Tensor:
     """What strings in base64 stand for, with the alphabet that is safe in addresses, padded or not."""
     return emit(string_ops.decode_base64, input, name=name)
+
+
+__all__ = [
+    "as_string",
+    "decode_base64",
+    "encode_base64",
+    "reduce_join",
+    "regex_full_match",
+    "regex_replace",
+    "string_format",
+    "string_join",
+    "string_length",
+    "string_lower",
+    "string_split",
+    "string_strip",
+    "string_to_hash_bucket",
+    "string_to_hash_bucket_fast",
+    "string_to_hash_bucket_strong",
+    "string_to_number",
+    "string_upper",
+    "strings_split",
+    "substr",
+    "unsorted_segment_join",
+]
