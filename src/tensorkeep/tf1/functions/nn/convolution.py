@@ -533,10 +533,10 @@ def convolution(
     is_first = data_format is not None and data_format not in _CHANNELS_LAST
     dilation = sequence(rates, spatial, is_first, "dilations")
     step = sequence(strides, spatial, is_first, "strides")
-    with scope_of(name, "convolution", input, filter) as scope:
+    with scope_of(name, "convolution", images, kernel) as scope:
         if rates is None or all(size == 1 for size in dilation):
-            return _convolved(input, filter, step, padding, data_format, dilation, scope)
-        return _dilated(input, filter, step, padding, data_format, dilation, scope)
+            return _convolved(images, kernel, step, padding, data_format, dilation, scope)
+        return _dilated(images, kernel, step, padding, data_format, dilation, scope)
 
 
 def _as_images(value: Any, name: str) -> Any:
