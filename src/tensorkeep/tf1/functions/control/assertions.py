@@ -246,7 +246,8 @@ def _assert_ranks(
         data = [_prefix(said.message), wanted, *ranks, "Received shape: ", _dynamic_shape(x)]
     for rank in ranks:
         assert_type(rank, INT32)
-    known = [value for rank in ranks if (value := static_value(rank)) is not None]
+    values = [static_value(rank) for rank in ranks]
+    known = [value for value in values if value is not None]
     if len(known) == len(ranks):
         if any(rank.ndim for rank in known):
             raise InvalidArgumentError("Rank must be a scalar.")
@@ -260,7 +261,7 @@ def _assert_ranks(
                 )
             return no_op(name="static_checks_determined_all_ok")
     condition = holds_later(_dynamic_rank(x))
-    for rank, value in zip(ranks, known, strict=True):
+    for rank, value in zip(ranks, values, strict=True):
         if value is None:
             check = assert_rank(rank, 0, data=["Rank must be a scalar. Received rank: ", rank])
             condition = with_dependencies([check], condition)
