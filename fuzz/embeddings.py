@@ -14,9 +14,9 @@ import ml_dtypes
 import numpy as np
 
 from tensorkeep import BundleWriter, CheckpointReader, MemoryFileSystem, TensorKeepError, open_checkpoint
-from tensorkeep.embedding.restore.incremental import StoredDelta, delta_tensors, stored_deltas
+from tensorkeep.embedding.restore.incremental import StoredDelta, delta_tensors
 from tensorkeep.embedding.restore.restoring_rows import restore_table
-from tensorkeep.embedding.stored.embeddings import StoredEmbedding, stored_embeddings
+from tensorkeep.embedding.stored.embeddings import StoredEmbedding, stored_deltas, stored_embeddings
 from tensorkeep.embedding.stored.naming import NINE, SCALES
 from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
 from tensorkeep.embedding.stored.rows import ALL_FIELDS

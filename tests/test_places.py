@@ -19,6 +19,7 @@ from tensorkeep.embedding.stored.writing import table_tensors
 from tensorkeep.embedding.table.options import FileTier
 from tensorkeep.embedding.tools.pruning import KeepByNorm
 from tensorkeep.errors import UnimplementedError
+from tensorkeep.proto.messages import GraphDef, MetaGraphDef
 
 PLACE = "gs://bucket/run/model-1"
 MODULES = ("tensorkeep", "tensorkeep.edit", "tensorkeep.inspect", "tensorkeep.convert", "tensorkeep.embedding")
@@ -29,8 +30,11 @@ KNOWN: dict[str, Any] = {
     "dtype": "float64",
     "first": "run/model",
     "form": tk.CheckpointFormat.V1,
+    "graph": GraphDef(),
     "full": "run/model",
     "keys": [1],
+    "meta_graph": MetaGraphDef(),
+    "outputs": ["a"],
     "limit": 1 << 20,
     "name": "a",
     "plan": {},

@@ -428,7 +428,7 @@ def slow_depthwise(case: Case, images: Array, filters: Array, gradient: Array) -
     return output, image_gradient, filter_gradient
 
 
-@examples
+@SIXTY
 @given(cases(), st.integers(1, 3), st.booleans())
 def test_a_depthwise_convolution_keeps_channels_apart(case: Case, multiplier: int, channels_first: bool) -> None:
     depth = case.images[-1]
@@ -469,7 +469,7 @@ def slow_dilation(case: Case, images: Array, filters: Array, gradient: Array) ->
     return output, image_gradient, filter_gradient
 
 
-@examples
+@SIXTY
 @given(cases(depth=st.integers(1, 2)).filter(lambda case: not case.pairs))
 def test_a_dilation_returns_the_gradient_to_the_first_maximum(case: Case) -> None:
     images, filters = numbers(case.images, np.float32), numbers((*case.window, case.images[-1]), np.float32, 3)
