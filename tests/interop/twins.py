@@ -5,13 +5,14 @@ To make a session takes TensorFlow longer than to run most nodes, so the samples
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import tensorflow as tf
 from tensorflow.core.protobuf.rewriter_config_pb2 import RewriterConfig
 
 from tensorkeep.graph.messages.graph_def import export_graph
+from tensorkeep.graph.prefixes import prepend_name_scope
 from tests.ops.walking import OneNode
 
 v1 = tf.compat.v1
@@ -30,15 +31,14 @@ class Twins:
 
     def __init__(self, nodes: Sequence[OneNode]) -> None:
         self.nodes = nodes
-        self._prefixes = [""] if len(nodes) == 1 else [f"sample_{number}/" for number in range(len(nodes))]
+        self._scopes = {node.graph: f"sample_{i}" if len(nodes) > 1 else None for i, node in enumerate(nodes)}
         self.graph = tf.Graph()
         with self.graph.as_default():
-            tf.import_graph_def(_joined(nodes, self._prefixes), name="")
+            tf.import_graph_def(_joined(nodes, self._scopes.values()), name="")
 
     def tensor(self, tensor: Any) -> Any:
         """TensorFlow's tensor for one of ours."""
-        number = next(i for i, node in enumerate(self.nodes) if node.graph is tensor.graph)
-        return self.graph.get_tensor_by_name(f"{self._prefixes[number]}{tensor.name}")
+        return self.graph.get_tensor_by_name(prepend_name_scope(tensor.name, self._scopes[tensor.graph]))
 
     def run(self, fetches: Any) -> Any:
         """What TensorFlow computes for its tensors, in the structure in which they are given."""
@@ -47,22 +47,18 @@ class Twins:
             return tf.nest.map_structure(plain, session.run(fetches, feeds))
 
 
-def _joined(nodes: Sequence[OneNode], prefixes: Sequence[str]) -> Any:
-    """One message with the nodes of all graphs, each under its prefix."""
+def _joined(nodes: Sequence[OneNode], scopes: Iterable[str | None]) -> Any:
+    """One message with the nodes of all graphs, each in its scope."""
     joined = v1.GraphDef()
-    for node, prefix in zip(nodes, prefixes, strict=True):
+    for node, scope in zip(nodes, scopes, strict=True):
         proto = v1.GraphDef.FromString(export_graph(node.graph).SerializeToString())
         for each in proto.node:
-            each.name = f"{prefix}{each.name}"
-            each.input[:] = [_prefixed(name, prefix) for name in each.input]
+            each.name = prepend_name_scope(each.name, scope)
+            each.input[:] = [prepend_name_scope(name, scope) for name in each.input]
         joined.MergeFrom(proto)
         if deprecation := node.node.spec.schema.deprecation:  # TensorFlow takes it only in a graph that is as old
             joined.versions.producer = deprecation[0] - 1
     return joined
-
-
-def _prefixed(name: str, prefix: str) -> str:
-    return f"^{prefix}{name[1:]}" if name.startswith("^") else f"{prefix}{name}"
 
 
 def marked(dtype: Any, value: Any) -> Any:

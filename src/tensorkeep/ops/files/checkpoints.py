@@ -15,7 +15,6 @@ from operator import attrgetter
 from typing import Any, Final, NamedTuple, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
 from tensorkeep.checkpoint.bundle.merging import merge_bundles
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
@@ -33,12 +32,11 @@ from tensorkeep.graph.registry.opspec import not_differentiable, op
 from tensorkeep.io.files.filesystem import Durability, FileSystem
 from tensorkeep.ops.files.checkpoint_access import CheckpointAccess, access_of
 from tensorkeep.ops.random.sampling import check_scalars
+from tensorkeep.ops.shared.kernel_types import Array
 from tensorkeep.ops.shared.shape_rules import with_rank
 from tensorkeep.ops.shared.string_arrays import string_array
 from tensorkeep.runtime.context import KernelContext
 from tensorkeep.shapes import UNKNOWN_SHAPE, Shape
-
-Array = npt.NDArray[Any]
 
 _LARGE: Final = 1 << 20  # bytes; what is larger is read when it is assigned
 

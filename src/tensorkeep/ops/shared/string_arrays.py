@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 
 def string_array(items: Iterable[bytes], shape: Sequence[int]) -> Array:

@@ -8,9 +8,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tensorkeep.ops.shared.kernel_types import Array
 
 _ESCAPES: Final = {0x0A: b"\\n", 0x0D: b"\\r", 0x09: b"\\t", 0x22: b'\\"', 0x27: b"\\'", 0x5C: b"\\\\"}
 _ESCAPED: Final = tuple(
