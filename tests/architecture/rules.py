@@ -48,10 +48,10 @@ STANDS_ON: Final[dict[str, tuple[str, ...]]] = {
     "convert": ("edit", "saved_model.export"),
     "inspect": ("edit", "saved_model"),
     "__init__": ("_about", "convert", "edit", "inspect", "tf1"),
-    "cli": ("__init__",),
+    "serving": ("inspect",),  # a server of models; `tensorkeep serve` starts it
+    "cli": ("__init__", "serving"),
     "__main__": ("cli",),  # `python -m tensorkeep`
     "tools": ("__init__",),  # TensorFlow's own command-line scripts, run as modules
-    "serving": ("__init__",),
     "viewer": ("__init__",),
     "v1": ("__init__",),
     "testing": ("__init__",),

@@ -63,7 +63,10 @@ class TestTheList:
     def test_names_every_message_and_enum_of_the_schemas(self):
         start = "tensorkeep.proto._generated."
         # These have modules of their own, which load them when they are asked for.
-        own = ["boosted_trees", "chunks", "convolution_dimensions", "run_statistics", "serving", "session_config"]
+        own = [
+            "boosted_trees", "chunks", "convolution_dimensions", "health", "run_statistics", "serving",
+            "serving_config", "session_config",
+        ]  # fmt: skip
         apart = [f"{start}{name}_pb2" for name in own]
         modules = [value for name, value in sys.modules.items() if name.startswith(start) and name not in apart]
         assert len(modules) == 13

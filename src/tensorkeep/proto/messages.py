@@ -108,6 +108,7 @@ from tensorkeep.proto._generated.summary_pb2 import (
 )
 from tensorkeep.proto._generated.tensor_pb2 import (
     DataType,
+    NamedTensorProto,
     ResourceHandleProto,
     SerializedDType,
     TensorProto,
@@ -164,6 +165,7 @@ __all__ = [
     "MessageType",
     "MetaGraphDef",
     "NameAttrList",
+    "NamedTensorProto",
     "NamedTupleValue",
     "NodeDef",
     "NoneValue",

@@ -225,6 +225,14 @@ class TensorProto(_message.Message):
     float8_val: bytes
     def __init__(self, dtype: _Optional[_Union[int, str]] = ..., tensor_shape: _Optional[_Union[TensorShapeProto, _Mapping[str, object]]] = ..., version_number: _Optional[int] = ..., tensor_content: _Optional[bytes] = ..., float_val: _Optional[_Iterable[float]] = ..., double_val: _Optional[_Iterable[float]] = ..., int_val: _Optional[_Iterable[int]] = ..., string_val: _Optional[_Iterable[bytes]] = ..., scomplex_val: _Optional[_Iterable[float]] = ..., int64_val: _Optional[_Iterable[int]] = ..., bool_val: _Optional[_Iterable[bool]] = ..., dcomplex_val: _Optional[_Iterable[float]] = ..., half_val: _Optional[_Iterable[int]] = ..., resource_handle_val: _Optional[_Iterable[_Union[ResourceHandleProto, _Mapping[str, object]]]] = ..., variant_val: _Optional[_Iterable[_Union[VariantTensorDataProto, _Mapping[str, object]]]] = ..., uint32_val: _Optional[_Iterable[int]] = ..., uint64_val: _Optional[_Iterable[int]] = ..., float8_val: _Optional[bytes] = ...) -> None: ...
 
+class NamedTensorProto(_message.Message):
+    __slots__ = ("name", "tensor")
+    NAME_FIELD_NUMBER: _ClassVar[int]
+    TENSOR_FIELD_NUMBER: _ClassVar[int]
+    name: str
+    tensor: TensorProto
+    def __init__(self, name: _Optional[str] = ..., tensor: _Optional[_Union[TensorProto, _Mapping[str, object]]] = ...) -> None: ...
+
 class VariantTensorDataProto(_message.Message):
     __slots__ = ("type_name", "metadata", "tensors")
     TYPE_NAME_FIELD_NUMBER: _ClassVar[int]

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy.typing as npt
 
+from tensorkeep.dtypes import DType
 from tensorkeep.embedding.restore.finding_deltas import check_goes_over_model
 from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
 from tensorkeep.errors import InvalidArgumentError, NotFoundError
@@ -31,6 +32,7 @@ from tensorkeep.saved_model.files.tensor_info import tensor_names
 from tensorkeep.saved_model.load.signature import Run, SignatureSpec
 from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.saved_model.load.table_fills import initial_operations
+from tensorkeep.shapes import Shape
 
 Array = npt.NDArray[Any]
 
@@ -45,11 +47,21 @@ class GraphRunner:
 
     def prepared(self, spec: SignatureSpec) -> Run:
         """What computes the tensors of a signature's outputs from those of its inputs."""
+        feeds = [name for names in spec.input_tensors.values() for name in names]
+        fetches = [name for names in spec.output_tensors.values() for name in names]
+        return self.prepared_tensors(feeds, fetches, spec.flat_inputs)
+
+    def prepared_tensors(
+        self, feeds: Sequence[str], fetches: Sequence[str], checked: Sequence[tuple[DType, Shape]] | None = None
+    ) -> Run:
+        """What computes tensors from others. `checked` says what the caller sees to; without it nothing is checked."""
         session = self._ready()
-        feeds = [_tensor(session.graph, name) for names in spec.input_tensors.values() for name in names]
-        fetches = [_tensor(session.graph, name) for names in spec.output_tensors.values() for name in names]
-        self._check(fetches, (), feeds)
-        run = session.make_callable(fetches, feeds, checked=spec.flat_inputs)
+        fed = [_tensor(session.graph, name) for name in feeds]
+        fetched = [_tensor(session.graph, name) for name in fetches]
+        self._check(fetched, (), fed)
+        if checked is None:
+            checked = [(tensor.dtype.base_dtype, tensor.static_shape) for tensor in fed]
+        run = session.make_callable(fetched, fed, checked=checked)
         return lambda arrays: run(*arrays)
 
     @property

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
 import numpy.typing as npt
@@ -149,6 +149,16 @@ class LoadedModel:
         may see some tables before and some after.
         """
         self._graph.apply_delta(path)
+
+    def prepared_tensors(self, feeds: Sequence[str], fetches: Sequence[str]) -> Run:
+        """What computes some tensors of the model from others, both by their names in the graph ("x:0").
+
+        It takes an array for each of the first, of its type and of any shape: neither is checked. A server, which
+        leaves shapes to the operations, asks for this instead of signatures.
+        """
+        self._around.require_open()
+        fed, fetched = ({name: (name,) for name in names} for names in (feeds, fetches))
+        return self._called(SignatureSpec("", "", {}, {}, fed, fetched)) or self._graph.prepared_tensors(feeds, fetches)
 
     def close(self) -> None:
         """Gives files and memory back. Signatures, functions and variables of a closed model are errors."""

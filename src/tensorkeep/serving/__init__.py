@@ -1,0 +1,18 @@
+"""A server of models, in the place of TensorFlow Serving: the same URLs, gRPC services, flags and files.
+
+A request goes from a protocol (`rpc`, `rest`), which knows bytes and no models, through `inference`, which knows
+signatures and no bytes, to a model that `life` has loaded. Requests are handled by one event loop in each process;
+what computes or reads files runs in threads beside it.
+
+asked       what a request asks for, and what holds for it: model, version, label, signature, deadline, protocol
+batching/   rows of several requests in one run
+inference/  answers to requests, whatever protocol they came by: predict, classify, regress, metadata
+life/       the life of models and their versions: configuration, finding, loading, switching, unloading
+models      the models that are being served, as requests see them: found, held while they answer, given back
+process/    the server as a program: flags, workers, listeners, start and stop
+rest/       HTTP: URLs, JSON and binary bodies, pages for people
+rpc/        the gRPC services
+servables   one loaded version of a model: its signatures, and tensors in and out of its graph
+statuses    errors as the codes of gRPC and of HTTP
+traffic/    what is done with requests besides answering: counted, limited, logged, sent elsewhere
+"""

@@ -1,0 +1,1 @@
+"""Rows of several requests in one run."""

@@ -1,0 +1,1 @@
+"""Answers to requests, whatever protocol they came by."""

@@ -1,0 +1,1 @@
+"""The life of models and their versions: configuration, finding, loading, switching, unloading."""

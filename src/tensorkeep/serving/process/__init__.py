@@ -1,0 +1,1 @@
+"""The server as a program: flags, workers, listeners, start and stop."""

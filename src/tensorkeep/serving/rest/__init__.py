@@ -1,0 +1,1 @@
+"""HTTP: URLs, JSON and binary bodies, pages for people."""

@@ -1,0 +1,83 @@
+"""One loaded version of a model, and how tensors are put through its graph."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from threading import Lock
+from typing import Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from tensorkeep.proto.messages import SignatureDef
+from tensorkeep.saved_model.load.model import LoadedModel
+from tensorkeep.saved_model.load.signature import Run
+
+Array = npt.NDArray[Any]
+
+_MOST_PREPARED: Final = 64  # a client may ask for any set of outputs; those not asked for lately are prepared anew
+
+
+@dataclass(frozen=True, slots=True)
+class Ends:
+    """What is fed and what is fetched: names of tensors ("x:0"), each list sorted and without doubles.
+
+    Requests with equal ends may be answered by one run.
+    """
+
+    feeds: tuple[str, ...]
+    fetches: tuple[str, ...]
+
+
+class Runner(Protocol):
+    """Puts tensors through a model, for many requests at a time, without blocking the event loop."""
+
+    async def run(self, ends: Ends, arrays: Sequence[Array], deadline: float | None) -> Sequence[Array]:
+        """The fetched tensors for the fed ones, both in the order of `ends`.
+
+        DeadlineExceededError when `deadline`, by `time.monotonic()`, passes before they are there. What the model
+        cannot take raises the error that TensorFlow's runtime has for it.
+        """
+        ...
+
+
+class Servable:
+    """A version of a model that is loaded and can answer."""
+
+    def __init__(self, name: str, version: int, model: LoadedModel, signature_defs: Mapping[str, SignatureDef]) -> None:
+        self.name = name
+        self.version = version
+        self.model = model
+        self.signature_defs = signature_defs
+        """All signatures of the meta graph, that of its initialization among them."""
+        self.runner: Runner | None = None
+        """What runs requests; set before the version becomes available."""
+        self._prepared: OrderedDict[Ends, Run] = OrderedDict()
+        self._lock = Lock()
+
+    def compute(self, ends: Ends, arrays: Sequence[Array]) -> list[Array]:
+        """The fetched tensors, computed here and now, in this thread. Any shapes are taken; types are checked."""
+        return [np.asarray(result) for result in self._run_of(ends)(list(arrays))]
+
+    def _run_of(self, ends: Ends) -> Run:
+        with self._lock:
+            run = self._prepared.get(ends)
+            if run is not None:
+                self._prepared.move_to_end(ends)
+                return run
+        run = self.model.prepared_tensors(ends.feeds, ends.fetches)
+        with self._lock:
+            self._prepared[ends] = run
+            while len(self._prepared) > _MOST_PREPARED:
+                self._prepared.popitem(last=False)
+        return run
+
+    def close(self) -> None:
+        """Gives the model's files and memory back."""
+        self._prepared.clear()
+        self.model.close()
+
+    def __repr__(self) -> str:
+        return f"<Servable {self.name} version {self.version}>"

@@ -1,0 +1,1 @@
+"""What is done with requests besides answering: counted, limited, logged, sent elsewhere."""
