@@ -6,6 +6,7 @@ what computes or reads files runs in threads beside it.
 
 asked       what a request asks for, and what holds for it: model, version, label, signature, deadline, protocol
 batching/   rows of several requests in one run
+exchanges   a request and what became of it, for whatever counts, limits, logs or redirects requests
 inference/  answers to requests, whatever protocol they came by: predict, classify, regress, metadata
 life/       the life of models and their versions: configuration, finding, loading, switching, unloading
 models      the models that are being served, as requests see them: found, held while they answer, given back
