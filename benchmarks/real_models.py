@@ -253,7 +253,7 @@ def _unet() -> Any:
     return keras.Model(image, layers.Conv2D(2, 1, activation="sigmoid")(x))
 
 
-def _application(name: str) -> RealModel:
+def application(name: str) -> RealModel:
     def make() -> Any:
         image = keras.Input(_PIXELS, name="image")
         return keras.Model(image, getattr(keras.applications, name)(weights=None, input_shape=_PIXELS)(image))
@@ -285,9 +285,9 @@ MODELS: Final[dict[str, RealModel]] = {
     "ViT S/16": RealModel("224 x 224 pixels", _keras(_vit), _numbers("image", *_PIXELS)),
     "autoencoder": RealModel("224 x 224 pixels", _keras(_autoencoder), _numbers("image", *_PIXELS)),
     "U-Net": RealModel("224 x 224 pixels", _keras(_unet), _numbers("image", *_PIXELS)),
-    "MobileNetV3 large": _application("MobileNetV3Large"),
-    "EfficientNetB0": _application("EfficientNetB0"),
-    "DenseNet121": _application("DenseNet121"),
-    "ResNet50": _application("ResNet50"),
-    "ConvNeXt tiny": _application("ConvNeXtTiny"),
+    "MobileNetV3 large": application("MobileNetV3Large"),
+    "EfficientNetB0": application("EfficientNetB0"),
+    "DenseNet121": application("DenseNet121"),
+    "ResNet50": application("ResNet50"),
+    "ConvNeXt tiny": application("ConvNeXtTiny"),
 }

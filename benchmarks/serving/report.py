@@ -1,0 +1,149 @@
+"""The measurements of serving: latency, requests a second, batching, bodies, start, memory."""
+
+from __future__ import annotations
+
+import io
+import json
+import statistics
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import numpy as np
+
+from benchmarks.serving.models import ServedModel, dense, mobile_net
+from benchmarks.serving.servers import OURS, THEIRS, RunningServer, running
+from benchmarks.timing import Contender, Report, medians, table, take_turns
+from tensorkeep.saved_model.load.model_loading import load_saved_model
+
+_SECONDS: Final = 3.0
+_CONNECTIONS: Final = 32
+_PAIR: Final = (OURS, THEIRS)
+
+
+def serving(folder: Path, rounds: int) -> Report:
+    """All tables. Contenders take turns; both servers run all the while, idle but for whoever's turn it is."""
+    folder.mkdir(parents=True)
+    small = dense(folder, "small", 2, 64)
+    large = dense(folder, "large", 25, 1024)
+    huge = dense(folder, "huge", 31, 2048)
+    network = mobile_net(folder)
+    parts = [
+        _latency(small, rounds),
+        _throughput(small, rounds),
+        _batching(network, rounds),
+        _bodies(network, rounds),
+        _starts({"small model": small, "model of 100 MB": large}, rounds),
+        _memory(huge),
+    ]
+    return Report("\n\n".join(parts))
+
+
+def _directory(who: str, model: ServedModel) -> str:
+    return str(model.base) if who == OURS else model.version
+
+
+def _latency(model: ServedModel, rounds: int) -> str:
+    signature = load_saved_model(model.version).signatures["serving_default"]
+    signature(**model.row)
+    request = model.grpc_request()
+    found: dict[str, list[dict[str, Any]]] = {who: [] for who in _PAIR}
+    bare = []
+    with (
+        running(OURS, _directory(OURS, model), model.body) as ours,
+        running(THEIRS, _directory(THEIRS, model), model.body) as theirs,
+    ):
+        for _ in range(rounds):
+            start = time.perf_counter()
+            for _ in range(1000):
+                signature(**model.row)
+            bare.append((time.perf_counter() - start) / 1000)
+            for who, server in zip(_PAIR, (ours, theirs), strict=True):
+                found[who].append(server.ask("grpc", request, 1, _SECONDS / 2))
+    engine = statistics.median(bare)
+    rows = []
+    for who, results in found.items():
+        middle = statistics.median(item["median"] for item in results)
+        late = statistics.median(item["p99"] for item in results)
+        rows.append([who, f"{middle * 1e3:.3f}", f"{(middle - engine) * 1e3:.3f}", f"{late / middle:.1f}"])
+    head = ["", "median, ms", "over the bare call, ms (bar: 0.6)", "99th percentile, of the median (bar: 3)"]
+    return (
+        f"gRPC Predict, one connection, dense model of 2 layers of 64; the bare engine call takes {engine * 1e3:.3f} ms"
+        f"\n\n{table(head, rows)}"
+    )
+
+
+def _rates(servers: Mapping[str, RunningServer], protocol: str, request: Path, rounds: int) -> dict[str, float]:
+    """Answers a second of each server, the median over rounds; errors end it."""
+    found: dict[str, list[float]] = {name: [] for name in servers}
+    for _ in range(rounds):
+        for name, server in servers.items():
+            result = server.ask(protocol, request, _CONNECTIONS, _SECONDS)
+            if result["errors"]:
+                raise RuntimeError(f"{name} answered {result['errors']} requests with errors")
+            found[name].append(result["rate"])
+    return {name: statistics.median(values) for name, values in found.items()}
+
+
+def _throughput(model: ServedModel, rounds: int) -> str:
+    rows = []
+    with (
+        running(OURS, _directory(OURS, model), model.body, workers=2) as ours,
+        running(THEIRS, _directory(THEIRS, model), model.body, workers=2) as theirs,
+    ):
+        servers = {OURS: ours, THEIRS: theirs}
+        for protocol, request, bar in (("grpc", model.grpc_request(), 2.0), ("rest", model.rest_request(), 1.5)):
+            rates = _rates(servers, protocol, request, rounds)
+            rows.append([protocol, *(f"{rates[who]:.0f}" for who in _PAIR), _times(rates), f"{bar:.1f}"])
+    head = ["", f"{OURS}, requests/s", f"{THEIRS}, requests/s", "times", "bar"]
+    return f"{_CONNECTIONS} connections, 2 workers, dense model of 2 layers of 64\n\n{table(head, rows)}"
+
+
+def _times(rates: Mapping[str, float]) -> str:
+    return f"{rates[OURS] / rates[THEIRS]:.2f}"
+
+
+def _batching(model: ServedModel, rounds: int) -> str:
+    request = model.grpc_request()
+    with (
+        running(OURS, _directory(OURS, model), model.body) as plain,
+        running(OURS, _directory(OURS, model), model.body, options=["--batching"]) as batched,
+        running(THEIRS, _directory(THEIRS, model), model.body, options=["--batching"]) as theirs,
+    ):
+        servers = {f"{OURS}, off": plain, f"{OURS}, on": batched, f"{THEIRS}, on": theirs}
+        rates = _rates(servers, "grpc", request, rounds)
+    base = rates[f"{OURS}, off"]
+    rows = [[name, f"{rate:.1f}", f"{rate / base:.2f}"] for name, rate in rates.items()]
+    head = ["batching", "requests/s", "of ours without it (bar: 1.3, and not behind the opponent)"]
+    return f"MobileNetV2, 224 x 224 pixels, {_CONNECTIONS} connections, one worker\n\n{table(head, rows)}"
+
+
+def _bodies(model: ServedModel, rounds: int) -> str:
+    from tensorkeep.serving.rest.json_values import decode_predict_body  # noqa: F401 - what is measured
+
+    raise NotImplementedError
+
+
+def _starts(models: Mapping[str, ServedModel], rounds: int) -> str:
+    rows = []
+    for (name, model), bar in zip(models.items(), (0.8, 1.2), strict=True):
+        found: dict[str, list[float]] = {who: [] for who in _PAIR}
+        for _ in range(rounds):
+            for who in _PAIR:
+                with running(who, _directory(who, model), model.body) as server:
+                    found[who].append(server.started)
+        ours, theirs = (statistics.median(found[who]) for who in _PAIR)
+        rows.append([name, f"{ours:.2f}", f"{theirs:.2f}", f"{theirs / ours:.1f}", f"{bar}"])
+    head = ["", f"{OURS}, s", f"{THEIRS}, s", "times faster", "bar, s"]
+    return f"From the start of the process to the first answer\n\n{table(head, rows)}"
+
+
+def _memory(model: ServedModel) -> str:
+    found = {}
+    for workers in (1, 4):
+        with running(OURS, _directory(OURS, model), model.body, workers=workers) as server:
+            server.ask("rest", model.rest_request(), 8, 2.0)
+            found[workers] = server.memory()
+    rows = [[str(number), f"{size / 1e6:.0f}", f"{size / found[1]:.2f}"] for number, size in found.items()]
+    return f"Memory with a model of 500 MB\n\n{table(['workers', 'MB (PSS)', 'of one (bar: 1.3)'], rows)}"
