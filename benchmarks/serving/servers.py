@@ -84,7 +84,9 @@ def _wait_for_answer(process: subprocess.Popen[bytes], port: int, body: bytes) -
                 return
         except (urllib.error.URLError, ConnectionError):
             if process.poll() is not None:
-                raise RuntimeError(f"the server ended: {(process.stderr.read() if process.stderr else b'')!r}") from None
+                raise RuntimeError(
+                    f"the server ended: {(process.stderr.read() if process.stderr else b'')!r}"
+                ) from None
             time.sleep(0.01)
     raise RuntimeError("the server did not answer within two minutes")
 
