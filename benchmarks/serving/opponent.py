@@ -83,7 +83,7 @@ class Model:
         self._waiting.append((arrays, future))
         if not self._busy:
             self._busy = True
-            loop.create_task(self._run_batches())
+            self._task = loop.create_task(self._run_batches())
         return await future
 
     async def _run_batches(self) -> None:

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import io
-import json
 import statistics
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import numpy as np
-
 from benchmarks.serving.models import ServedModel, dense, mobile_net
 from benchmarks.serving.servers import OURS, THEIRS, RunningServer, running
-from benchmarks.timing import Contender, Report, medians, table, take_turns
+from benchmarks.timing import Report, table
 from tensorkeep.saved_model.load.model_loading import load_saved_model
 
 _SECONDS: Final = 3.0

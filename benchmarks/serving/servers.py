@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -16,6 +15,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+from tests.support.server_processes import free_ports, measured
 
 OURS = "tensorkeep"
 THEIRS = "TensorFlow behind the same servers"
@@ -42,7 +43,7 @@ class RunningServer:
 
     def memory(self) -> int:
         """The bytes of memory that the server and its workers have, shared ones counted once (PSS)."""
-        return sum(_proportional(number) for number in _tree(self.process.pid))
+        return measured(self.process.pid).memory
 
 
 @contextmanager
@@ -50,7 +51,7 @@ def running(
     who: str, directory: str, body: bytes, *, workers: int = 1, options: Sequence[str] = (), threads: int = 0
 ) -> Iterator[RunningServer]:
     """A server of one model, called "m", until the context ends. `body` is a JSON request that it answers."""
-    port, rest_port = _free_ports(2)
+    port, rest_port = free_ports(2)
     environment = dict(os.environ, TF_CPP_MIN_LOG_LEVEL="3", CUDA_VISIBLE_DEVICES="-1")
     if who == OURS:
         command = [sys.executable, "-m", "tensorkeep", "serve", "--model", f"m={directory}", "--host", "127.0.0.1"]
@@ -89,34 +90,3 @@ def _wait_for_answer(process: subprocess.Popen[bytes], port: int, body: bytes) -
                 ) from None
             time.sleep(0.01)
     raise RuntimeError("the server did not answer within two minutes")
-
-
-def _free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [item.getsockname()[1] for item in sockets]
-    for item in sockets:
-        item.close()
-    return ports
-
-
-def _tree(root: int) -> list[int]:
-    """The numbers of a process and of those below it."""
-    parents: dict[int, int] = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-    found = [root]
-    for number in found:
-        found += [child for child, parent in parents.items() if parent == number]
-    return found
-
-
-def _proportional(number: int) -> int:
-    try:
-        lines = (Path("/proc") / str(number) / "smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return next((int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:")), 0)

@@ -18,7 +18,6 @@ import os
 import random
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import tempfile
@@ -36,6 +35,7 @@ import tensorkeep.v1 as tf
 from tensorkeep.proto.messages import serialize
 from tensorkeep.proto.serving import PredictRequest, PredictResponse
 from tensorkeep.proto.tensors import tensor_of_array
+from tests.support.server_processes import Measured, free_ports, measured
 
 PREDICT = "/tensorflow.serving.PredictionService/Predict"
 WIDTH = 256
@@ -62,8 +62,8 @@ class Record:
 
     counts: Counter[str] = field(default_factory=Counter)
     findings: list[str] = field(default_factory=list)
-    samples: list[tuple[float, int, int, int]] = field(default_factory=list)
-    """Of the server and its workers: seconds since the start, bytes of memory, threads, open files."""
+    samples: list[Measured] = field(default_factory=list)
+    """Of the server and its workers, one each second."""
 
     def wrong(self, what: str) -> None:
         self.counts["wrong"] += 1
@@ -198,9 +198,8 @@ class Soak:
         shutil.rmtree(source)
 
     async def _watch(self, server: subprocess.Popen[bytes]) -> None:
-        start = time.monotonic()
         while not self.is_over:
-            self.record.samples.append((time.monotonic() - start, *measured(server.pid)))
+            self.record.samples.append(measured(server.pid))
             if server.poll() is not None:
                 self.record.wrong(f"the server ended with {server.returncode}")
                 self.end = 0
@@ -227,45 +226,6 @@ async def http(reader: Any, writer: Any, body: bytes, path: str = "/v1/models/m:
     return int(head.split()[1]), await reader.readexactly(length)
 
 
-def free_ports(count: int) -> list[int]:
-    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [item.getsockname()[1] for item in sockets]
-    for item in sockets:
-        item.close()
-    return ports
-
-
-def measured(root: int) -> tuple[int, int, int]:
-    """Memory, threads and open files of a process and of all below it."""
-    memory = threads = files = 0
-    for number in tree(root):
-        folder = Path("/proc") / str(number)
-        try:
-            status = (folder / "status").read_text().splitlines()
-            pages = (folder / "smaps_rollup").read_text().splitlines()
-            files += len(list((folder / "fd").iterdir()))
-        except OSError:
-            continue
-        threads += next(int(line.split()[1]) for line in status if line.startswith("Threads:"))
-        memory += next((int(line.split()[1]) << 10 for line in pages if line.startswith("Pss:")), 0)
-    return memory, threads, files
-
-
-def tree(root: int) -> list[int]:
-    """A process and all below it."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-    found = [root]
-    for number in found:
-        found += [child for child, parent in parents.items() if parent == number]
-    return found
-
-
 def growth(record: Record) -> list[str]:
     """What grew: the middle of the last third beside that of the first, which is past the start."""
     samples = record.samples[len(record.samples) // 10 :]
@@ -273,7 +233,7 @@ def growth(record: Record) -> list[str]:
     if third < 5:
         return []
     first, last = (
-        [sorted(item[at] for item in part)[third // 2] for at in (1, 2, 3)]
+        [sorted(item[at] for item in part)[third // 2] for at in range(3)]
         for part in (samples[:third], samples[-third:])
     )
     found = [f"memory grew from {first[0] >> 20} to {last[0] >> 20} MiB"] if last[0] > first[0] * GROWTH else []
@@ -306,8 +266,9 @@ def main() -> int:
         print(f"{count:8} {what}")
     first, last = record.samples[len(record.samples) // 10], record.samples[-1]
     print(
-        f"memory {first[1] >> 20} -> {last[1] >> 20} MiB, threads {first[2]} -> {last[2]}, files {first[3]} -> {last[3]}"
+        f"memory {first.memory >> 20} -> {last.memory >> 20} MiB, threads {first.threads} -> {last.threads}, ", end=""
     )
+    print(f"files {first.files} -> {last.files}")
     print("\n".join(f"WRONG: {what}" for what in findings) or "nothing is wrong")
     return 1 if findings else 0
 
