@@ -265,8 +265,8 @@ def main() -> int:
     for what, count in sorted(record.counts.items()):
         print(f"{count:8} {what}")
     first, last = record.samples[len(record.samples) // 10], record.samples[-1]
-    print(
-        f"memory {first.memory >> 20} -> {last.memory >> 20} MiB, threads {first.threads} -> {last.threads}, ", end=""
+    print(f"memory {first.memory >> 20} -> {last.memory >> 20} MiB, threads {first.threads} -> {last.threads}")
+    print(f"open files {first.files} -> {last.files}")
     )
     print(f"files {first.files} -> {last.files}")
     print("\n".join(f"WRONG: {what}" for what in findings) or "nothing is wrong")
