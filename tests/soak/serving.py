@@ -267,8 +267,6 @@ def main() -> int:
     first, last = record.samples[len(record.samples) // 10], record.samples[-1]
     print(f"memory {first.memory >> 20} -> {last.memory >> 20} MiB, threads {first.threads} -> {last.threads}")
     print(f"open files {first.files} -> {last.files}")
-    )
-    print(f"files {first.files} -> {last.files}")
     print("\n".join(f"WRONG: {what}" for what in findings) or "nothing is wrong")
     return 1 if findings else 0
 
