@@ -1,6 +1,7 @@
 """How deep the tests look: `TENSORKEEP_DEPTH` is "quick" (`make quick`), "usual" (`make test`) or "deep" (`make deep`).
 
-Quick leaves out TensorFlow and what is marked slow, and draws few examples. Usual leaves out what is marked deep: more
+Quick leaves out TensorFlow, what is marked slow, and what was measured to be slow (`slow_tests.txt`, by
+`tools/test_times.py`), and draws few examples. Usual leaves out what is marked deep: more
 of the same as another test that it runs (further networks, further programs made at random). Deep runs everything, with
 all examples.
 """
@@ -9,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -20,6 +22,7 @@ _LEFT_OUT: Final[dict[str, tuple[str, ...]]] = {
     "usual": ("deep",),
     "deep": (),
 }
+SLOW_TESTS: Final = frozenset(Path(__file__).with_name("slow_tests.txt").read_text("utf-8").split())
 _SHARE: Final = {"quick": 0.1, "usual": 0.5, "deep": 1.0}
 _LEAST: Final = 5
 
@@ -34,7 +37,14 @@ def depth() -> str:
 
 def left_out(items: Iterable[pytest.Item]) -> list[pytest.Item]:
     """Those tests that are not for this depth."""
-    return [item for item in items if any(item.get_closest_marker(name) for name in _LEFT_OUT[depth()])]
+    asked = depth()
+    marks = _LEFT_OUT[asked]
+    return [
+        item
+        for item in items
+        if any(item.get_closest_marker(name) for name in marks)
+        or (asked == "quick" and item.nodeid.partition("[")[0] in SLOW_TESTS)
+    ]
 
 
 def number_of_examples(most: int) -> int:
