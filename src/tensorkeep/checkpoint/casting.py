@@ -17,10 +17,10 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType, dtype_of_array
 from tensorkeep.errors import InvalidArgumentError
 
-Array: TypeAlias = npt.NDArray[Any]
 Booleans: TypeAlias = npt.NDArray[np.bool_]
 
 _MOST_TOLD: Final = 10

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.slices.tensor_slice import Part, TensorSlice, box_shape
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.checkpoint.storage import Linkable, Place, StoredBytes
@@ -32,7 +33,6 @@ from tensorkeep.io.showing.amounts import amount_of, some_of
 from tensorkeep.io.showing.html_tables import html_table
 from tensorkeep.shapes import element_count
 
-Array = npt.NDArray[Any]
 Reader = TypeVar("Reader", bound="CheckpointReader")
 
 

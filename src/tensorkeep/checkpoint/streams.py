@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tensorkeep.arrays import Array
 
 
 def in_step(sources: Sequence[Iterator[Array]]) -> Iterator[list[Array]]:

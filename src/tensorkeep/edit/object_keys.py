@@ -6,6 +6,7 @@ from collections.abc import Collection, Iterator, Mapping
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.objects.graph import parse_object_graph
 from tensorkeep.checkpoint.objects.reader import stored_objects
@@ -13,7 +14,7 @@ from tensorkeep.checkpoint.objects.variable_names import variable_names
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.dtypes import DType
 from tensorkeep.edit.names import Selection
-from tensorkeep.edit.plan import Array, Made, Origin, Stored
+from tensorkeep.edit.plan import Made, Origin, Stored
 from tensorkeep.proto.messages import TrackableObjectGraph, serialize
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
-Array = npt.NDArray[Any]
+from tensorkeep.arrays import Array
 
 
 @runtime_checkable

@@ -12,15 +12,14 @@ from threading import RLock
 from typing import Any, Final, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import FailedPreconditionError, InvalidArgumentError, NotFoundError
 from tensorkeep.io.machine.large_arrays import copy_array, empty_array, owns_memory
 from tensorkeep.runtime.deferred import Deferred
 from tensorkeep.shapes import Shape
 
-Array = npt.NDArray[Any]
 Resource = TypeVar("Resource")
 
 DEFAULT_CONTAINER: Final = "localhost"

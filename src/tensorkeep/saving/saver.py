@@ -18,9 +18,7 @@ from contextlib import ExitStack, nullcontext
 from dataclasses import dataclass
 from functools import partial
 from threading import RLock
-from typing import Any, Final
-
-import numpy.typing as npt
+from typing import Final
 
 from tensorkeep.checkpoint.finding.file_names import index_path, meta_path
 from tensorkeep.checkpoint.finding.files import checkpoint_exists, checkpoint_modified, what_else_is_there
@@ -51,8 +49,6 @@ from tensorkeep.saving.saved_embeddings import SavedEmbeddings
 from tensorkeep.saving.session_restoring import restore_variables
 
 LOG: Final = logging.getLogger("tensorkeep")
-
-Array = npt.NDArray[Any]
 
 
 _FIVE: Final = KeepRecent()

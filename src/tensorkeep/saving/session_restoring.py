@@ -7,8 +7,8 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.files import open_prefix
 from tensorkeep.checkpoint.finding.held_readers import held
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
@@ -27,8 +27,6 @@ from tensorkeep.runtime.session import Session
 from tensorkeep.saving.dense_embeddings import with_dense_embeddings
 from tensorkeep.saving.restore_nodes import RestoreNodes
 from tensorkeep.saving.restored_embeddings import EmbeddingPlan
-
-Array = npt.NDArray[Any]
 
 
 def restore_variables(

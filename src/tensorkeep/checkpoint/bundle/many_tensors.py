@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.data_files import DataFiles, Locating
 from tensorkeep.checkpoint.bundle.entry_columns import Columns
 from tensorkeep.checkpoint.bundle.format import Entry
@@ -17,8 +16,6 @@ from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.machine.large_arrays import empty_array
 from tensorkeep.io.machine.parallel import in_parallel
-
-Array = npt.NDArray[Any]
 
 _MOST_SHARING: Final = 16
 _SLACK: Final = 64 << 20

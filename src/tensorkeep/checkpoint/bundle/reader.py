@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import repeat
-from typing import Any, Final
+from typing import Final
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.codec import CHUNK, check_shape
 from tensorkeep.checkpoint.bundle.data_files import DataFiles, Locating
 from tensorkeep.checkpoint.bundle.entry_columns import decode_entries
@@ -32,8 +31,6 @@ from tensorkeep.io.coding.crc32c import crc32c
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, RandomAccessFile, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.shapes import element_count
-
-Array = npt.NDArray[Any]
 
 _FEW: Final = 16  # tensors whose places are looked up one by one
 

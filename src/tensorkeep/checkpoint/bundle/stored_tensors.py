@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.codec import CHUNK, decode_objects
 from tensorkeep.checkpoint.bundle.data_files import DataFiles, Locating
 from tensorkeep.checkpoint.bundle.format import Entry
@@ -21,8 +21,6 @@ from tensorkeep.dtypes import DType
 from tensorkeep.errors import DataLossError, TensorKeepError
 from tensorkeep.io.coding.crc32c import crc32c, unmask
 from tensorkeep.io.machine.large_arrays import empty_array
-
-Array = npt.NDArray[Any]
 
 
 class StoredTensors:

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import posixpath
 from functools import partial
-from typing import Any
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import IN_MODEL, index_path
 from tensorkeep.checkpoint.finding.files import open_prefix
 from tensorkeep.checkpoint.finding.held_readers import held
@@ -21,8 +19,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 
 __all__ = ["latest_checkpoint", "list_tensors", "load_tensor", "load_tensors", "open_checkpoint"]
-
-Array = npt.NDArray[Any]
 
 
 def open_checkpoint(

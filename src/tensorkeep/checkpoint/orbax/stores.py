@@ -15,6 +15,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.orbax.tree import SavedTree
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.dtypes import dtype_of_array
@@ -23,8 +24,6 @@ from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.machine.resources import available_memory
 from tensorkeep.shapes import element_count
-
-Array = npt.NDArray[Any]
 
 _BAND: Final = 16 << 20  # bytes of an array that are read together
 _LARGEST_BAND: Final = 256 << 20  # bytes; more than that is not read for the sake of chunks

@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.file_names import OBJECT_GRAPH_KEY
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.objects.reader import ObjectGraph
@@ -47,8 +48,6 @@ from tensorkeep.checkpoint.restore.wanted_tensors import (
 from tensorkeep.errors import InvalidArgumentError, TensorKeepError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
-
-Array = npt.NDArray[Any]
 
 
 @dataclass(frozen=True)

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.codec import check_shape
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.slices.tensor_slice import Box, TensorSlice, box_shape, whole_box
 from tensorkeep.checkpoint.slices.tiling import copies_for
 from tensorkeep.errors import DataLossError
 
-Array = npt.NDArray[Any]
 Rows = npt.NDArray[np.int64]
 
 

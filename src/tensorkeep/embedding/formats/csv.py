@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,8 +21,6 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
-
-Array = npt.NDArray[Any]
 
 _AT_ONCE = 1 << 14  # lines
 _NUMBERS = ("freq", "version")

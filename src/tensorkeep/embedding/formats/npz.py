@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.formats.streams import Output, exporting, writing
 from tensorkeep.embedding.stored.embeddings import StoredColumn
 from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
@@ -21,8 +21,6 @@ from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
-
-Array = npt.NDArray[Any]
 
 
 def export_npz(

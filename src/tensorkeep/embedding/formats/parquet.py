@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.formats.streams import (
     Exported,
     Imported,
@@ -28,8 +28,6 @@ from tensorkeep.errors import DataLossError, InvalidArgumentError, TensorKeepErr
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
-
-Array = npt.NDArray[Any]
 
 
 def export_parquet(

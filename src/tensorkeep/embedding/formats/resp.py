@@ -10,18 +10,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, Final, Protocol
+from typing import Final, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.formats.streams import exporting, writing
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.files.filesystem import FileSystem, PathLike, path_text
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress, Told
-
-Array = npt.NDArray[Any]
 
 _AT_ONCE: Final = 1 << 14  # commands
 

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import Any, Final, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, find_embedding, stored_embeddings
 from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
@@ -27,8 +27,6 @@ from tensorkeep.io.files.filesystem import (
     path_text,
     prepare_directory,
 )
-
-Array = npt.NDArray[Any]
 
 _READ_AHEAD: Final = 1 << 20
 

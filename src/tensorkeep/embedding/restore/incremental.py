@@ -20,6 +20,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.embedding.stored.buckets import (
@@ -53,7 +54,6 @@ from tensorkeep.embedding.stored.writing import StoredForm
 from tensorkeep.embedding.table.snapshot import TableSnapshot, column_of
 from tensorkeep.errors import DataLossError
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 

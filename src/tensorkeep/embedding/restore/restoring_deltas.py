@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.restore.incremental import StoredDelta, of_partition
 from tensorkeep.embedding.restore.reports import DeltaReport
@@ -23,7 +23,6 @@ from tensorkeep.errors import InvalidArgumentError
 
 __all__ = ["DeltaReport", "restore_delta"]
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 
 

@@ -10,11 +10,12 @@ import dataclasses
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any, Final, Literal
+from typing import Final, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.restore.filling_empty_tables import fill_table
 from tensorkeep.embedding.restore.reports import ColumnReport
@@ -44,7 +45,6 @@ from tensorkeep.io.machine.parallel import read_ahead
 
 __all__ = ["ColumnReport", "restore_column", "restore_surveyed_column", "restore_table"]
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Extend = Literal["error", "initial", "zero"]
 Missing = Literal["error", "initial"]

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.stored.column import StoredColumn
 from tensorkeep.embedding.stored.rows import Batch, Fields
-
-Array = npt.NDArray[Any]
 
 
 class ReadColumn(NamedTuple):

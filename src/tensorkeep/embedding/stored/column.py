@@ -30,7 +30,6 @@ from tensorkeep.embedding.stored.rows import (
 )
 from tensorkeep.errors import DataLossError
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 

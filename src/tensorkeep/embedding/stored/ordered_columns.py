@@ -14,11 +14,11 @@ from typing import Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.stored.buckets import BUCKETS, buckets_of, buckets_of_partition, find_in_order
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.errors import DataLossError
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 Booleans = npt.NDArray[np.bool_]

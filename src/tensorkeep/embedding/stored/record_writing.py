@@ -10,11 +10,12 @@ from __future__ import annotations
 import posixpath
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.embedding.stored.naming import record_folder, record_path
 from tensorkeep.embedding.stored.ssd_records import FILE_BYTES, has_records, padded, record_size
@@ -22,7 +23,6 @@ from tensorkeep.embedding.table.snapshot import ColumnInfo, TableSnapshot
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
 from tensorkeep.io.files.filesystem import Durability, FileSystem, TemporaryFile, prepare_directory
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 

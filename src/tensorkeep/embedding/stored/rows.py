@@ -15,12 +15,12 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
 from tensorkeep.embedding.stored.buckets import BUCKETS, bucket_offsets, first_misplaced, order_of, shards_of
 from tensorkeep.embedding.stored.sequential_reading import SequentialTensor
 from tensorkeep.errors import DataLossError
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.stretches import in_order
 from tensorkeep.io.machine.large_arrays import empty_array
-
-Array = npt.NDArray[Any]
 
 
 class SequentialTensor:

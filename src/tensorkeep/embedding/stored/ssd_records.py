@@ -26,7 +26,6 @@ from tensorkeep.embedding.stored.rows import Batch, Fields, rows_at_once, stretc
 from tensorkeep.errors import DataLossError
 from tensorkeep.io.files.filesystem import FileSystem, RandomAccessFile
 
-Array = npt.NDArray[Any]
 Keys = npt.NDArray[np.int64]
 Integers = npt.NDArray[np.int64]
 

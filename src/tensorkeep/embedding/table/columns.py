@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.rows import ColumnStore
 from tensorkeep.embedding.table.snapshot import ColumnInfo
-
-Array: TypeAlias = npt.NDArray[Any]
 
 
 @dataclass(frozen=True, slots=True, eq=False)

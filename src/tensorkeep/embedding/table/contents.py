@@ -12,6 +12,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.admission import Admission, AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.table.chunks import Chunks
 from tensorkeep.embedding.table.columns import Column
@@ -24,7 +25,6 @@ from tensorkeep.embedding.table.rows import ColumnStore, RowStore
 from tensorkeep.embedding.table.tiers import Tier
 from tensorkeep.embedding.table.update_rules import Rule
 
-Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 

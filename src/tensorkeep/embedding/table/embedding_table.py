@@ -13,6 +13,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.admission import Admission, AdmitAll, Touched
 from tensorkeep.embedding.table.arguments import (
     check_policies,
@@ -45,7 +46,6 @@ from tensorkeep.errors import InvalidArgumentError, WrongTypeError
 from tensorkeep.io.showing.amounts import amount_of, size_text
 from tensorkeep.io.showing.html_tables import html_table
 
-Array: TypeAlias = npt.NDArray[Any]
 Keys: TypeAlias = npt.NDArray[np.int64]
 Integers: TypeAlias = npt.NDArray[np.int64]
 

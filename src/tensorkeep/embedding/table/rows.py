@@ -12,11 +12,11 @@ from typing import Any, Final, Protocol, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.chunks import Chunk, Chunks
 from tensorkeep.embedding.table.index import KeyIndex
 from tensorkeep.embedding.table.kernels import Kernels
 
-Array: TypeAlias = npt.NDArray[Any]
 RowNumbers: TypeAlias = npt.NDArray[np.int64]
 Bytes: TypeAlias = npt.NDArray[np.uint8]
 

@@ -15,6 +15,7 @@ from typing import Any, Final, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.table.index import ABSENT, KeyIndex
 from tensorkeep.embedding.table.initial_rows import default_rows
 from tensorkeep.embedding.table.kernels import Kernels
@@ -23,7 +24,6 @@ from tensorkeep.embedding.table.rows import ColumnStore, RowStore, SharedRows
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.io.machine.mapped_memory import MappedMemory
 
-Array: TypeAlias = npt.NDArray[Any]
 RowNumbers: TypeAlias = npt.NDArray[np.int64]
 Slots: TypeAlias = npt.NDArray[np.int64]
 

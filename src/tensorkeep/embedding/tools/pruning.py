@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from dataclasses import dataclass
-from typing import Any, Final, Literal, Protocol
+from typing import Final, Literal, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding
 from tensorkeep.embedding.stored.ordered_columns import (
     AlignedColumn,
@@ -36,7 +37,6 @@ __all__ = [
     "row_norms",
 ]
 
-Array = npt.NDArray[Any]
 Booleans = npt.NDArray[np.bool_]
 Score = Literal["frequency", "version", "norm"]
 

@@ -15,6 +15,7 @@ import ml_dtypes
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.casting import CastLoss, cast_array, refuse_losses
 from tensorkeep.checkpoint.sources import ArraySource
 from tensorkeep.dtypes import DType
@@ -27,7 +28,6 @@ from tensorkeep.io.files.filesystem import FileSystem, PathLike
 from tensorkeep.io.files.local import LOCAL
 from tensorkeep.io.showing.progress import Progress
 
-Array = npt.NDArray[Any]
 Precision = Literal["bfloat16", "half", "int8"]
 
 _DTYPES: Final = {"bfloat16": np.dtype(ml_dtypes.bfloat16), "half": np.dtype(np.float16), "int8": np.dtype(np.int8)}

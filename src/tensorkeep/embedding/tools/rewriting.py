@@ -13,6 +13,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.finding.opening import open_checkpoint
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions
@@ -44,7 +45,6 @@ from tensorkeep.io.machine.parallel import read_ahead
 from tensorkeep.io.showing.progress import Progress, Told
 from tensorkeep.shapes import element_count
 
-Array = npt.NDArray[Any]
 Integers = npt.NDArray[np.int64]
 
 Arrangement = Callable[[list[tuple[str, TensorSlice | None]]], list[tuple[str, TensorSlice | None, int]]]

@@ -8,16 +8,15 @@ used only where they are at hand (`huge_pages`).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 import numpy.typing as npt
 
+from tensorkeep.arrays import Array
 from tensorkeep.io.machine.huge_pages import avoid_waiting
 from tensorkeep.io.machine.parallel import in_parallel
 from tensorkeep.shapes import element_count
-
-Array = npt.NDArray[Any]
 
 _PAGE: Final = 4096  # bytes
 _NUMBER: Final = 16  # bytes of the largest one

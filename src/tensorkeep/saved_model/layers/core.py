@@ -9,12 +9,12 @@ from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.errors import InvalidArgumentError
 from tensorkeep.graph.building import name_scope
 from tensorkeep.graph.graph import Tensor
 from tensorkeep.saved_model.layers.weights import (
-    Array,
     Sizes,
     array_of,
     check_input,

@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
 from tensorkeep.embedding.restore.finding_deltas import check_goes_over_model
 from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
@@ -33,8 +31,6 @@ from tensorkeep.saved_model.load.signature import Run, SignatureSpec
 from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.saved_model.load.table_fills import initial_operations
 from tensorkeep.shapes import Shape
-
-Array = npt.NDArray[Any]
 
 
 class GraphRunner:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 
-import numpy.typing as npt
-
+from tensorkeep.arrays import Array
 from tensorkeep.dtypes import dtype_in_graph
 from tensorkeep.errors import NotFoundError
 from tensorkeep.graph.graph import is_index
@@ -24,7 +23,6 @@ from tensorkeep.saved_model.load.surroundings import ModelSurroundings
 from tensorkeep.saved_model.load.tensor_values import TensorSpec
 from tensorkeep.saved_model.show.describing import ModelDescription, describe
 
-Array = npt.NDArray[Any]
 Item = TypeVar("Item")
 
 _CALLS = ("PartitionedCall", "StatefulPartitionedCall")
