@@ -20,8 +20,7 @@ import numpy.typing as npt
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.checkpoint.storage import StoredBytes
-from tensorkeep.checkpoint.streams import in_step
-from tensorkeep.checkpoint.stretches import Stretch
+from tensorkeep.checkpoint.stretches import Stretch, in_step
 from tensorkeep.io.coding.crc32c import combine
 from tensorkeep.io.machine.large_arrays import ReadBuffer
 from tensorkeep.io.machine.parallel import ahead, default_threads

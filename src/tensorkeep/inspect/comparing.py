@@ -12,7 +12,7 @@ import numpy as np
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.checkpoint.sources import ArraySource
-from tensorkeep.checkpoint.streams import in_step
+from tensorkeep.checkpoint.stretches import in_step
 from tensorkeep.io.machine.blas import inner_product
 from tensorkeep.io.showing.amounts import amount_of
 from tensorkeep.io.showing.html_tables import html_table

@@ -13,7 +13,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.dtypes import DType
-from tensorkeep.embedding.tools.histograms import Histogram
+from tensorkeep.embedding.tools.statistics import Histogram
 from tensorkeep.inspect.comparing import Tensors
 from tensorkeep.io.machine.blas import inner_product
 

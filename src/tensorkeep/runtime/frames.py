@@ -21,10 +21,10 @@ import numpy as np
 
 from tensorkeep.graph.graph import Operation
 from tensorkeep.graph.ordering import LOOP_BACK
-from tensorkeep.runtime.failures import explained, no_value
 from tensorkeep.runtime.limits import step
 from tensorkeep.runtime.liveness import ENTERS, EXITS, MERGES, SWITCHES, assign_frames
 from tensorkeep.runtime.plan import Plan
+from tensorkeep.runtime.program import explained, no_value
 from tensorkeep.runtime.resources import VariableResource, dereference
 
 BoundKernel = Callable[[list[Any]], list[Any]]

@@ -1,15 +1,16 @@
-"""Compiled plans, and the functions that they use by name."""
+"""Compiled plans, the functions that they use by name, and errors that name the operation that failed."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from types import CodeType, TracebackType
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
+from tensorkeep.errors import InternalError, InvalidArgumentError, ResourceExhaustedError, TensorKeepError
 from tensorkeep.graph.graph import Operation
-from tensorkeep.runtime.failures import explained, no_value
 
 
 class Program:
@@ -58,3 +59,39 @@ def as_strings(value: Any) -> Any:
 def dead(index: int) -> None:
     """Fails for a fetch that has no value."""
     raise no_value(index)
+
+
+_NOT_BROADCAST: Final = re.compile(r"operands could not be broadcast together with shapes \(([^)]*)\) \(([^)]*)\)")
+
+
+def explained(error: Exception, op: Operation) -> TensorKeepError:
+    """The error with the operation's name, as one of ours. What has been explained stays as it is."""
+    if isinstance(error, TensorKeepError):
+        if getattr(error, "op", None) is None:
+            error.op = op
+            error.message = f"{error.message}\n\t [[node {op.name} ({op.type})]]"
+            error.args = (error.message,)
+        return error
+    if isinstance(error, MemoryError | RecursionError):
+        kind: type[TensorKeepError] = ResourceExhaustedError
+    elif isinstance(error, ValueError | TypeError | IndexError | OverflowError | ZeroDivisionError):
+        kind = InvalidArgumentError
+    else:
+        kind = InternalError
+    found = kind(f"{_message(error)}\n\t [[node {op.name} ({op.type})]]")
+    found.op = op
+    return found
+
+
+def _message(error: Exception) -> str:
+    """What went wrong, in TensorFlow's words where NumPy's say less to its users."""
+    text = str(error).strip()
+    if shapes := _NOT_BROADCAST.match(text):
+        first, second = (sizes.replace(" ", "").rstrip(",") for sizes in shapes.groups())
+        return f"Incompatible shapes: [{first}] vs. [{second}]"
+    return text or type(error).__name__
+
+
+def no_value(index: int) -> InvalidArgumentError:
+    """The error for a fetched tensor on the side of a branch that was not taken."""
+    return InvalidArgumentError(f"Retval[{index}] does not have value")

@@ -16,11 +16,11 @@ from tensorkeep.graph.registry.capabilities import Allowed, Capability
 from tensorkeep.graph.registry.opspec import UNKNOWN_DTYPE
 from tensorkeep.io.files.filesystem import FileSystem
 from tensorkeep.io.files.local import LocalFileSystem
+from tensorkeep.io.machine.large_arrays import keep_freed_memory
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, Surroundings, log_line
 from tensorkeep.runtime.elements import graph_element
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
 from tensorkeep.runtime.limits import NO_LIMITS, Limits, limited
-from tensorkeep.runtime.memory import keep_freed_memory
 from tensorkeep.runtime.placement import Devices, check_placement
 from tensorkeep.runtime.program import as_strings
 from tensorkeep.runtime.programs import Programs

@@ -10,7 +10,7 @@ import numpy as np
 
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.finding.files import open_prefix
-from tensorkeep.checkpoint.finding.held_readers import held
+from tensorkeep.checkpoint.finding.opening import held
 from tensorkeep.checkpoint.reader import CheckpointReader, Checksums, ReadOptions, TensorInfo
 from tensorkeep.checkpoint.restore.items import RestoreOutcome
 from tensorkeep.checkpoint.restore.planning import exact_outcome, plan_restore, stored_exactly

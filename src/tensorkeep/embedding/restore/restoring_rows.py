@@ -19,7 +19,6 @@ from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader
 from tensorkeep.embedding.restore.filling_empty_tables import fill_table
 from tensorkeep.embedding.restore.reports import ColumnReport
-from tensorkeep.embedding.stored.aligned_columns import ReadColumn, SideBySide
 from tensorkeep.embedding.stored.buckets import (
     bucket_offsets,
     buckets_of_partition,
@@ -27,12 +26,12 @@ from tensorkeep.embedding.stored.buckets import (
     find_in_order,
     shards_of,
 )
+from tensorkeep.embedding.stored.column import ReadColumn, SideBySide
 from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, missing_embedding
 from tensorkeep.embedding.stored.naming import slot_stem
 from tensorkeep.embedding.stored.ordered_columns import OrderedColumn, grouped
 from tensorkeep.embedding.stored.rows import Batch, Fields
-from tensorkeep.embedding.stored.sources import open_source
-from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint
+from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint, open_source
 from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter
 from tensorkeep.embedding.table.embedding_table import EmbeddingTable
 from tensorkeep.embedding.table.eviction import NEVER

@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from tensorkeep.arrays import Array
 from tensorkeep.checkpoint.reader import CheckpointReader, TensorInfo
+from tensorkeep.checkpoint.stretches import SequentialTensor
 from tensorkeep.embedding.stored.buckets import BUCKETS, bucket_offsets, first_misplaced, order_of, shards_of
-from tensorkeep.embedding.stored.sequential_reading import SequentialTensor
 from tensorkeep.errors import DataLossError
 
 Keys = npt.NDArray[np.int64]
