@@ -56,7 +56,7 @@ def object_graph_origin(graph: TrackableObjectGraph) -> Made:
     return Made(DType.of("string"), (), chunks)
 
 
-def followed(reader: CheckpointReader, names: Mapping[str, str]) -> Origin | None:
+def updated_object_graph(reader: CheckpointReader, names: Mapping[str, str]) -> Origin | None:
     """The object graph for tensors that have other keys now, or are gone; None if there is none.
 
     `names` has the new key by the old one of all that are kept. An object whose tensor is gone stays, without it; slot

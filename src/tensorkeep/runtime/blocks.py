@@ -31,7 +31,7 @@ from tensorkeep.runtime.liveness import (
     is_loop_head,
     loop_ends,
 )
-from tensorkeep.runtime.plan import Plan, sources
+from tensorkeep.runtime.plan import Plan, source_operations
 
 Steps: TypeAlias = tuple[tuple[Tensor, bool], ...]
 """A condition in an order in which its predicates can be asked."""
@@ -229,7 +229,7 @@ class _Arrangement:
         """Makes an operation wait for its sources. The sides of a merge are units of their own, which it waits for."""
         unit = ends[op]
         if op.type not in MERGES or is_loop_head(op, self._fed):
-            _link(unit, (ends[source] for source in sources(op, self._fed) if source in ends))
+            _link(unit, (ends[source] for source in source_operations(op, self._fed) if source in ends))
             return []
         controls = [ends[source] for source in op.control_inputs if source in ends]
         arms = []

@@ -32,6 +32,6 @@ class Deferred(Protocol):
         ...
 
 
-def loaded(value: Any) -> Any:
+def loaded_value(value: Any) -> Any:
     """The value itself, where it was only promised."""
     return value.load() if not isinstance(value, np.ndarray) and isinstance(value, Deferred) else value

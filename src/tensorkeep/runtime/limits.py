@@ -113,7 +113,7 @@ _METER: Final[ContextVar[Meter | None]] = ContextVar("what the run in this threa
 
 
 @contextmanager
-def limited(limits: Limits) -> Iterator[None]:
+def within_limits(limits: Limits) -> Iterator[None]:
     """Has what this thread runs in the meantime keep within limits, unless it is within others already."""
     if limits.is_none or _METER.get() is not None:
         yield
@@ -130,7 +130,7 @@ def current_meter() -> Meter | None:
     return _METER.get()
 
 
-def counted(items: Iterator[Item]) -> Iterator[Item]:
+def counted_items(items: Iterator[Item]) -> Iterator[Item]:
     """The same items, each of which is a step if the run is limited."""
     meter = _METER.get()
     return items if meter is None else _counted(items, meter)
@@ -142,7 +142,7 @@ def _counted(items: Iterator[Item], meter: Meter) -> Iterator[Item]:
         yield item
 
 
-def step() -> None:
+def count_step() -> None:
     """Counts a step of the run that this thread is in, if it is limited."""
     meter = _METER.get()
     if meter is not None:

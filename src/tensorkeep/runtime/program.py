@@ -29,7 +29,7 @@ class Program:
             op = self._failed(error.__traceback__)
             if op is None:
                 raise
-            raise explained(error, op) from error
+            raise explained_error(error, op) from error
 
     def _failed(self, traceback: TracebackType | None) -> Operation | None:
         """The operation of this program, of the innermost call of it, that raised."""
@@ -56,7 +56,7 @@ def as_strings(value: Any) -> Any:
     return value
 
 
-def dead(index: int) -> None:
+def raise_no_value(index: int) -> None:
     """Fails for a fetch that has no value."""
     raise no_value(index)
 
@@ -64,7 +64,7 @@ def dead(index: int) -> None:
 _NOT_BROADCAST: Final = re.compile(r"operands could not be broadcast together with shapes \(([^)]*)\) \(([^)]*)\)")
 
 
-def explained(error: Exception, op: Operation) -> TensorKeepError:
+def explained_error(error: Exception, op: Operation) -> TensorKeepError:
     """The error with the operation's name, as one of ours. What has been explained stays as it is."""
     if isinstance(error, TensorKeepError):
         if getattr(error, "op", None) is None:

@@ -163,7 +163,7 @@ def dereference(value: Any) -> Any:
     return value.read() if array is None else array
 
 
-def dereferenced(values: list[Any]) -> list[Any]:
+def dereferenced_values(values: list[Any]) -> list[Any]:
     """What `dereference` gives for each of many values."""
     arrays = [value._array if type(value) is VariableResource else value for value in values]
     for value in values:

@@ -20,7 +20,7 @@ from tensorkeep.io.machine.large_arrays import keep_freed_memory
 from tensorkeep.runtime.context import LOG, PYTHON_FUNCTIONS, Surroundings, log_line
 from tensorkeep.runtime.elements import graph_element
 from tensorkeep.runtime.fetches import FetchPlan, expand_feeds
-from tensorkeep.runtime.limits import NO_LIMITS, Limits, limited
+from tensorkeep.runtime.limits import NO_LIMITS, Limits, within_limits
 from tensorkeep.runtime.placement import Devices, check_placement
 from tensorkeep.runtime.program import as_strings
 from tensorkeep.runtime.programs import Programs
@@ -125,7 +125,7 @@ class Session:
     def _limited(
         self, programs: Programs, plan: FetchPlan, keys: tuple[Tensor, ...], values: Sequence[Any]
     ) -> tuple[Any, ...]:
-        with limited(self.limits):
+        with within_limits(self.limits):
             return _results(programs, plan, keys, values)
 
     def make_callable(

@@ -10,7 +10,7 @@ from tensorkeep.checkpoint.bundle.data_files import DataFiles, Locating
 from tensorkeep.checkpoint.bundle.entry_columns import Columns
 from tensorkeep.checkpoint.bundle.format import Entry
 from tensorkeep.checkpoint.bundle.index import BundleIndex
-from tensorkeep.checkpoint.bundle.small_tensors import SMALL, Kind, SmallTensors, spans
+from tensorkeep.checkpoint.bundle.small_tensors import SMALL, Kind, SmallTensors, spans_of_tensors
 from tensorkeep.checkpoint.bundle.stored_tensors import StoredTensors
 from tensorkeep.checkpoint.reader import TensorInfo
 from tensorkeep.errors import DataLossError
@@ -89,7 +89,7 @@ class ManyTensors:
 
     def _read_small(self, small: SmallTensors, is_checked: bool) -> None:
         """Reads small tensors, many by one call, each to its place."""
-        for span in spans(small.columns):
+        for span in spans_of_tensors(small.columns):
             places = small.positions[span.members].tolist()
             with Locating(self._files, self._entry(places[-1])):
                 data = self._files.file(span.shard).read(span.start, span.end - span.start)

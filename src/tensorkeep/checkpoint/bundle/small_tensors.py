@@ -65,7 +65,7 @@ class Span(NamedTuple):
     members: Integers
 
 
-def spans(columns: Columns) -> Iterator[Span]:
+def spans_of_tensors(columns: Columns) -> Iterator[Span]:
     """Groups of tensors, such that those of a group lie close together, and within `SPAN`."""
     order = np.lexsort((columns.offsets, columns.shards))
     shards, offsets = columns.shards[order], columns.offsets[order]

@@ -58,7 +58,7 @@ def load_tensor(path: PathLike, name: str, part: Part | None = None, *, fs: File
 
 def load_tensors(path: PathLike, *, fs: FileSystem = LOCAL) -> dict[str, Array]:
     """All tensors of a checkpoint."""
-    with held(partial(open_checkpoint, path, fs=fs)) as reader:
+    with held_reader(partial(open_checkpoint, path, fs=fs)) as reader:
         return reader.read_many()
 
 
@@ -82,7 +82,7 @@ def _open_latest(folder: str, options: ReadOptions, fs: FileSystem) -> Checkpoin
     )
 
 
-def held(open_reader: Callable[[], CheckpointReader]) -> CheckpointReader:
+def held_reader(open_reader: Callable[[], CheckpointReader]) -> CheckpointReader:
     """Opens a checkpoint together with its data files; if it is replaced just then, opens the one that replaced it.
 
     One who saves under a name again and again replaces the checkpoint at any time. A reader opens data files when it

@@ -16,16 +16,16 @@ from tensorkeep.checkpoint.restore.name_rules import (
     Cause,
     ScopeChange,
     SpellingIndex,
-    average,
+    average_name,
     average_of,
-    folded,
+    folded_name,
     folding_cause,
-    numbers,
+    numbers_in_name,
+    other_spellings,
     same_endings,
     scope_changes,
     slot_of,
-    spellings,
-    unnumbered,
+    unnumbered_name,
     whole_of_part,
     without_one_number,
 )
@@ -62,7 +62,7 @@ class Suggestions:
     """The changes of scope that explain several names each, the one that explains most first."""
 
 
-def suggest(
+def suggest_names(
     sought: Mapping[str, Wanted],
     stored: Mapping[str, TensorInfo],
     *,
@@ -138,7 +138,9 @@ class _Search:
     def try_second_copies(self, present: Mapping[str, str]) -> None:
         """Names that a graph built twice gave its variables the second time; they are mapped if all are there twice."""
         infos = {name: self._stored[key] for name, key in present.items()}
-        copies = originals({name: wanted for name, wanted in self._open.items() if name not in self._own}, infos)
+        copies = originals_of_copies(
+            {name: wanted for name, wanted in self._open.items() if name not in self._own}, infos
+        )
         is_whole = whole_graph_is_copied(copies, infos)
         for name, original in copies.items():
             if is_whole:
@@ -149,7 +151,7 @@ class _Search:
 
     def try_spellings(self) -> None:
         for name in list(self._open):
-            for cause, other, reason in spellings(name):
+            for cause, other, reason in other_spellings(name):
                 key = self._names.get(other)
                 if key is not None and key != name and self._propose(name, key, cause, reason):
                     break
@@ -169,13 +171,13 @@ class _Search:
 
     def try_foldings(self) -> None:
         """Names that differ in case, in the numbers of layers or in wording, matched in the order of their numbers."""
-        forms = {name: folded(name) for name in self._open}
+        forms = {name: folded_name(name) for name in self._open}
         needed = set(forms.values())
         rivals: dict[str, dict[_Kind, deque[str]]] = {}
-        for key in sorted(self._free, key=lambda key: (numbers(key), key)):
-            if (form := folded(key)) in needed:
+        for key in sorted(self._free, key=lambda key: (numbers_in_name(key), key)):
+            if (form := folded_name(key)) in needed:
                 rivals.setdefault(form, {}).setdefault(_kind(self._stored[key]), deque()).append(key)
-        for name in sorted(forms, key=lambda name: (numbers(name), name)):
+        for name in sorted(forms, key=lambda name: (numbers_in_name(name), name)):
             kinds = rivals.get(forms[name], {})
             known = _kind(self._open[name])
             for keys in [kinds[known]] if known in kinds else list(kinds.values())[:_MOST_HINTS]:
@@ -231,7 +233,7 @@ class _Search:
     def try_averages(self) -> None:
         """A variable and its average may both come from the one that is stored."""
         for name in list(self._open):
-            cause, other, reason = average(name.removesuffix(":0"))
+            cause, other, reason = average_name(name.removesuffix(":0"))
             if other in self._stored:
                 self._propose(name, other, cause, reason, shared=True)
 
@@ -314,7 +316,7 @@ def shape_suggestion(wanted: Wanted, key: str, stored: TensorInfo) -> Suggestion
     return Suggestion(Cause.SHAPE, reason, key)
 
 
-def originals(missing: Mapping[str, Wanted], present: Mapping[str, TensorInfo]) -> dict[str, str]:
+def originals_of_copies(missing: Mapping[str, Wanted], present: Mapping[str, TensorInfo]) -> dict[str, str]:
     """For each missing name that is a numbered one of a present name of that type and shape: the present name.
 
     These are variables that a graph holds twice because it was built twice, as by a notebook cell that ran again.
@@ -338,14 +340,14 @@ def _paired_in_order(missing: Mapping[str, Wanted], present: Mapping[str, Tensor
     built_first = _by_form(present)
     for form, names in _by_form(missing).items():
         first = built_first.get(form, [])
-        if form in first and len(names) % len(first) == 0 and numbers(names[0]) > numbers(first[-1]):
+        if form in first and len(names) % len(first) == 0 and numbers_in_name(names[0]) > numbers_in_name(first[-1]):
             yield from ((name, first[at % len(first)]) for at, name in enumerate(names))
 
 
 def _by_form(names: Mapping[str, object]) -> dict[str, list[str]]:
     forms: dict[str, list[str]] = {}
-    for name in sorted(names, key=lambda name: (numbers(name), name)):
-        forms.setdefault(unnumbered(name), []).append(name)
+    for name in sorted(names, key=lambda name: (numbers_in_name(name), name)):
+        forms.setdefault(unnumbered_name(name), []).append(name)
     return forms
 
 

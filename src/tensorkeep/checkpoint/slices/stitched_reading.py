@@ -37,7 +37,7 @@ def stitch(
     check_shape(box_shape(wanted), info.dtype)
     out = np.empty(box_shape(wanted), info.dtype.array_dtype)
     for at, shared in copies:
-        out[as_index(relative(shared, wanted))] = read(info.slices[at], relative(shared, stored[at]))
+        out[as_index(relative_box(shared, wanted))] = read(info.slices[at], relative_box(shared, stored[at]))
     return out
 
 
@@ -68,7 +68,7 @@ def as_index(box: Box) -> tuple[slice, ...]:
     return tuple(slice(start, stop) for start, stop in box)
 
 
-def relative(inner: Box, outer: Box) -> Box:
+def relative_box(inner: Box, outer: Box) -> Box:
     """A box as seen from the corner of another."""
     return tuple((start - corner, stop - corner) for (start, stop), (corner, _) in zip(inner, outer, strict=True))
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tensorkeep.arrays import Array
-from tensorkeep.embedding.formats.streams import Output, exporting, writing
+from tensorkeep.embedding.formats.streams import Output, opened_for_export, writing_file
 from tensorkeep.embedding.stored.embeddings import StoredColumn
 from tensorkeep.embedding.stored.ordered_columns import filtered_in_order, in_order
 from tensorkeep.embedding.stored.rows import Batch, Fields
@@ -34,7 +34,7 @@ def export_npz(
 ) -> str:
     """Writes an embedding of a checkpoint, slots included unless unwanted, as one `.npz` file, uncompressed."""
     path = path_text(target)
-    with exporting(source, name, "", fs) as found, writing(path, fs) as file:
+    with opened_for_export(source, name, "", fs) as found, writing_file(path, fs) as file:
         columns = {"values": found.column}
         if slots:
             for slot in found.entry.slots:

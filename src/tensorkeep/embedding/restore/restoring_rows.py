@@ -29,7 +29,7 @@ from tensorkeep.embedding.stored.buckets import (
 from tensorkeep.embedding.stored.column import ReadColumn, SideBySide
 from tensorkeep.embedding.stored.embeddings import StoredColumn, StoredEmbedding, missing_embedding
 from tensorkeep.embedding.stored.naming import slot_stem
-from tensorkeep.embedding.stored.ordered_columns import OrderedColumn, grouped
+from tensorkeep.embedding.stored.ordered_columns import OrderedColumn, grouped_buckets
 from tensorkeep.embedding.stored.rows import Batch, Fields
 from tensorkeep.embedding.stored.surveyed_checkpoints import SurveyedCheckpoint, open_source
 from tensorkeep.embedding.table.admission import AdmitAll, BloomFilter, CounterFilter
@@ -294,7 +294,7 @@ class _Restore:
 
     def _written_by_bucket(self, source: StoredColumn) -> tuple[int, int]:
         written = skipped = 0
-        for group in grouped(source.bucket_sizes, buckets_of_partition(self.partition)):
+        for group in grouped_buckets(source.bucket_sizes, buckets_of_partition(self.partition)):
             batch = source.read_buckets(group, Fields(values=True))
             if self.weights is not None:
                 there = find_in_order(self.weights.read_buckets(group, Fields()).keys, batch.keys)[1]
@@ -312,7 +312,7 @@ class _Restore:
             keys = snapshot.keys
         found: list[Keys] = []
         offsets = bucket_offsets(keys)
-        for group in grouped(np.diff(offsets), np.arange(offsets.size - 1)):
+        for group in grouped_buckets(np.diff(offsets), np.arange(offsets.size - 1)):
             mine = np.concatenate([keys[offsets[bucket] : offsets[bucket + 1]] for bucket in group.tolist()])
             stored = source.read_buckets(group, Fields()).keys
             if self.weights is not None:

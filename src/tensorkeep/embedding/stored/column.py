@@ -26,8 +26,8 @@ from tensorkeep.embedding.stored.rows import (
     Fields,
     KeyedRows,
     TensorRows,
-    joined,
-    stretches,
+    joined_batches,
+    stretches_of_buckets,
 )
 from tensorkeep.errors import DataLossError
 
@@ -180,16 +180,18 @@ class StoredColumn:
                     batches.append(source.take(start + order[at[there]], fields))
         if not places:
             return np.zeros(0, np.int64), Batch(np.zeros(0, np.int64))
-        return np.concatenate(places), joined(batches)
+        return np.concatenate(places), joined_batches(batches)
 
     def _in_order(self, sources: Sequence[KeyedRows], buckets: Integers, fields: Fields) -> Batch:
         parts = [
-            source.read(start, stop, fields) for source in sources for start, stop in stretches(source.offsets, buckets)
+            source.read(start, stop, fields)
+            for source in sources
+            for start, stop in stretches_of_buckets(source.offsets, buckets)
         ]
         if not parts:
             none = np.zeros(0, np.int64)
             return Batch(none, np.zeros((0, self.dim), self.dtype) if fields.values else None, none, none)
-        batch = joined(parts)
+        batch = joined_batches(parts)
         if not is_in_order(batch.keys):
             batch = batch.taken(order_of(batch.keys))
             _check_distinct(sources, batch.keys)

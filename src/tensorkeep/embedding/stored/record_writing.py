@@ -20,7 +20,7 @@ from tensorkeep.checkpoint.bundle.writer import BundleWriter
 from tensorkeep.checkpoint.finding.file_names import RECORDS, index_path
 from tensorkeep.embedding.stored.naming import RECORD_FOLDER, record_folder, record_path
 from tensorkeep.embedding.stored.record_files import delete_records, files_of_records, record_files
-from tensorkeep.embedding.stored.ssd_records import FILE_BYTES, has_records, padded, record_size
+from tensorkeep.embedding.stored.ssd_records import FILE_BYTES, has_records, padded_row_size, record_size
 from tensorkeep.embedding.table.snapshot import ColumnInfo, TableSnapshot
 from tensorkeep.embedding.tools.rewriting import Rewrite, opened_for_tools
 from tensorkeep.errors import AlreadyExistsError, InvalidArgumentError
@@ -136,7 +136,7 @@ class _Records:
         for column in self.columns:
             rows = np.ascontiguousarray(_picked(self.snapshot, column.name, positions), "<f4")
             records[:, at : at + 4 * column.dim] = rows.view(np.uint8)
-            at += padded(column.dim)
+            at += padded_row_size(column.dim)
         for numbers, absent in ((self.snapshot.freqs, 0), (self.snapshot.versions, _NEVER)):
             known = np.full(positions.size, absent, "<i8") if numbers is None else numbers[positions].astype("<i8")
             records[:, at : at + 8] = known[:, None].view(np.uint8)

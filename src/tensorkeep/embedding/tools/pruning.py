@@ -222,7 +222,7 @@ _Pruned = tuple[StoredEmbedding, StoredColumn, SelectedColumn]
 def _pruned(work: Rewrite, rule: PruneRule, names: Collection[str] | None, keep_filtered: bool) -> list[_Pruned]:
     filtered = rule.filtered if keep_filtered else _none
     pruned = []
-    for entry in work.chosen(names):
+    for entry in work.chosen_embeddings(names):
         weights = entry.open(work.reader, fs=work.fs)
         pruned.append((entry, weights, SelectedColumn(weights, rule.selection(weights), filtered)))
     return pruned
@@ -310,7 +310,7 @@ def drop_slots(
         raise InvalidArgumentError(f"slots: expected several names of slots, got the text {slots!r}")
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs, progress)
-        entries = work.chosen(names)
+        entries = work.chosen_embeddings(names)
         known = {slot for entry in entries for slot in entry.slots}
         if unknown := sorted(set(slots or ()) - known):
             listed = ", ".join(f'"{slot}"' for slot in sorted(known)) or "none at all"

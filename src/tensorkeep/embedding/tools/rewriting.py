@@ -77,7 +77,7 @@ class Rewrite:
         """Everything as it is, for now."""
         return cls(reader, fs, stored_embeddings(reader, fs=fs), Told(progress))
 
-    def chosen(self, names: Collection[str] | None) -> list[StoredEmbedding]:
+    def chosen_embeddings(self, names: Collection[str] | None) -> list[StoredEmbedding]:
         """The embeddings of these names; all, if none are given. NotFoundError if there is none to choose."""
         if isinstance(names, str):
             raise InvalidArgumentError(f"names: expected several names of embeddings, got the text {names!r}")
@@ -113,7 +113,7 @@ class Rewrite:
         self._dropped.update(tensors)
         self._added.update(tensors)
 
-    def added(self, name: str) -> ArraySource:
+    def added_tensor(self, name: str) -> ArraySource:
         """A tensor that was put in."""
         return self._added[name]
 

@@ -118,7 +118,7 @@ def embedding_statistics(
     """The statistics of every embedding of a checkpoint, or of those that are named, by name."""
     with opened_for_tools(source, fs) as reader:
         work = Rewrite.of(reader, fs)
-        opened = [(entry, entry.open(reader, fs=fs)) for entry in work.chosen(names)]
+        opened = [(entry, entry.open(reader, fs=fs)) for entry in work.chosen_embeddings(names)]
         told = Told(progress, sum(column.count for _, column in opened))
         return {entry.name: _statistics(reader, entry, column, told.add) for entry, column in opened}
 

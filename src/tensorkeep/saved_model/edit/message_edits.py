@@ -36,7 +36,7 @@ Tags = str | Iterable[str] | None
 TensorNames = Mapping[str, str]
 
 
-def edited(model: SavedModel, tags: Tags, change: Callable[[MetaGraphDef], None]) -> SavedModel:
+def edited_model(model: SavedModel, tags: Tags, change: Callable[[MetaGraphDef], None]) -> SavedModel:
     """A copy of a model in which some meta graphs are changed; NoSuchTagsError if none has the tags."""
     copy = SavedModel()
     copy.CopyFrom(model)
@@ -73,7 +73,7 @@ def set_signature(
         meta_graph.signature_def[key].CopyFrom(signature)
         refresh_object_signature(meta_graph, key)
 
-    return edited(model, tags, change)
+    return edited_model(model, tags, change)
 
 
 def add_signature(
@@ -100,7 +100,7 @@ def add_signature(
         meta_graph.signature_def[key].CopyFrom(signature)
         refresh_object_signature(meta_graph, key)
 
-    return edited(model, tags, change)
+    return edited_model(model, tags, change)
 
 
 def _check_free(meta_graph: MetaGraphDef, key: str, replace: bool) -> None:
@@ -169,7 +169,7 @@ def _where_signature(model: SavedModel, key: str, tags: Tags, change: Callable[[
         if key in meta_graph.signature_def:
             change(meta_graph)
 
-    return edited(model, tags, checked)
+    return edited_model(model, tags, checked)
 
 
 def replace_method_name(model: SavedModel, signature_key: str, method_name: str, tags: Tags = None) -> SavedModel:
@@ -190,7 +190,7 @@ def replace_method_name(model: SavedModel, signature_key: str, method_name: str,
         meta_graph.signature_def[signature_key].method_name = method_name
 
     try:
-        return edited(model, listed, change)
+        return edited_model(model, listed, change)
     except NoSuchTagsError as error:
         raise InvalidArgumentError(
             f"MetaGraphDef associated with tags {listed} could not be found in SavedModel. This means either you "
@@ -298,7 +298,7 @@ def unfed_placeholders(meta_graph: MetaGraphDef, signature: SignatureDef) -> lis
 
 def drop_objects(model: SavedModel, tags: Tags = None) -> SavedModel:
     """Without objects: what is left is a model as TensorFlow 1 has it, with its signatures."""
-    return edited(model, tags, forget_objects)
+    return edited_model(model, tags, forget_objects)
 
 
 # ---------------------------------------------------------------------------------------------------------------- tags
@@ -314,7 +314,7 @@ def replace_tags(model: SavedModel, old: str | Iterable[str], new: str | Iterabl
         del meta_graph.meta_info_def.tags[:]
         meta_graph.meta_info_def.tags.extend(wanted)
 
-    return edited(model, old, change)
+    return edited_model(model, old, change)
 
 
 def drop_meta_graph(model: SavedModel, tags: str | Iterable[str]) -> SavedModel:
@@ -346,7 +346,7 @@ def strip_devices(model: SavedModel, tags: Tags = None) -> SavedModel:
             for node in function.node_def:
                 node.ClearField("device")
 
-    return edited(model, tags, change)
+    return edited_model(model, tags, change)
 
 
 def strip_default_attrs(model: SavedModel, tags: Tags = None) -> SavedModel:
@@ -356,7 +356,7 @@ def strip_default_attrs(model: SavedModel, tags: Tags = None) -> SavedModel:
         strip_defaults_in_place(meta_graph.graph_def)
         meta_graph.meta_info_def.stripped_default_attrs = True
 
-    return edited(model, tags, change)
+    return edited_model(model, tags, change)
 
 
 # -------------------------------------------------------------------------------------------------------------- assets
@@ -381,7 +381,7 @@ def rename_asset(model: SavedModel, old: str, new: str) -> SavedModel:
                 asset.filename = new
                 item.Pack(asset)
 
-    return edited(model, None, change)
+    return edited_model(model, None, change)
 
 
 def asset_names(model: SavedModel) -> list[str]:

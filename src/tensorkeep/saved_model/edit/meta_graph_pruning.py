@@ -30,7 +30,7 @@ from tensorkeep.proto.messages import (
     serialize,
 )
 from tensorkeep.runtime.session import Session
-from tensorkeep.saved_model.edit.message_edits import Tags, edited
+from tensorkeep.saved_model.edit.message_edits import Tags, edited_model
 from tensorkeep.saved_model.edit.object_pruning import constants_of, prune_library, prune_objects
 from tensorkeep.saved_model.edit.object_signatures import forget_objects
 from tensorkeep.saved_model.edit.saver_pruning import VARIABLE_OPS, without_variables
@@ -59,7 +59,7 @@ def prune_to_signatures(model: SavedModel, keys: Iterable[str], tags: Tags = Non
     loses the functions that nothing needs any more.
     """
     wanted = list(keys)
-    return edited(model, tags, partial(_prune, wanted))
+    return edited_model(model, tags, partial(_prune, wanted))
 
 
 def prune_to_signature(model: SavedModel, key: str, tags: Tags = None) -> SavedModel:

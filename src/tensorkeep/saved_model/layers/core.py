@@ -98,7 +98,7 @@ def check_activation(name: str | None) -> None:
         raise InvalidArgumentError(f'there is no activation "{name}"; there are {", ".join(ACTIVATIONS)}')
 
 
-def activated(x: Tensor, name: str | None) -> Tensor:
+def activated_tensor(x: Tensor, name: str | None) -> Tensor:
     return x if name is None else ACTIVATIONS[name](x)
 
 
@@ -144,7 +144,7 @@ class Dense:
     def __call__(self, x: Tensor) -> Tensor:
         check_input(self, x, (2, 3, 4, 5, 6), len(self.kernel))
         with name_scope("dense"):
-            return activated(linear(x, self.kernel, self.bias), self.activation)
+            return activated_tensor(linear(x, self.kernel, self.bias), self.activation)
 
 
 def linear(x: Tensor, kernel: Array, bias: Array | None, suffix: str = "") -> Tensor:

@@ -41,7 +41,7 @@ class GraphRunner:
         self._session: Session | None = None
         self._nodes: dict[str, VariableNode] | None = None
 
-    def prepared(self, spec: SignatureSpec) -> Run:
+    def prepared_signature(self, spec: SignatureSpec) -> Run:
         """What computes the tensors of a signature's outputs from those of its inputs."""
         feeds = [name for names in spec.input_tensors.values() for name in names]
         fetches = [name for names in spec.output_tensors.values() for name in names]

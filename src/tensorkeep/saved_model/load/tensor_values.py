@@ -52,7 +52,7 @@ def _has_shape(shape: tuple[int, ...], dims: tuple[int | None, ...] | None) -> b
     return True
 
 
-def fitted(spec: TensorSpec, value: Any) -> Any:
+def fitted_array(spec: TensorSpec, value: Any) -> Any:
     """The value as an array of the spec's type; InvalidArgumentError if it has another shape, or would change."""
     dtype = spec.dtype
     if dtype is RESOURCE or dtype is VARIANT:

@@ -15,7 +15,7 @@ from typing import Final
 from tensorkeep.dtypes import STRING
 from tensorkeep.graph.registry.capabilities import Capability, capabilities_of_node, tensorflow_ops
 from tensorkeep.proto.messages import GraphDef, NodeDef
-from tensorkeep.saved_model.scan.asset_paths import TOP, Origin, OwnFiles, Paths, Source, called
+from tensorkeep.saved_model.scan.asset_paths import TOP, Origin, OwnFiles, Paths, Source, called_names
 from tensorkeep.saved_model.scan.report import NOT_ALLOWED, Finding, Findings
 
 _PATH_INPUTS: Final = {
@@ -263,7 +263,7 @@ class _Reach:
         entered = set(functions)
         while pending:
             node = self._nodes[pending.pop()]
-            entered |= called(node)
+            entered |= called_names(node)
             for source in node.input:
                 name = source.lstrip("^").partition(":")[0]
                 if name in self._nodes and name not in seen:
@@ -284,7 +284,7 @@ class _Reach:
         if name not in self._calls:
             found: set[str] = set()
             for node in self._functions[name].node_def:
-                found |= called(node)
+                found |= called_names(node)
             self._calls[name] = frozenset(item for item in found if item in self._functions)
         return self._calls[name]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tensorkeep.proto.messages import DataType, GraphDef, MetaGraphDef, SavedModel, TensorInfo
 from tensorkeep.saved_model.files.layout import meta_graph_with_tags, signature_with_key
-from tensorkeep.saved_model.show.root_functions import decode, functions_text, root_functions
+from tensorkeep.saved_model.show.root_functions import decode_structure, functions_text, root_functions
 
 
 def tag_sets_text(model: SavedModel) -> str:
@@ -157,7 +157,9 @@ def _tensor_data(info: TensorInfo) -> dict[str, Any]:
 def _functions_data(meta_graph: MetaGraphDef) -> dict[str, list[str]]:
     objects = meta_graph.object_graph_def
     return {
-        name: [str(decode(objects.concrete_functions[trace].canonicalized_input_signature)) for trace in traces]
+        name: [
+            str(decode_structure(objects.concrete_functions[trace].canonicalized_input_signature)) for trace in traces
+        ]
         for name, traces in root_functions(objects).items()
     }
 
